@@ -1,7 +1,7 @@
 //! Computes a fingerprint of the sources that the crate is built from.
 //!
-//! Only the same build resumes a checkpoint: another one might decode its bytes differently, or continue differently. A
-//! version number alone does not distinguish two development builds.
+//! A checkpoint can only be resumed by the build that wrote it: another build might decode its bytes differently or
+//! continue differently. The version number alone does not distinguish two development builds.
 
 #![allow(clippy::disallowed_methods, reason = "a build script reads the sources")]
 
@@ -22,7 +22,7 @@ fn main() {
     }
     println!("cargo::rerun-if-changed={}", files[0].display());
     files.sort();
-    // FNV-1a with 64 bits: enough to notice a change, and the same everywhere.
+    // 64-bit FNV-1a: enough to notice a change, and the same on every platform.
     let mut fingerprint = 0xcbf2_9ce4_8422_2325_u64;
     for file in files {
         for byte in fs::read(&file).unwrap_or_default() {
@@ -32,7 +32,7 @@ fn main() {
     println!("cargo::rustc-env=MARIO_SOURCES={fingerprint:016x}");
 }
 
-/// All files below a folder.
+/// Appends all files below `folder` to `files`.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();

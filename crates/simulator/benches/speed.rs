@@ -18,7 +18,7 @@ use mario_simulator::{
     Detail, Effort, EventQueue, Existing, Keep, NullRecorder, Recorder, RunDirectory, RunOptions, Simulation,
 };
 
-/// CPU seconds that the paper's prototype takes for its four runs on a quiet machine.
+/// CPU seconds that the paper's prototype needs for its four runs on an idle machine.
 const PROTOTYPE_SECONDS: f64 = 1_202.0;
 /// The best rate of link hops per second of the simulator that the prototype is built on.
 const YAFS_HOPS: f64 = 19_000.0;
@@ -32,7 +32,7 @@ impl Files for Disk {
     }
 }
 
-/// CPU seconds of this process, to a hundredth: other load on the machine is not counted.
+/// CPU seconds used by this process, in steps of 0.01 s. Not affected by other load on the machine, unlike wall time.
 fn cpu_seconds() -> f64 {
     const TICKS_PER_SECOND: f64 = 100.0;
     let stat = fs::read_to_string("/proc/self/stat").expect("Linux");
@@ -55,7 +55,7 @@ fn simulate(scenario: &Scenario, recorder: &mut impl Recorder) -> Effort {
     Simulation::new(scenario, RunOptions::default()).expect("it can be run").run(recorder)
 }
 
-/// The prototype's four runs, from the text of the scenario to the files of the run.
+/// Times the prototype's four runs, from parsing the scenario to writing the output files.
 fn runs() {
     let runs =
         ["workload-aware", "latency-aware", "workload-and-latency-aware", "workload-and-latency-aware-with-memory"];
@@ -84,7 +84,7 @@ fn runs() {
     let _ = fs::remove_dir_all(&directory);
 }
 
-/// Ten thousand users whose requests all cross the tree.
+/// Times ten thousand users whose requests all cross the tree.
 fn hops() {
     let mut document = Document::preset("paper").expect("a preset");
     let overrides = ["mobility.users=10000", "mobility.first_users=10000", "topology.size=64", "duration=4000"];
@@ -101,11 +101,11 @@ fn hops() {
     );
 }
 
-/// The event queue against the standard library's heap, with many events pending.
+/// Compares the event queue with the standard library's heap, with many events pending.
 fn queue() {
     const PENDING: u32 = 1_000_000;
     const STEPS: u32 = 4_000_000;
-    // Steps of a linear congruential generator, so that both get the same times.
+    // A linear congruential generator, so that both queues get the same times.
     let delay = |state: &mut u32| {
         *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         f64::from(*state >> 16) / 64.0
@@ -140,7 +140,7 @@ fn queue() {
     );
 }
 
-/// The same messages over the same links in simpy, if it is installed for python3.
+/// Sends the same messages over the same links in simpy, if it is installed for python3.
 fn simpy() {
     let mut document = Document::preset("paper").expect("a preset");
     // Instances that never move, so that all routes lead to the cloud and never change.

@@ -4,14 +4,14 @@ use crate::population::AgentIndex;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// The stream of this use of randomness; each use has streams of its own.
+/// Identifies the random streams of this module; other uses of randomness have their own constant.
 const STREAM: u64 = 0x6365_6c6c_6368_616e;
 
-/// One more than the largest number drawn.
+/// Exclusive upper bound of the numbers drawn.
 const BELOW: u32 = 1_000_000;
 
-/// The number drawn for an evaluation of an agent: an integer from 0 to 999,999. It depends on nothing else, so neither
-/// the order in which agents evaluate nor the number of threads matters.
+/// The random number for one evaluation of an agent: an integer from 0 to 999,999. It is a function of the arguments
+/// alone, so it does not depend on the evaluation order or on the number of threads.
 pub(crate) fn drawn(seed: u64, agent: AgentIndex, evaluation: u32) -> u32 {
     let which = (u64::from(agent.0) << 32) | u64::from(evaluation);
     let state = [mixed(seed ^ STREAM), mixed(which ^ STREAM.rotate_left(32))];
@@ -21,7 +21,7 @@ pub(crate) fn drawn(seed: u64, agent: AgentIndex, evaluation: u32) -> u32 {
     Pcg64Mcg::from_seed(bytes).random_range(0..BELOW)
 }
 
-/// Numbers that differ in one bit must lead to unrelated streams.
+/// A bit mixer (the finalizer of SplitMix64): inputs that differ in one bit must yield unrelated streams.
 fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,11 +1,9 @@
-//! The figures of a run, for all applications together and for each kind of them.
+//! The figures of a run, for all applications together and for each kind of application.
 
-mod correlation;
-mod counted;
-mod further;
+mod counts;
 mod groups;
-mod means;
 mod regret;
+mod statistics;
 
 use mario_domain::{Duration, FlavourIndex, OperationName, Time};
 use mario_policy::Decision;
@@ -18,11 +16,11 @@ use crate::population::{
 use crate::recorder::{Cause, Recorder, Sent, SentCalls, Served, ServedCall};
 use crate::simulation::CallIndex;
 
-use counted::{Responses, Usage};
+use counts::{Responses, Usage};
 use groups::Groups;
-use means::{mean, spread};
+use statistics::{mean, pearson, spread};
 
-pub use further::FurtherCounts;
+pub use counts::FurtherCounts;
 pub use regret::{Regret, RegretFigures, Versus};
 
 /// Counts events during a run; [`Tally::figures`] computes the figures.
@@ -36,7 +34,7 @@ pub struct Tally {
     steps: Vec<Vec<StepCounts>>,
     /// For each group, the time and counts of each cycle.
     cycles: Vec<Vec<(Time, Counts)>>,
-    /// For each group, the activations of the managers.
+    /// For each group, the number of instances at each activation of the managers.
     activations: Vec<Instances>,
     /// For each group, the current number of instances.
     instances: Vec<u64>,
@@ -46,7 +44,7 @@ pub struct Tally {
     usage: Vec<Usage>,
     served: u64,
     lost: u64,
-    /// Where traffic is rates: for each call, the served and lost requests in the last report.
+    /// For each call, the served and lost requests in the last report. Used only if traffic is modelled as rates.
     calls: Vec<(u64, u64)>,
     evaluations: u64,
 }
@@ -82,7 +80,7 @@ pub struct CycleCounts {
     pub operations: Counts,
 }
 
-/// How many instances there were at the activations of the managers.
+/// The number of instances, sampled at each activation of the managers.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Instances {
     activations: u64,
@@ -101,27 +99,28 @@ pub struct Figures {
     pub served: u64,
     /// Client requests that were lost.
     pub lost: u64,
-    /// The distance of the placement from the best one, if that was measured.
+    /// The regret of the placement against the best one, if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regret: Option<RegretFigures>,
 }
 
-/// The figures of a group of applications. Undefined ones are absent: nothing moved, or a series is constant.
+/// The figures of a group of applications. Undefined figures are absent: ratios if nothing moved, correlations if a
+/// series is constant.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct GroupFigures {
     /// `all`, or the kind of application.
     pub group: String,
-    /// Handovers, and arrivals after the beginning.
+    /// Handovers, and arrivals after the start.
     pub movements: u64,
-    /// Accepted operations, inhibited proposals, and evaluations that proposed nothing. Deploys are those after the
-    /// start.
+    /// Accepted operations, inhibited proposals, and evaluations that proposed nothing. Initial deploys are not
+    /// counted.
     pub operations: Counts,
     /// Counts beyond the paper's figures.
     #[serde(flatten)]
     pub further: FurtherCounts,
-    /// The counts divided by the number of movements.
+    /// The counts of operations divided by the number of movements.
     pub per_movement: Option<Ratios>,
-    /// Mean and greatest number of instances.
+    /// Mean and maximum number of instances.
     pub instances: Spread,
     /// Mean response time: averaged per user, then per application, then over applications.
     pub response: Option<f64>,
@@ -189,12 +188,12 @@ pub struct Ratios {
     pub inhibited: f64,
 }
 
-/// Mean and greatest value.
+/// Mean and maximum.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Spread {
     /// The mean.
     pub mean: f64,
-    /// The greatest.
+    /// The maximum.
     pub max: u64,
 }
 
@@ -223,20 +222,20 @@ impl Tally {
         }
     }
 
-    /// Whether this can be the tally of a run of this scenario.
+    /// Whether a restored tally is consistent with `scenario`.
     pub(crate) fn is_of(&self, scenario: &Scenario) -> bool {
-        let founded = Tally::new(scenario);
+        let fresh = Tally::new(scenario);
         let bits = |rates: &[f64]| rates.iter().map(|rate| rate.to_bits()).collect::<Vec<u64>>();
         let lengths = |tally: &Tally| {
             let Tally { activations, instances, further, users, usage, .. } = tally;
             let tables = [activations.len(), instances.len(), further.len(), users.len(), usage.len()];
             (tables, tally.cycles.len(), tally.steps.iter().map(Vec::len).collect::<Vec<usize>>())
         };
-        self.step == founded.step
-            && self.groups == founded.groups
-            && self.application_of_user == founded.application_of_user
-            && bits(&self.max_rate) == bits(&founded.max_rate)
-            && lengths(self) == lengths(&founded)
+        self.step == fresh.step
+            && self.groups == fresh.groups
+            && self.application_of_user == fresh.application_of_user
+            && bits(&self.max_rate) == bits(&fresh.max_rate)
+            && lengths(self) == lengths(&fresh)
     }
 
     /// Computes the figures.
@@ -275,8 +274,8 @@ impl Tally {
             instances: Spread { mean: instances.sum as f64 / instances.activations.max(1) as f64, max: instances.max },
             response: self.response(group),
             service_usage: self.service_usage(group),
-            pearson_r: correlation::pearson(&steps[1..]),
-            pearson_r_with_start: correlation::pearson(steps),
+            pearson_r: pearson(&steps[1..]),
+            pearson_r_with_start: pearson(steps),
             cycles_to_steady_state: spread(&steady),
             steps: steps.clone(),
             cycles: (self.cycles[group].iter())
@@ -301,7 +300,7 @@ impl Tally {
         }))
     }
 
-    /// The counts of the step at this time, for a group.
+    /// The counts of a group in the step that contains `time`.
     fn at(&mut self, time: Time, group: usize) -> &mut StepCounts {
         let last = self.steps[group].len() - 1;
         let step = (((time - Time::ZERO) / self.step) as usize).min(last);

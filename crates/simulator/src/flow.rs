@@ -1,20 +1,20 @@
 //! Traffic as rates: how many client requests reach which instance on which path, without sending individual messages.
 //!
-//! Between two changes of placement or attachment, traffic is regular: what reaches an instance in an evaluation period
-//! can be counted. So the cost of a run depends on its changes, not on its messages. While nothing queues, agents see
-//! exactly what they would see at the level of messages; queueing is estimated and only lengthens response times, it
-//! never delays what an agent sees.
+//! Between two changes of placement or attachment, traffic is regular, so the requests that reach an instance in an
+//! evaluation period can be computed. The cost of a run therefore depends on the number of changes, not on the number
+//! of messages. While nothing queues, agents see exactly what they would see if messages were simulated. Queueing is
+//! estimated: it lengthens response times, but never delays what an agent sees.
 
 mod account;
 mod calls;
 mod change;
-mod crowd;
+mod cohort;
 mod inflow;
 mod load;
+mod round_robin;
 mod schedule;
 mod settle;
 mod sleep;
-mod turns;
 mod window;
 mod world;
 
@@ -31,17 +31,17 @@ use crate::recorder::Recorder;
 use crate::routing::{CellIndex, Nearest, Route};
 
 use account::Accounts;
-use calls::{Beyond, CallFlow};
-use crowd::Crowd;
+use calls::{CallContext, CallFlow};
+use cohort::Cohort;
 use inflow::{Inflows, Share};
-pub(crate) use inflow::{Round, Seen};
-use load::{Load, Passage, Track};
+pub(crate) use inflow::{Pattern, Seen};
+use load::{LinkPath, Load, PathDelay};
+use round_robin::{Members, RoundRobinIndex, RoundRobins};
 use schedule::Schedule;
 pub(crate) use settle::PREFETCHES;
-use turns::{Members, TurnsIndex, TurnsTable};
 use window::Window;
+use world::Endpoint;
 pub(crate) use world::FlowWorld;
-use world::Reach;
 
 /// Traffic as rates.
 #[derive(Serialize, Deserialize)]
@@ -52,16 +52,16 @@ pub(crate) struct Flow {
     cell_of_user: Vec<Option<CellIndex>>,
     cells: Vec<FlowCell>,
     inflows: Inflows,
-    turns: TurnsTable,
+    round_robins: RoundRobins,
     load: Load,
-    /// Instances that were removed or moved; and for each instance, while routes are updated, whether it is one of
-    /// them.
+    /// Instances that were removed or moved. While routes are updated, `is_cleared` marks them by index.
     cleared: Vec<AgentIndex>,
     is_cleared: Vec<bool>,
     stale: Vec<CellIndex>,
-    /// Sleeping instances that may not wake: their agents see the requests that would have reached them.
+    /// Sleeping instances that are not allowed to wake. Their agents still see the requests that would have reached
+    /// them.
     frozen: BTreeSet<AgentIndex>,
-    /// What instances call, where applications call others.
+    /// Calls between applications; `None` if no application calls another.
     calls: Option<Box<CallFlow>>,
 }
 
@@ -69,11 +69,11 @@ pub(crate) struct Flow {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[repr(align(64))]
 struct FlowCell {
-    /// Those in the crowd first.
+    /// The members of the cohort come first.
     members: SmallVec<[UserIndex; 4]>,
-    /// Members that share one accumulator, while all requests go to one instance.
-    crowd: Crowd,
-    /// The routes of their requests; unknown while there are no members.
+    /// The members that share one accumulator. Empty unless all requests go to one instance.
+    cohort: Cohort,
+    /// The routes of the members' requests; not computed while there are no members.
     routes: SmallVec<[Route; 2]>,
     mode: Mode,
 }
@@ -81,13 +81,13 @@ struct FlowCell {
 /// How the requests of a cell's users are accounted for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 enum Mode {
-    /// Not at all: the cell has no users, or no instance is reachable.
+    /// Not accounted for: the cell has no users, or no instance is reachable.
     #[default]
     Idle,
-    /// All requests go to one instance. Users in the crowd share an accumulator, every other user has its own.
+    /// All requests go to one instance. Users in the cohort share an accumulator; other users have one each.
     Plain,
-    /// Together, by round robin.
-    Turns(TurnsIndex),
+    /// Several instances are equally near and share the requests of all members round robin.
+    RoundRobin(RoundRobinIndex),
 }
 
 impl Flow {
@@ -99,7 +99,7 @@ impl Flow {
             cell_of_user: vec![None; users],
             cells: Vec::new(),
             inflows: Inflows::with_capacity(instances),
-            turns: TurnsTable::default(),
+            round_robins: RoundRobins::default(),
             load: Load::new(&scenario.topology, scenario.network, instances),
             cleared: Vec::new(),
             is_cleared: Vec::with_capacity(instances),
@@ -127,8 +127,7 @@ impl Flow {
         self.accounts.begin(user, Schedule::new(workload, now, first), now);
     }
 
-    /// Adds the first clients. The routes of their cells are computed in the order of cells, so that their paths are
-    /// stored in that order, too.
+    /// Adds the initial clients. Routes are computed in cell order, so that their paths are stored in that order, too.
     pub(crate) fn expect(
         &mut self,
         clients: Vec<(ApplicationIndex, NodeIndex)>,
@@ -136,16 +135,16 @@ impl Flow {
         world: &mut FlowWorld<'_>,
     ) {
         let count = router.expect(clients);
-        // Moving users create about as many further cells.
-        world.terrain.paths.reserve(2 * count);
+        // Users who move create about as many cells again.
+        world.routing.paths.reserve(2 * count);
         self.cells.reserve_exact(2 * count);
         for cell in (0..count).map(CellIndex::at) {
-            let routes = router.routes(cell, &mut world.terrain).into();
+            let routes = router.routes(cell, &mut world.routing).into();
             self.cells.push(FlowCell { routes, ..FlowCell::default() });
         }
     }
 
-    /// Moves a sending user to this cell; `None` when the user is disconnected.
+    /// Moves a sending user to `cell`. `None` disconnects the user.
     pub(crate) fn connect(
         &mut self,
         user: UserIndex,
@@ -169,7 +168,7 @@ impl Flow {
                 self.cells.resize_with(cell.position() + 1, FlowCell::default);
             }
             if self.cells[cell.position()].routes.is_empty() {
-                self.cells[cell.position()].routes = router.routes(cell, &mut world.terrain).into();
+                self.cells[cell.position()].routes = router.routes(cell, &mut world.routing).into();
             }
             self.join(cell, user, world);
             self.note_users(cell, router, world);
@@ -189,19 +188,19 @@ impl Flow {
             Mode::Plain if schedule.steady(self.window).is_some() => {
                 cell.members.push(user);
                 let route = cell.routes[0];
-                let passage = self.load_track(world.track(route), schedule.rate(), Beyond::of(world));
+                let delay = self.load_path(world.link_path(route), schedule.rate(), CallContext::of(world));
                 let cell = &mut self.cells[index.position()];
                 let place = cell.members.len() - 1;
-                self.accounts.take(user, &passage);
-                self.accounts.gather(&mut cell.crowd, &mut cell.members, place, world.now);
-                self.begin_stay(1, world.reach(route), schedule, world.now);
+                self.accounts.take(user, &delay);
+                self.accounts.add_to_cohort(&mut cell.cohort, &mut cell.members, place, world.now);
+                self.begin_stay(1, world.endpoint(route), schedule, world.now);
             }
-            Mode::Turns(turns) if cell.routes.len() > 1 => {
+            Mode::RoundRobin(round_robin) if cell.routes.len() > 1 => {
                 cell.members.push(user);
-                if let Some(passage) = self.add_load(index, schedule.rate(), world) {
-                    self.accounts.take(user, &passage);
+                if let Some(delay) = self.add_load(index, schedule.rate(), world) {
+                    self.accounts.take(user, &delay);
                 }
-                self.change_turns(index, turns, world);
+                self.change_round_robin(index, round_robin, world);
             }
             _ => {
                 self.close(index, world);
@@ -218,23 +217,23 @@ impl Flow {
         match cell.mode {
             Mode::Plain => {
                 let route = cell.routes[0];
-                if self.accounts.is_in_crowd(user) {
-                    self.accounts.leave(user, &cell.crowd);
-                    cell.crowd.let_out();
+                if self.accounts.is_in_cohort(user) {
+                    self.accounts.leave(user, &cell.cohort);
+                    cell.cohort.leave();
                 }
                 cell.members.retain(is_other);
                 if cell.members.is_empty() {
                     cell.mode = Mode::Idle;
                 }
-                let passage = self.load_track(world.track(route), -schedule.rate(), Beyond::of(world));
-                self.end_stay(1, world.reach(route), schedule, world.now);
-                self.accounts.count(user, Some(&passage), world.now);
+                let delay = self.load_path(world.link_path(route), -schedule.rate(), CallContext::of(world));
+                self.end_stay(1, world.endpoint(route), schedule, world.now);
+                self.accounts.count(user, Some(&delay), world.now);
             }
-            Mode::Turns(turns) if cell.routes.len() > 1 => {
+            Mode::RoundRobin(round_robin) if cell.routes.len() > 1 => {
                 cell.members.retain(is_other);
-                let passage = self.add_load(index, -schedule.rate(), world);
-                self.accounts.count(user, passage.as_ref(), world.now);
-                self.change_turns(index, turns, world);
+                let delay = self.add_load(index, -schedule.rate(), world);
+                self.accounts.count(user, delay.as_ref(), world.now);
+                self.change_round_robin(index, round_robin, world);
             }
             _ => {
                 self.close(index, world);
@@ -246,22 +245,22 @@ impl Flow {
 
     /// Prefetches the state of these agents, so that their cache misses overlap.
     pub(crate) fn prefetch(&self, agents: &[AgentIndex]) -> u32 {
-        self.inflows.prefetch(agents, &self.turns)
+        self.inflows.prefetch(agents, &self.round_robins)
     }
 
-    /// The neighbours through which nearly all requests reach an instance.
+    /// The neighbours through which the steady part of the requests reaches an instance.
     pub(crate) fn neighbours(&self, agent: AgentIndex) -> impl Iterator<Item = Neighbour> {
         self.inflows.neighbours(agent)
     }
 
-    /// Whether an agent will see facts different from the last ones.
-    pub(crate) fn is_moving(&self, agent: AgentIndex) -> bool {
-        self.inflows.is_moving(agent)
+    /// Whether an agent's facts may differ from those of its last evaluation.
+    pub(crate) fn may_change(&self, agent: AgentIndex) -> bool {
+        self.inflows.may_change(agent)
     }
 
-    /// The recurring pattern of an agent's facts, which lasts until something changes; `None` if there is none.
-    pub(crate) fn round(&self, agent: AgentIndex) -> Option<Round> {
-        self.inflows.round(agent)
+    /// The recurring pattern of an agent's facts, which repeats until the next change; `None` if no pattern is known.
+    pub(crate) fn pattern(&self, agent: AgentIndex) -> Option<Pattern> {
+        self.inflows.pattern(agent)
     }
 
     /// Parks an agent: its facts are not computed until they change, or until it is unparked.
@@ -269,9 +268,9 @@ impl Flow {
         self.inflows.park(agent);
     }
 
-    /// Unparks an agent. Its facts continue with this pattern, unless they have changed.
-    pub(crate) fn unpark(&mut self, agent: AgentIndex, round: Round) {
-        self.inflows.unpark(agent, round);
+    /// Unparks an agent. Its facts continue with `pattern`, unless they have changed.
+    pub(crate) fn unpark(&mut self, agent: AgentIndex, pattern: Pattern) {
+        self.inflows.unpark(agent, pattern);
     }
 
     /// Adds the parked agents whose facts have changed to `to_unpark`.
@@ -279,30 +278,30 @@ impl Flow {
         self.inflows.take_to_unpark(to_unpark);
     }
 
-    /// The current snapshot of an agent's facts; `facts` is filled for a snapshot that it has not seen before.
+    /// Reads an agent's current snapshot. Fills `facts` only if the agent has not seen this snapshot before.
     pub(crate) fn facts(&mut self, agent: AgentIndex, now: Time, facts: &mut Vec<RequestFact>) -> Seen {
-        self.inflows.facts(agent, Window { length: self.window, now }, &mut self.turns, facts)
+        self.inflows.facts(agent, Window { length: self.window, now }, &mut self.round_robins, facts)
     }
 
-    /// Reports the results of all requests sent so far to the recorder. Returns the number of these requests, and the
-    /// links that they went over. Changes nothing.
-    pub(crate) fn tell(&self, world: &FlowWorld<'_>, recorder: &mut impl Recorder) -> (u64, u64) {
-        let passage = |route: &Route| self.passage(world.track(*route), Beyond::of(world));
+    /// Reports the results of all requests sent so far to the recorder. Returns the number of these requests and the
+    /// number of links that they passed.
+    pub(crate) fn report(&self, world: &FlowWorld<'_>, recorder: &mut impl Recorder) -> (u64, u64) {
+        let delay = |route: &Route| self.delay(world.link_path(*route), CallContext::of(world));
         let of_cell = |cell: &FlowCell| {
-            (!cell.members.is_empty()).then(|| Passage::mean(cell.routes.iter().map(passage))).flatten()
+            (!cell.members.is_empty()).then(|| PathDelay::mean(cell.routes.iter().map(delay))).flatten()
         };
-        let passages: Vec<Option<Passage>> = self.cells.iter().map(of_cell).collect();
+        let delays: Vec<Option<PathDelay>> = self.cells.iter().map(of_cell).collect();
         let (mut emitted, mut hops) = (0, self.accounts.hops());
         for (user, plan) in (0..).map(UserIndex).zip(&world.scenario.users) {
             let cell = self.cell_of_user[user.position()];
-            let passage = cell.and_then(|cell| passages[cell.position()].as_ref());
-            let crowd = cell.map_or_else(Crowd::default, |cell| self.cells[cell.position()].crowd);
-            let (sent, more_hops) = self.accounts.sent(user, &crowd, passage, world.now);
+            let delay = cell.and_then(|cell| delays[cell.position()].as_ref());
+            let cohort = cell.map_or_else(Cohort::default, |cell| self.cells[cell.position()].cohort);
+            let (sent, more_hops) = self.accounts.sent(user, &cohort, delay, world.now);
             recorder.sent(user, plan.application, &sent);
             emitted += sent.served + sent.lost;
             hops += more_hops;
         }
-        let (calls, call_hops) = self.tell_calls(Beyond::of(world), recorder);
+        let (calls, call_hops) = self.report_calls(CallContext::of(world), recorder);
         (emitted + calls, (hops + call_hops).floor() as u64)
     }
 
@@ -317,44 +316,44 @@ impl Flow {
             }
             Mode::Plain => {
                 let route = cell.routes[0];
-                self.part(index, world.track(route), world.reach(route), Beyond::of(world));
+                self.part(index, world.link_path(route), world.endpoint(route), CallContext::of(world));
             }
-            Mode::Turns(turns) => {
+            Mode::RoundRobin(round_robin) => {
                 let members = std::mem::take(&mut cell.members);
-                self.end_turns(index, turns, world);
-                let passage = self.add_load(index, -self.rate(&members), world);
-                self.count(&members, passage.as_ref(), world.now);
+                self.end_round_robin(index, round_robin, world);
+                let delay = self.add_load(index, -self.rate(&members), world);
+                self.count(&members, delay.as_ref(), world.now);
                 self.cells[index.position()].members = members;
             }
         }
     }
 
-    fn count(&mut self, users: &[UserIndex], passage: Option<&Passage>, now: Time) {
+    fn count(&mut self, users: &[UserIndex], delay: Option<&PathDelay>, now: Time) {
         for user in users {
-            self.accounts.count(*user, passage, now);
+            self.accounts.count(*user, delay, now);
         }
     }
 
     /// Closes the accounts of a cell whose requests all went to one instance.
-    fn part(&mut self, index: CellIndex, track: Track<'_>, from: Reach, beyond: Beyond<'_>) {
-        let now = beyond.now;
+    fn part(&mut self, index: CellIndex, path: LinkPath<'_>, from: Endpoint, context: CallContext<'_>) {
+        let now = context.now;
         let rate = self.rate_of(index);
         let cell = &mut self.cells[index.position()];
-        let (members, crowd) = (std::mem::take(&mut cell.members), std::mem::take(&mut cell.crowd));
-        let passage = self.load_track(track, -rate, beyond);
-        let (together, others) = members.split_at(crowd.users() as usize);
+        let (members, cohort) = (std::mem::take(&mut cell.members), std::mem::take(&mut cell.cohort));
+        let delay = self.load_path(path, -rate, context);
+        let (together, others) = members.split_at(cohort.users() as usize);
         if !together.is_empty() {
-            self.end_stay(crowd.users(), from, crowd.schedule(), now);
+            self.end_stay(cohort.users(), from, cohort.schedule(), now);
         }
         for user in together {
-            self.accounts.leave(*user, &crowd);
+            self.accounts.leave(*user, &cohort);
         }
         for user in others {
             if let Some(schedule) = self.accounts.schedule(*user) {
                 self.end_stay(1, from, schedule, now);
             }
         }
-        self.count(&members, Some(&passage), now);
+        self.count(&members, Some(&delay), now);
         self.cells[index.position()].members = members;
     }
 
@@ -367,32 +366,32 @@ impl Flow {
         let is_plain = cell.routes.len() == 1
             && self.sending(&cell.members).all(|(_, schedule)| schedule.steady(self.window).is_some());
         let mut members = std::mem::take(&mut self.cells[index.position()].members);
-        if let Some(passage) = self.add_load(index, self.rate(&members), world) {
+        if let Some(delay) = self.add_load(index, self.rate(&members), world) {
             for user in &members {
-                self.accounts.take(*user, &passage);
+                self.accounts.take(*user, &delay);
             }
         }
         if is_plain {
-            let mut crowd = Crowd::default();
+            let mut cohort = Cohort::default();
             for place in 0..members.len() {
-                self.accounts.gather(&mut crowd, &mut members, place, world.now);
+                self.accounts.add_to_cohort(&mut cohort, &mut members, place, world.now);
             }
-            let to = world.reach(self.cells[index.position()].routes[0]);
-            self.begin_stays(&members, &crowd, to, world.now);
+            let to = world.endpoint(self.cells[index.position()].routes[0]);
+            self.begin_stays(&members, &cohort, to, world.now);
             let cell = &mut self.cells[index.position()];
-            (cell.mode, cell.crowd) = (Mode::Plain, crowd);
+            (cell.mode, cell.cohort) = (Mode::Plain, cohort);
         }
         self.cells[index.position()].members = members;
         if !is_plain {
-            self.begin_turns(index, 0, world);
+            self.begin_round_robin(index, 0, world);
         }
     }
 
     /// Starts the requests of a cell's users to an instance.
-    fn begin_stays(&mut self, members: &[UserIndex], crowd: &Crowd, to: Reach, now: Time) {
-        let others = &members[crowd.users() as usize..];
-        if crowd.users() > 0 {
-            self.begin_stay(crowd.users(), to, crowd.schedule(), now);
+    fn begin_stays(&mut self, members: &[UserIndex], cohort: &Cohort, to: Endpoint, now: Time) {
+        let others = &members[cohort.users() as usize..];
+        if cohort.users() > 0 {
+            self.begin_stay(cohort.users(), to, cohort.schedule(), now);
         }
         for user in others {
             if let Some(schedule) = self.accounts.schedule(*user) {
@@ -402,63 +401,64 @@ impl Flow {
     }
 
     /// Starts the requests of `users` with one schedule to an instance.
-    fn begin_stay(&mut self, users: u32, to: Reach, schedule: Schedule, now: Time) {
-        self.inflows.change(to.agent).join(users, to.way, schedule, Window { length: self.window, now });
+    fn begin_stay(&mut self, users: u32, to: Endpoint, schedule: Schedule, now: Time) {
+        self.inflows.change(to.agent).join(users, to.path, schedule, Window { length: self.window, now });
     }
 
     /// Ends the requests of `users` with one schedule to an instance.
-    fn end_stay(&mut self, users: u32, from: Reach, schedule: Schedule, now: Time) {
-        // An instance that is gone has no inflow any more.
+    fn end_stay(&mut self, users: u32, from: Endpoint, schedule: Schedule, now: Time) {
+        // The inflow of a removed instance is already cleared.
         if !self.is_cleared[from.agent.position()] && !self.frozen.contains(&from.agent) {
-            self.inflows.change(from.agent).leave(users, from.way, schedule, Window { length: self.window, now });
+            self.inflows.change(from.agent).leave(users, from.path, schedule, Window { length: self.window, now });
         }
     }
 
-    /// Changes the participants of a round robin. The turn stays the same.
-    fn change_turns(&mut self, index: CellIndex, turns: TurnsIndex, world: &FlowWorld<'_>) {
-        let turn = self.turns.get(turns).turn_at(world.now);
-        self.end_turns(index, turns, world);
+    /// Changes the participants of a round robin. The number of the next turn stays the same.
+    fn change_round_robin(&mut self, index: CellIndex, round_robin: RoundRobinIndex, world: &FlowWorld<'_>) {
+        let turn = self.round_robins.get(round_robin).turn_at(world.now);
+        self.end_round_robin(index, round_robin, world);
         if self.cells[index.position()].members.is_empty() {
             self.cells[index.position()].mode = Mode::Idle;
         } else {
-            self.begin_turns(index, turn, world);
+            self.begin_round_robin(index, turn, world);
         }
     }
 
-    fn begin_turns(&mut self, index: CellIndex, turn: u64, world: &FlowWorld<'_>) {
-        let members = self.turn_takers(index, world.now);
+    fn begin_round_robin(&mut self, index: CellIndex, turn: u64, world: &FlowWorld<'_>) {
+        let members = self.participants(index, world.now);
         let cell = &mut self.cells[index.position()];
-        let turns = self.turns.begin(members, Window { length: self.window, now: world.now }, turn, cell.routes.len());
-        cell.mode = Mode::Turns(turns);
+        let round_robin =
+            self.round_robins.begin(members, Window { length: self.window, now: world.now }, turn, cell.routes.len());
+        cell.mode = Mode::RoundRobin(round_robin);
         for (place, route) in (0..).zip(&cell.routes) {
-            let Reach { agent, way } = world.reach(*route);
-            let share = Share { way, turns, place, cells: 1, cycle: None };
-            self.inflows.change(agent).take_turns(share, &mut self.turns);
+            let Endpoint { agent, path } = world.endpoint(*route);
+            let share = Share { path, round_robin, place, cells: 1, cycle: None };
+            self.inflows.change(agent).join_round_robin(share, &mut self.round_robins);
         }
     }
 
-    fn end_turns(&mut self, index: CellIndex, turns: TurnsIndex, world: &FlowWorld<'_>) {
-        let ended = self.turns.end(turns, world.now);
+    fn end_round_robin(&mut self, index: CellIndex, round_robin: RoundRobinIndex, world: &FlowWorld<'_>) {
+        let ended = self.round_robins.end(round_robin, world.now);
         let window = Window { length: self.window, now: world.now };
         let rate = if self.frozen.is_empty() { 0.0 } else { self.rate(&self.cells[index.position()].members) };
         for (place, route) in (0..).zip(&self.cells[index.position()].routes) {
-            let Reach { agent, way } = world.reach(*route);
+            let Endpoint { agent, path } = world.endpoint(*route);
             let inflow = self.inflows.change(agent);
             if let Some(ended) = ended {
-                let share = Share { way, turns, place, cells: 1, cycle: None };
-                inflow.leave_turns(share, ended, &mut self.turns);
+                let share = Share { path, round_robin, place, cells: 1, cycle: None };
+                inflow.leave_round_robin(share, ended, &mut self.round_robins);
             }
             if self.frozen.contains(&agent) {
                 let rate = rate / self.cells[index.position()].routes.len() as f64;
-                inflow.join(1, way, Schedule::Mean { arrival: world.now, rate }, window);
+                inflow.join(1, path, Schedule::Mean { arrival: world.now, rate }, window);
             }
         }
         if let Some(ended) = ended {
-            self.turns.release(ended);
+            self.round_robins.release(ended);
         }
     }
 
-    /// The users among these who send, with their schedules.
+    /// Those of `users` who send, with their schedules.
     fn sending(&self, users: &[UserIndex]) -> impl Iterator<Item = (UserIndex, Schedule)> {
         users.iter().filter_map(|user| self.accounts.schedule(*user).map(|schedule| (*user, schedule)))
     }
@@ -470,12 +470,12 @@ impl Flow {
 
     /// The requests of a cell's users per unit of time.
     fn rate_of(&self, index: CellIndex) -> f64 {
-        let FlowCell { members, crowd, .. } = &self.cells[index.position()];
-        crowd.rate() + self.rate(&members[crowd.users() as usize..])
+        let FlowCell { members, cohort, .. } = &self.cells[index.position()];
+        cohort.rate() + self.rate(&members[cohort.users() as usize..])
     }
 
-    /// The users of a cell in the order in which they send from now on.
-    fn turn_takers(&self, index: CellIndex, now: Time) -> Members {
+    /// The users of a cell, ordered by their next send time.
+    fn participants(&self, index: CellIndex, now: Time) -> Members {
         let mut takers: SmallVec<[(UserIndex, Schedule); 4]> =
             self.sending(&self.cells[index.position()].members).collect();
         let first = |taker: &(UserIndex, Schedule)| taker.1.first_from(now).unwrap_or(now);
@@ -497,11 +497,11 @@ impl Flow {
 
     /// The numbers of cells and of round robins.
     pub(crate) fn counts(&self) -> (usize, usize) {
-        (self.cells.len(), self.turns.len())
+        (self.cells.len(), self.round_robins.len())
     }
 
     /// Whether restored traffic is valid for this scenario and this number of instances.
-    pub(crate) fn holds_together(
+    pub(crate) fn is_consistent(
         &self,
         scenario: &Scenario,
         instances: usize,
@@ -514,11 +514,11 @@ impl Flow {
             && self.accounts.are_of(users)
             && self.load.is_of(&scenario.topology, scenario.network, instances);
         are_tables
-            && self.turns.hold_together()
-            && self.inflows.hold_together(instances, &self.turns)
+            && self.round_robins.are_consistent()
+            && self.inflows.are_consistent(instances, &self.round_robins)
             && self.cells_agree()
             && self.calls.is_some() == scenario.has_calls()
-            && self.calls.as_ref().is_none_or(|calls| calls.holds_together(scenario, application_of))
+            && self.calls.as_ref().is_none_or(|calls| calls.is_consistent(scenario, application_of))
     }
 
     /// Whether each user is in one cell, and each cell has as many routes as its mode needs.
@@ -529,10 +529,10 @@ impl Flow {
             let has_routes = match cell.mode {
                 Mode::Idle => true,
                 Mode::Plain => cell.routes.len() == 1,
-                Mode::Turns(turns) => self.turns.get(turns).is_among(cell.routes.len()),
+                Mode::RoundRobin(round_robin) => self.round_robins.get(round_robin).is_among(cell.routes.len()),
             };
             has_routes
-                && cell.crowd.users() as usize <= cell.members.len()
+                && cell.cohort.users() as usize <= cell.members.len()
                 && cell.members.iter().all(|member| {
                     let is_here = self.cell_of_user[member.position()].is_some_and(|cell| cell.position() == index);
                     is_here && !std::mem::replace(&mut members[member.position()], true)

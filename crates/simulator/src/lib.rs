@@ -1,7 +1,7 @@
 //! Virtual time: network, workload, churn, management and measurements.
 //!
-//! Start at [`Simulation::run`]: it runs a [`Scenario`](mario_scenario::Scenario), everything that a run depends on as
-//! plain data, and reports events to a [`Recorder`]:
+//! Start at [`Simulation::run`]. It runs a [`Scenario`](mario_scenario::Scenario), which is all input of a run as plain
+//! data, and reports events to a [`Recorder`]:
 //!
 //! ```
 //! use mario_scenario::{Document, NoFiles};
@@ -19,12 +19,12 @@
 //!
 //! [`RunDirectory`] is the recorder that stores a run: its trace, its tables and its [`Figures`].
 //!
-//! **Invariant:** a run is a pure function of the scenario, whose seed is part of it. Threads and the reuse of proposals
-//! change no byte.
-//! **Invariant:** events of one time happen in the order in which they were scheduled.
+//! **Invariant:** a run is a pure function of the scenario, which includes the seed. The number of threads and the
+//! reuse of proposals do not change a byte of the output.
+//! **Invariant:** events at the same time happen in the order in which they were scheduled.
 //!
-//! Not here: what a world consists of and how it is written (`scenario`), what agents may do and managers accept (`population`), how
-//! a trace is written (`trace`), and whether it is true (`audit`).
+//! Not here: the contents of a world and its file formats (`scenario`), what agents may do and managers accept
+//! (`population`), the trace format (`trace`), and the verification of traces (`audit`).
 
 mod chance;
 mod flow;
@@ -56,11 +56,11 @@ pub use output::{
     Checkpoint, Existing, Keep, KeepError, PastError, ResumeError, RunDirectory, Summary, TableOutputs, Tables,
     TraceRecorder, hold_against, verify, write_whole,
 };
-// Only for the test of the order of events.
+// Public only for the test of the order of events.
 #[doc(hidden)]
 pub use queue::EventQueue;
 pub use recorder::{Cause, Compared, NullRecorder, Recorder, Sent, SentCalls, Served, ServedCall};
 pub use simulation::{
     AskedAcceptances, BudgetWatch, CallIndex, Effort, FailedAcceptance, FailedDecision, FirstReasons, InhibitedRequest,
-    PolicyPlace, Reuse, RunOptions, Simulation, SimulationError,
+    PolicyLocation, Reuse, RunOptions, Simulation, SimulationError,
 };

@@ -10,7 +10,7 @@ use crate::paths::{PathIndex, Paths};
 use crate::population::AgentIndex;
 use crate::simulation::Origin;
 
-/// A client request on its way.
+/// A client request in transit.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Message {
     pub(crate) emitted: Time,
@@ -37,8 +37,8 @@ impl Messages {
         self.messages.len()
     }
 
-    /// Whether no message is beyond the end of its path.
-    pub(crate) fn holds_together(&self, paths: &Paths) -> bool {
+    /// Whether each restored message is within its path, and each free slot is listed once.
+    pub(crate) fn is_consistent(&self, paths: &Paths) -> bool {
         let is_free: BTreeSet<u32> = self.free.iter().map(|index| index.0).collect();
         let is_on_path = |message: &Message| message.hops as usize <= paths.links(message.path).len();
         is_free.len() == self.free.len()
@@ -71,7 +71,7 @@ impl Messages {
     }
 }
 
-/// The links, each direction separately.
+/// The links. The two directions of a link are separate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Links {
     states: Vec<LinkState>,
@@ -108,22 +108,22 @@ impl Pace {
 
 impl Links {
     pub(crate) fn new(topology: &Topology, network: Network) -> Links {
-        // Traffic as rates keeps its own state of links.
+        // The rate model keeps its own state of links.
         let count = if network.fidelity == Fidelity::Messages { topology.link_count() } else { 0 };
         let states = (0..count).map(|position| {
             let pace = Pace::of_link(topology.link(LinkIndex(position as u32)), network);
-            // Never used: free since before the start.
+            // Never used yet.
             LinkState { pace, busy_until: Time::at(f64::NEG_INFINITY) }
         });
         Links { states: states.collect(), hops: 0 }
     }
 
     /// Whether the links are consistent with a topology.
-    pub(crate) fn holds_together(&self, topology: &Topology, network: Network) -> bool {
-        let founded = Links::new(topology, network);
+    pub(crate) fn is_consistent(&self, topology: &Topology, network: Network) -> bool {
+        let fresh = Links::new(topology, network);
         let is_same = |one: &LinkState, other: &LinkState| one.pace == other.pace && one.busy_until < Time::NEVER;
-        self.states.len() == founded.states.len()
-            && self.states.iter().zip(&founded.states).all(|(one, other)| is_same(one, other))
+        self.states.len() == fresh.states.len()
+            && self.states.iter().zip(&fresh.states).all(|(one, other)| is_same(one, other))
     }
 
     /// Sends a message over a link. Returns the time of its arrival.

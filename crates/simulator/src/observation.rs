@@ -1,8 +1,8 @@
 //! The client requests that agents observe.
 //!
-//! Two strategies. *Arrivals* is the default: the requests that reached the instance since the last evaluation of its
-//! agent, one fact for each last hop and latency, in standard order. *Route entries* is the prototype's: see
-//! [`InstanceObservation::entry_facts`].
+//! There are two strategies. *Arrivals* is the default: the requests that reached the instance since the last
+//! evaluation of its agent, one fact for each last hop and latency, in standard order. *Route entries* is that of the
+//! prototype, see [`InstanceObservation::entry_facts`].
 
 use mario_scenario::{NodeIndex, Observation};
 use serde::{Deserialize, Serialize};
@@ -26,10 +26,10 @@ struct InstanceObservation {
     arrivals: Vec<RequestFact>,
     /// The requests served recently: their sequence numbers, and the access points they came from.
     taken_up: Vec<(u64, NodeIndex)>,
-    /// The number of requests that all instances had started to serve at the agent's last observation; `None` before
-    /// its first.
+    /// How many requests all instances together had started to serve by the agent's last observation; `None` before its
+    /// first.
     seen: Option<u64>,
-    /// The number of those that the agent sees again at its next observation.
+    /// How many of the last requests before `seen` the agent sees again at its next observation.
     seen_again: u64,
 }
 
@@ -39,11 +39,11 @@ impl Observations {
     }
 
     /// Whether restored observations are valid for this number of instances.
-    pub(crate) fn holds_together(&self, strategy: Observation, instances: usize) -> bool {
+    pub(crate) fn is_consistent(&self, strategy: Observation, instances: usize) -> bool {
         self.strategy == strategy && self.of_agent.len() == instances
     }
 
-    /// Adds an instance. `was_there_at_the_start`: it is part of the initial deployment.
+    /// Adds an instance. `was_there_at_the_start` is true for the initial deployment.
     pub(crate) fn add(&mut self, was_there_at_the_start: bool) {
         let seen_again = if was_there_at_the_start { 2 } else { 1 };
         self.of_agent.push(InstanceObservation { seen_again, ..InstanceObservation::default() });
@@ -84,7 +84,7 @@ impl Observations {
         self.rows += 1;
     }
 
-    /// Returns what the agent sees now, and starts its next period.
+    /// Returns the facts that the agent sees now, and starts its next period.
     pub(crate) fn facts(
         &mut self,
         agent: AgentIndex,
@@ -115,12 +115,12 @@ pub(crate) fn in_standard_order(facts: &mut [RequestFact], population: &Populati
 }
 
 impl InstanceObservation {
-    /// One fact for each entry of the routing table that leads here, in the order of insertion: how many of the served
-    /// requests came from the entry's access point. Two users on one access point have two entries, and each counts the
-    /// requests of both.
+    /// One fact for each entry of the routing table that leads to this instance, in order of insertion: how many of the
+    /// served requests came from the entry's access point. Two users at one access point have two entries, and each
+    /// counts the requests of both.
     ///
-    /// An agent sees the last request of its previous observation again, whichever instance served it; at its second
-    /// observation, an agent of the initial deployment sees the last two again.
+    /// An agent sees the last request of its previous observation again, even if another instance served it. At its
+    /// second observation, an agent of the initial deployment sees the last two again.
     fn entry_facts(
         &mut self,
         agent: AgentIndex,

@@ -1,12 +1,12 @@
 //! The value of an allocation of instances, and the search for the best one, with global knowledge.
 //!
-//! A [`Problem`] is one moment of a world: where the users are, what they request, what fits where. An [`Allocation`]
-//! says how many instances of an application are on which nodes. [`Problem::value`] is the objective, the same for the
-//! actual placement and for alternatives: a [`Value`], whose order is the order of preference.
+//! A [`Problem`] is a snapshot of a world: the positions of the users, their requests, and the hardware of the nodes.
+//! An [`Allocation`] says how many instances of an application are on which nodes. [`Problem::value`] is the objective,
+//! for the actual placement and for alternatives alike. It is a [`Value`], whose order is the order of preference.
 //!
 //! | file | content |
 //! |---|---|
-//! | `problem` | a moment of a world, and the objective |
+//! | `problem` | a snapshot of a world, and the objective |
 //! | `distances` | how far nodes are from users |
 //! | `greedy` | a good allocation, for worlds of any size |
 //! | `exact` | the best allocation, for small worlds |
@@ -27,12 +27,12 @@ use crate::placement::Placement;
 use crate::population::Population;
 
 pub(crate) use changes::changes;
-pub(crate) use distances::{Distances, Reach};
+pub(crate) use distances::{Distances, NodeDistance};
 pub use exact::TooLarge;
 pub(crate) use problem::{Demand, Problem, Room, demand_rate, room};
 pub use value::Value;
 
-/// The nodes of one application's instances, and the number on each: in the order of nodes, none twice, none with 0.
+/// The number of instances of one application on each node. Sorted by node, without duplicates and without zeros.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Allocation(Vec<(u32, u32)>);
 
@@ -78,7 +78,7 @@ impl Allocation {
     }
 }
 
-/// The exact search if the world is small enough at all times, else the greedy one.
+/// The exact search if the world is always small enough for it, else the greedy search.
 pub(crate) fn search_for(scenario: &Scenario) -> Search {
     if exact::check(scenario).is_ok() { Search::Exact } else { Search::Greedy }
 }

@@ -1,6 +1,6 @@
 //! The outputs of a run: a trace, tables, figures.
 //!
-//! Each is a [`Recorder`](crate::Recorder) with any writer; [`RunDirectory`] opens files for them.
+//! Each output is a [`Recorder`](crate::Recorder) that can use any writer; [`RunDirectory`] opens files for them.
 
 mod checkpoint;
 mod digest;

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::population::Neighbour;
 use crate::routing::Field;
 
-/// The index of a path. Paths are never removed, because messages in transit refer to them; those of cells are
-/// overwritten in place.
+/// The index of a path. Paths are never removed, because messages in transit refer to them. Only paths of cells are
+/// overwritten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PathIndex(u32);
 
@@ -24,17 +24,17 @@ pub(crate) struct Paths {
     all: Vec<Path>,
     /// The links of long paths.
     links: Vec<LinkIndex>,
-    /// The last path found between two nodes. It is valid if it has the current version.
+    /// The last path found between two nodes. Valid only if the path has the current version.
     last_found: FxHashMap<(NodeIndex, NodeIndex), PathIndex>,
     node_is_up: Vec<bool>,
     link_is_up: Vec<bool>,
     /// Incremented whenever a node or a link goes up or down.
     version: u32,
-    /// Whether a message can be sent over a link: it is up, and so are the nodes at both ends.
+    /// Whether a message can be sent over a link: the link and the nodes at both ends are up.
     link_carries: Vec<bool>,
-    /// The number of links that carry no messages.
+    /// The number of links that cannot carry messages.
     idle_links: u32,
-    /// Scratch memory of searches.
+    /// Scratch memory for searches.
     #[serde(skip)]
     search: Search,
 }
@@ -42,14 +42,14 @@ pub(crate) struct Paths {
 /// The maximum number of links that are stored inline.
 const SHORT: usize = 5;
 
-/// Fits into one cache line, unless the path is long.
+/// A path. Fits into one cache line, unless it is long.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 struct Path {
     link_count: u32,
     /// The links of a short path.
     short: [LinkIndex; SHORT],
-    /// The position and the capacity of a long path's links.
+    /// The position of a long path's links in `Paths::links`, and their capacity.
     first_link: u32,
     room: u32,
     latency: Duration,
@@ -58,7 +58,7 @@ struct Path {
     end: NodeIndex,
     /// The version of the infrastructure in which it was last found.
     version: u32,
-    /// The next path between the same nodes, in a circular list. A link that goes up and down repeatedly adds none.
+    /// The next path between the same nodes, in a circular list. Equal paths are stored once.
     variant: PathIndex,
 }
 
@@ -66,26 +66,26 @@ const _: () = assert!(size_of::<Path>() == 64, "one line");
 
 /// A path under construction from one node to another.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Trail {
+pub(crate) struct PathBuilder {
     origin: NodeIndex,
     /// The links, and the nodes at which they start.
     links: Vec<LinkIndex>,
     nodes: Vec<NodeIndex>,
 }
 
-impl Default for Trail {
-    fn default() -> Trail {
-        Trail { origin: NodeIndex(0), links: Vec::new(), nodes: Vec::new() }
+impl Default for PathBuilder {
+    fn default() -> PathBuilder {
+        PathBuilder { origin: NodeIndex(0), links: Vec::new(), nodes: Vec::new() }
     }
 }
 
-impl Trail {
-    /// Starts at another node. The previous content is kept for comparison.
+impl PathBuilder {
+    /// Starts a path at `origin`. The previous path is kept, for [`PathBuilder::passes`].
     pub(crate) fn begin(&mut self, origin: NodeIndex) {
         self.origin = origin;
     }
 
-    /// Whether the previous content passed this node after `position` links.
+    /// Whether the previous path passed this node after `position` links.
     #[inline]
     pub(crate) fn passes(&self, node: NodeIndex, position: usize) -> bool {
         self.nodes.get(position) == Some(&node)
@@ -118,9 +118,9 @@ impl Trail {
 #[derive(Clone, Debug, Default)]
 struct Search {
     round: u32,
-    /// The search in which a node was last reached.
+    /// For each node, the round in which it was last reached.
     reached: Vec<u32>,
-    /// The distance of a node, and the link by which it was reached.
+    /// For each node, its distance. `from` is the link by which it was reached.
     distance: Vec<f64>,
     from: Vec<(NodeIndex, LinkIndex)>,
     queue: VecDeque<NodeIndex>,
@@ -138,7 +138,7 @@ impl Search {
     }
 }
 
-/// A candidate of the search, the nearest first, then in the order of nodes.
+/// A candidate of the search, ordered by distance, then by node.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Candidate {
     pub(crate) distance: f64,
@@ -175,7 +175,7 @@ impl Paths {
         }
     }
 
-    /// Reserves memory for `count` further paths.
+    /// Reserves memory for `count` more paths.
     pub(crate) fn reserve(&mut self, count: usize) {
         self.all.reserve_exact(count);
     }
@@ -214,14 +214,14 @@ impl Paths {
         }
     }
 
-    /// Whether a message can be sent over a link: not from a node that is down, and not to one.
+    /// Whether a message can be sent over a link: the link and the nodes at both ends are up.
     #[inline]
     pub(crate) fn carries(&self, link: LinkIndex) -> bool {
         // The common case, in which all links are up, needs no lookup.
         self.idle_links == 0 || self.link_carries[link.0 as usize]
     }
 
-    /// The nodes that a node can reach by one link.
+    /// The nodes that a node can reach over one link.
     pub(crate) fn neighbours<'a>(
         &'a self,
         topology: &'a Topology,
@@ -230,7 +230,7 @@ impl Paths {
         topology.links_from(node).filter(|(link, _)| self.carries(*link)).map(|(_, link)| link.to)
     }
 
-    /// The link after `position` links, or `None` at the end of the path.
+    /// The link at `position`, or `None` at the end of the path.
     #[inline]
     pub(crate) fn link(&self, path: PathIndex, position: u32) -> Option<LinkIndex> {
         self.links(path).get(position as usize).copied()
@@ -262,7 +262,7 @@ impl Paths {
         self.all[path.0 as usize].end
     }
 
-    /// Finds the nodes with the fewest hops that `is_wanted`, in the order of nodes.
+    /// Finds the nodes with the fewest hops for which `is_wanted` is true. Sorted by node.
     pub(crate) fn nearest(
         &mut self,
         topology: &Topology,
@@ -277,8 +277,8 @@ impl Paths {
         found.sort_unstable();
     }
 
-    /// Finds the nearest nodes of a distance field, all equally near ones in the order of nodes, by descending from
-    /// each node to those that are nearer by exactly the link in between.
+    /// Finds the nearest nodes of a distance field by descending along its gradient: from each node to those neighbours
+    /// whose distance is smaller by exactly the link in between. Returns all equally near nodes, sorted.
     pub(crate) fn descend(
         &mut self,
         topology: &Topology,
@@ -317,56 +317,56 @@ impl Paths {
         self.version
     }
 
-    /// Stores the path to a node that the last search from `from` found.
-    pub(crate) fn trace(&self, from: NodeIndex, to: NodeIndex, trail: &mut Trail) {
-        trail.begin(from);
-        trail.end(0);
+    /// Reconstructs the path to a node that the last search from `from` found.
+    pub(crate) fn trace(&self, from: NodeIndex, to: NodeIndex, builder: &mut PathBuilder) {
+        builder.begin(from);
+        builder.end(0);
         let mut node = to;
         while node != from {
             let (before, link) = self.search.from[node.position()];
-            trail.links.push(link);
-            trail.nodes.push(before);
+            builder.links.push(link);
+            builder.nodes.push(before);
             node = before;
         }
-        trail.links.reverse();
-        trail.nodes.reverse();
+        builder.links.reverse();
+        builder.nodes.reverse();
     }
 
-    /// The stored path for a found one. Between two nodes there is only one until the next change of the
-    /// infrastructure.
-    pub(crate) fn path(&mut self, topology: &Topology, end: NodeIndex, trail: &Trail) -> PathIndex {
-        let last = self.last_found.get(&(trail.origin, end)).copied();
+    /// Returns the index of a found path, which is stored if it is new. Between two nodes there is only one path until
+    /// the next change of the infrastructure.
+    pub(crate) fn path(&mut self, topology: &Topology, end: NodeIndex, builder: &PathBuilder) -> PathIndex {
+        let last = self.last_found.get(&(builder.origin, end)).copied();
         if let Some(last) = last
             && self.all[last.0 as usize].version == self.version
         {
             return last;
         }
-        let index = match last.and_then(|last| self.variant(last, &trail.links)) {
+        let index = match last.and_then(|last| self.variant(last, &builder.links)) {
             Some(known) => {
                 self.all[known.0 as usize].version = self.version;
                 known
             }
-            None => self.keep(topology, end, trail, last),
+            None => self.keep(topology, end, builder, last),
         };
         if last != Some(index) {
-            self.last_found.insert((trail.origin, end), index);
+            self.last_found.insert((builder.origin, end), index);
         }
         index
     }
 
-    /// Stores an unshared path in the slot of one that is no longer needed.
+    /// Stores an unshared path, in the slot of `old` if given.
     pub(crate) fn renew(
         &mut self,
         topology: &Topology,
         old: Option<PathIndex>,
         end: NodeIndex,
-        trail: &Trail,
+        builder: &PathBuilder,
     ) -> PathIndex {
-        let Some(index) = old else { return self.keep(topology, end, trail, None) };
-        self.put_links(index, &trail.links);
+        let Some(index) = old else { return self.keep(topology, end, builder, None) };
+        self.put_links(index, &builder.links);
         let path = &mut self.all[index.0 as usize];
-        path.latency = latency(topology, &trail.links);
-        (path.last_hop, path.origin, path.end) = (trail.last_hop(), trail.origin, end);
+        path.latency = latency(topology, &builder.links);
+        (path.last_hop, path.origin, path.end) = (builder.last_hop(), builder.origin, end);
         index
     }
 
@@ -379,7 +379,7 @@ impl Paths {
             return;
         }
         if path.room < path.link_count {
-            // At least twice as much, so that the abandoned space never exceeds the used one.
+            // At least doubled, so that the abandoned space never exceeds the used space.
             path.room = path.link_count.max(2 * path.room);
             path.first_link = u32::try_from(self.links.len()).expect("fewer than 2^32 links of paths");
             self.links.resize(self.links.len() + path.room as usize, LinkIndex(0));
@@ -401,11 +401,11 @@ impl Paths {
         }
     }
 
-    /// Stores a path, beside its variants.
-    fn keep(&mut self, topology: &Topology, end: NodeIndex, trail: &Trail, beside: Option<PathIndex>) -> PathIndex {
+    /// Stores a path, and adds it to the list of its variants.
+    fn keep(&mut self, topology: &Topology, end: NodeIndex, new: &PathBuilder, like: Option<PathIndex>) -> PathIndex {
         let index = PathIndex(u32::try_from(self.all.len()).expect("fewer than 2^32 paths"));
-        let variant = match beside {
-            Some(beside) => std::mem::replace(&mut self.all[beside.0 as usize].variant, index),
+        let variant = match like {
+            Some(like) => std::mem::replace(&mut self.all[like.0 as usize].variant, index),
             None => index,
         };
         self.all.push(Path {
@@ -413,14 +413,14 @@ impl Paths {
             short: [LinkIndex(0); SHORT],
             first_link: 0,
             room: 0,
-            latency: latency(topology, &trail.links),
-            last_hop: trail.last_hop(),
-            origin: trail.origin,
+            latency: latency(topology, &new.links),
+            last_hop: new.last_hop(),
+            origin: new.origin,
             end,
             version: self.version,
             variant,
         });
-        self.put_links(index, &trail.links);
+        self.put_links(index, &new.links);
         index
     }
 
@@ -471,7 +471,7 @@ impl Paths {
         self.search.from[node.position()] = from;
     }
 
-    /// Finds the nearest node that `is_wanted`, the first in the order of nodes among equals, and the path to it.
+    /// Finds the nearest node for which `is_wanted` is true, and the path to it. Ties are broken by the order of nodes.
     pub(crate) fn nearest_by(
         &mut self,
         topology: &Topology,
@@ -490,9 +490,9 @@ impl Paths {
                 continue;
             }
             if is_wanted(node) {
-                let mut trail = Trail::default();
-                self.trace(from, node, &mut trail);
-                return Some((node, self.path(topology, node, &trail)));
+                let mut builder = PathBuilder::default();
+                self.trace(from, node, &mut builder);
+                return Some((node, self.path(topology, node, &builder)));
             }
             for (link, edge) in topology.links_from(node) {
                 if !self.carries(link) {

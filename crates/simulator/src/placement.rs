@@ -14,31 +14,31 @@ pub(crate) struct Placement {
     nodes: usize,
     /// For each application that ever had an instance, the instance on each node, [`NOBODY`] or [`SEVERAL`].
     on_node: Vec<Vec<AgentIndex>>,
-    /// Those on nodes with several, in the order of arrival.
+    /// The instances on nodes marked [`SEVERAL`], in the order of arrival.
     several: FxHashMap<(ApplicationIndex, NodeIndex), Vec<AgentIndex>>,
 }
 
-/// The initial capacity of tables of instances: about as many as there will ever be. Unused capacity costs nothing, and
-/// growing a table costs more than filling it.
+/// The initial capacity of tables of instances: about as many as there will ever be. Reserving too much costs nothing
+/// until it is used, but growing a table costs more than filling it.
 pub(crate) fn instances_expected(scenario: &Scenario) -> usize {
     scenario.users.len().min(3 * scenario.topology.node_count())
 }
 
 /// Marks a node without instances.
 const NOBODY: AgentIndex = AgentIndex(u32::MAX);
-/// Marks a node with more than one.
+/// Marks a node with more than one instance.
 const SEVERAL: AgentIndex = AgentIndex(u32::MAX - 1);
 
-/// The instances of one application, in the order of appearance. They are numbered in this order, so that a new one
-/// belongs at the end.
+/// The instances of one application, in the order of creation. This is also the order of their indices, so a new
+/// instance is appended.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Instances {
-    /// Removed ones are marked, until they outnumber the others.
+    /// Indices of agents. Removed ones are marked with [`GONE`], and dropped when they outnumber the others.
     marked: Vec<u32>,
     gone: usize,
 }
 
-/// Marks an instance that is gone.
+/// Marks a removed instance.
 const GONE: u32 = 1 << 31;
 
 impl Instances {
@@ -85,12 +85,12 @@ impl Placement {
         }
     }
 
-    /// Whether it places exactly the living agents of a population, each on its node.
-    pub(crate) fn holds_together(&self, population: &Population, applications: usize, nodes: usize) -> bool {
+    /// Whether the placement has exactly the living agents of a population, each on its node.
+    pub(crate) fn is_consistent(&self, population: &Population, applications: usize, nodes: usize) -> bool {
         self.places_all_but(0, population, applications, nodes)
     }
 
-    /// Whether it places all but this many of the living agents of a population, each on its node.
+    /// Whether the placement has all but `missing` of the living agents of a population, each on its node.
     pub(crate) fn places_all_but(
         &self,
         missing: usize,
@@ -134,7 +134,7 @@ impl Placement {
             && placed == listed
     }
 
-    /// The instances of an application, in the order of appearance.
+    /// The instances of an application, in the order of creation.
     pub(crate) fn agents(&self, application: ApplicationIndex) -> &Instances {
         &self.agents[application.position()]
     }

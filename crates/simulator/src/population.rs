@@ -1,12 +1,12 @@
 //! All nodes and agents of a simulated world, in tables.
 //!
-//! The population applies the rules of `mario_colony` to all nodes at once. Its two rules are those of the semantics,
-//! under the same names: [`Population::r2`], new data becomes available to a node, and [`Population::r1`], proposals of
-//! agents and operators are judged and all accepted ones are enacted. Between the two, an [`Evaluator`] evaluates an
-//! agent's policy, and [`Population::propose`] takes its answer:
+//! The population applies the rules of `mario_colony` to all nodes at once. Its two main functions are the rules of the
+//! semantics: with [`Population::r2`], new data becomes available to a node; with [`Population::r1`], proposals of
+//! agents and operators are judged and the accepted ones are enacted. In between, an [`Evaluator`] evaluates an agent's
+//! policy, and [`Population::propose`] takes its proposal:
 //!
 //! ```text
-//! context ──► r2 ──► Evaluator::evaluate ──► propose ──► r1 ──► label: who did what, who was inhibited and why
+//! context ──► r2 ──► Evaluator::evaluate ──► propose ──► r1 ──► label: all outcomes, with reasons for inhibitions
 //! ```
 //!
 //! | what | where |
@@ -16,12 +16,13 @@
 //! | rule r1 | `cycle`, `enact`, `label` |
 //! | acceptance policies of nodes | `acceptance` |
 //! | the arbitration of the prototype and of a planner | `strategies` |
-//! | optimisations, and what they gain | `layers` |
+//! | optimisations, and their speedups | `layers` |
 //!
 //! **Order.** A cycle judges operators' deployments first, then agents in the order of their evaluations. Each manager
-//! reserves what it has accepted in this cycle; hardware freed in it counts from the next one on.
+//! reserves hardware for what it has accepted in this cycle. Hardware freed in a cycle is available from the next cycle
+//! on.
 //!
-//! **Invariant:** single nodes that exchange messages produce the same labels: `tests/it/nodes.rs` compares the two.
+//! **Invariant:** separate nodes that exchange messages produce the same labels; `tests/it/nodes.rs` compares the two.
 //! **Invariant:** no layer changes a result.
 //!
 //! Not here: the order of events (`simulation`), and the evaluation of policies (`mario_policy`).

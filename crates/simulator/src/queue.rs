@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 /// A stable radix heap.
 ///
 /// Time in a simulation never runs backwards, so a key is never less than the last one taken. Events are kept in
-/// buckets by the highest bit in which their time differs from the present: an event moves to a lower bucket a few
-/// times in its life, and all events of one time are always in the same bucket, in the order of scheduling.
+/// buckets by the highest bit in which their time differs from the present. An event moves to a lower bucket a few
+/// times in its life. All events at the same time are always in the same bucket, in the order of scheduling.
 ///
-/// Keys are the bits of times: for non-negative floats their order is that of the numbers.
+/// Keys are the bit patterns of times, which have the same order as the times because these are not negative.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EventQueue<E> {
     now: u64,
-    /// The events of the present; those before `taken` have been taken.
+    /// The events of the present. The first `taken` of them have been taken.
     present: Vec<E>,
     taken: usize,
-    /// The events whose time differs from the present in this bit, and in none above.
+    /// For each bit, the events whose time differs from the present in this bit and in no higher bit.
     later: Vec<Vec<(u64, E)>>,
     /// A bit mask of the non-empty buckets of `later`.
     occupied: u64,
@@ -39,7 +39,7 @@ impl<E: Copy> Default for EventQueue<E> {
 
 impl<E: Copy> EventQueue<E> {
     /// Whether all times are valid, and every event is in the bucket of its time.
-    pub(crate) fn holds_together(&self) -> bool {
+    pub(crate) fn is_consistent(&self) -> bool {
         let is_time = |key: u64| f64::from_bits(key).is_finite() && f64::from_bits(key) >= 0.0;
         let belongs = |bucket: usize, key: u64| {
             is_time(key) && key > self.now && (key ^ self.now).leading_zeros() as usize == 63 - bucket
@@ -54,7 +54,7 @@ impl<E: Copy> EventQueue<E> {
             && self.later.iter().enumerate().all(is_sound)
     }
 
-    /// All events that are still to happen, in no particular order.
+    /// All pending events, in no particular order.
     pub(crate) fn events(&self) -> impl Iterator<Item = E> {
         self.present[self.taken..].iter().chain(self.later.iter().flatten().map(|(_, event)| event)).copied()
     }
@@ -76,7 +76,7 @@ impl<E: Copy> EventQueue<E> {
         (time.units().max(0.0) + 0.0).to_bits().max(self.now)
     }
 
-    /// The last event scheduled for this time. `None` may also mean that other events would come in between.
+    /// The last event scheduled for `time`, if it is also the last of its bucket; otherwise `None`.
     pub fn last_at(&self, time: Time) -> Option<E> {
         let key = self.key(time);
         let difference = key ^ self.now;
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_come_by_time_and_then_in_the_order_of_scheduling() {
+    fn events_are_ordered_by_time_and_then_by_the_order_of_scheduling() {
         let mut random = Random::new(1);
         let mut queue = EventQueue::default();
         let mut expected: Vec<(Time, u32)> = Vec::new();
@@ -160,7 +160,7 @@ mod tests {
         let mut sequence = 0;
         for _ in 0..20_000 {
             if random.below(3) < 2 {
-                // Few different times, some of them fractional, so that many are equal.
+                // Draws from few different times, some of them fractional, so that many are equal.
                 let time = queue.now() + Duration::of(f64::from(random.below(16)) * 0.37);
                 queue.schedule(time, sequence);
                 expected.push((time, sequence));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_the_last_event_of_a_time() {
+    fn returns_the_last_event_scheduled_for_a_time() {
         let mut queue = EventQueue::default();
         assert_eq!(queue.last_at(Time::at(5.0)), None);
         queue.schedule(Time::at(5.0), 'a');

@@ -12,7 +12,7 @@ use crate::simulation::CallIndex;
 /// Records the events of a run, in order.
 ///
 /// A simulation calls these methods; each does nothing by default. `population` is the state at that time: for an
-/// evaluation before its decision is applied, for a cycle after everything is enacted.
+/// evaluation, before its decision is applied; for a cycle, after all accepted operations are enacted.
 #[allow(unused_variables, reason = "the names of the parameters are the documentation")]
 pub trait Recorder {
     /// Whether the recorder needs decisions with all their solutions, or only their outcome.
@@ -29,36 +29,36 @@ pub trait Recorder {
     /// An instance exists at the start of the run.
     fn deployed(&mut self, time: Time, agent: AgentIndex, population: &Population) {}
 
-    /// A user's connection moved; `None` for a user who arrives or leaves.
+    /// A user's connection moved. `from` is `None` if the user arrives, `to` is `None` if the user leaves.
     fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
 
-    /// An agent evaluated its policy; `None` when its facts are those of its last evaluation, and also when decisions
-    /// are not wanted and its proposal is cached.
+    /// An agent evaluated its policy. `decision` is `None` if the agent's facts have not changed since its last
+    /// evaluation, and also if its proposal is cached and the recorder does not want decisions.
     fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {}
 
-    /// The outcomes of parked agents by application, beside those reported individually.
+    /// The outcomes of parked agents by application, in addition to those reported individually.
     fn parked(&mut self, time: Time, parked: &[ParkedCounts]) {}
 
     /// The managers judged the pending proposals.
     fn cycle(&mut self, time: Time, label: &Label, population: &Population) {}
 
-    /// The owner of a node acted on an instance there, after the operations accepted at this time were enacted. It is
-    /// called after [`Recorder::cycle`].
+    /// The owner of a node acted on instances on that node, after the operations accepted at this time were enacted.
+    /// Called after [`Recorder::cycle`].
     fn owner(&mut self, time: Time, acts: &OwnerActs, population: &Population) {}
 
-    /// A client request reached a sleeping instance, and its manager decided whether it may wake.
+    /// A client request reached a sleeping instance, and the node's manager decided whether it may wake.
     fn woken(&mut self, time: Time, agent: AgentIndex, verdict: &CompactVerdict, population: &Population) {}
 
-    /// The managers were active, whether or not there was anything to judge.
+    /// The managers were active, even if there was nothing to judge.
     fn activation(&mut self, time: Time, population: &Population) {}
 
-    /// The comparison of the placement with the best at the last activation, if this recorder makes one; recorders
-    /// after it are told.
+    /// The comparison of the placement with the best one at the last activation, if this recorder makes it. It is
+    /// passed to [`Recorder::regret`] of the recorders after this one.
     fn compared(&self) -> Option<Compared> {
         None
     }
 
-    /// The placement was compared with the best, after an activation of the managers.
+    /// The placement was compared with the best one, after an activation of the managers.
     fn regret(&mut self, time: Time, compared: &Compared) {}
 
     /// A node went down, with these instances.
@@ -67,7 +67,7 @@ pub trait Recorder {
     /// A node came up, for the first time or again.
     fn node_up(&mut self, time: Time, node: NodeIndex) {}
 
-    /// A node announced that it will leave: it accepts nothing new.
+    /// A node announced its departure: it accepts nothing new.
     fn node_leaving(&mut self, time: Time, node: NodeIndex) {}
 
     /// The agents of an application switch to another policy.
@@ -82,13 +82,13 @@ pub trait Recorder {
     /// An instance started to serve a client request.
     fn served(&mut self, served: &Served) {}
 
-    /// Whether traffic as rates must be reported before each step. It is reported at the end in any case.
+    /// Whether rate traffic must be reported before each step. It is always reported at the end.
     fn wants_traffic(&self) -> bool {
         false
     }
 
-    /// The results of all requests that a user has sent since the start: traffic as rates. Replaces earlier reports of
-    /// the user.
+    /// The results of all requests that a user has sent since the start, if traffic is modelled as rates. Replaces
+    /// earlier reports of the user.
     fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &Sent) {}
 
     /// A client request was lost.
@@ -103,8 +103,8 @@ pub trait Recorder {
     /// A request of a call to an application was lost.
     fn call_lost(&mut self, time: Time, call: CallIndex, application: ApplicationIndex) {}
 
-    /// The results of all requests of a call to an application since the start: traffic as rates. Replaces earlier
-    /// reports of the call.
+    /// The results of all requests of a call to an application since the start, if traffic is modelled as rates.
+    /// Replaces earlier reports of the call.
     fn calls_sent(&mut self, call: CallIndex, application: ApplicationIndex, sent: &SentCalls) {}
 
     /// Whether the run must be aborted because recording failed.
@@ -123,7 +123,7 @@ impl Recorder for NullRecorder {
     }
 }
 
-/// The placement and the best one at the same time.
+/// A comparison of the placement with the best one at the same time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Compared {
     /// How the best placement was searched for.
@@ -172,7 +172,7 @@ pub struct ServedCall {
     pub ended: Time,
 }
 
-/// Two recorders, of which the first is called first. More than two are pairs of pairs.
+/// Two recorders, called in order. Nest pairs for more than two.
 impl<A: Recorder, B: Recorder> Recorder for (A, B) {
     fn wants_decisions(&self) -> bool {
         self.0.wants_decisions() || self.1.wants_decisions()

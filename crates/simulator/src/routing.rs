@@ -1,6 +1,6 @@
 //! Routing of client requests: the instance and the path.
 //!
-//! One file for each strategy: [`nearest`] is the default, [`least_used`] is the prototype's.
+//! Each strategy has its own file: [`nearest`] is the default, [`least_used`] is that of the prototype.
 
 mod field;
 mod least_used;
@@ -33,7 +33,7 @@ pub(crate) struct Client {
 }
 
 /// The state of the world that routing depends on.
-pub(crate) struct Terrain<'a> {
+pub(crate) struct RoutingContext<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) paths: &'a mut Paths,
     pub(crate) placement: &'a Placement,
@@ -65,58 +65,68 @@ impl Router {
     }
 
     /// Whether the router is consistent with a scenario.
-    pub(crate) fn holds_together(&self, scenario: &Scenario, agents: usize) -> bool {
+    pub(crate) fn is_consistent(&self, scenario: &Scenario, agents: usize) -> bool {
         match (self, scenario.routing) {
-            (Router::Nearest(router), Routing::Nearest(metric)) => router.holds_together(scenario, metric, agents),
+            (Router::Nearest(router), Routing::Nearest(metric)) => router.is_consistent(scenario, metric, agents),
             (Router::LeastUsed(_), Routing::LeastUsed) => true,
             _ => false,
         }
     }
 
-    /// The route of a client request that is sent now; `None` when no instance is reachable.
+    /// The route of a client request that is sent now; `None` if no instance is reachable.
     #[inline]
-    pub(crate) fn route(&mut self, client: Client, terrain: &mut Terrain<'_>) -> Option<Route> {
+    pub(crate) fn route(&mut self, client: Client, context: &mut RoutingContext<'_>) -> Option<Route> {
         match self {
-            Router::Nearest(router) => router.route(client, terrain),
-            Router::LeastUsed(router) => router.route(client, terrain),
+            Router::Nearest(router) => router.route(client, context),
+            Router::LeastUsed(router) => router.route(client, context),
         }
     }
 
-    /// The route of a request that an instance on a node sends to an application now; `None` if no instance of it is
-    /// reachable.
+    /// The route of a request that an instance on `node` sends to an application now; `None` if no instance of the
+    /// application is reachable.
     pub(crate) fn route_from(
         &mut self,
         node: NodeIndex,
         application: ApplicationIndex,
-        terrain: &mut Terrain<'_>,
+        context: &mut RoutingContext<'_>,
     ) -> Option<Route> {
         match self {
-            Router::Nearest(router) => router.route_from(node, application, terrain),
-            // The prototype's routing applies only to users; scenarios with calls have another one.
+            Router::Nearest(router) => router.route_from(node, application, context),
+            // The prototype's routing applies only to users; scenarios with calls do not use it.
             Router::LeastUsed(_) => None,
         }
     }
 
-    /// Updates routes after an instance has come to a node.
-    pub(crate) fn instance_came(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
+    /// Updates routes after an instance was added to a node.
+    pub(crate) fn instance_added(
+        &mut self,
+        application: ApplicationIndex,
+        node: NodeIndex,
+        context: &RoutingContext<'_>,
+    ) {
         match self {
-            Router::Nearest(router) => router.instance_came(application, node, terrain),
+            Router::Nearest(router) => router.instance_added(application, node, context),
             Router::LeastUsed(router) => router.clear(),
         }
     }
 
-    /// Updates routes after an instance has left a node.
-    pub(crate) fn instance_left(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
+    /// Updates routes after an instance was removed from a node.
+    pub(crate) fn instance_removed(
+        &mut self,
+        application: ApplicationIndex,
+        node: NodeIndex,
+        context: &RoutingContext<'_>,
+    ) {
         match self {
-            Router::Nearest(router) => router.instance_left(application, node, terrain),
+            Router::Nearest(router) => router.instance_removed(application, node, context),
             Router::LeastUsed(router) => router.clear(),
         }
     }
 
     /// Updates routes after nodes or links went up or down.
-    pub(crate) fn infrastructure_changed(&mut self, terrain: &Terrain<'_>) {
+    pub(crate) fn infrastructure_changed(&mut self, context: &RoutingContext<'_>) {
         match self {
-            Router::Nearest(router) => router.infrastructure_changed(terrain),
+            Router::Nearest(router) => router.infrastructure_changed(context),
             Router::LeastUsed(router) => router.clear(),
         }
     }

@@ -1,21 +1,21 @@
-//! A run: events in the order of time, each handled by a function of its own.
+//! A run: handles events in the order of time, each kind in its own function.
 //!
 //! | file | events |
 //! |---|---|
 //! | `setup` | everything before time 0 |
 //! | `traffic` | client requests: sent, carried, served |
 //! | `calls` | calls between applications |
-//! | `movement` | users who come, move and go |
+//! | `movement` | users who arrive, move and leave |
 //! | `management`, `evaluation_schedule`, `parking` | agents that evaluate, managers that judge, operators that deploy |
 //! | `sleep` | instances that sleep, and the client requests that wake them |
 //! | `owners` | owners of nodes who evict and shrink instances there |
-//! | `reasons` | why agents achieve nothing, the first case |
-//! | `acceptances` | acceptance policies of nodes that fail |
-//! | `planning` | central planners, where they manage instead of agents |
+//! | `reasons` | the first reason why agents achieve nothing |
+//! | `acceptances` | failures of the nodes' acceptance policies |
+//! | `planning` | central planners that manage instead of agents |
 //! | `disturbances` | nodes and links that go up and down |
 //! | `updates` | agents that switch to another policy |
 //!
-//! Between two events the whole state can be stored, and restored elsewhere: `checkpoint`.
+//! Between two events, the whole state can be stored and restored: `checkpoint`.
 
 mod acceptances;
 mod calls;
@@ -54,21 +54,21 @@ use crate::population::{
 };
 use crate::queue::EventQueue;
 use crate::recorder::Recorder;
-use crate::routing::{Nearest, Router, Terrain};
+use crate::routing::{Nearest, Router, RoutingContext};
 use evaluation_schedule::{BatchIndex, EvaluationSchedule};
 use sleep::Sleepers;
 
-pub use acceptances::{AskedAcceptances, FailedAcceptance, PolicyPlace};
+pub use acceptances::{AskedAcceptances, FailedAcceptance, PolicyLocation};
 pub use calls::CallIndex;
 pub(crate) use calls::{Origin, PendingIndex};
 pub use reasons::{BudgetWatch, FailedDecision, FirstReasons, InhibitedRequest};
 
-/// How to run a scenario. None of it changes the result.
+/// How to run a scenario. No option changes the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RunOptions {
     /// The number of threads that evaluate agents.
     pub threads: usize,
-    /// Whether policies are evaluated even if the facts did not change.
+    /// Whether proposals are reused if the facts did not change.
     pub reuse: Reuse,
 }
 
@@ -102,12 +102,12 @@ pub enum SimulationError {
         application: mario_domain::ApplicationId,
         /// Why it was inhibited.
         inhibition: mario_domain::Inhibition,
-        /// The failure of the node's acceptance policy, if there was one.
+        /// The failure of the node's acceptance policy, if it failed.
         failure: Option<Box<FailedAcceptance>>,
     },
     /// The world is too large for the chosen management.
     TooLarge(TooLarge),
-    /// A policy names a function that decides for it, and the function is missing.
+    /// A policy names a function that decides for it, but the function is missing.
     NoFunction {
         /// The name of the policy.
         policy: String,
@@ -119,13 +119,13 @@ pub enum SimulationError {
 /// The statistics of a run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Effort {
-    /// Evaluations that were due.
+    /// Evaluations that were due, whether or not the policy had to be evaluated.
     pub asked: u64,
-    /// Decisions for which a policy was evaluated.
+    /// Evaluations that ran the policy, because no proposal was cached.
     pub evaluated: u64,
     /// Evaluations that failed: budget exhausted, uncaught exception, or an invalid proposal.
     pub failed: u64,
-    /// Evaluations that several threads shared.
+    /// Evaluations that were divided among several threads.
     pub shared: u64,
     /// Evaluations of parked agents, which were counted in aggregate.
     pub rested: u64,
@@ -135,7 +135,7 @@ pub struct Effort {
     pub emitted: u64,
     /// The evaluations of the nodes' acceptance policies.
     pub acceptances: AskedAcceptances,
-    /// The first reason for which agents achieved nothing.
+    /// The first reasons why agents achieved nothing.
     pub first: FirstReasons,
 }
 
@@ -152,34 +152,34 @@ pub struct Simulation<'a> {
     /// The shared cache of decisions.
     decision_cache: DecisionCache,
     placement: Placement,
-    /// Sleeping instances, where traffic is modelled as rates.
+    /// Sleeping instances, if traffic is modelled as rates.
     sleepers: Option<Box<Sleepers>>,
     paths: Paths,
     router: Router,
-    /// Traffic as rates, where messages are not sent individually.
+    /// Traffic as rates; `None` if messages are simulated.
     flow: Option<Box<Flow>>,
     links: Links,
     messages: Messages,
     /// Messages that have just reached a node, in the order of arrival.
     arriving: VecDeque<MessageIndex>,
-    /// The arrivals at instances, and their queues, where messages are sent individually.
+    /// The arrivals at instances, if messages are simulated.
     observations: Observations,
     instances: Vec<Service>,
     users: Vec<User>,
     /// The calls of applications, and the client requests that wait for them.
     calls: calls::Calls,
-    /// For each user whose movements are not listed, the next step to check. With zeros, all steps are checked.
+    /// For each user whose movements are not listed, the next step to check. Zero means that the next step must be
+    /// checked.
     users_due: Vec<u32>,
-    /// The planner, where agents do not manage.
+    /// The planner; `None` if agents manage.
     planner: Option<Box<dyn planning::Planner>>,
-    /// For each policy, whether it uses randomness; empty where none does.
+    /// For each policy, whether it uses randomness; empty if none does.
     draws: Vec<bool>,
     /// Deployments of operators since the last cycle.
     deployments: Vec<Deployment>,
     /// The number of the scenario's deploys that were requested so far.
     deploys_begun: usize,
-    /// For each application, whether its operator has noticed that no instance is left, and waits before redeploying
-    /// it.
+    /// For each application, whether its operator waits to redeploy it after its last instance was lost.
     is_redeploying: Vec<bool>,
     has_begun: bool,
     has_ended: bool,
@@ -190,18 +190,18 @@ pub struct Simulation<'a> {
     scratch: Scratch,
 }
 
-/// Something that happens at a time.
+/// An event in the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum Event {
     /// A user sends a client request.
     Emission(UserIndex),
     /// A message reaches the next node of its path.
     Arrival(MessageIndex),
-    /// Handles the messages that have just reached nodes, after all events that were due before them.
+    /// The messages that have just reached nodes are handled, after all events that were due before them.
     Handling,
     /// An instance finishes a client request.
     ServiceEnd(AgentIndex),
-    /// The first client request of a rate reaches a sleeping instance.
+    /// The requests routed to a sleeping instance at some rate add up to the first whole request.
     Request(AgentIndex),
     /// The service of a client request, or a call made for it, has finished.
     Answer(PendingIndex),
@@ -215,7 +215,7 @@ enum Event {
     Start,
     /// A node or link goes down or comes up.
     Disturbance(u32),
-    /// An operator deploys an application again.
+    /// An operator redeploys an application.
     Redeploy(ApplicationIndex),
     /// Agents of an application switch to another policy.
     Update(u32),
@@ -255,7 +255,7 @@ struct User {
 struct Scratch {
     facts: Vec<RequestFact>,
     label: Label,
-    /// Agents to unpark, and the outcomes of parked ones.
+    /// Agents to unpark. `parked` has the outcomes of parked agents.
     to_unpark: Vec<AgentIndex>,
     parked: Vec<ParkedCounts>,
     /// The users who move in a step.
@@ -275,8 +275,8 @@ impl Simulation<'_> {
     }
 
     /// Runs until all events before `time` have happened, or until `wants_pause` returns true between two events.
-    /// Pauses change nothing: the next call continues the run. `wants_pause` is called after each evaluation of agents,
-    /// each activation of the managers, each step, and every few other events, so that reading a clock costs little.
+    /// Pauses do not affect the run: the next call continues it. `wants_pause` is called after each evaluation of
+    /// agents, each activation of the managers, each step, and every few other events, so that it may read a clock.
     /// Returns whether all events before `time` have happened.
     pub fn run_until_pause(
         &mut self,
@@ -284,7 +284,8 @@ impl Simulation<'_> {
         recorder: &mut impl Recorder,
         mut wants_pause: impl FnMut() -> bool,
     ) -> bool {
-        /// The time for this many light events is negligible.
+        /// `wants_pause` is called at least once per this many events. Other events than those listed take negligible
+        /// time.
         const EVENTS_MAX: u32 = 64;
         let mut events = 0;
         if !self.has_begun {
@@ -333,39 +334,39 @@ impl Simulation<'_> {
         }
         if end >= self.scenario.end() && !self.has_ended {
             self.has_ended = true;
-            self.tell_flow(end, recorder);
+            self.report_flow(end, recorder);
         }
         true
     }
 
     /// The router, and the state that it depends on.
-    fn routing(&mut self) -> (&mut Router, Terrain<'_>) {
-        let terrain = Terrain {
+    fn routing(&mut self) -> (&mut Router, RoutingContext<'_>) {
+        let context = RoutingContext {
             topology: &self.scenario.topology,
             paths: &mut self.paths,
             placement: self.sleepers.as_ref().map_or(&self.placement, |sleepers| sleepers.routed()),
             population: &self.population,
         };
-        (&mut self.router, terrain)
+        (&mut self.router, context)
     }
 
-    /// Traffic as rates, with the world that it depends on; `None` where messages are sent individually.
+    /// Traffic as rates, with the world that it depends on; `None` if messages are simulated.
     fn flowing(&mut self) -> Option<(&mut Flow, &mut Nearest, FlowWorld<'_>)> {
         let (Some(flow), Router::Nearest(router)) = (&mut self.flow, &mut self.router) else { return None };
-        let terrain = Terrain {
+        let context = RoutingContext {
             topology: &self.scenario.topology,
             paths: &mut self.paths,
             placement: self.sleepers.as_ref().map_or(&self.placement, |sleepers| sleepers.routed()),
             population: &self.population,
         };
         let now = self.queue.now();
-        Some((flow, router, FlowWorld { now, scenario: self.scenario, terrain }))
+        Some((flow, router, FlowWorld { now, scenario: self.scenario, routing: context }))
     }
 
-    /// Reports the traffic so far, where messages are not sent individually.
-    fn tell_flow(&mut self, now: Time, recorder: &mut impl Recorder) {
+    /// Reports the traffic so far, if it is modelled as rates.
+    fn report_flow(&mut self, now: Time, recorder: &mut impl Recorder) {
         if let Some((flow, _, world)) = self.flowing() {
-            (self.effort.emitted, self.effort.hops) = flow.tell(&FlowWorld { now, ..world }, recorder);
+            (self.effort.emitted, self.effort.hops) = flow.report(&FlowWorld { now, ..world }, recorder);
         }
     }
 
@@ -389,7 +390,7 @@ impl Simulation<'_> {
         &self.population
     }
 
-    /// Counts the decisions that exhaust their budget; another thread may read it during the run.
+    /// The counter of decisions that exhaust their budget. Another thread may read it during the run.
     pub fn budget_watch(&self) -> Arc<BudgetWatch> {
         Arc::clone(&self.watch)
     }

@@ -1,8 +1,8 @@
 //! Checks whether a restored state is consistent.
 //!
 //! A checkpoint is decoded directly into the tables of a run, whose indices are used unchecked. So before the run
-//! resumes, each number of a restored state is validated here against what it refers to: by a rule for the field of the
-//! number, and by each table's own consistency check.
+//! resumes, each number of a restored state is validated here: by a rule for its field, which limits what it may refer
+//! to, and by the consistency checks of the tables.
 
 mod rules;
 mod scenario;
@@ -14,10 +14,10 @@ use mario_scenario::{Scenario, Workload};
 use serde::Serialize;
 
 use rules::Rules;
-pub(crate) use scenario::scenario_holds_together;
+pub(crate) use scenario::scenario_is_consistent;
 use walk::walk;
 
-/// The sizes of everything that a number can refer to.
+/// The sizes of all tables that an index can refer to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Limits {
     pub(crate) nodes: usize,
@@ -33,11 +33,11 @@ pub(crate) struct Limits {
     pub(crate) paths: usize,
     pub(crate) messages: usize,
     pub(crate) cells: usize,
-    pub(crate) turns: usize,
+    pub(crate) round_robins: usize,
     pub(crate) batches: usize,
     pub(crate) pending: usize,
     pub(crate) calls: usize,
-    /// The bits of the periods at which users send.
+    /// The bit patterns of the users' sending periods.
     pub(crate) periods: BTreeSet<u64>,
 }
 
@@ -63,7 +63,7 @@ impl Limits {
         }
     }
 
-    /// Whether every number in a part of a state refers to something that exists.
+    /// Whether every number in a part of a state is valid.
     pub(crate) fn hold_for(&self, part: &impl Serialize) -> bool {
         walk(part, &mut Rules::new(self))
     }

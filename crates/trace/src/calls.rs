@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::header::Header;
 use crate::json::{natural, number};
-use crate::place::{ApplicationPlace, CallPlace};
 use crate::record::{Sent, SentCalls};
+use crate::reference::{ApplicationRef, CallRef};
 use crate::writer::TraceWriter;
 
 /// The results of one call.
@@ -29,33 +29,33 @@ impl CallSums {
 
 impl<W: Write> TraceWriter<W> {
     /// Records that an instance sent requests of a call.
-    pub fn call_sent(&mut self, call: CallPlace, requests: u32) {
+    pub fn call_sent(&mut self, call: CallRef, requests: u32) {
         self.calls[call.position()].sent += u64::from(requests);
     }
 
     /// Records that a request of a call was answered, with its response time.
-    pub fn call_served(&mut self, call: CallPlace, application: ApplicationPlace, response: Duration) {
+    pub fn call_served(&mut self, call: CallRef, application: ApplicationRef, response: Duration) {
         self.call_became(call, application, Sent { served: 1, lost: 0, response });
     }
 
     /// Records that a request of a call was lost.
-    pub fn call_lost(&mut self, call: CallPlace, application: ApplicationPlace) {
+    pub fn call_lost(&mut self, call: CallRef, application: ApplicationRef) {
         self.call_became(call, application, Sent { served: 0, lost: 1, response: Duration::ZERO });
     }
 
-    /// Records the results of all requests of a call since the start, which include earlier reports.
-    pub fn calls_sent(&mut self, call: CallPlace, application: ApplicationPlace, of: &SentCalls) {
+    /// Records the cumulative results of all requests of a call since the start. Replaces earlier reports.
+    pub fn calls_sent(&mut self, call: CallRef, application: ApplicationRef, of: &SentCalls) {
         let before = self.calls[call.position()];
         let (served, lost) = (of.served.saturating_sub(before.served), of.lost.saturating_sub(before.lost));
         if served + lost > 0 {
             self.call_became(call, application, Sent { served, lost, response: of.response - before.sum });
-            // Not a sum of differences: the total must not depend on how often it was reported.
+            // Set directly, because a sum of differences would depend on how often the total was reported.
             self.calls[call.position()].sum = of.response;
         }
         self.calls[call.position()].sent = of.sent;
     }
 
-    fn call_became(&mut self, call: CallPlace, application: ApplicationPlace, of: Sent) {
+    fn call_became(&mut self, call: CallRef, application: ApplicationRef, of: Sent) {
         let sums = &mut self.calls[call.position()];
         sums.served += of.served;
         sums.lost += of.lost;
@@ -64,7 +64,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Writes the results of each call over the whole run.
-    pub(crate) fn tell_calls(&mut self, time: Time) {
+    pub(crate) fn write_calls(&mut self, time: Time) {
         for call in 0..self.calls.len() {
             let sums = self.calls[call];
             self.begin("calls", time);

@@ -5,37 +5,37 @@ use std::io::Write;
 use mario_domain::{Duration, Time};
 
 use crate::json::{integer, natural, number};
-use crate::place::{ApplicationPlace, UserPlace};
 use crate::record::Sent;
+use crate::reference::{ApplicationRef, UserRef};
 use crate::writer::TraceWriter;
 
-/// Rounding errors of a difference of two sums must not move a response time below a bucket's bound.
+/// Relative tolerance: rounding errors of a difference of two sums must not move a response time into the bucket below.
 const BOUND_TOLERANCE: f64 = 1e-9;
 
 impl<W: Write> TraceWriter<W> {
     /// Records that a client request of a user was served, with its response time.
-    pub fn served(&mut self, user: UserPlace, application: ApplicationPlace, response: Duration) {
+    pub fn served(&mut self, user: UserRef, application: ApplicationRef, response: Duration) {
         self.became_of(user, application, Sent { served: 1, lost: 0, response });
     }
 
     /// Records that a client request of a user was lost.
-    pub fn lost(&mut self, user: UserPlace, application: ApplicationPlace) {
+    pub fn lost(&mut self, user: UserRef, application: ApplicationRef) {
         self.became_of(user, application, Sent { served: 0, lost: 1, response: Duration::ZERO });
     }
 
-    /// Records the results of all requests of a user since the start, which include earlier reports.
-    pub fn sent(&mut self, user: UserPlace, application: ApplicationPlace, sent: &Sent) {
+    /// Records the cumulative results of all requests of a user since the start. Replaces earlier reports.
+    pub fn sent(&mut self, user: UserRef, application: ApplicationRef, sent: &Sent) {
         let before = self.clients[user.position()];
         let (served, lost) = (sent.served.saturating_sub(before.served), sent.lost.saturating_sub(before.lost));
         if served + lost > 0 {
             self.became_of(user, application, Sent { served, lost, response: sent.response - before.sum });
-            // Not a sum of differences: the total must not depend on how often it was reported.
+            // Set directly, because a sum of differences would depend on how often the total was reported.
             self.clients[user.position()].sum = sent.response;
         }
     }
 
-    /// Adds the results of further client requests of a user.
-    fn became_of(&mut self, user: UserPlace, application: ApplicationPlace, of: Sent) {
+    /// Adds the results of more client requests of a user.
+    fn became_of(&mut self, user: UserRef, application: ApplicationRef, of: Sent) {
         let client = &mut self.clients[user.position()];
         client.served += of.served;
         client.lost += of.lost;
@@ -43,8 +43,8 @@ impl<W: Write> TraceWriter<W> {
         self.became(application, of);
     }
 
-    /// Adds the results of further client requests to an application.
-    pub(crate) fn became(&mut self, application: ApplicationPlace, of: Sent) {
+    /// Adds the results of more client requests to an application.
+    pub(crate) fn became(&mut self, application: ApplicationRef, of: Sent) {
         let Sent { served, lost, response } = of;
         self.totals.served += served;
         self.totals.lost += lost;
@@ -63,8 +63,8 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// Writes the results of each application since the last such records. Call it before each step of mobility except
-    /// the first.
+    /// Writes the results of each application since the last call. Call it before each step of mobility except the
+    /// first.
     pub fn responses(&mut self, time: Time) {
         for application in 0..self.seen.len() {
             let seen = std::mem::take(&mut self.seen[application]);

@@ -1,4 +1,4 @@
-//! The verdicts of a cycle, individually.
+//! Records the individual verdicts of a cycle.
 
 use std::io::Write;
 
@@ -8,14 +8,14 @@ use crate::json::{id, natural, string};
 use crate::record::{Deployed, Judged};
 use crate::writer::TraceWriter;
 
-/// The record of a cycle while it is written.
+/// The record of a cycle that is being written.
 pub struct Cycle<'w, W: Write> {
     writer: &'w mut TraceWriter<W>,
     is_first: bool,
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Records a cycle; `outcomes` adds the outcomes, in the order of judging. A trace of counts has
+    /// Records a cycle. `outcomes` adds the outcomes, in the order of judging. A summary trace uses
     /// [`TraceWriter::count_cycle`] instead.
     pub fn cycle(&mut self, time: Time, outcomes: impl FnOnce(&mut Cycle<'_, W>)) {
         self.begin("cycle", time);

@@ -1,31 +1,33 @@
-//! Records evaluations: what an agent saw and remembered, and the decision of its policy.
+//! Records evaluations: the facts that an agent saw and remembered, and the decision of its policy.
 
 use std::io::Write;
 
 use mario_domain::{AgentOperation, Capacity, Time};
 
 use crate::json::{natural, number, string};
-use crate::place::ApplicationPlace;
 use crate::record::{Decided, Detail, Evaluation, RequestsSeen, Solution, Target};
+use crate::reference::ApplicationRef;
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
-    /// Counts evaluations without records, of agents of an application; `rates` is the sum of the rates that they saw.
-    pub fn count_evaluations(&mut self, application: ApplicationPlace, evaluations: u64, rates: f64) {
+    /// Counts evaluations of agents of an application, without recording them. `rates` is the sum of the request rates
+    /// that the agents saw.
+    pub fn count_evaluations(&mut self, application: ApplicationRef, evaluations: u64, rates: f64) {
         self.totals.evaluations += evaluations;
         let usage = &mut self.usage[application.position()];
         usage.evaluations += evaluations;
         usage.requests += rates;
     }
 
-    /// Counts an evaluation without a record, of an instance in a flavour that handles `max_rate`.
-    pub fn count_evaluation_in_flavour(&mut self, application: ApplicationPlace, rate: f64, max_rate: f64) {
+    /// Counts an evaluation of an agent whose instance runs in a flavour that handles `max_rate`, without recording it.
+    pub fn count_evaluation_in_flavour(&mut self, application: ApplicationRef, rate: f64, max_rate: f64) {
         self.count_evaluations(application, 1, 0.0);
         self.usage[application.position()].used_in_flavours += rate / max_rate;
     }
 
-    /// Records an evaluation; `None` if facts and solutions are those of the agent's last evaluation. Only a trace with
-    /// the detail [`Detail::Full`] holds evaluations; others count them, as [`TraceWriter::count_evaluations`] does.
+    /// Records an evaluation. `decided` is `None` if facts and solutions are the same as in the agent's last
+    /// evaluation. Only a trace with [`Detail::Full`] records evaluations; others count them, as
+    /// [`TraceWriter::count_evaluations`] does.
     pub fn evaluation<'a, R, M, S>(
         &mut self,
         time: Time,

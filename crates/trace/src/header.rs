@@ -3,23 +3,23 @@
 use mario_domain::{Application, Capacity, Duration, Fact, Id, Models, NodeId};
 use serde::Serialize;
 
-use crate::place::{AcceptancePlace, ApplicationPlace, NodePlace, PolicyPlace};
 use crate::record::Detail;
+use crate::reference::{AcceptanceRef, ApplicationRef, NodeRef, PolicyRef};
 
-/// The version of the format. A trace has the oldest version that suffices.
+/// The version of the format. A trace has the oldest version that covers its features.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Version {
     /// The basic format.
     Second,
     /// For runs with agents that look back, several kinds of hardware, flavours, measures or models.
     Third,
-    /// For live nodes: with [`Header::live`].
+    /// For live nodes. Adds [`Header::live`].
     Fourth,
-    /// For runs in which owners of nodes have initiative: with [`Header::notice`].
+    /// For runs in which owners of nodes have initiative. Adds [`Header::notice`].
     Fifth,
     /// For runs in which an application sleeps, or a policy of agents mentions sleep.
     Sixth,
-    /// For runs in which applications call others: with [`Header::calls`] and [`Header::traffic`].
+    /// For runs in which applications call others. Adds [`Header::calls`] and [`Header::traffic`].
     Seventh,
 }
 
@@ -55,8 +55,8 @@ pub struct Header<'a> {
     /// With periodic memory, the number of evaluations after which it is cleared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forgets_every: Option<u32>,
-    /// If owners of nodes have initiative, the number of evaluations that an agent has left when its eviction is
-    /// announced.
+    /// If owners of nodes have initiative, the number of evaluations between the announcement of an eviction and the
+    /// eviction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<u32>,
     /// The applications.
@@ -67,7 +67,7 @@ pub struct Header<'a> {
     /// If applications call others, whether client requests were simulated as `messages` or as `rates`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<&'a str>,
-    /// The names of the tiers, from the top down; empty if they have none.
+    /// The names of the tiers, from the top down; empty if the tiers have no names.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub tiers: &'a [String],
     /// Whether the trace records late requests and response times of each application.
@@ -96,12 +96,12 @@ pub struct Header<'a> {
 pub struct HeaderLive {
     /// The time 0 of the trace, in milliseconds since 1970.
     pub began_ms: u64,
-    /// Nodes without a part, which other nodes mention.
-    pub silent: Vec<NodePlace>,
-    /// Nodes with an acceptance policy of their own.
-    pub acceptances: Vec<NodePlace>,
+    /// Nodes that other nodes mention, but that have no part.
+    pub silent: Vec<NodeRef>,
+    /// Nodes that have an acceptance policy.
+    pub acceptances: Vec<NodeRef>,
     /// Nodes whose facts changed between two of their parts; `facts` has the latest.
-    pub facts_changed: Vec<NodePlace>,
+    pub facts_changed: Vec<NodeRef>,
 }
 
 /// An application in a header.
@@ -113,21 +113,21 @@ pub struct HeaderApplication<'a> {
     /// Its group in figures.
     pub kind: &'a str,
     /// The policy of its agents.
-    pub policy: PolicyPlace,
+    pub policy: PolicyRef,
 }
 
 /// A call in a header.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct HeaderCall {
     /// The calling application.
-    pub caller: ApplicationPlace,
+    pub caller: ApplicationRef,
     /// The stage of the caller, from 0.
     pub stage: u32,
     /// `parallel` if the requests of the stage are sent at once, `sequence` if one after another.
     pub order: &'static str,
     /// The called application.
-    pub application: ApplicationPlace,
-    /// The number of requests for each that the caller serves.
+    pub application: ApplicationRef,
+    /// The number of requests that the caller sends for each request that it serves.
     pub requests: u32,
 }
 
@@ -138,10 +138,10 @@ pub struct HeaderNode<'a> {
     pub id: &'a NodeId,
     /// Its hardware.
     pub capacity: Capacity,
-    /// Its distance from the top.
+    /// Its distance from the top tier.
     pub tier: u16,
     /// Its neighbours.
-    pub neighbours: Vec<NodePlace>,
+    pub neighbours: Vec<NodeRef>,
     /// Latitude and longitude.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<[f64; 2]>,
@@ -150,7 +150,7 @@ pub struct HeaderNode<'a> {
     pub is_access_point: bool,
     /// The acceptance policy of its manager.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub acceptance: Option<AcceptancePlace>,
+    pub acceptance: Option<AcceptanceRef>,
 }
 
 /// A policy in a header.
@@ -160,7 +160,7 @@ pub struct HeaderPolicy<'a> {
     pub name: &'a str,
     /// The number of evaluations for which its agents remember an inhibition.
     pub memory: u32,
-    /// Names and texts of its files, the policy first.
+    /// The names and texts of its files. The first is the policy itself.
     pub files: &'a [(String, String)],
 }
 
@@ -170,7 +170,7 @@ pub struct HeaderUser<'a> {
     /// The user's id.
     pub id: &'a Id,
     /// The user's application.
-    pub application: ApplicationPlace,
+    pub application: ApplicationRef,
 }
 
 /// The header with the version and the program.

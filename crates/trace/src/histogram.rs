@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Counts by quarter powers of two.
+/// Counts values in buckets whose bounds are the quarter powers of two.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Histogram {
     zeros: u64,
@@ -12,9 +12,9 @@ pub(crate) struct Histogram {
 }
 
 impl Histogram {
-    /// Whether its buckets are possible.
-    pub(crate) fn can_be(&self) -> bool {
-        /// The buckets of all finite numbers, and more.
+    /// Whether the buckets of a restored histogram are valid.
+    pub(crate) fn is_valid(&self) -> bool {
+        /// A range that includes the buckets of all finite numbers.
         const BUCKETS: std::ops::RangeInclusive<i64> = -5_000..=5_000;
         let first = i64::from(self.first);
         BUCKETS.contains(&first) && BUCKETS.contains(&(first + self.counts.len() as i64))
@@ -40,7 +40,8 @@ impl Histogram {
         self.counts[place] += times;
     }
 
-    /// The non-empty buckets, by value: `None` is zero, `k` is from 2^(k/4) to below 2^((k+1)/4).
+    /// The non-empty buckets, in ascending order. Bucket `None` counts zeros; bucket `k` counts values from 2^(k/4) to
+    /// below 2^((k+1)/4).
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (Option<i32>, u64)> {
         let zeros = (self.zeros > 0).then_some((None, self.zeros));
         let others = (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0);
@@ -48,7 +49,7 @@ impl Histogram {
     }
 }
 
-/// The bucket of a value, computed from its bits, so that it is the same on every machine.
+/// The bucket of a value. Computed from its bits, so that it is the same on every machine.
 fn bucket(value: f64) -> Option<i32> {
     const MANTISSA_BITS: u32 = 52;
     const BIAS: i32 = 1_023;

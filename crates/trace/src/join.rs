@@ -1,15 +1,15 @@
-//! Joins the parts that the daemons of a colony wrote into one trace.
+//! Joins the parts written by the daemons of a colony into one trace.
 //!
 //! ```text
 //! parts of each node, in their order ──► survey: tables of the header, which node records which transfer
 //!                                   └──► merge: by hybrid logical clock, with causes before effects ──► trace
 //! ```
 //!
-//! The clocks of messages order causes before effects, unless a clock was set back, or a daemon wrote its last records
-//! only after a restart. So an arrival waits for its departure, and a confirmation for its arrival, by the ids of
-//! transfers.
+//! The hybrid logical clocks order causes before effects, unless a clock was set back, or a daemon wrote its last
+//! records only after a restart. Therefore, an arrival also waits for its departure, and a confirmation for its
+//! arrival, identified by the ids of transfers.
 //!
-//! Nothing is verified here: if a part is wrong, so is the trace, and `audit` reports it.
+//! Nothing is verified here: errors in a part end up in the trace, and `audit` reports them.
 
 mod merge;
 mod parts;
@@ -35,7 +35,7 @@ pub struct Joined {
     pub silent: Vec<NodeId>,
     /// The number of lines read.
     pub lines: u64,
-    /// Records that were delayed until after their causes, although their clocks were earlier.
+    /// Records that were delayed until after their causes, although their timestamps were earlier.
     pub reordered: u64,
     /// Records that were written before their causes, because of a cyclic dependency.
     pub unordered: u64,
@@ -74,11 +74,11 @@ pub enum JoinProblem {
         /// The node of this part.
         found: NodeId,
     },
-    /// There is nothing to join.
+    /// There are no parts to join.
     Empty,
 }
 
-/// Joins the parts of some nodes: each list has the parts of one data directory, in the order of writing. The result
+/// Joins the parts of several nodes. Each list has the parts of one data directory, in the order of writing. The result
 /// does not depend on the order of the lists.
 pub fn join<W: Write>(directories: &[Vec<PathBuf>], open: &Open<'_>, out: W) -> Result<(W, Joined), JoinError> {
     let survey = survey::Survey::of(directories, open)?;

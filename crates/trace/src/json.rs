@@ -1,4 +1,4 @@
-//! Writes JSON without serde, for lines that are written very often. Public for `simulator` only.
+//! Writes JSON without serde, for very frequent lines. Public only for `simulator`.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use mario_domain::Id;
 
 /// Appends a number, without a fraction if it is whole.
 pub fn number(out: &mut Vec<u8>, value: f64) {
-    /// Beyond this, not every whole number is a float.
+    /// 2^53: not every larger integer is representable as a float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() <= EXACT {
         integer(out, value as i64);
@@ -20,7 +20,7 @@ pub fn integer(out: &mut Vec<u8>, value: i64) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-/// Appends a number that is not negative.
+/// Appends a non-negative integer.
 pub fn natural(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }

@@ -1,4 +1,4 @@
-//! Optional exact response times of each application over the whole run.
+//! Optional statistics of the response times of each application over the whole run.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::header::Header;
 use crate::json::{integer, natural, number};
 use crate::writer::TraceWriter;
 
-/// A response time that equals a bound up to rounding errors does not exceed it.
+/// Relative tolerance, because a response time may exceed a bound by rounding errors.
 const BOUND_TOLERANCE: f64 = 1e-9;
 
 /// The response times of one application.
@@ -20,12 +20,12 @@ pub(crate) struct Latency {
     max: Duration,
     /// Longer response times are late.
     limit: f64,
-    /// The histogram; `None` is 0. Buckets are powers of two, divided into 64 equal parts.
+    /// The histogram. Each power of two is divided into 64 equal buckets; bucket `None` is for 0.
     histogram: BTreeMap<Option<i32>, u64>,
 }
 
 impl Latency {
-    /// Empty statistics for each application of a header; `None` unless it asks for them.
+    /// Empty statistics for each application of a header; `None` if the header has no measures.
     pub(crate) fn of(header: &Header<'_>) -> Option<Vec<Latency>> {
         let new = |limit: f64| Latency { late: 0, max: Duration::ZERO, limit, histogram: BTreeMap::new() };
         let applications = header.applications.iter().map(|listed| new(listed.application.max_latency.value()));
@@ -36,7 +36,7 @@ impl Latency {
     pub(crate) fn count(&mut self, response: Duration, served: u64) {
         let units = response.units();
         if units > self.limit * (1.0 + BOUND_TOLERANCE) {
-            // A restored count may be any number.
+            // Saturates, because a restored count may be any number.
             self.late = self.late.saturating_add(served);
         }
         if response > self.max {
@@ -46,8 +46,8 @@ impl Latency {
         *count = count.saturating_add(served);
     }
 
-    /// Whether a restored value is possible for an application with this limit.
-    pub(crate) fn can_be(&self, limit: f64) -> bool {
+    /// Whether restored statistics are valid for an application with this limit.
+    pub(crate) fn is_valid(&self, limit: f64) -> bool {
         const BUCKETS: std::ops::RangeInclusive<i32> = -80_000..=80_000;
         self.limit.to_bits() == limit.to_bits()
             && self.histogram.keys().flatten().all(|bucket| BUCKETS.contains(bucket))
@@ -56,7 +56,7 @@ impl Latency {
 
 impl<W: Write> TraceWriter<W> {
     /// Writes the response times of each application over the whole run.
-    pub(crate) fn tell_latencies(&mut self, time: Time) {
+    pub(crate) fn write_latencies(&mut self, time: Time) {
         for (application, latency) in self.latencies.take().into_iter().flatten().enumerate() {
             self.begin("latency", time);
             for count in [application as u64, latency.late] {
@@ -87,7 +87,7 @@ impl<W: Write> TraceWriter<W> {
         self.hops = Some(hops);
     }
 
-    pub(crate) fn tell_traffic(&mut self, time: Time) {
+    pub(crate) fn write_traffic(&mut self, time: Time) {
         let Some(hops) = self.hops.filter(|_| self.has_models) else { return };
         self.begin("traffic", time);
         self.line.push(b',');
@@ -97,7 +97,7 @@ impl<W: Write> TraceWriter<W> {
     }
 }
 
-/// The bucket of a value, computed from its bits: 64 times the power of two, plus the index of the 64th.
+/// The bucket of a value, computed from its bits: 64 times the exponent, plus the index of the 64th.
 fn bucket(value: f64) -> Option<i32> {
     const MANTISSA_BITS: u32 = 52;
     const PART_BITS: u32 = 6;

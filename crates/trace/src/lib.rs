@@ -1,13 +1,13 @@
 //! The writer of traces, for simulated and for live nodes.
 //!
-//! Start at [`TraceWriter`]: it starts with a [`Header`], takes records as plain data in order, and
-//! [ends](TraceWriter::finish) with the results of the run. `docs/trace.md` is the format.
+//! Start at [`TraceWriter`]. It is created with a [`Header`], takes records as plain data in order, and
+//! [ends](TraceWriter::finish) with the results of the run. `docs/trace.md` describes the format.
 //!
 //! ```
 //! use mario_domain::{Capacity, Duration, Hardware, InstanceId, NodeId, Quantity, Time};
 //! use mario_domain::{Application, ApplicationId};
-//! use mario_trace::{ApplicationPlace, Detail, Header, HeaderApplication, HeaderNode, HeaderPolicy, NodePlace};
-//! use mario_trace::{PolicyPlace, TraceWriter, Version};
+//! use mario_trace::{ApplicationRef, Detail, Header, HeaderApplication, HeaderNode, HeaderPolicy, NodeRef};
+//! use mario_trace::{PolicyRef, TraceWriter, Version};
 //!
 //! let application = Application {
 //!     id: ApplicationId::name("video")?,
@@ -34,7 +34,7 @@
 //!     memory: "sliding",
 //!     forgets_every: None,
 //!     notice: None,
-//!     applications: vec![HeaderApplication { application: &application, kind: "WS", policy: PolicyPlace(0) }],
+//!     applications: vec![HeaderApplication { application: &application, kind: "WS", policy: PolicyRef(0) }],
 //!     calls: Vec::new(),
 //!     traffic: None,
 //!     tiers: &[],
@@ -56,29 +56,30 @@
 //!     users: Vec::new(),
 //! };
 //! let mut writer = TraceWriter::new(Vec::new(), &header);
-//! writer.deployed(Time::at(0.0), &InstanceId::number(1), ApplicationPlace(0), NodePlace(0), PolicyPlace(0));
+//! writer.deployed(Time::at(0.0), &InstanceId::number(1), ApplicationRef(0), NodeRef(0), PolicyRef(0));
 //! let trace = String::from_utf8(writer.finish(Time::at(100.0))?)?;
 //! assert_eq!(trace.lines().nth(1), Some(r#"["deployed",0,1,0,0,0]"#));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Records refer to nodes, applications, policies and users by their index in the header's tables ([`NodePlace`] and
-//! others), and to instances by their id. A trace with the detail [`Detail::Summary`] has counts instead: the writer
-//! sums up handovers and client requests, and cycles are recorded by [`TraceWriter::count_cycle`].
+//! Records refer to nodes, applications, policies and users by their index in the header's tables ([`NodeRef`] and
+//! others), and to instances by their id. A trace with [`Detail::Summary`] has counts instead: the writer sums up
+//! handovers and client requests, and [`TraceWriter::count_cycle`] records cycles.
 //!
-//! **Invariant:** the same records produce the same bytes, even across [saving](TraceWriter::saved) and
-//! [resuming](TraceWriter::resumed) a writer. **Invariant:** writing copies no data: records borrow, their lists are
-//! iterators, and lines are assembled in one buffer. **Invariant:** a failed write is [kept](TraceWriter::failure) and
-//! nothing is written after it, so no trace has a gap.
+//! **Invariant:** the same records produce the same bytes, even if the writer is [saved](TraceWriter::saved) and
+//! [resumed](TraceWriter::resumed) in between. **Invariant:** writing copies no data: records borrow, their lists are
+//! iterators, and lines are assembled in one buffer. **Invariant:** after a failed write, nothing is written any more,
+//! and the [error is kept](TraceWriter::failure), so no trace has a gap.
 //!
-//! A live node writes parts of a trace: the lines of [`live`]. [`join`](join::join) merges the parts of many nodes into
-//! one trace.
+//! A live node writes parts of a trace, whose lines are defined in [`live`]. [`join`](join::join) merges the parts of
+//! many nodes into one trace.
 //!
-//! Not here: the runs themselves (`simulator`, `live`), files, and reading (`audit`, which shares no code with this).
+//! Not here: the runs themselves (`simulator`, `live`), files, and reading traces (`audit`, which shares no code with
+//! this crate).
 
 mod header;
-mod place;
 mod record;
+mod reference;
 mod sleep;
 
 mod writer;
@@ -101,10 +102,10 @@ mod saved;
 
 pub use cycle::Cycle;
 pub use header::{Header, HeaderApplication, HeaderCall, HeaderLive, HeaderNode, HeaderPolicy, HeaderUser, Version};
-pub use place::{AcceptancePlace, ApplicationPlace, CallPlace, NodePlace, PolicyPlace, UserPlace};
 pub use record::{
     Cause, Decided, Deployed, Detail, Evaluation, Judged, OwnerAct, OwnerActKind, Regret, RequestsSeen, Sent,
     SentCalls, Solution, Target, Worth,
 };
+pub use reference::{AcceptanceRef, ApplicationRef, CallRef, NodeRef, PolicyRef, UserRef};
 pub use summing::Counts;
 pub use writer::TraceWriter;

@@ -1,4 +1,4 @@
-//! Events on a live node, as in the parts of a trace that daemons write, and in the joined trace.
+//! Events on a live node. They are in the parts of a trace that daemons write, and in the joined trace.
 
 mod state;
 
@@ -8,7 +8,7 @@ use mario_domain::{AgentOperation, Application, Capacity, Fact, Hardware, Inhibi
 use serde::{Deserialize, Serialize};
 
 use crate::json::natural;
-use crate::place::NodePlace;
+use crate::reference::NodeRef;
 use crate::writer::TraceWriter;
 
 pub use state::{CustodyState, NodeState, OfferState, OwnedState, ReservedState};
@@ -16,12 +16,12 @@ pub use state::{CustodyState, NodeState, OfferState, OwnedState, ReservedState};
 /// The version of the format of parts. Version 2 adds the actions of owners; version 1 can still be read.
 pub const PART_VERSION: u32 = 2;
 
-/// A timestamp of a hybrid logical clock: no earlier than any event known to its node, and close to wall-clock time.
+/// A timestamp of a hybrid logical clock: not earlier than any event known to its node, and close to wall-clock time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Stamp(
     /// Milliseconds since 1970.
     pub u64,
-    /// Distinguishes timestamps of one millisecond.
+    /// A counter that orders timestamps within one millisecond.
     pub u32,
 );
 
@@ -46,7 +46,7 @@ pub struct PartHeader {
     pub neighbours: Vec<NodeId>,
     /// Facts about it.
     pub facts: Vec<Fact>,
-    /// Whether it has an acceptance policy of its own.
+    /// Whether it has an acceptance policy.
     pub has_acceptance: bool,
     /// The time between two evaluations of an agent, in milliseconds.
     pub evaluation_ms: u64,
@@ -54,7 +54,7 @@ pub struct PartHeader {
     pub decision_budget: u64,
 }
 
-/// A line after the first: its timestamp, the number of its journal record, from 1, and the event.
+/// A line after the first: its timestamp, the number of its journal record (from 1), and the event.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PartRecord(
     /// The timestamp.
@@ -75,14 +75,14 @@ pub enum PartLine {
     Evaluation(Box<PartEvaluation>),
     /// An agent's proposal was inhibited.
     Inhibited(Box<PartInhibited>),
-    /// The owner of the node acted on an instance there. The consequences in the journal come after it.
+    /// The owner of the node acted on an instance. The resulting journal records follow.
     Owner(Box<PartOwnerAct>),
     /// Any other event.
     #[serde(untagged)]
     Happened(Happened<NodeId>),
 }
 
-/// An application described on the node.
+/// An application that the node knows.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PartApplication {
     /// Its descriptor.
@@ -93,11 +93,11 @@ pub struct PartApplication {
     pub policy: String,
     /// The number of evaluations for which its agents remember an inhibition.
     pub memory: u32,
-    /// Names and texts of the policy's files, the policy first.
+    /// The names and texts of the policy's files. The first is the policy itself.
     pub files: Vec<(String, String)>,
 }
 
-/// The facts and the decision of an agent.
+/// An evaluation: the facts and the decision of an agent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PartEvaluation {
     /// Its instance.
@@ -116,7 +116,7 @@ pub struct PartEvaluation {
     /// Why the policy failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// The number drawn for it.
+    /// The random number drawn for the evaluation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub random: Option<u32>,
 }
@@ -144,14 +144,14 @@ pub struct PartInhibited {
     pub inhibition: Inhibition,
 }
 
-/// The action of a node's owner on an instance there.
+/// An action of a node's owner on an instance on that node.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PartOwnerAct {
     /// The instance.
     pub instance: InstanceId,
     /// The action.
     pub act: PartOwnerActKind,
-    /// The reason that the owner's policy gave.
+    /// The reason stated by the owner's policy.
     pub reason: String,
 }
 
@@ -159,17 +159,17 @@ pub struct PartOwnerAct {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartOwnerActKind {
-    /// It was undeployed.
+    /// The instance was undeployed.
     Evicted,
-    /// It runs in the smaller flavour with this index in its application.
+    /// The instance now runs in the smaller flavour with this index.
     Shrunk(u32),
-    /// It will be evicted after this many further evaluations of its agent.
+    /// The instance will be evicted after this many more evaluations of its agent.
     Leave(u32),
 }
 
-/// An event on a live node. `N` is the name of nodes: an id in a part, an index in a trace.
+/// An event on a live node. `N` identifies nodes: by id in a part, by index in a trace.
 ///
-/// Transfers are named `JOURNAL.BOOT.COUNTER`, copies `BOOT.COUNTER`, and applications are indices.
+/// Transfers are named `JOURNAL.BOOT.COUNTER`, workloads `BOOT.COUNTER`. Applications are indices.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Happened<N> {
@@ -186,26 +186,26 @@ pub enum Happened<N> {
     State(Box<NodeState<N>>),
     /// The node owns an instance. In the journal.
     Own {
-        /// The instance and its copy.
+        /// The instance and its workload.
         #[serde(flatten)]
         owned: OwnedState,
         /// How the node came to own it.
         cause: Cause<N>,
     },
-    /// An instance is handed over and kept in custody until the target has answered. In the journal.
+    /// An instance is being handed over, and stays in custody until the target has answered. In the journal.
     Custody {
         /// The instance.
         instance: InstanceId,
-        /// Its epoch here.
+        /// Its epoch on this node.
         epoch: u32,
         /// The transfer.
         transfer: String,
         /// The target.
         target: N,
-        /// Whether its copy keeps running until then.
+        /// Whether its workload keeps running until then.
         is_running: bool,
     },
-    /// An operator ended an instance that is handed over. In the journal.
+    /// An operator ended an instance that is in custody. In the journal.
     CustodyEnded {
         /// The instance.
         instance: InstanceId,
@@ -217,22 +217,22 @@ pub enum Happened<N> {
         /// The transfer.
         transfer: String,
     },
-    /// The target has declined a transfer for good. In the journal.
+    /// The target has finally declined a transfer. In the journal.
     NotTaken {
         /// The transfer.
         transfer: String,
     },
-    /// An instance ended here. In the journal.
+    /// An instance ended on this node. In the journal.
     Undeployed {
         /// The instance.
         instance: InstanceId,
     },
-    /// A stopping copy has stopped. In the journal.
+    /// A workload that was stopping has stopped. In the journal.
     Stopped {
-        /// The copy.
+        /// The workload.
         workload: String,
     },
-    /// The source needs no more answers about a transfer. In the journal.
+    /// The source will not ask about this transfer again. In the journal.
     Forgotten {
         /// The transfer.
         transfer: String,
@@ -250,7 +250,7 @@ pub enum Happened<N> {
         instance: InstanceId,
         /// The index of the new description of its application.
         application: u32,
-        /// The hardware of its copy after the update.
+        /// The hardware of its workload after the update.
         needed: Hardware,
         /// The index of its flavour.
         #[serde(default, skip_serializing_if = "state::is_default")]
@@ -273,16 +273,16 @@ pub enum Happened<N> {
         /// The instance.
         instance: InstanceId,
     },
-    /// A client request reached a sleeping instance, and its manager did not let it wake.
+    /// A client request reached a sleeping instance, but the node's manager did not let it wake.
     WakeRefused {
         /// The instance.
         instance: InstanceId,
         /// The reason.
         inhibition: Inhibition,
     },
-    /// A copy has been restarted in a smaller flavour, or has stopped for a sleep. In the journal.
+    /// A workload was restarted in a smaller flavour, or stopped because its instance sleeps. In the journal.
     Shrunk {
-        /// The copy.
+        /// The workload.
         workload: String,
     },
     /// An operator declared that a journal will never return. In the journal.
@@ -297,7 +297,7 @@ pub enum Happened<N> {
         /// Its journal.
         journal: String,
     },
-    /// An agent's proposal is sent to a target, and the agent is frozen.
+    /// An agent's proposal was sent to a target. The agent is frozen until the answer.
     Prepare {
         /// The transfer.
         transfer: String,
@@ -308,30 +308,31 @@ pub enum Happened<N> {
         /// The target.
         target: N,
     },
-    /// A transfer that was being prepared was aborted.
-    GaveUp {
+    /// The preparation of a transfer was aborted.
+    #[serde(rename = "gave-up")]
+    Aborted {
         /// The transfer.
         transfer: String,
     },
     /// Hardware is reserved for an instance that may arrive.
     Reserved(ReservedState),
-    /// A reservation ended. The hardware of a copy that was started for it counts until it is freed.
+    /// A reservation ended. If a workload was started for it, its hardware stays in use until [`Happened::Freed`].
     Released {
         /// The transfer.
         transfer: String,
-        /// Whether a copy was started for it.
+        /// Whether a workload was started for it.
         is_started: bool,
     },
-    /// The copy of a dropped reservation has stopped.
+    /// The workload of a dropped reservation has stopped.
     Freed {
-        /// The copy.
+        /// The workload.
         workload: String,
     },
-    /// The reachable neighbours have changed, or the facts of one became known.
+    /// The set of reachable neighbours has changed, or the facts of one became known.
     Neighbours {
         /// The reachable neighbours, in the order in which agents see them.
         up: Vec<N>,
-        /// Those of them whose facts are known.
+        /// The reachable neighbours whose facts are known.
         told: Vec<N>,
     },
     /// An operator started or ended draining the node.
@@ -354,17 +355,17 @@ pub enum Cause<N> {
         /// The neighbour.
         from: N,
     },
-    /// It is a replica made by an agent on the same node.
+    /// An agent on the same node created it as a replica.
     Replicated {
         /// The instance of the replicating agent.
         parent: InstanceId,
     },
-    /// It was handed over, and the target declined it.
+    /// It returned from custody, because the target declined it.
     NotTaken {
         /// The transfer.
         transfer: String,
     },
-    /// It is the copy of an instance that was handed over to a node that an operator declared lost, under a fresh id.
+    /// It replaces an instance that was handed over to a node that an operator declared lost. It has a fresh id.
     Adopted {
         /// The transfer.
         transfer: String,
@@ -372,7 +373,7 @@ pub enum Cause<N> {
 }
 
 impl<N> Happened<N> {
-    /// Replaces the names of nodes and the indices of applications.
+    /// Converts the identifiers of nodes and the indices of applications.
     pub fn map<M>(self, node: &mut impl FnMut(N) -> M, application: &mut impl FnMut(u32) -> u32) -> Happened<M> {
         match self {
             Happened::Boot { journal, boot, capacity } => Happened::Boot { journal, boot, capacity },
@@ -402,7 +403,7 @@ impl<N> Happened<N> {
             Happened::Prepare { transfer, instance, operation, target } => {
                 Happened::Prepare { transfer, instance, operation, target: node(target) }
             }
-            Happened::GaveUp { transfer } => Happened::GaveUp { transfer },
+            Happened::Aborted { transfer } => Happened::Aborted { transfer },
             Happened::Reserved(reserved) => Happened::Reserved(reserved.map(application)),
             Happened::Released { transfer, is_started } => Happened::Released { transfer, is_started },
             Happened::Freed { workload } => Happened::Freed { workload },
@@ -428,8 +429,8 @@ impl<N> Cause<N> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Records an event on a live node; `number` is that of its journal record, if it is in the journal.
-    pub fn live(&mut self, time: Time, node: NodePlace, number: Option<u64>, happened: &Happened<NodePlace>) {
+    /// Records an event on a live node. `number` is the number of its journal record, if it is in the journal.
+    pub fn live(&mut self, time: Time, node: NodeRef, number: Option<u64>, happened: &Happened<NodeRef>) {
         self.begin("live", time);
         self.comma_node(Some(node));
         self.line.push(b',');

@@ -6,13 +6,13 @@ use std::io::Write;
 use mario_domain::Time;
 
 use crate::json::{natural, string};
-use crate::place::NodePlace;
 use crate::record::{OwnerAct, OwnerActKind, Target};
+use crate::reference::NodeRef;
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
     /// Records the actions of a node's owner after a cycle, in order.
-    pub fn owner<'a>(&mut self, time: Time, node: NodePlace, acts: impl Iterator<Item = OwnerAct<'a>>) {
+    pub fn owner<'a>(&mut self, time: Time, node: NodeRef, acts: impl Iterator<Item = OwnerAct<'a>>) {
         if self.summing.is_some() {
             return self.count_owner(time, node, acts);
         }

@@ -5,22 +5,22 @@ use std::borrow::Cow;
 use mario_domain::{AgentOperation, Capacity, Duration, FlavourId, InstanceId, NodeId, Verdict};
 use serde::{Deserialize, Serialize};
 
-use crate::place::{ApplicationPlace, NodePlace, PolicyPlace};
+use crate::reference::{ApplicationRef, NodeRef, PolicyRef};
 
 /// The detail of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detail {
-    /// Everything.
+    /// All records.
     Full,
-    /// Everything except evaluations.
+    /// All records except evaluations.
     Operations,
-    /// Counts instead of single instances and users.
+    /// Counts instead of individual instances and users.
     Summary,
 }
 
 impl Detail {
-    /// The word for it.
+    /// The name of the detail in traces.
     pub const fn as_str(self) -> &'static str {
         match self {
             Detail::Full => "full",
@@ -36,7 +36,7 @@ pub enum Target<'a> {
     /// The node of the instance, written `self`.
     Own,
     /// A node.
-    Node(NodePlace),
+    Node(NodeRef),
     /// A name that is not the name of any node.
     Unknown(Cow<'a, NodeId>),
     /// A flavour.
@@ -49,9 +49,9 @@ pub struct Evaluation<'a> {
     /// The agent's instance.
     pub instance: &'a InstanceId,
     /// Its application.
-    pub application: ApplicationPlace,
+    pub application: ApplicationRef,
     /// Its node.
-    pub node: NodePlace,
+    pub node: NodeRef,
     /// The free hardware that the agent saw.
     pub free: Capacity,
     /// The sum of the rates that the agent saw.
@@ -60,8 +60,8 @@ pub struct Evaluation<'a> {
     pub max_rate: Option<f64>,
 }
 
-/// What an agent saw and remembered, and the decision of its policy. The lists are iterators, so that a record copies
-/// no data.
+/// The facts that an agent saw and remembered, and the decision of its policy. The lists are iterators, so that no data
+/// is copied.
 #[derive(Clone, Debug)]
 pub struct Decided<R, M, S> {
     /// [`RequestsSeen`], in the order seen.
@@ -70,7 +70,7 @@ pub struct Decided<R, M, S> {
     pub inhibited: M,
     /// Each [`Solution`] of the policy, in order.
     pub solutions: S,
-    /// What stopped the policy before it returned all its solutions.
+    /// The reason why the policy stopped before it returned all its solutions.
     pub ending: Option<String>,
     /// The number drawn for this evaluation, if the policy uses randomness.
     pub random: Option<u32>,
@@ -80,7 +80,7 @@ pub struct Decided<R, M, S> {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RequestsSeen {
     /// The last hop; `None` for clients on the instance's own node.
-    pub neighbour: Option<NodePlace>,
+    pub neighbour: Option<NodeRef>,
     /// The number of requests in the last evaluation period.
     pub rate: f64,
     /// The latency of the path, without queueing.
@@ -127,11 +127,11 @@ pub struct Judged<'a> {
 #[derive(Clone, Debug)]
 pub struct Deployed<'a> {
     /// The application.
-    pub application: ApplicationPlace,
+    pub application: ApplicationRef,
     /// The node.
-    pub node: NodePlace,
+    pub node: NodeRef,
     /// The policy of the new agent.
-    pub policy: PolicyPlace,
+    pub policy: PolicyRef,
     /// The verdict of the node's manager.
     pub verdict: &'a Verdict,
     /// The new instance, if it was accepted.
@@ -144,21 +144,21 @@ pub struct OwnerAct<'a> {
     /// The instance.
     pub instance: InstanceId,
     /// Its application.
-    pub application: ApplicationPlace,
+    pub application: ApplicationRef,
     /// The action.
     pub kind: OwnerActKind<'a>,
-    /// The reason that the owner's policy gave.
+    /// The reason stated by the owner's policy.
     pub reason: &'a str,
 }
 
 /// The kind of an owner's action.
 #[derive(Clone, Debug)]
 pub enum OwnerActKind<'a> {
-    /// It was evicted.
+    /// The instance was evicted.
     Evicted,
-    /// It runs in this smaller flavour.
+    /// The instance runs in this smaller flavour.
     Shrunk(&'a FlavourId),
-    /// It will be evicted, after this many more evaluations of its agent.
+    /// The instance will be evicted after this many more evaluations of its agent.
     Announced(u32),
 }
 
@@ -174,7 +174,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// The word for it.
+    /// The name of the cause in traces.
     pub const fn as_str(self) -> &'static str {
         match self {
             Cause::Crash => "crash",
@@ -184,7 +184,7 @@ impl Cause {
     }
 }
 
-/// The placement and the best one at the same time.
+/// A comparison of the placement with the best one at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Regret<'a> {
     /// How the best placement was searched for.
@@ -219,7 +219,7 @@ pub struct Sent {
     pub served: u64,
     /// The number lost.
     pub lost: u64,
-    /// The total response time of the served ones.
+    /// The total response time of the served requests.
     pub response: Duration,
 }
 

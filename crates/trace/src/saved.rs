@@ -9,9 +9,9 @@ use crate::record::Detail;
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
-    /// The state to be stored in a checkpoint.
+    /// The state to store in a checkpoint.
     pub fn saved(&self) -> impl Serialize + '_ {
-        // A new field does not compile until it is decided here whether the rest of the trace depends on it.
+        // Destructured, so that a new field does not compile until it is decided here whether to save it.
         let TraceWriter {
             out: _,
             detail: _,
@@ -58,7 +58,7 @@ impl<W: Write> TraceWriter<W> {
         self.seen.len() == applications
             && self.usage.len() == applications
             && self.clients.len() == header.users.len()
-            && self.seen.iter().all(|seen| seen.histogram.can_be())
+            && self.seen.iter().all(|seen| seen.histogram.is_valid())
             && self.summing.is_some() == is_summed
             && self.calls.len() == header.calls.len()
             && self.has_models == header.models.is_some()
@@ -66,7 +66,7 @@ impl<W: Write> TraceWriter<W> {
             && self.latencies.as_ref().is_none_or(|latencies| {
                 latencies.len() == applications
                     && (latencies.iter().zip(&header.applications))
-                        .all(|(latency, listed)| latency.can_be(listed.application.max_latency.value()))
+                        .all(|(latency, listed)| latency.is_valid(listed.application.max_latency.value()))
             })
             && self.summing.as_ref().is_none_or(|summing| summing.is_of(header))
     }

@@ -5,13 +5,13 @@ use std::io::Write;
 use mario_domain::{InstanceId, Time, Verdict};
 
 use crate::json::{natural, string};
-use crate::place::ApplicationPlace;
+use crate::reference::ApplicationRef;
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
-    /// Records the verdict on waking a sleeping instance for a client request. A trace of counts has only the
-    /// application and the inhibiting rule.
-    pub fn woken(&mut self, time: Time, instance: &InstanceId, application: ApplicationPlace, verdict: &Verdict) {
+    /// Records the verdict on waking a sleeping instance for a client request. A summary trace has only the application
+    /// and the inhibiting rule.
+    pub fn woken(&mut self, time: Time, instance: &InstanceId, application: ApplicationRef, verdict: &Verdict) {
         if self.summing.is_none() {
             self.begin("woken", time);
             self.comma_id(instance.id());

@@ -1,4 +1,4 @@
-//! The counts that replace single events in a trace of counts.
+//! The counts that replace individual events in a summary trace.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::header::Header;
 use crate::json::{natural, number, string};
-use crate::place::{ApplicationPlace, NodePlace, UserPlace};
 use crate::record::{OwnerAct, OwnerActKind};
+use crate::reference::{ApplicationRef, NodeRef, UserRef};
 use crate::writer::TraceWriter;
 
-/// The counts that replace individual records.
+/// The state of a summary trace.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Summing {
-    application_of_user: Vec<ApplicationPlace>,
+    application_of_user: Vec<ApplicationRef>,
     tier_of_node: Vec<u16>,
     tier_count: usize,
-    /// Optional columns: adapts if applications have flavours or sleep, sleeps and wakes if they sleep.
+    /// Whether the record of a cycle has the optional column for adapts. `has_sleep`: those for sleeps and wakes.
     has_flavours: bool,
     has_sleep: bool,
     /// The number of instances by application, then by tier.
     placed: Vec<u64>,
-    /// The time and number of the last handovers by application; written before the next other record.
+    /// The time of the last handovers, and their number by application. Written before the next other record.
     moves: Option<(Time, Vec<u64>)>,
 }
 
-/// The outcomes of the agents of an application in a cycle, in the order of the record.
+/// The outcomes of the agents of an application in a cycle. The fields are the columns of the record, in order.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Row {
     nop: u64,
@@ -60,17 +60,17 @@ impl Summing {
 
     /// Whether the counts are consistent with a run with this header.
     pub(crate) fn is_of(&self, header: &Header<'_>) -> bool {
-        let founded = Summing::new(header);
-        self.application_of_user == founded.application_of_user
-            && self.tier_of_node == founded.tier_of_node
-            && self.tier_count == founded.tier_count
-            && (self.has_flavours, self.has_sleep) == (founded.has_flavours, founded.has_sleep)
-            && self.placed.len() == founded.placed.len()
+        let fresh = Summing::new(header);
+        self.application_of_user == fresh.application_of_user
+            && self.tier_of_node == fresh.tier_of_node
+            && self.tier_count == fresh.tier_count
+            && (self.has_flavours, self.has_sleep) == (fresh.has_flavours, fresh.has_sleep)
+            && self.placed.len() == fresh.placed.len()
             && self.moves.as_ref().is_none_or(|(_, moves)| moves.len() == header.applications.len())
     }
 
-    /// Adds instances of an application on a node; a negative number removes them.
-    pub(crate) fn place(&mut self, application: ApplicationPlace, node: NodePlace, by: i64) {
+    /// Adds `by` instances of an application on a node; removes them if negative.
+    pub(crate) fn place(&mut self, application: ApplicationRef, node: NodeRef, by: i64) {
         let tier = usize::from(self.tier_of_node[node.position()]);
         let count = &mut self.placed[application.position() * self.tier_count + tier];
         *count = count.saturating_add_signed(by);
@@ -86,24 +86,24 @@ pub struct Counts<'s> {
 
 impl Counts<'_> {
     /// Counts agents without a proposal.
-    pub fn nops(&mut self, application: ApplicationPlace, count: u64) {
+    pub fn nops(&mut self, application: ApplicationRef, count: u64) {
         self.rows[application.position()].nop += count;
     }
 
-    /// Counts proposals of agents that were inhibited by a rule, named as in a verdict.
-    pub fn inhibited(&mut self, application: ApplicationPlace, rule: &'static str, count: u64) {
+    /// Counts proposals of agents that were inhibited by `rule`, named as in a verdict.
+    pub fn inhibited(&mut self, application: ApplicationRef, rule: &'static str, count: u64) {
         self.rows[application.position()].inhibited += count;
         *self.rules.entry(rule).or_default() += count;
     }
 
-    /// Counts an accepted operation of an agent. Its instance was on `from` and is now on `to`, or gone; `created` is
-    /// the node of a new instance.
+    /// Counts an accepted operation of an agent. Its instance was on `from` and is now on `to`; `None` if it was
+    /// removed. `created` is the node of a new instance.
     pub fn accepted(
         &mut self,
-        application: ApplicationPlace,
+        application: ApplicationRef,
         operation: AgentOperation,
-        (from, to): (NodePlace, Option<NodePlace>),
-        created: Option<NodePlace>,
+        (from, to): (NodeRef, Option<NodeRef>),
+        created: Option<NodeRef>,
     ) {
         let row = &mut self.rows[application.position()];
         match operation {
@@ -126,23 +126,23 @@ impl Counts<'_> {
     }
 
     /// Counts an instance deployed by an operator.
-    pub fn deployed(&mut self, application: ApplicationPlace, node: NodePlace) {
+    pub fn deployed(&mut self, application: ApplicationRef, node: NodeRef) {
         self.rows[application.position()].deployed += 1;
         self.summing.place(application, node, 1);
     }
 
-    /// Counts an operator's deploy that was inhibited by a rule, named as in a verdict.
-    pub fn not_deployed(&mut self, application: ApplicationPlace, rule: &'static str) {
+    /// Counts an operator's deploy that was inhibited by `rule`, named as in a verdict.
+    pub fn not_deployed(&mut self, application: ApplicationRef, rule: &'static str) {
         self.rows[application.position()].not_deployed += 1;
         *self.rules.entry(rule).or_default() += 1;
     }
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Counts a handover. Handovers of one time are written together.
-    pub(crate) fn count_move(&mut self, time: Time, user: UserPlace) {
+    /// Counts a handover. Handovers at the same time are written together.
+    pub(crate) fn count_move(&mut self, time: Time, user: UserRef) {
         if self.summing.as_ref().and_then(|summing| summing.moves.as_ref()).is_some_and(|(last, _)| *last < time) {
-            self.tell_moves();
+            self.write_moves();
         }
         let applications = self.seen.len();
         let Some(summing) = &mut self.summing else { return };
@@ -150,8 +150,8 @@ impl<W: Write> TraceWriter<W> {
         moves[summing.application_of_user[user.position()].position()] += 1;
     }
 
-    /// Writes the handovers that were counted last.
-    pub(crate) fn tell_moves(&mut self) {
+    /// Writes the handovers that have been counted but not written yet.
+    pub(crate) fn write_moves(&mut self) {
         let Some((time, moves)) = self.summing.as_mut().and_then(|summing| summing.moves.take()) else { return };
         self.begin("handovers", time);
         let moved = moves.into_iter().enumerate().filter(|(_, count)| *count > 0);
@@ -160,17 +160,18 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// Records a cycle; `outcomes` counts the outcomes by application. Does nothing unless the detail is `summary`.
+    /// Records a cycle. `outcomes` counts the outcomes by application. Does nothing unless the detail is
+    /// [`Detail::Summary`](crate::Detail::Summary).
     pub fn count_cycle(&mut self, time: Time, outcomes: impl FnOnce(&mut Counts<'_>)) {
         let rows = vec![Row::default(); self.seen.len()];
         let Some(summing) = &mut self.summing else { return };
         let mut counts = Counts { summing, rows, rules: BTreeMap::new() };
         outcomes(&mut counts);
         let Counts { rows, rules, .. } = counts;
-        self.tell_cycle(time, &rows, &rules);
+        self.write_cycle(time, &rows, &rules);
     }
 
-    fn tell_cycle(&mut self, time: Time, rows: &[Row], rules: &BTreeMap<&'static str, u64>) {
+    fn write_cycle(&mut self, time: Time, rows: &[Row], rules: &BTreeMap<&'static str, u64>) {
         let totals = &mut self.totals;
         for row in rows {
             totals.operations += row.undeploy + row.migrate + row.replicate + row.deployed;
@@ -210,7 +211,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Counts the actions of a node's owner.
-    pub(crate) fn count_owner<'a>(&mut self, time: Time, node: NodePlace, acts: impl Iterator<Item = OwnerAct<'a>>) {
+    pub(crate) fn count_owner<'a>(&mut self, time: Time, node: NodeRef, acts: impl Iterator<Item = OwnerAct<'a>>) {
         // For each application: evicted, shrunk, announced.
         let mut rows = vec![[0_u64; 3]; self.seen.len()];
         let Some(summing) = &mut self.summing else { return };
@@ -240,8 +241,8 @@ impl<W: Write> TraceWriter<W> {
     pub(crate) fn count_gone(
         &mut self,
         time: Time,
-        node: NodePlace,
-        gone: impl ExactSizeIterator<Item = ApplicationPlace>,
+        node: NodeRef,
+        gone: impl ExactSizeIterator<Item = ApplicationRef>,
     ) {
         if gone.len() == 0 {
             return;
@@ -262,7 +263,7 @@ impl<W: Write> TraceWriter<W> {
     /// Writes the results of each application's users over the whole run.
     pub(crate) fn clients_of_applications(&mut self, time: Time) {
         let Some(summing) = &self.summing else { return };
-        // Users, requests served, requests lost, and the sum of mean response times.
+        // Users with a served request, requests served, requests lost, and the sum of the users' mean response times.
         let mut sums = vec![(0_u64, 0_u64, 0_u64, 0.0_f64); self.seen.len()];
         for (client, application) in self.clients.iter().zip(&summing.application_of_user) {
             let sum = &mut sums[application.position()];

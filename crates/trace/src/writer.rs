@@ -1,4 +1,4 @@
-//! The trace writer, and records of single events.
+//! The trace writer, and the records of single events.
 
 use std::io::{self, Write};
 
@@ -10,8 +10,8 @@ use crate::header::Header;
 use crate::histogram::Histogram;
 use crate::json::{id, integer, natural, number, string};
 use crate::latencies::Latency;
-use crate::place::{ApplicationPlace, NodePlace, PolicyPlace, UserPlace};
 use crate::record::{Cause, Detail, Regret, Target};
+use crate::reference::{ApplicationRef, NodeRef, PolicyRef, UserRef};
 use crate::summing::Summing;
 
 /// Writes the trace of a run, record by record, in the order of events.
@@ -19,15 +19,15 @@ pub struct TraceWriter<W: Write> {
     pub(crate) out: W,
     pub(crate) detail: Detail,
     pub(crate) line: Vec<u8>,
-    /// The first write error; after it, nothing is written.
+    /// The first write error. Nothing is written after it.
     pub(crate) broken: Option<io::Error>,
     pub(crate) seen: Vec<Seen>,
     pub(crate) clients: Vec<Client>,
     pub(crate) usage: Vec<Usage>,
     pub(crate) totals: Totals,
-    /// The counts that replace individual records, in a trace of counts.
+    /// The state of a summary trace; `None` for other traces.
     pub(crate) summing: Option<Box<Summing>>,
-    /// The response times of each application, if the header asks for them.
+    /// The response times of each application, if the header has measures.
     pub(crate) latencies: Option<Vec<Latency>>,
     /// The number of links that client requests passed, at the end of the run.
     pub(crate) hops: Option<u64>,
@@ -50,7 +50,7 @@ pub(crate) struct Usage {
     pub(crate) max_rate: f64,
     pub(crate) evaluations: u64,
     pub(crate) requests: f64,
-    /// The part that was used in evaluations of instances in other flavours than the default.
+    /// The usage by instances in flavours other than the default.
     pub(crate) used_in_flavours: f64,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Totals {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Starts a trace with its header.
+    /// Starts a trace and writes its header.
     pub fn new(out: W, header: &Header<'_>) -> TraceWriter<W> {
         let mut writer = TraceWriter {
             out,
@@ -107,10 +107,10 @@ impl<W: Write> TraceWriter<W> {
     /// Completes the trace of a run that reached its end, and returns the output.
     pub fn finish(mut self, time: Time) -> io::Result<W> {
         self.responses(time);
-        self.tell_calls(time);
+        self.write_calls(time);
         self.usage_and_clients(time);
-        self.tell_latencies(time);
-        self.tell_traffic(time);
+        self.write_latencies(time);
+        self.write_traffic(time);
         let totals = self.totals;
         self.begin("end", time);
         self.line.extend_from_slice(b",{");
@@ -136,9 +136,9 @@ impl<W: Write> TraceWriter<W> {
         self.close()
     }
 
-    /// Ends the trace of an interrupted run, without a last record.
+    /// Ends the trace of an interrupted run, without an end record.
     pub fn close(mut self) -> io::Result<W> {
-        self.tell_moves();
+        self.write_moves();
         match self.broken {
             Some(error) => Err(error),
             None => self.out.flush().map(|()| self.out),
@@ -155,9 +155,9 @@ impl<W: Write> TraceWriter<W> {
         &mut self,
         time: Time,
         instance: &InstanceId,
-        application: ApplicationPlace,
-        node: NodePlace,
-        policy: PolicyPlace,
+        application: ApplicationRef,
+        node: NodeRef,
+        policy: PolicyRef,
     ) {
         self.begin("deployed", time);
         self.comma_id(instance.id());
@@ -173,8 +173,8 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// Records a handover; `None` for a user who arrives or leaves.
-    pub fn handover(&mut self, time: Time, user: UserPlace, from: Option<NodePlace>, to: Option<NodePlace>) {
+    /// Records a handover. `from` is `None` if the user arrives, `to` is `None` if the user leaves.
+    pub fn handover(&mut self, time: Time, user: UserRef, from: Option<NodeRef>, to: Option<NodeRef>) {
         self.totals.handovers += 1;
         if self.summing.is_some() {
             self.count_move(time, user);
@@ -193,9 +193,9 @@ impl<W: Write> TraceWriter<W> {
     pub fn node_down(
         &mut self,
         time: Time,
-        node: NodePlace,
+        node: NodeRef,
         cause: Cause,
-        gone: impl ExactSizeIterator<Item = (InstanceId, ApplicationPlace)>,
+        gone: impl ExactSizeIterator<Item = (InstanceId, ApplicationRef)>,
     ) {
         self.totals.instances = self.totals.instances.saturating_sub(gone.len() as u64);
         if self.summing.is_some() {
@@ -218,22 +218,22 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Records that a node came up.
-    pub fn node_up(&mut self, time: Time, node: NodePlace) {
+    pub fn node_up(&mut self, time: Time, node: NodeRef) {
         self.nodes("node-up", time, &[node]);
     }
 
-    /// Records that a node announced to leave.
-    pub fn node_leaving(&mut self, time: Time, node: NodePlace) {
+    /// Records that a node announced its departure.
+    pub fn node_leaving(&mut self, time: Time, node: NodeRef) {
         self.nodes("node-leaving", time, &[node]);
     }
 
     /// Records that a link went down.
-    pub fn link_down(&mut self, time: Time, one: NodePlace, other: NodePlace) {
+    pub fn link_down(&mut self, time: Time, one: NodeRef, other: NodeRef) {
         self.nodes("link-down", time, &[one, other]);
     }
 
     /// Records that a link came up.
-    pub fn link_up(&mut self, time: Time, one: NodePlace, other: NodePlace) {
+    pub fn link_up(&mut self, time: Time, one: NodeRef, other: NodeRef) {
         self.nodes("link-up", time, &[one, other]);
     }
 
@@ -256,8 +256,8 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// Records an event of nodes, except in a trace of counts.
-    fn nodes(&mut self, kind: &str, time: Time, nodes: &[NodePlace]) {
+    /// Records an event that concerns these nodes, except in a summary trace.
+    fn nodes(&mut self, kind: &str, time: Time, nodes: &[NodeRef]) {
         if self.summing.is_some() {
             return;
         }
@@ -270,7 +270,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     pub(crate) fn begin(&mut self, kind: &str, time: Time) {
-        self.tell_moves();
+        self.write_moves();
         self.line.push(b'[');
         string(&mut self.line, kind);
         self.line.push(b',');
@@ -287,7 +287,7 @@ impl<W: Write> TraceWriter<W> {
         self.line.clear();
     }
 
-    pub(crate) fn comma_node(&mut self, node: Option<NodePlace>) {
+    pub(crate) fn comma_node(&mut self, node: Option<NodeRef>) {
         match node {
             Some(node) => {
                 self.line.push(b',');

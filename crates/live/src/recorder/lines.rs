@@ -129,7 +129,7 @@ impl Recorder {
                 target: target.clone(),
             },
             Report::Availability(availability) => Happened::Draining { is_draining: *availability != Availability::Up },
-            Report::Aborted { transfer } => Happened::GaveUp { transfer: transfer_text(*transfer) },
+            Report::Aborted { transfer } => Happened::Aborted { transfer: transfer_text(*transfer) },
             Report::Woken { instance, verdict: Verdict::Inhibited(inhibition) } => {
                 Happened::WakeRefused { instance: instance.clone(), inhibition: inhibition.clone() }
             }

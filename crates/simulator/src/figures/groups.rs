@@ -1,4 +1,4 @@
-//! The groups of figures: all applications, and each kind of them.
+//! The groups that figures are computed for: all applications, and each kind of application.
 
 use mario_scenario::{ApplicationIndex, Scenario};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The distance of a placement from the best one at the same time.
+//! The regret of a placement: how far it is from the best placement at the same time.
 
 use mario_domain::Time;
 use mario_scenario::{NodeIndex, Scenario, Search, UserIndex};
@@ -10,19 +10,19 @@ use crate::population::{AgentIndex, Label, Outcome, Population};
 use crate::recorder::{Cause, Compared, Recorder};
 use crate::validation::Limits;
 
-/// Compares the placement with the best one at each activation of the managers, when the accepted operations are
+/// Compares the placement with the best one at each activation of the managers, after the accepted operations are
 /// enacted.
 ///
-/// Users, instances, nodes and links are those recorded by the run; nothing else of the simulation is needed.
+/// It works from recorded events alone: users, instances, nodes and links. It needs no access to the simulation.
 pub struct Regret<'a> {
     scenario: &'a Scenario,
     search: Search,
     paths: Paths,
     distances: Distances,
     access_points: Vec<Option<NodeIndex>>,
-    /// The current users and infrastructure, and the value of the best placement; `None` when they have changed.
-    moment: Option<(Problem, Value)>,
-    /// The value of the actual placement; `None` when it or the moment has changed.
+    /// The current users and infrastructure, and the value of the best placement; `None` if they have changed since.
+    snapshot: Option<(Problem, Value)>,
+    /// The value of the actual placement; `None` if the placement or `snapshot` has changed since.
     actual: Option<Value>,
     /// The result of the last activation.
     last: Option<Compared>,
@@ -37,21 +37,21 @@ struct Sums {
     actual: Value,
     best: Value,
     satisfied_regret_max: i64,
-    /// The sum of mean latencies of served users over the activations with a served user, and the number of these
+    /// Sum of the mean latency of served users over all activations with a served user. `with_latency` counts these
     /// activations.
     latency: [f64; 2],
     with_latency: [u64; 2],
 }
 
-/// The distance of the placement from the best one.
+/// The regret of the placement against the best one.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RegretFigures {
-    /// How the best placement was searched for. Without an exact search, it is the best known one: the result of the
-    /// search, or the actual placement if that is better.
+    /// How the best placement was searched for. Unless the search is exact, "best" means the best one known: the result
+    /// of the search, or the actual placement if that is better.
     pub against: Search,
-    /// Activations of the managers, at each of which the placement was compared.
+    /// The number of activations of the managers. The placement is compared at each.
     pub activations: u64,
-    /// The number of activations at which the placement was as good as the best.
+    /// The number of activations at which the placement was as good as the best one.
     pub optimal: u64,
     /// The mean number of connected users.
     pub users: f64,
@@ -59,14 +59,14 @@ pub struct RegretFigures {
     pub satisfied: Versus,
     /// The maximum number of additional users who could have been satisfied.
     pub satisfied_regret_max: i64,
-    /// The mean latency of users who reach an instance, without queueing. The regret can be negative: the best
-    /// satisfies more users first.
+    /// The mean latency of users who reach an instance, without queueing. The regret can be negative, because the best
+    /// placement satisfies as many users as possible before it minimises latency.
     pub latency: Versus,
-    /// The mean number of instances. The regret can be negative, as with latencies.
+    /// The mean number of instances. The regret can be negative, for the same reason.
     pub instances: Versus,
 }
 
-/// The actual value, the best one, and their difference.
+/// A value of the actual placement, of the best one, and their difference.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Versus {
     /// The value of the actual placement.
@@ -86,18 +86,27 @@ impl<'a> Regret<'a> {
             paths: Paths::new(&scenario.topology),
             distances: Distances::default(),
             access_points: vec![None; scenario.users.len()],
-            moment: None,
+            snapshot: None,
             actual: None,
             last: None,
             sums: Sums::default(),
         }
     }
 
-    /// The state to be stored in a checkpoint. The best placement of a moment can be computed again.
+    /// The state to store in a checkpoint. The best placement is left out, because it can be recomputed.
     pub(crate) fn saved(&self) -> impl Serialize + '_ {
         // A new field must be handled here: does the rest of the run depend on it?
-        let Regret { scenario: _, search: _, paths, distances: _, access_points, moment: _, actual: _, last: _, sums } =
-            self;
+        let Regret {
+            scenario: _,
+            search: _,
+            paths,
+            distances: _,
+            access_points,
+            snapshot: _,
+            actual: _,
+            last: _,
+            sums,
+        } = self;
         (paths, access_points, sums)
     }
 
@@ -107,15 +116,15 @@ impl<'a> Regret<'a> {
         Ok(Regret { paths, access_points, sums, ..Regret::new(scenario) })
     }
 
-    /// Whether it is consistent with its scenario. Call it once, after resuming.
-    pub(crate) fn holds_together(&mut self) -> bool {
+    /// Whether the restored state is consistent with its scenario. Call it once, after [`Regret::resumed`].
+    pub(crate) fn is_consistent(&mut self) -> bool {
         let limits = Limits { paths: self.paths.count(), ..Limits::of(self.scenario) };
         self.access_points.len() == self.scenario.users.len()
             && limits.hold_for(&self.saved())
             && self.paths.resume(&self.scenario.topology)
     }
 
-    /// Computes the figures; `None` when the managers were never active.
+    /// Computes the figures; `None` if the managers were never active.
     pub fn figures(&self) -> Option<RegretFigures> {
         let sums = &self.sums;
         if sums.activations == 0 {
@@ -138,8 +147,8 @@ impl<'a> Regret<'a> {
     }
 
     /// The current users and infrastructure, and the value of the best placement.
-    fn look(&mut self) -> (Problem, Value) {
-        // A node that has announced to leave is still there, and so are its instances.
+    fn snapshot(&mut self) -> (Problem, Value) {
+        // A node that has announced its departure still runs its instances.
         let topology = &self.scenario.topology;
         let rooms = topology.nodes().map(
             |(index, node)| {
@@ -154,7 +163,7 @@ impl<'a> Regret<'a> {
     }
 
     fn changed(&mut self) {
-        (self.moment, self.actual) = (None, None);
+        (self.snapshot, self.actual) = (None, None);
     }
 }
 
@@ -201,8 +210,8 @@ impl Recorder for Regret<'_> {
     }
 
     fn activation(&mut self, _time: Time, population: &Population) {
-        let moment = self.moment.take().unwrap_or_else(|| self.look());
-        let (problem, found) = &moment;
+        let snapshot = self.snapshot.take().unwrap_or_else(|| self.snapshot());
+        let (problem, found) = &snapshot;
         let actual = self.actual.unwrap_or_else(|| problem.value(&allocations(population, self.scenario)));
         self.actual = Some(actual);
         let best = actual.max(*found);
@@ -220,7 +229,7 @@ impl Recorder for Regret<'_> {
                 sums.with_latency[place] += 1;
             }
         }
-        self.moment = Some(moment);
+        self.snapshot = Some(snapshot);
     }
 
     fn compared(&self) -> Option<Compared> {

@@ -1,14 +1,14 @@
 //! The results of the client requests of each user.
 //!
-//! A user's requests are accounted for only when the user's path changes: until then, their delays follow from the
-//! state of the servers on the path ([`Passage`]). So reading an account changes nothing.
+//! A user's requests are accounted for only when the user's path changes. Until then, their delays follow from the
+//! state of the servers on the path ([`PathDelay`]), so reading an account does not modify it.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::UserIndex;
 use serde::{Deserialize, Serialize};
 
-use super::crowd::Crowd;
-use super::load::Passage;
+use super::cohort::Cohort;
+use super::load::PathDelay;
 use super::schedule::Schedule;
 use super::window::Span;
 use crate::recorder::Sent;
@@ -17,32 +17,32 @@ use crate::recorder::Sent;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Accounts {
     of_user: Vec<Account>,
-    /// In a separate vector, because hardly anything is lost.
+    /// For each user, the number of lost requests. In a separate vector, because losses are rare.
     lost: Vec<f64>,
-    /// The number of links that requests passed.
+    /// The number of links passed by all requests.
     hops: f64,
-    /// For each user, the integral over time of the share of requests lost beyond the instance, at the last accounting;
-    /// empty if no application calls another.
+    /// For each user, the share of requests lost beyond the instance, integrated over time up to the last accounting.
+    /// Empty if no application calls another.
     failed: Vec<f64>,
 }
 
-/// The account of one user. All that a change of path needs is in one cache line.
+/// The account of one user, in one cache line, because a change of path reads all of it.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[repr(align(64))]
 struct Account {
     /// `None` while the user does not send.
     schedule: Option<Schedule>,
-    /// Orders users whose requests are sent at the same time: the latest arrival first, then by number.
+    /// Breaks ties between users who send at the same time: the latest arrival first, then by index.
     arrival: Time,
-    /// The time up to which the user's requests are accounted for; infinite while the user is in a crowd.
+    /// The time up to which the user's requests are accounted for; infinite while the user is in a cohort.
     counted: Time,
-    /// The accumulated wait on the user's path up to then.
+    /// The accumulated wait on the user's path, up to `counted`.
     waited: f64,
     served: f64,
     response: Duration,
 }
 
-/// The results of requests.
+/// The results of some requests of a user.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Count {
     pub(super) served: f64,
@@ -52,17 +52,17 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// The results of what a user sent in a span, all on one path with this accumulated wait before; `None` without a
-    /// path.
-    pub(super) fn new(schedule: Schedule, passage: Option<&Passage>, waited: f64, span: Span) -> Count {
+    /// The results of the requests that a user sent in a span. All took one path, whose accumulated wait at the start
+    /// of the span was `waited`. Without a path, all are lost.
+    pub(super) fn new(schedule: Schedule, delay: Option<&PathDelay>, waited: f64, span: Span) -> Count {
         let count = schedule.count(span.from, span.until);
-        match passage {
+        match delay {
             _ if count <= 0.0 => Count::default(),
             None => Count { lost: count, ..Count::default() },
-            Some(passage) => {
-                let wait = (passage.waited - waited) / (span.until - span.from).units();
-                let time = passage.takes + Duration::of(wait);
-                Count { served: count, response: time * count, lost: 0.0, hops: count * passage.hops }
+            Some(delay) => {
+                let wait = (delay.waited - waited) / (span.until - span.from).units();
+                let time = delay.takes + Duration::of(wait);
+                Count { served: count, response: time * count, lost: 0.0, hops: count * delay.hops }
             }
         }
     }
@@ -107,26 +107,28 @@ impl Accounts {
         self.of_user[user.position()].schedule = None;
     }
 
-    /// When a user sends.
+    /// The schedule of a user; `None` while the user does not send.
     pub(super) fn schedule(&self, user: UserIndex) -> Option<Schedule> {
         self.of_user[user.position()].schedule
     }
 
-    /// When a user arrived, and so started to send.
+    /// When a user arrived and started to send.
     pub(super) fn arrival(&self, user: UserIndex) -> Time {
         self.of_user[user.position()].arrival
     }
 
-    /// Prefetches what a change of path needs.
+    /// Prefetches the account of a user whose path will change. The return value only keeps the read from being
+    /// optimised away.
     pub(super) fn prefetch_for(&self, user: UserIndex) -> f64 {
         self.of_user[user.position()].counted.units()
     }
 
-    /// Accounts for what a user sent since the last time, all on one path; `None` without a path.
-    pub(super) fn count(&mut self, user: UserIndex, passage: Option<&Passage>, now: Time) {
-        let failed = self.failed_since(user, passage, now);
+    /// Accounts for the requests that a user sent since the last accounting. All took one path; without a path, all are
+    /// lost.
+    pub(super) fn count(&mut self, user: UserIndex, delay: Option<&PathDelay>, now: Time) {
+        let failed = self.failed_since(user, delay, now);
         let account = &mut self.of_user[user.position()];
-        let count = account.until(passage, now).less(failed);
+        let count = account.until(delay, now).less(failed);
         account.counted = now;
         account.served += count.served;
         account.response += count.response;
@@ -136,54 +138,55 @@ impl Accounts {
         }
     }
 
-    /// Adds the user at this position, who has just been accounted for, to the crowd of the cell, if the schedules
-    /// match. Members of the crowd come first.
-    pub(super) fn gather(&mut self, crowd: &mut Crowd, members: &mut [UserIndex], place: usize, now: Time) {
+    /// Adds the user at `members[place]`, who has just been accounted for, to the cohort of the cell, if the schedules
+    /// match. Members of the cohort come first in `members`.
+    pub(super) fn add_to_cohort(&mut self, cohort: &mut Cohort, members: &mut [UserIndex], place: usize, now: Time) {
         let account = &mut self.of_user[members[place].position()];
-        let first_other = crowd.users() as usize;
+        let first_other = cohort.users() as usize;
         if !self.failed.is_empty() {
             // Losses beyond an instance are accounted for per user.
             return;
         }
-        if account.schedule.is_some_and(|schedule| crowd.let_in(schedule, account.waited, now)) {
-            account.served -= crowd.served;
-            account.response -= crowd.response;
+        if account.schedule.is_some_and(|schedule| cohort.try_join(schedule, account.waited, now)) {
+            account.served -= cohort.served;
+            account.response -= cohort.response;
             account.counted = Time::NEVER;
             members.swap(first_other, place);
         }
     }
 
-    /// Whether a user is in the crowd of its cell.
-    pub(super) fn is_in_crowd(&self, user: UserIndex) -> bool {
+    /// Whether a user is in the cohort of its cell.
+    pub(super) fn is_in_cohort(&self, user: UserIndex) -> bool {
         !self.of_user[user.position()].counted.is_finite()
     }
 
-    /// Removes a user from a crowd.
-    pub(super) fn leave(&mut self, user: UserIndex, crowd: &Crowd) {
+    /// Removes a user from a cohort.
+    pub(super) fn leave(&mut self, user: UserIndex, cohort: &Cohort) {
         let account = &mut self.of_user[user.position()];
-        *account = account.apart_from(crowd);
+        *account = account.apart_from(cohort);
     }
 
-    /// Adds links that the requests of a crowd went over.
+    /// Adds the links passed by the requests of a cohort.
     pub(super) fn add_hops(&mut self, hops: f64) {
         self.hops += hops;
     }
 
-    /// Starts another path for a user who has just been accounted for.
-    pub(super) fn take(&mut self, user: UserIndex, passage: &Passage) {
-        self.of_user[user.position()].waited = passage.waited;
+    /// Switches a user, who has just been accounted for, to another path.
+    pub(super) fn take(&mut self, user: UserIndex, delay: &PathDelay) {
+        self.of_user[user.position()].waited = delay.waited;
         if let Some(failed) = self.failed.get_mut(user.position()) {
-            *failed = passage.failed;
+            *failed = delay.failed;
         }
     }
 
-    /// The results of all requests of a user so far, and the number of links that they passed since the last accounting.
-    pub(super) fn sent(&self, user: UserIndex, crowd: &Crowd, passage: Option<&Passage>, now: Time) -> (Sent, f64) {
+    /// The results of all requests of a user so far, and the number of links that they passed since the last
+    /// accounting.
+    pub(super) fn sent(&self, user: UserIndex, cohort: &Cohort, delay: Option<&PathDelay>, now: Time) -> (Sent, f64) {
         let account = &self.of_user[user.position()];
-        let account = if self.is_in_crowd(user) { account.apart_from(crowd) } else { *account };
-        let count = account.until(passage, now).less(self.failed_since(user, passage, now));
+        let account = if self.is_in_cohort(user) { account.apart_from(cohort) } else { *account };
+        let count = account.until(delay, now).less(self.failed_since(user, delay, now));
         let (served, lost) = (account.served + count.served, self.lost[user.position()] + count.lost);
-        // Where only a mean is known, fractions are not reported until they add up to a whole request.
+        // If only a mean rate is known, fractions are not reported until they add up to a whole request.
         let whole = served.floor();
         let part = if served > 0.0 { whole / served } else { 0.0 };
         let response = (account.response + count.response) * part;
@@ -191,32 +194,32 @@ impl Accounts {
     }
 
     /// The share of the requests since the last accounting that were lost beyond the user's instance.
-    fn failed_since(&self, user: UserIndex, passage: Option<&Passage>, now: Time) -> f64 {
-        let (Some(before), Some(passage)) = (self.failed.get(user.position()), passage) else { return 0.0 };
+    fn failed_since(&self, user: UserIndex, delay: Option<&PathDelay>, now: Time) -> f64 {
+        let (Some(before), Some(delay)) = (self.failed.get(user.position()), delay) else { return 0.0 };
         let span = (now - self.of_user[user.position()].counted).units();
-        if span > 0.0 { ((passage.failed - before) / span).clamp(0.0, 1.0) } else { 0.0 }
+        if span > 0.0 { ((delay.failed - before) / span).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// The links that all accounted requests went over.
+    /// The number of links passed by all accounted requests.
     pub(super) fn hops(&self) -> f64 {
         self.hops
     }
 }
 
 impl Account {
-    /// The results of what the user sent since the last accounting.
-    fn until(&self, passage: Option<&Passage>, now: Time) -> Count {
-        let count = |schedule| Count::new(schedule, passage, self.waited, Span { from: self.counted, until: now });
+    /// The results of the requests sent since the last accounting.
+    fn until(&self, delay: Option<&PathDelay>, now: Time) -> Count {
+        let count = |schedule| Count::new(schedule, delay, self.waited, Span { from: self.counted, until: now });
         self.schedule.map_or_else(Count::default, count)
     }
 
-    /// The account of a crowd's member on its own.
-    fn apart_from(&self, crowd: &Crowd) -> Account {
+    /// The account of a member of a cohort, with its share of the cohort's results added.
+    fn apart_from(&self, cohort: &Cohort) -> Account {
         Account {
-            counted: crowd.since,
-            waited: crowd.waited,
-            served: self.served + crowd.served,
-            response: self.response + crowd.response,
+            counted: cohort.since,
+            waited: cohort.waited,
+            served: self.served + cohort.served,
+            response: self.response + cohort.response,
             ..*self
         }
     }

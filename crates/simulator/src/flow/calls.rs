@@ -1,17 +1,17 @@
 //! Calls between applications, as rates.
 //!
 //! For each request that an instance serves, it sends its calls into the *cell* of the called application at its own
-//! node, where they take the routes of that cell's users. So whenever routes or users have changed, rates are
+//! node. There they take the same routes as that cell's users. So whenever routes or users have changed, rates are
 //! propagated through the call graph, callers first. Rates are whole multiples of a small fraction of a request, so
 //! that sums do not depend on the order of summation.
 //!
 //! The duration of calls is integrated over time for each calling instance, as waiting is for servers ([`Load`]): the
-//! mean over any span is the difference of two integrals. Besides waiting, three things are approximations: a change of
-//! rates takes effect along the whole graph at once, requests sent in parallel follow each other at the pace of the
-//! slowest server on their path, and later stages are sent even if an earlier one fails.
+//! mean over any span is the difference of two integrals. Waiting is an approximation, and so are three other things: a
+//! change of rates takes effect along the whole graph at once; requests sent in parallel follow each other at the pace
+//! of the slowest server on their path; and later stages are sent even if an earlier one fails.
 
+mod report;
 mod settle;
-mod told;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,17 +21,17 @@ use mario_scenario::{ApplicationIndex, Call, CallOrder, LinkIndex, Scenario, Sta
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use super::load::{Load, Passage, Track};
-use super::world::Reach;
+use super::load::{LinkPath, Load, PathDelay};
+use super::world::Endpoint;
 use crate::population::AgentIndex;
 use crate::routing::{CellIndex, Route};
 
 use super::{Flow, FlowWorld};
 
-/// The number of parts of a request: a rate is a whole number of parts per period.
+/// One request is divided into this many parts: rates are whole numbers of parts per period.
 const PARTS: f64 = (1 << 20) as f64;
 
-/// Requests per period, in parts: whole numbers, which a float represents exactly up to 2^53.
+/// Requests per period, in parts. Always a whole number; an `f64` is exact up to 2^53.
 type Parts = f64;
 
 /// Calls between applications, as rates.
@@ -43,13 +43,13 @@ pub(super) struct CallFlow {
     first_call: Vec<u32>,
     /// The instances of applications that call others.
     callers: BTreeMap<AgentIndex, Caller>,
-    /// The origins of calls: applications at nodes.
+    /// The cells into which calls are sent.
     cells: BTreeMap<CellIndex, CallCell>,
-    /// For each cell whose application calls others, the requests of its users.
+    /// For each cell whose application calls others, the requests that its users send.
     users: BTreeMap<CellIndex, Contribution>,
-    /// The work list, callers first: the rank of the application, then cells before instances.
-    due: BTreeSet<(u32, Due)>,
-    /// Callers whose calls take other routes, so that their integrals must be read again.
+    /// The work list, ordered callers first: by the rank of the application, then cells before instances.
+    work_list: BTreeSet<(u32, WorkItem)>,
+    /// Callers whose calls changed routes: the integrals on the new routes must be read.
     to_start: BTreeSet<AgentIndex>,
     /// The results of the requests of each call.
     accounts: Vec<CallAccount>,
@@ -57,7 +57,7 @@ pub(super) struct CallFlow {
 
 /// An item of the work list.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-enum Due {
+enum WorkItem {
     Cell(CellIndex),
     Caller(AgentIndex),
 }
@@ -107,17 +107,17 @@ struct CallCell {
 /// A route with a copy of its links, because the slots of paths are reused.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct CallRoute {
-    reach: Reach,
+    endpoint: Endpoint,
     links: SmallVec<[LinkIndex; 8]>,
 }
 
 impl CallRoute {
     fn new(route: Route, world: &FlowWorld<'_>) -> CallRoute {
-        CallRoute { reach: world.reach(route), links: SmallVec::from_slice(world.track(route).links) }
+        CallRoute { endpoint: world.endpoint(route), links: SmallVec::from_slice(world.link_path(route).links) }
     }
 
-    fn track(&self) -> Track<'_> {
-        Track { links: &self.links, agent: self.reach.agent }
+    fn link_path(&self) -> LinkPath<'_> {
+        LinkPath { links: &self.links, agent: self.endpoint.agent }
     }
 }
 
@@ -131,10 +131,10 @@ struct CallAccount {
     hops: f64,
 }
 
-/// The mean results of the requests of a call in a span.
-struct Met {
+/// The mean outcome of the requests of a call over a span.
+struct MeanOutcome {
     time: f64,
-    /// The additional delay of the last of the requests that are sent in parallel.
+    /// How much longer the last of several parallel requests takes.
     last: f64,
     failed: f64,
     hops: f64,
@@ -162,28 +162,28 @@ impl CallFlow {
             callers: BTreeMap::new(),
             cells: BTreeMap::new(),
             users: BTreeMap::new(),
-            due: BTreeSet::new(),
+            work_list: BTreeSet::new(),
             to_start: BTreeSet::new(),
             accounts: vec![CallAccount::default(); count as usize],
         }))
     }
 
     /// Whether restored calls are valid for a scenario.
-    pub(super) fn holds_together(
+    pub(super) fn is_consistent(
         &self,
         scenario: &Scenario,
         application_of: impl Fn(AgentIndex) -> ApplicationIndex,
     ) -> bool {
-        let Some(founded) = CallFlow::new(scenario) else { return false };
+        let Some(fresh) = CallFlow::new(scenario) else { return false };
         let calls_of = |agent: AgentIndex| scenario.applications[application_of(agent).position()].calls().count();
         let is_caller = |(agent, caller): (&AgentIndex, &Caller)| {
             let are_calls = caller.entries.is_empty() || caller.entries.len() == calls_of(*agent);
             are_calls && calls_of(*agent) > 0 && caller.entries.iter().all(|entry| self.cells.contains_key(&entry.cell))
         };
         let are_known = |cell: &CallCell| cell.callers.keys().all(|agent| self.callers.contains_key(agent));
-        self.rank == founded.rank
-            && self.first_call == founded.first_call
-            && self.accounts.len() == founded.accounts.len()
+        self.rank == fresh.rank
+            && self.first_call == fresh.first_call
+            && self.accounts.len() == fresh.accounts.len()
             && self.callers.iter().all(is_caller)
             && self.cells.values().all(are_known)
             && self.is_acyclic(&application_of)
@@ -193,56 +193,56 @@ impl CallFlow {
     fn is_acyclic(&self, application_of: impl Fn(AgentIndex) -> ApplicationIndex) -> bool {
         let rank = |agent: AgentIndex| self.rank[application_of(agent).position()];
         self.cells.values().all(|cell| {
-            let least = cell.routes.iter().map(|route| rank(route.reach.agent)).min();
+            let least = cell.routes.iter().map(|route| rank(route.endpoint.agent)).min();
             least.is_none_or(|least| cell.callers.keys().all(|caller| rank(*caller) < least))
         })
     }
 
-    /// Adds the integrals of an instance's own calls to the passage of requests to it.
-    fn complete(&self, passage: &mut Passage, agent: AgentIndex, walk: &Walk<'_>) {
+    /// Adds the integrals of an instance's own calls to the delay of requests to it.
+    fn complete(&self, delay: &mut PathDelay, agent: AgentIndex, walk: &Walk<'_>) {
         if let Some(caller) = self.callers.get(&agent) {
             let (called, failed) = self.until(caller, agent, walk);
-            passage.waited += called;
-            passage.failed += failed;
+            delay.waited += called;
+            delay.failed += failed;
         }
     }
 
     /// The integrals, up to now, of the total call time of a request and of the share of requests lost with a call.
     fn until(&self, caller: &Caller, agent: AgentIndex, walk: &Walk<'_>) -> (f64, f64) {
-        let span = (walk.beyond.now - caller.since).units();
+        let span = (walk.context.now - caller.since).units();
         if span <= 0.0 || caller.entries.is_empty() {
             return (caller.called, caller.failed);
         }
         if let Some(known) = walk.until.borrow().get(&agent) {
             return *known;
         }
-        let stages = walk.beyond.stages(agent);
-        let (time, failed) = time_of(stages, &self.met(caller, stages, walk));
+        let stages = walk.context.stages(agent);
+        let (time, failed) = time_of(stages, &self.mean_outcomes(caller, stages, walk));
         let until = (caller.called + time * span, caller.failed + failed * span);
         walk.until.borrow_mut().insert(agent, until);
         until
     }
 
     /// The mean results of each call of an instance since the last accounting.
-    fn met(&self, caller: &Caller, stages: &[Stage], walk: &Walk<'_>) -> Vec<Met> {
-        let span = (walk.beyond.now - caller.since).units();
+    fn mean_outcomes(&self, caller: &Caller, stages: &[Stage], walk: &Walk<'_>) -> Vec<MeanOutcome> {
+        let span = (walk.context.now - caller.since).units();
         let calls = stages.iter().flat_map(|stage| stage.calls.iter().map(|call| (stage.order, call.requests)));
-        let met = |(entry, (order, requests)): (&Entry, (CallOrder, u32))| {
-            let Some(cell) = self.cells.get(&entry.cell) else { return Met::LOST };
-            let Some(passage) = self.passage(cell, walk) else { return Met::LOST };
+        let outcome = |(entry, (order, requests)): (&Entry, (CallOrder, u32))| {
+            let Some(cell) = self.cells.get(&entry.cell) else { return MeanOutcome::LOST };
+            let Some(delay) = self.delay(cell, walk) else { return MeanOutcome::LOST };
             let at_once = match order {
                 CallOrder::Sequence => 0,
                 CallOrder::Parallel => requests.div_ceil(cell.routes.len() as u32) - 1,
             };
             let last = if at_once > 0 { f64::from(at_once) * self.slowest(entry.cell, walk) } else { 0.0 };
-            Met {
-                time: passage.takes.units() + (passage.waited - entry.waited) / span + last / 2.0,
+            MeanOutcome {
+                time: delay.takes.units() + (delay.waited - entry.waited) / span + last / 2.0,
                 last: last / 2.0,
-                failed: ((passage.failed - entry.failed) / span).clamp(0.0, 1.0),
-                hops: passage.hops,
+                failed: ((delay.failed - entry.failed) / span).clamp(0.0, 1.0),
+                hops: delay.hops,
             }
         };
-        caller.entries.iter().zip(calls).map(met).collect()
+        caller.entries.iter().zip(calls).map(outcome).collect()
     }
 
     /// The longest time for which a request from a cell, with its own calls, occupies a single server.
@@ -252,32 +252,33 @@ impl CallFlow {
         }
         let beyond_instance = |agent: AgentIndex| {
             let Some(caller) = self.callers.get(&agent) else { return 0.0 };
-            let calls = walk.beyond.stages(agent).iter().flat_map(|stage| &stage.calls);
+            let calls = walk.context.stages(agent).iter().flat_map(|stage| &stage.calls);
             let of_call = |(entry, call): (&Entry, &Call)| f64::from(call.requests) * self.slowest(entry.cell, walk);
             caller.entries.iter().zip(calls).map(of_call).fold(0.0, f64::max)
         };
-        let of_route = |route: &CallRoute| walk.load.slowest(route.track()).max(beyond_instance(route.reach.agent));
+        let of_route =
+            |route: &CallRoute| walk.load.slowest(route.link_path()).max(beyond_instance(route.endpoint.agent));
         let routes = self.cells.get(&index).map_or(&[][..], |cell| &cell.routes);
         let slowest = routes.iter().map(of_route).fold(0.0, f64::max);
         walk.slowest.borrow_mut().insert(index, slowest);
         slowest
     }
 
-    /// The mean passage of requests on the routes of a cell; `None` without routes.
-    fn passage(&self, cell: &CallCell, walk: &Walk<'_>) -> Option<Passage> {
-        Passage::mean(cell.routes.iter().map(|route| {
-            let mut passage = walk.load.passage(route.track(), walk.beyond.now);
-            self.complete(&mut passage, route.reach.agent, walk);
-            passage
+    /// The mean delay of requests on the routes of a cell; `None` without routes.
+    fn delay(&self, cell: &CallCell, walk: &Walk<'_>) -> Option<PathDelay> {
+        PathDelay::mean(cell.routes.iter().map(|route| {
+            let mut delay = walk.load.delay(route.link_path(), walk.context.now);
+            self.complete(&mut delay, route.endpoint.agent, walk);
+            delay
         }))
     }
 }
 
-/// Caches the results of one traversal of the call graph, during which nothing changes. If several instances are equally near, the number of
-/// paths through the graph grows exponentially with its depth.
+/// Caches the results of one traversal of the call graph, during which nothing changes. Without the cache, the cost
+/// could grow exponentially with the depth of the graph if several instances are equally near.
 struct Walk<'a> {
     load: &'a Load,
-    beyond: Beyond<'a>,
+    context: CallContext<'a>,
     /// The result of [`CallFlow::until`] for each instance visited.
     until: RefCell<BTreeMap<AgentIndex, (f64, f64)>>,
     /// The result of [`CallFlow::slowest`] for each cell visited.
@@ -285,26 +286,26 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(load: &'a Load, beyond: Beyond<'a>) -> Walk<'a> {
-        Walk { load, beyond, until: RefCell::default(), slowest: RefCell::default() }
+    fn new(load: &'a Load, context: CallContext<'a>) -> Walk<'a> {
+        Walk { load, context, until: RefCell::default(), slowest: RefCell::default() }
     }
 }
 
-impl Met {
-    const LOST: Met = Met { time: 0.0, last: 0.0, failed: 1.0, hops: 0.0 };
+impl MeanOutcome {
+    const LOST: MeanOutcome = MeanOutcome { time: 0.0, last: 0.0, failed: 1.0, hops: 0.0 };
 }
 
 /// The context of a computation: the time, and the applications of agents.
 #[derive(Clone, Copy)]
-pub(super) struct Beyond<'a> {
+pub(super) struct CallContext<'a> {
     pub(super) now: Time,
     pub(super) scenario: &'a Scenario,
     pub(super) population: &'a crate::population::Population,
 }
 
-impl<'a> Beyond<'a> {
-    pub(super) fn of(world: &'a FlowWorld<'_>) -> Beyond<'a> {
-        Beyond { now: world.now, scenario: world.scenario, population: world.terrain.population }
+impl<'a> CallContext<'a> {
+    pub(super) fn of(world: &'a FlowWorld<'_>) -> CallContext<'a> {
+        CallContext { now: world.now, scenario: world.scenario, population: world.routing.population }
     }
 
     fn stages(&self, agent: AgentIndex) -> &'a [Stage] {
@@ -313,62 +314,70 @@ impl<'a> Beyond<'a> {
 }
 
 /// The total time of all stages of a request, and the share of requests lost with a call.
-fn time_of(stages: &[Stage], met: &[Met]) -> (f64, f64) {
+fn time_of(stages: &[Stage], outcomes: &[MeanOutcome]) -> (f64, f64) {
     let (mut time, mut kept) = (0.0, 1.0);
-    let mut rest = met;
+    let mut rest = outcomes;
     for stage in stages {
         let (of_stage, later) = rest.split_at(stage.calls.len().min(rest.len()));
         rest = later;
         time += match stage.order {
-            CallOrder::Sequence => of_stage.iter().map(|met| met.time).sum::<f64>() * f64::from(stage.requests()),
-            CallOrder::Parallel => of_stage.iter().map(|met| met.time + met.last).fold(0.0, f64::max),
+            CallOrder::Sequence => {
+                of_stage.iter().map(|outcome| outcome.time).sum::<f64>() * f64::from(stage.requests())
+            }
+            CallOrder::Parallel => of_stage.iter().map(|outcome| outcome.time + outcome.last).fold(0.0, f64::max),
         };
-        for (met, call) in of_stage.iter().zip(&stage.calls) {
-            kept *= (1.0 - met.failed).powi(call.requests as i32);
+        for (outcome, call) in of_stage.iter().zip(&stage.calls) {
+            kept *= (1.0 - outcome.failed).powi(call.requests as i32);
         }
     }
     (time, 1.0 - kept)
 }
 
 impl Flow {
-    /// Adds a request rate to a track. Returns the passage of requests on it, including calls.
-    pub(super) fn load_track(&mut self, track: Track<'_>, rate: f64, beyond: Beyond<'_>) -> Passage {
-        let mut passage = self.load.add(track, rate, beyond.now);
+    /// Adds a request rate to a path. Returns the delay of requests on it, including calls.
+    pub(super) fn load_path(&mut self, path: LinkPath<'_>, rate: f64, context: CallContext<'_>) -> PathDelay {
+        let mut delay = self.load.add(path, rate, context.now);
         if let Some(calls) = &self.calls {
-            calls.complete(&mut passage, track.agent, &Walk::new(&self.load, beyond));
+            calls.complete(&mut delay, path.agent, &Walk::new(&self.load, context));
         }
-        passage
+        delay
     }
 
-    /// Moves a request rate from one track to another. Returns the passages of both, including calls.
-    pub(super) fn shift_load(&mut self, from: Track<'_>, to: Track<'_>, rate: f64, beyond: Beyond<'_>) -> [Passage; 2] {
-        let mut passages = self.load.shift(from, to, rate, beyond.now);
+    /// Moves a request rate from one path to another. Returns the delays of requests on both, including calls.
+    pub(super) fn shift_load(
+        &mut self,
+        from: LinkPath<'_>,
+        to: LinkPath<'_>,
+        rate: f64,
+        context: CallContext<'_>,
+    ) -> [PathDelay; 2] {
+        let mut delays = self.load.shift(from, to, rate, context.now);
         if let Some(calls) = &self.calls {
-            let walk = Walk::new(&self.load, beyond);
-            for (passage, track) in passages.iter_mut().zip([from, to]) {
-                calls.complete(passage, track.agent, &walk);
+            let walk = Walk::new(&self.load, context);
+            for (delay, path) in delays.iter_mut().zip([from, to]) {
+                calls.complete(delay, path.agent, &walk);
             }
         }
-        passages
+        delays
     }
 
     /// Adds a request rate to the routes of a cell, split round robin. Returns the mean delay of a request.
-    pub(super) fn add_load(&mut self, index: CellIndex, rate: f64, world: &FlowWorld<'_>) -> Option<Passage> {
+    pub(super) fn add_load(&mut self, index: CellIndex, rate: f64, world: &FlowWorld<'_>) -> Option<PathDelay> {
         let count = self.cells[index.position()].routes.len();
         let share = rate / count as f64;
-        Passage::mean((0..count).map(|place| {
+        PathDelay::mean((0..count).map(|place| {
             let route = self.cells[index.position()].routes[place];
-            self.load_track(world.track(route), share, Beyond::of(world))
+            self.load_path(world.link_path(route), share, CallContext::of(world))
         }))
     }
 
-    /// The passage of requests on a track, including calls.
-    pub(super) fn passage(&self, track: Track<'_>, beyond: Beyond<'_>) -> Passage {
-        let mut passage = self.load.passage(track, beyond.now);
+    /// The delay of requests on a path, including calls.
+    pub(super) fn delay(&self, path: LinkPath<'_>, context: CallContext<'_>) -> PathDelay {
+        let mut delay = self.load.delay(path, context.now);
         if let Some(calls) = &self.calls {
-            calls.complete(&mut passage, track.agent, &Walk::new(&self.load, beyond));
+            calls.complete(&mut delay, path.agent, &Walk::new(&self.load, context));
         }
-        passage
+        delay
     }
 
     /// Whether applications call others.

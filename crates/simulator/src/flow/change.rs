@@ -1,10 +1,10 @@
-//! Users who joined or left an instance, as long as it matters for the current period.
+//! Corrections for users who recently joined or left an instance.
 //!
 //! The steady part assumes that a user who is routed to an instance has sent to it over the whole period. So a user who
-//! joined in the middle counts for too much, by what it sent before joining; and one who left, for too little, by what
-//! it sent before leaving. The two corrections are independent: a user who joined and left in one period sent the
-//! difference of the two. So users who join or leave at the same time, on the same path and with the same schedule are
-//! one change, however many they are, and equal numbers who join and leave cancel out.
+//! joined during the period is overcounted by what it sent before joining, and a user who left is undercounted by what
+//! it sent before leaving. The two corrections are independent: for a user who joined and left in one period, they add
+//! up. Users who join or leave at the same time, on the same path and with the same schedule, are therefore stored as
+//! one change, and equal numbers of joins and leaves cancel out.
 
 #[cfg(test)]
 mod tests;
@@ -13,25 +13,25 @@ use mario_domain::{Duration, Time};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use super::inflow::{Way, add};
+use super::inflow::{ArrivalPath, add};
 use super::schedule::Schedule;
 use super::window::Window;
 use crate::population::RequestFact;
 
-/// All changes at one instance that still matter.
+/// All changes at one instance that still affect the current period.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Changes(SmallVec<[Change; USUAL]>);
 
-/// Users joined or left at the same time.
+/// Some users who joined or left at the same time.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Change {
-    way: Way,
+    path: ArrivalPath,
     before: Before,
     /// How many left; negative if they joined.
     users: i32,
 }
 
-/// What a user has sent before a change.
+/// The requests that a user sent before a change.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 enum Before {
     /// A number of requests, at exact times.
@@ -43,15 +43,16 @@ enum Before {
 /// Most instances have one join and one leave at a time.
 const USUAL: usize = 2;
 
-/// Changes of one moment are consecutive, so an equal one is among the last, if there is one.
+/// How many of the last changes are searched for an equal one. Changes made at the same time are consecutive, so it is
+/// enough to search the last few.
 const LAST: usize = 8;
 
 impl Changes {
     /// `users` left; negative if they joined.
-    pub(super) fn add(&mut self, users: i32, way: Way, schedule: Schedule, now: Time) {
+    pub(super) fn add(&mut self, users: i32, path: ArrivalPath, schedule: Schedule, now: Time) {
         let before = Before::new(schedule, now);
         let last = self.0.len().saturating_sub(LAST);
-        let is_equal = |change: &Change| change.before == before && change.way == way;
+        let is_equal = |change: &Change| change.before == before && change.path == path;
         if let Some(place) = self.0[last..].iter().rposition(is_equal) {
             let change = &mut self.0[last + place];
             change.users += users;
@@ -60,17 +61,17 @@ impl Changes {
             }
             return;
         }
-        self.0.push(Change { way, before, users });
+        self.0.push(Change { path, before, users });
     }
 
-    /// Corrects the steady part for the period before `now`, and drops changes that no longer matter.
+    /// Corrects the steady part for the period before `window.now`, and drops changes that no longer affect any period.
     pub(super) fn correct(&mut self, window: Window, facts: &mut Vec<RequestFact>) {
         self.0.retain(|change: &mut Change| {
-            let sent = change.before.sent_since(window.sent(change.way.latency).from, window.length);
+            let sent = change.before.sent_since(window.sent(change.path.latency).from, window.length);
             if sent <= 0.0 {
                 return false;
             }
-            add(facts, change.way, f64::from(change.users) * sent);
+            add(facts, change.path, f64::from(change.users) * sent);
             true
         });
     }
@@ -99,8 +100,9 @@ impl Before {
         }
     }
 
-    /// The part of it that falls into the period that starts at `begins`, as if the user had always sent: even before
-    /// its first request, because that is what the steady part assumes. Zero once all of it is before the period.
+    /// The number of these requests sent since `begins`, the start of the period. The schedule is extended to before
+    /// the first request, because the steady part assumes that the user has always sent. Zero once all were sent before
+    /// the period.
     fn sent_since(&self, begins: Time, window: Duration) -> f64 {
         match *self {
             Before::Number { first, period, number: sent } => {

@@ -1,8 +1,8 @@
 //! The requests that reach one instance, as rates.
 //!
-//! Most of it is *steady*: users who have been routed here for longer than an evaluation period send the same number in
-//! each. For users who joined or left recently, that is corrected ([`Changes`]). Users who share several equally near
-//! instances are counted request by request, round robin ([`Share`]).
+//! Most of the inflow is *steady*: users who have been routed here for longer than an evaluation period send the same
+//! number of requests in each period. [`Changes`] corrects it for users who joined or left recently. Users who are
+//! shared by several equally near instances are counted request by request, round robin ([`Share`]).
 
 use std::hint::black_box;
 
@@ -11,32 +11,34 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::change::Changes;
+use super::round_robin::{Cycle, RoundRobinIndex, RoundRobins, greatest_common_divisor};
 use super::schedule::Schedule;
-use super::turns::{Cycle, TurnsIndex, TurnsTable, greatest_common_divisor};
 use super::window::Window;
 use crate::population::{AgentIndex, Neighbour, RequestFact};
 
-/// The rounding error of sums of fractions: smaller sums count as zero.
+/// Tolerance for rounding errors: smaller rates count as zero.
 const NOTHING: f64 = 1e-9;
 
-/// With this many round robins, they are prefetched before they are counted, so that their cache misses overlap.
+/// From this many shares on, their round robins are prefetched before they are counted, so that their cache misses
+/// overlap.
 const MANY_SHARES: usize = 4;
 
-/// Cells change their round robin one after another, so an equal share is among the last, if there is one.
+/// How many of the last shares are searched for an equal one. Cells that change their round robin together are
+/// consecutive.
 const LAST: usize = 8;
 
 /// The path of arriving requests: the last hop and the latency.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct Way {
+pub(super) struct ArrivalPath {
     pub(super) neighbour: Neighbour,
     pub(super) latency: Duration,
 }
 
-/// The inflow of one instance. For most instances most of the time, all of it is in one cache line.
+/// The inflow of one instance. It usually fits in one cache line.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(super) struct Inflow {
-    course: Course,
+    phase: TrafficPhase,
     steady: SmallVec<[RequestFact; 1]>,
     passing: Option<Box<Passing>>,
 }
@@ -64,20 +66,21 @@ impl Inflows {
         Inflows { of_agent: Vec::with_capacity(instances), to_unpark: Vec::new() }
     }
 
-    /// Whether a restored inflow is valid for this number of instances and these turns.
-    pub(super) fn hold_together(&self, instances: usize, table: &TurnsTable) -> bool {
+    /// Whether the restored inflows are valid for this number of instances and these round robins.
+    pub(super) fn are_consistent(&self, instances: usize, table: &RoundRobins) -> bool {
         let is_sound = |inflow: &Inflow| {
-            let is_round = match inflow.course {
-                Course::Counted(round) | Course::Recurring(round) => round.can_be(),
-                Course::Open | Course::Cycling | Course::Steady | Course::Parked => true,
+            let is_valid_pattern = match inflow.phase {
+                TrafficPhase::Counted(pattern) | TrafficPhase::Recurring(pattern) => pattern.is_valid(),
+                TrafficPhase::Open | TrafficPhase::Cycling | TrafficPhase::Steady | TrafficPhase::Parked => true,
             };
             let shares = inflow.passing.iter().flat_map(|passing| &passing.shares);
-            let cycles_if_it_must = matches!(inflow.course, Course::Open | Course::Steady | Course::Parked)
-                || shares.clone().all(|share| share.cycle.is_some());
+            let cycles_if_it_must =
+                matches!(inflow.phase, TrafficPhase::Open | TrafficPhase::Steady | TrafficPhase::Parked)
+                    || shares.clone().all(|share| share.cycle.is_some());
             let has_turns = |share: &Share| {
-                table.get(share.turns).has_place(share.place) && share.cycle.is_none_or(|cycle| cycle.can_be())
+                table.get(share.round_robin).has_place(share.place) && share.cycle.is_none_or(|cycle| cycle.is_valid())
             };
-            is_round && cycles_if_it_must && shares.clone().all(has_turns)
+            is_valid_pattern && cycles_if_it_must && shares.clone().all(has_turns)
         };
         self.of_agent.len() == instances && self.of_agent.iter().all(is_sound)
     }
@@ -87,34 +90,34 @@ impl Inflows {
         self.of_agent.push(Inflow::default());
     }
 
-    /// The inflow of an instance, for a change.
+    /// The inflow of an instance, to be changed. Unparks the agent.
     pub(super) fn change(&mut self, agent: AgentIndex) -> &mut Inflow {
         let inflow = &mut self.of_agent[agent.position()];
-        if std::mem::replace(&mut inflow.course, Course::Open) == Course::Parked {
+        if std::mem::replace(&mut inflow.phase, TrafficPhase::Open) == TrafficPhase::Parked {
             self.to_unpark.push(agent);
         }
         inflow
     }
 
-    /// The recurring pattern of an agent's facts, which lasts until something changes; `None` if there is none.
-    pub(super) fn round(&self, agent: AgentIndex) -> Option<Round> {
-        match self.of_agent[agent.position()].course {
-            Course::Steady => Some(Round::default()),
-            Course::Recurring(round) => Some(round),
-            Course::Open | Course::Cycling | Course::Counted(_) | Course::Parked => None,
+    /// The recurring pattern of an agent's facts, which repeats until the next change; `None` if no pattern is known.
+    pub(super) fn pattern(&self, agent: AgentIndex) -> Option<Pattern> {
+        match self.of_agent[agent.position()].phase {
+            TrafficPhase::Steady => Some(Pattern::default()),
+            TrafficPhase::Recurring(pattern) => Some(pattern),
+            TrafficPhase::Open | TrafficPhase::Cycling | TrafficPhase::Counted(_) | TrafficPhase::Parked => None,
         }
     }
 
     /// Parks an agent: its facts are not computed until they change, or until it is unparked.
     pub(super) fn park(&mut self, agent: AgentIndex) {
-        self.of_agent[agent.position()].course = Course::Parked;
+        self.of_agent[agent.position()].phase = TrafficPhase::Parked;
     }
 
-    /// Unparks an agent. Its facts continue with this pattern, unless they have changed.
-    pub(super) fn unpark(&mut self, agent: AgentIndex, round: Round) {
-        let course = &mut self.of_agent[agent.position()].course;
-        if *course == Course::Parked {
-            *course = if round.length == 1 { Course::Steady } else { Course::Recurring(round) };
+    /// Unparks an agent. Its facts continue with `pattern`, unless they have changed.
+    pub(super) fn unpark(&mut self, agent: AgentIndex, pattern: Pattern) {
+        let phase = &mut self.of_agent[agent.position()].phase;
+        if *phase == TrafficPhase::Parked {
+            *phase = if pattern.length == 1 { TrafficPhase::Steady } else { TrafficPhase::Recurring(pattern) };
         }
     }
 
@@ -123,19 +126,20 @@ impl Inflows {
         to_unpark.append(&mut self.to_unpark);
     }
 
-    /// Prefetches what a change of an inflow needs.
+    /// Prefetches the inflow of an agent, for a change. The return value only keeps the read from being optimised away.
     pub(super) fn prefetch_for(&self, agent: AgentIndex) -> usize {
         self.of_agent[agent.position()].passing.as_ref().map_or(0, |passing| passing.changes.len())
     }
 
     /// Prefetches the state of these agents.
     ///
-    /// Reading an agent's facts goes from its inflow to changes and round robins. Here each step is done for all agents
-    /// before the next, so that their cache misses overlap.
-    pub(super) fn prefetch(&self, agents: &[AgentIndex], table: &TurnsTable) -> u32 {
+    /// Reading an agent's facts follows pointers from its inflow to its changes and round robins. Each level is read
+    /// for all agents before the next level, so that the cache misses overlap.
+    pub(super) fn prefetch(&self, agents: &[AgentIndex], table: &RoundRobins) -> u32 {
         let inflows = || agents.iter().map(|agent| &self.of_agent[agent.position()]);
-        let is_counted =
-            |inflow: &&Inflow| matches!(inflow.course, Course::Open | Course::Cycling | Course::Counted(_));
+        let is_counted = |inflow: &&Inflow| {
+            matches!(inflow.phase, TrafficPhase::Open | TrafficPhase::Cycling | TrafficPhase::Counted(_))
+        };
         let counted: SmallVec<[&Inflow; 32]> = inflows().filter(is_counted).collect();
         let mut sum = 0;
         for inflow in &counted {
@@ -144,19 +148,22 @@ impl Inflows {
                 inflow.passing.as_ref().map_or(0, |passing| passing.shares.len() as u32 ^ passing.changes.prefetch());
         }
         for passing in counted.iter().filter_map(|inflow| inflow.passing.as_ref()) {
-            sum ^= passing.shares.first().map_or(0, |share| u32::from(table.get(share.turns).are_over(Time::ZERO)));
+            sum ^= passing
+                .shares
+                .first()
+                .map_or(0, |share| u32::from(table.get(share.round_robin).has_ended_by(Time::ZERO)));
         }
         sum
     }
 
-    /// The neighbours through which nearly all requests reach an instance.
+    /// The neighbours through which the steady part of the requests reaches an instance.
     pub(super) fn neighbours(&self, agent: AgentIndex) -> impl Iterator<Item = Neighbour> {
         self.of_agent[agent.position()].steady.iter().map(|fact| fact.neighbour)
     }
 
-    /// Whether an agent will see facts different from the last ones.
-    pub(super) fn is_moving(&self, agent: AgentIndex) -> bool {
-        self.of_agent[agent.position()].course != Course::Steady
+    /// Whether an agent's facts may differ from those of its last evaluation.
+    pub(super) fn may_change(&self, agent: AgentIndex) -> bool {
+        self.of_agent[agent.position()].phase != TrafficPhase::Steady
     }
 
     /// The requests that reached an instance in the period before `window.now`.
@@ -164,151 +171,151 @@ impl Inflows {
         &mut self,
         agent: AgentIndex,
         window: Window,
-        table: &mut TurnsTable,
+        table: &mut RoundRobins,
         facts: &mut Vec<RequestFact>,
     ) -> Seen {
         let inflow = &mut self.of_agent[agent.position()];
-        match inflow.course {
-            Course::Steady | Course::Parked => return Seen::AsBefore,
-            Course::Recurring(round) => {
-                inflow.course = Course::Recurring(round.next());
-                return Seen::Again(round.number);
+        match inflow.phase {
+            TrafficPhase::Steady | TrafficPhase::Parked => return Seen::AsBefore,
+            TrafficPhase::Recurring(pattern) => {
+                inflow.phase = TrafficPhase::Recurring(pattern.next());
+                return Seen::Again(pattern.number);
             }
-            Course::Open | Course::Counted(_) | Course::Cycling => {}
+            TrafficPhase::Open | TrafficPhase::Counted(_) | TrafficPhase::Cycling => {}
         }
         facts.clear();
-        match inflow.course {
-            Course::Counted(round) => {
+        match inflow.phase {
+            TrafficPhase::Counted(pattern) => {
                 inflow.cycle(facts);
-                inflow.course = match round.next() {
-                    Round { length: 1, .. } => Course::Steady,
-                    next @ Round { number: 0, .. } => Course::Recurring(next),
-                    next => Course::Counted(next),
+                inflow.phase = match pattern.next() {
+                    Pattern { length: 1, .. } => TrafficPhase::Steady,
+                    next @ Pattern { number: 0, .. } => TrafficPhase::Recurring(next),
+                    next => TrafficPhase::Counted(next),
                 };
-                Seen::First(round.number)
+                Seen::First(pattern.number)
             }
-            Course::Cycling => {
+            TrafficPhase::Cycling => {
                 inflow.cycle(facts);
                 Seen::New
             }
             _ => {
-                inflow.course = inflow.facts(window, table, facts);
+                inflow.phase = inflow.facts(window, table, facts);
                 Seen::New
             }
         }
     }
 }
 
-/// How the facts of an agent relate to earlier ones.
+/// How an agent's snapshot of facts relates to its earlier ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Seen {
-    /// The same as the last ones.
+    /// The same snapshot as in the last period.
     AsBefore,
-    /// The snapshot with this number of a pattern that has started and lasts until something changes.
+    /// A new snapshot, the one with this number in a pattern that has just started.
     First(u8),
-    /// The same snapshot as this number of the previous repetition.
+    /// The snapshot with this number of a recurring pattern, seen in an earlier repetition.
     Again(u8),
     /// New facts.
     New,
 }
 
-/// A round robin of the users of some cells, of which this instance is a participant.
+/// The share of this instance in a round robin, for the users of some cells.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Share {
-    pub(super) way: Way,
-    pub(super) turns: TurnsIndex,
+    pub(super) path: ArrivalPath,
+    pub(super) round_robin: RoundRobinIndex,
     /// The position of this instance in the round robin.
     pub(super) place: u32,
     /// The number of cells with this round robin, position and path.
     pub(super) cells: u32,
-    /// The next period, once all further periods are alike.
+    /// The position in the cycle of the round robin; `None` until its periods repeat.
     pub(super) cycle: Option<Cycle>,
 }
 
 impl Share {
     fn is_like(&self, other: &Share) -> bool {
-        (self.turns, self.place, self.way) == (other.turns, other.place, other.way)
+        (self.round_robin, self.place, self.path) == (other.round_robin, other.place, other.path)
     }
 }
 
-/// How the facts of an agent change from period to period, until the next event.
+/// How the facts of an agent vary from period to period until the next change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-enum Course {
-    /// Not known: they have to be counted.
+enum TrafficPhase {
+    /// Unknown: the facts have to be counted.
     #[default]
     Open,
-    /// Only by round robin, where each has a cycle, but no short common pattern.
+    /// They vary only by round robin. Each round robin has a cycle, but the common pattern is too long.
     Cycling,
-    /// Only by round robin, in the first repetition of a pattern.
-    Counted(Round),
-    /// Only by round robin, in a later repetition of a pattern.
-    Recurring(Round),
-    /// Not at all.
+    /// They vary only by round robin. This is the first repetition of a pattern.
+    Counted(Pattern),
+    /// They vary only by round robin. This is a later repetition of a pattern.
+    Recurring(Pattern),
+    /// They do not vary.
     Steady,
-    /// In a pattern, which `parking` keeps track of.
+    /// The agent is parked. `simulation::parking` tracks its position in the pattern.
     Parked,
 }
 
-/// A recurring pattern of periods, and the next position in it.
+/// A recurring pattern of periods, and the position of the next period in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct Round {
+pub(crate) struct Pattern {
     number: u8,
     length: u8,
 }
 
-/// The same in every period.
-impl Default for Round {
-    fn default() -> Round {
-        Round { number: 0, length: 1 }
+/// A pattern of one period: the facts are the same in every period.
+impl Default for Pattern {
+    fn default() -> Pattern {
+        Pattern { number: 0, length: 1 }
     }
 }
 
-impl Round {
+impl Pattern {
     /// The maximum length of a pattern.
     pub(crate) const LENGTH_MAX: usize = 12;
 
-    /// A pattern in which all cycles return to their start.
-    fn of<'a>(cycles: impl Iterator<Item = &'a Cycle>) -> Option<Round> {
+    /// The shortest pattern after which all cycles are back at their start; `None` if it is too long.
+    fn of<'a>(cycles: impl Iterator<Item = &'a Cycle>) -> Option<Pattern> {
         let mut length = 1;
         for cycle in cycles {
             length = least_common_multiple(length, cycle.length());
-            if length as usize > Round::LENGTH_MAX {
+            if length as usize > Pattern::LENGTH_MAX {
                 return None;
             }
         }
-        Some(Round { number: 0, length: length as u8 })
+        Some(Pattern { number: 0, length: length as u8 })
     }
 
-    /// Whether its length is within the limit, and its position is within the length.
-    pub(crate) fn can_be(self) -> bool {
-        self.number < self.length && usize::from(self.length) <= Round::LENGTH_MAX
+    /// Whether the length is within the limit and the position is within the length.
+    pub(crate) fn is_valid(self) -> bool {
+        self.number < self.length && usize::from(self.length) <= Pattern::LENGTH_MAX
     }
 
-    fn next(self) -> Round {
-        Round { number: if self.number + 1 == self.length { 0 } else { self.number + 1 }, ..self }
+    fn next(self) -> Pattern {
+        Pattern { number: if self.number + 1 == self.length { 0 } else { self.number + 1 }, ..self }
     }
 
     pub(crate) fn length(self) -> u8 {
         self.length
     }
 
-    /// The snapshot of each of its periods: its number, or `None` where there is only one.
+    /// The snapshot number of each period; `None` if the pattern has only one period.
     pub(crate) fn snapshots(self) -> impl Iterator<Item = Option<u8>> {
         (0..self.length).map(move |number| (self.length > 1).then_some(number))
     }
 
-    /// The number of periods before the one with this number.
+    /// The number of periods until the one with this number is next.
     pub(crate) fn until(self, number: u8) -> u8 {
         (number + self.length - self.number) % self.length
     }
 
     /// The pattern after `periods` periods.
-    pub(crate) fn after(self, periods: u32) -> Round {
+    pub(crate) fn after(self, periods: u32) -> Pattern {
         let number = (u32::from(self.number) + periods % u32::from(self.length)) % u32::from(self.length);
-        Round { number: number as u8, ..self }
+        Pattern { number: number as u8, ..self }
     }
 
-    /// The number of the previous period, unless it is always the same.
+    /// The number of the previous period; `None` if the pattern has only one period.
     pub(crate) fn last(self) -> Option<u8> {
         (self.length > 1).then(|| self.after(u32::from(self.length) - 1).number)
     }
@@ -320,72 +327,72 @@ fn least_common_multiple(one: u32, other: u32) -> u32 {
 
 impl Inflow {
     /// Starts the requests of `users` with one schedule, from `window.now` on.
-    pub(super) fn join(&mut self, users: u32, way: Way, schedule: Schedule, window: Window) {
+    pub(super) fn join(&mut self, users: u32, path: ArrivalPath, schedule: Schedule, window: Window) {
         let rate = f64::from(users) * schedule.steady(window.length).unwrap_or(0.0);
-        match self.steady.iter_mut().find(|fact| is_on(fact, way)) {
+        match self.steady.iter_mut().find(|fact| is_on(fact, path)) {
             Some(fact) => fact.rate += rate,
-            None => self.steady.push(RequestFact { neighbour: way.neighbour, rate, latency: way.latency.units() }),
+            None => self.steady.push(RequestFact { neighbour: path.neighbour, rate, latency: path.latency.units() }),
         }
-        self.passing().changes.add(-(users as i32), way, schedule, window.now);
+        self.passing().changes.add(-(users as i32), path, schedule, window.now);
     }
 
     /// Ends the requests of `users` with one schedule.
-    pub(super) fn leave(&mut self, users: u32, way: Way, schedule: Schedule, window: Window) {
+    pub(super) fn leave(&mut self, users: u32, path: ArrivalPath, schedule: Schedule, window: Window) {
         let rate = f64::from(users) * schedule.steady(window.length).unwrap_or(0.0);
-        if let Some(fact) = self.steady.iter_mut().find(|fact| is_on(fact, way)) {
+        if let Some(fact) = self.steady.iter_mut().find(|fact| is_on(fact, path)) {
             fact.rate -= rate;
         }
         self.steady.retain(|fact| fact.rate > NOTHING);
-        self.passing().changes.add(users as i32, way, schedule, window.now);
+        self.passing().changes.add(users as i32, path, schedule, window.now);
     }
 
-    /// Adds a rate of requests per period from `window.now` on, at no particular times; a negative one removes it.
-    pub(super) fn flow_in(&mut self, way: Way, requests: f64, window: Window) {
-        match self.steady.iter_mut().find(|fact| is_on(fact, way)) {
+    /// Adds requests per period, spread evenly, from `window.now` on. The number may be negative.
+    pub(super) fn flow_in(&mut self, path: ArrivalPath, requests: f64, window: Window) {
+        match self.steady.iter_mut().find(|fact| is_on(fact, path)) {
             Some(fact) => fact.rate += requests,
             None => {
-                let (neighbour, latency) = (way.neighbour, way.latency.units());
+                let (neighbour, latency) = (path.neighbour, path.latency.units());
                 self.steady.push(RequestFact { neighbour, rate: requests, latency });
             }
         }
         self.steady.retain(|fact| fact.rate > NOTHING);
         let schedule = Schedule::Mean { arrival: window.now, rate: requests.abs() / window.length.units() };
-        self.passing().changes.add(if requests < 0.0 { 1 } else { -1 }, way, schedule, window.now);
+        self.passing().changes.add(if requests < 0.0 { 1 } else { -1 }, path, schedule, window.now);
     }
 
-    /// Adds this instance to a round robin of some cells' users.
-    pub(super) fn take_turns(&mut self, share: Share, table: &mut TurnsTable) {
+    /// Adds this instance to the round robin of some cells.
+    pub(super) fn join_round_robin(&mut self, share: Share, table: &mut RoundRobins) {
         let shares = &mut self.passing().shares;
         let last = shares.len().saturating_sub(LAST);
         match shares[last..].iter_mut().rfind(|other| other.is_like(&share)) {
             Some(same) => same.cells += share.cells,
             None => {
                 shares.push(share);
-                table.hold(share.turns);
+                table.hold(share.round_robin);
             }
         }
     }
 
-    /// Removes some cells from a round robin that others continue: their share of the past becomes a round robin of its
-    /// own.
-    pub(super) fn leave_turns(&mut self, share: Share, ended: TurnsIndex, table: &mut TurnsTable) {
-        // An instance that was removed or moved has no inflow any more.
+    /// Removes some cells from a round robin that other cells continue to use. Requests that the removed cells have
+    /// already sent still arrive by the round robin `ended`.
+    pub(super) fn leave_round_robin(&mut self, share: Share, ended: RoundRobinIndex, table: &mut RoundRobins) {
+        // The inflow of an instance that was removed or moved is already cleared.
         let Some(Passing { shares, .. }) = self.passing.as_deref_mut() else { return };
         let Some(position) = shares.iter().position(|other| other.is_like(&share)) else { return };
-        // The next cell to leave is likely to have the same one.
+        // The next cell to leave is likely to have the same share.
         shares.swap(0, position);
         shares[0].cells -= share.cells;
         if shares[0].cells == 0 {
             shares.swap_remove(0);
-            table.release(share.turns);
+            table.release(share.round_robin);
         }
-        self.take_turns(Share { turns: ended, ..share }, table);
+        self.join_round_robin(Share { round_robin: ended, ..share }, table);
     }
 
-    /// Drops all past and future inflow.
-    pub(super) fn clear(&mut self, table: &mut TurnsTable) {
+    /// Drops all inflow, including requests in transit.
+    pub(super) fn clear(&mut self, table: &mut RoundRobins) {
         for share in self.passing.iter().flat_map(|passing| &passing.shares) {
-            table.release(share.turns);
+            table.release(share.round_robin);
         }
         *self = Inflow::default();
     }
@@ -394,78 +401,78 @@ impl Inflow {
         self.passing.get_or_insert_default()
     }
 
-    /// The requests that reached the instance in the next period, if all of them come by round robin.
+    /// Computes the facts of the next period, if they vary only by round robin.
     fn cycle(&mut self, facts: &mut Vec<RequestFact>) {
         facts.extend_from_slice(&self.steady);
         for share in self.passing.iter_mut().flat_map(|passing| &mut passing.shares) {
             let count = share.cycle.as_mut().map_or(0.0, |cycle| cycle.take(share.place));
-            add(facts, share.way, f64::from(share.cells) * count);
+            add(facts, share.path, f64::from(share.cells) * count);
         }
         facts.retain(|fact| fact.rate > NOTHING);
     }
 
-    /// The requests that reached the instance in the period before `now`. Returns how the facts will continue.
-    fn facts(&mut self, window: Window, table: &mut TurnsTable, facts: &mut Vec<RequestFact>) -> Course {
+    /// Computes the facts of the period before `window.now`. Returns how the facts vary from now on.
+    fn facts(&mut self, window: Window, table: &mut RoundRobins, facts: &mut Vec<RequestFact>) -> TrafficPhase {
         facts.extend_from_slice(&self.steady);
         let Some(Passing { changes, shares }) = self.passing.as_deref_mut() else {
             facts.retain(|fact| fact.rate > NOTHING);
-            return Course::Steady;
+            return TrafficPhase::Steady;
         };
         changes.correct(window, facts);
         if shares.len() >= MANY_SHARES {
-            let over = shares.iter().filter(|share| table.get(share.turns).are_over(window.now));
+            let over = shares.iter().filter(|share| table.get(share.round_robin).has_ended_by(window.now));
             black_box(over.count());
         }
         let (mut is_steady, mut has_cycles) = (true, true);
         shares.retain_mut(|share| {
-            let span = window.sent(share.way.latency);
-            let turns = table.get(share.turns);
-            if turns.are_over(span.from) {
-                table.release(share.turns);
+            let span = window.sent(share.path.latency);
+            let round_robin = table.get(share.round_robin);
+            if round_robin.has_ended_by(span.from) {
+                table.release(share.round_robin);
                 return false;
             }
-            is_steady &= turns.are_regular(span.from);
-            let count = turns.count_in(share.place, window.length, span);
-            add(facts, share.way, f64::from(share.cells) * count);
-            share.cycle = turns.cycle(window.length, span.from + window.length);
+            is_steady &= round_robin.is_regular_from(span.from);
+            let count = round_robin.count_in(share.place, window.length, span);
+            add(facts, share.path, f64::from(share.cells) * count);
+            share.cycle = round_robin.cycle(window.length, span.from + window.length);
             has_cycles &= share.cycle.is_some();
             true
         });
         facts.retain(|fact| fact.rate > NOTHING);
         if !changes.is_empty() {
-            return Course::Open;
+            return TrafficPhase::Open;
         }
         if shares.is_empty() {
-            // Frees the memory, which other instances need sooner.
+            // Frees the memory for other instances.
             self.passing = None;
-            return Course::Steady;
+            return TrafficPhase::Steady;
         }
         if is_steady {
-            return Course::Steady;
+            return TrafficPhase::Steady;
         }
         if !has_cycles {
-            return Course::Open;
+            return TrafficPhase::Open;
         }
         let cycles = shares.iter().filter_map(|share| share.cycle.as_ref());
-        Round::of(cycles).map_or(Course::Cycling, Course::Counted)
+        Pattern::of(cycles).map_or(TrafficPhase::Cycling, TrafficPhase::Counted)
     }
 }
 
-fn is_on(fact: &RequestFact, way: Way) -> bool {
-    fact.neighbour == way.neighbour && fact.latency.to_bits() == way.latency.units().to_bits()
+fn is_on(fact: &RequestFact, path: ArrivalPath) -> bool {
+    fact.neighbour == path.neighbour && fact.latency.to_bits() == path.latency.units().to_bits()
 }
 
 /// Adds a rate of requests on a path.
-pub(super) fn add(facts: &mut Vec<RequestFact>, way: Way, rate: f64) {
-    match facts.iter_mut().find(|fact| is_on(fact, way)) {
+pub(super) fn add(facts: &mut Vec<RequestFact>, path: ArrivalPath, rate: f64) {
+    match facts.iter_mut().find(|fact| is_on(fact, path)) {
         Some(fact) => fact.rate += rate,
-        None => facts.push(RequestFact { neighbour: way.neighbour, rate, latency: way.latency.units() }),
+        None => facts.push(RequestFact { neighbour: path.neighbour, rate, latency: path.latency.units() }),
     }
 }
 
 #[cfg(test)]
 impl Inflow {
-    pub(super) fn seen(&mut self, window: Window, table: &mut TurnsTable) -> Vec<RequestFact> {
+    pub(super) fn seen(&mut self, window: Window, table: &mut RoundRobins) -> Vec<RequestFact> {
         let mut facts = Vec::new();
         self.facts(window, table, &mut facts);
         facts

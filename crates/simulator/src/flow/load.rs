@@ -1,9 +1,9 @@
 //! The load of links and instances, and how long requests wait for them.
 //!
-//! Two parts. Work that arrives faster than it can be served builds up the *backlog*, which grows and shrinks linearly
-//! between two changes of traffic, and is exact. And requests wait for each other even where all can be served, because
-//! they arrive at random: that part is the mean wait of an M/D/1 queue. Both are integrated over time, so that the mean
-//! wait over any span is the difference of two integrals, whatever happened in between.
+//! The wait has two parts. Work that arrives faster than it can be served builds up a *backlog*, which grows and
+//! shrinks linearly between two changes of traffic; this part is exact. Requests also wait for each other below full
+//! utilisation, because they arrive at random; this part is the mean wait of an M/D/1 queue. Both are integrated over
+//! time, so the mean wait over any span is the difference of two integrals.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{LinkIndex, Network, Topology};
@@ -35,16 +35,16 @@ struct Server {
     waited: f64,
 }
 
-/// The links that requests go over, and the instance that they reach.
+/// The links that requests pass, and the instance that they reach.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Track<'a> {
+pub(super) struct LinkPath<'a> {
     pub(super) links: &'a [LinkIndex],
     pub(super) agent: AgentIndex,
 }
 
-/// The delay and losses of requests on a track.
+/// The delay and losses of requests on a path.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Passage {
+pub(super) struct PathDelay {
     /// The delay without queueing.
     pub(super) takes: Duration,
     /// The integral of the wait over time, until now.
@@ -55,19 +55,19 @@ pub(super) struct Passage {
     pub(super) failed: f64,
 }
 
-/// Beyond this utilisation, the formula grows without bound, which is what the backlog is for.
+/// Upper limit of the utilisation in the M/D/1 formula, which diverges at 1. Overload is covered by the backlog.
 const BUSY_MAX: f64 = 0.95;
 
 impl Load {
     /// Whether a restored load is valid for this topology and this number of instances.
     pub(super) fn is_of(&self, topology: &Topology, network: Network, instances: usize) -> bool {
-        let founded = Load::new(topology, network, 0);
+        let fresh = Load::new(topology, network, 0);
         self.instances.len() == instances
-            && self.links.len() == founded.links.len()
-            && self.links.iter().zip(&founded.links).all(|(one, other)| one.pace == other.pace)
+            && self.links.len() == fresh.links.len()
+            && self.links.iter().zip(&fresh.links).all(|(one, other)| one.pace == other.pace)
     }
 
-    /// Without load; with capacity for `instances` instances.
+    /// A load of zero, with capacity for `instances` instances.
     pub(super) fn new(topology: &Topology, network: Network, instances: usize) -> Load {
         let link = |position| topology.link(LinkIndex(position as u32));
         let links = (0..topology.link_count()).map(|position| Server::new(Pace::of_link(link(position), network)));
@@ -91,76 +91,76 @@ impl Load {
         self.instances[agent.position()].rate
     }
 
-    /// Pauses an instance, while requests queue.
+    /// Pauses an instance for `delay`. Requests queue in the meantime.
     pub(super) fn delay_instance(&mut self, agent: AgentIndex, delay: Duration, now: Time) {
         let server = &mut self.instances[agent.position()];
         server.advance(now);
         server.backlog += delay.units();
     }
 
-    /// The passage of requests on a track.
-    pub(super) fn passage(&self, track: Track<'_>, now: Time) -> Passage {
-        let mut passage = Passage::default();
-        for link in track.links {
-            passage.go_over(&self.links[link.0 as usize], now);
+    /// The delay of requests on a path.
+    pub(super) fn delay(&self, path: LinkPath<'_>, now: Time) -> PathDelay {
+        let mut delay = PathDelay::default();
+        for link in path.links {
+            delay.go_over(&self.links[link.0 as usize], now);
         }
-        passage.end_at(&self.instances[track.agent.position()], now);
-        passage
+        delay.end_at(&self.instances[path.agent.position()], now);
+        delay
     }
 
-    /// The longest time for which a request occupies a single server on a track.
-    pub(super) fn slowest(&self, track: Track<'_>) -> f64 {
-        let links = track.links.iter().map(|link| &self.links[link.0 as usize]);
-        let all = links.chain([&self.instances[track.agent.position()]]);
+    /// The longest time for which a request occupies a single server on a path.
+    pub(super) fn slowest(&self, path: LinkPath<'_>) -> f64 {
+        let links = path.links.iter().map(|link| &self.links[link.0 as usize]);
+        let all = links.chain([&self.instances[path.agent.position()]]);
         all.map(|server| server.pace.occupied.units()).fold(0.0, f64::max)
     }
 
-    /// Adds a request rate to a track; a negative one removes it. Returns the passage of requests on it.
-    pub(super) fn add(&mut self, track: Track<'_>, rate: f64, now: Time) -> Passage {
-        let mut passage = Passage::default();
-        self.add_on(track, rate, now, &mut passage);
-        passage
+    /// Adds a request rate to a path; the rate may be negative. Returns the delay of requests on it.
+    pub(super) fn add(&mut self, path: LinkPath<'_>, rate: f64, now: Time) -> PathDelay {
+        let mut delay = PathDelay::default();
+        self.add_on(path, rate, now, &mut delay);
+        delay
     }
 
-    /// Moves a request rate from one track to another. Returns the passages of both.
-    pub(super) fn shift(&mut self, from: Track<'_>, to: Track<'_>, rate: f64, now: Time) -> [Passage; 2] {
+    /// Moves a request rate from one path to another. Returns the delays of requests on both.
+    pub(super) fn shift(&mut self, from: LinkPath<'_>, to: LinkPath<'_>, rate: f64, now: Time) -> [PathDelay; 2] {
         let shared = from.links.iter().zip(to.links).take_while(|(one, other)| one == other).count();
-        let mut left = Passage::default();
+        let mut left = PathDelay::default();
         for link in &from.links[..shared] {
             let server = &mut self.links[link.0 as usize];
-            // Brings a link up to date that other cells may change at the same time.
+            // The rate of a shared link does not change here, but other cells may change it at the same time.
             server.advance(now);
             left.go_over(server, now);
         }
         let mut taken = left;
-        self.add_on(Track { links: &from.links[shared..], ..from }, -rate, now, &mut left);
-        self.add_on(Track { links: &to.links[shared..], ..to }, rate, now, &mut taken);
+        self.add_on(LinkPath { links: &from.links[shared..], ..from }, -rate, now, &mut left);
+        self.add_on(LinkPath { links: &to.links[shared..], ..to }, rate, now, &mut taken);
         [left, taken]
     }
 
-    /// Prefetches what a change of load on links needs.
+    /// Prefetches links whose load will change. The return value only keeps the reads from being optimised away.
     pub(super) fn prefetch_links(&self, links: &[LinkIndex]) -> f64 {
         links.iter().map(|link| self.links[link.0 as usize].since.units()).sum()
     }
 
-    /// Prefetches what a change of load on an instance needs.
+    /// Prefetches an instance whose load will change.
     pub(super) fn prefetch_instance(&self, agent: AgentIndex) -> f64 {
         self.instances[agent.position()].since.units()
     }
 
-    fn add_on(&mut self, track: Track<'_>, rate: f64, now: Time, passage: &mut Passage) {
-        for link in track.links {
+    fn add_on(&mut self, path: LinkPath<'_>, rate: f64, now: Time, delay: &mut PathDelay) {
+        for link in path.links {
             let server = &mut self.links[link.0 as usize];
             server.add(rate, now);
-            passage.go_over(server, now);
+            delay.go_over(server, now);
         }
-        let server = &mut self.instances[track.agent.position()];
+        let server = &mut self.instances[path.agent.position()];
         server.add(rate, now);
-        passage.end_at(server, now);
+        delay.end_at(server, now);
     }
 }
 
-impl Passage {
+impl PathDelay {
     fn go_over(&mut self, link: &Server, now: Time) {
         self.end_at(link, now);
         self.hops += 1.0;
@@ -171,16 +171,16 @@ impl Passage {
         self.waited += server.waited_until(now);
     }
 
-    /// The mean of several passages; `None` if there are none.
-    pub(super) fn mean(passages: impl ExactSizeIterator<Item = Passage>) -> Option<Passage> {
-        let count = passages.len() as f64;
-        let sum = passages.reduce(|sum, one| Passage {
+    /// The mean of several delays; `None` without any.
+    pub(super) fn mean(delays: impl ExactSizeIterator<Item = PathDelay>) -> Option<PathDelay> {
+        let count = delays.len() as f64;
+        let sum = delays.reduce(|sum, one| PathDelay {
             takes: sum.takes + one.takes,
             waited: sum.waited + one.waited,
             hops: sum.hops + one.hops,
             failed: sum.failed + one.failed,
         })?;
-        Some(Passage {
+        Some(PathDelay {
             takes: sum.takes / count,
             waited: sum.waited / count,
             hops: sum.hops / count,
@@ -202,7 +202,7 @@ impl Server {
         self.busy = (self.busy + rate * self.pace.occupied.units()).max(0.0);
     }
 
-    /// Advances to a later time, without a change in between.
+    /// Advances to a later time. The rate was constant in between.
     fn advance(&mut self, now: Time) {
         let span = now - self.since;
         if span <= Duration::ZERO {
@@ -217,7 +217,7 @@ impl Server {
         if span <= Duration::ZERO { self.waited } else { self.after(span).1 }
     }
 
-    /// The backlog after a span, and the integral of the wait until then.
+    /// The backlog after a span, and the integral of the wait up to its end.
     fn after(&self, span: Duration) -> (f64, f64) {
         let span = span.units();
         let waited = self.waited + span * wait(self.busy, self.pace.occupied).units();
@@ -244,13 +244,13 @@ mod tests {
 
     #[test]
     fn the_mean_wait_equals_the_m_d_1_formula() {
-        // At utilisation 1/2: half a service time on average.
+        // At utilisation 1/2, the mean wait is half a service time.
         assert!((wait(0.5, Duration::of(3.0)).units() - 1.5).abs() < 1e-12);
         assert!(wait(0.0, Duration::of(3.0)).units().abs() < 1e-12);
         assert!(wait(7.0, Duration::of(1.0)).is_finite());
     }
 
-    /// A server with such a short service time that requests do not wait for each other.
+    /// A server whose service time is so short that requests do not wait for each other.
     fn swift() -> Server {
         Server::new(Pace { takes: Duration::of(1e-15), occupied: Duration::of(1e-15) })
     }

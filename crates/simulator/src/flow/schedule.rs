@@ -27,7 +27,7 @@ impl Schedule {
         }
     }
 
-    /// How many requests are sent from `from` on and before `until`.
+    /// How many requests are sent in the half-open span from `from` to `until`.
     pub(super) fn count(&self, from: Time, until: Time) -> f64 {
         match *self {
             Schedule::Exact { first, period } => {
@@ -38,7 +38,7 @@ impl Schedule {
         }
     }
 
-    /// How many are sent in every span of this length; `None` if that depends on its start.
+    /// How many requests are sent in every span of this length; `None` if the number depends on where the span starts.
     pub(super) fn steady(&self, length: Duration) -> Option<f64> {
         match *self {
             Schedule::Exact { period, .. } => {

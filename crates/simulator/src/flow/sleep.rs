@@ -11,18 +11,18 @@ impl Flow {
         self.load.rate_at(agent)
     }
 
-    /// Delays an instance that starts: until it has started, requests queue.
+    /// Delays an instance by its start time. Until it has started, requests queue.
     pub(crate) fn delay_instance(&mut self, agent: AgentIndex, start: Duration, now: Time) {
         self.load.delay_instance(agent, start, now);
     }
 
-    /// Freezes an instance that sleeps and may not wake: requests are routed elsewhere, and its agent sees those that
-    /// would have reached it.
+    /// Freezes a sleeping instance that is not allowed to wake: requests are routed elsewhere, but its agent sees those
+    /// that would have reached it.
     pub(crate) fn freeze(&mut self, agent: AgentIndex) {
         self.frozen.insert(agent);
     }
 
-    /// Ends the freeze: the agent sees the requests that reach the instance.
+    /// Ends the freeze: the agent sees the requests that actually reach the instance.
     pub(crate) fn thaw(&mut self, agent: AgentIndex) {
         self.frozen.remove(&agent);
     }

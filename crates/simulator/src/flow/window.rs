@@ -1,4 +1,4 @@
-//! The observed period of an agent, and the span in which its requests were sent.
+//! The period that an agent observes, and the span in which the requests of that period were sent.
 
 use mario_domain::{Duration, Time};
 
@@ -17,7 +17,7 @@ pub(super) struct Span {
 }
 
 impl Window {
-    /// The span in which requests were sent that arrived in this period with this latency.
+    /// The span in which the requests were sent that arrive in this period after this latency.
     pub(super) fn sent(self, latency: Duration) -> Span {
         Span { from: self.now - self.length - latency, until: self.now - latency }
     }

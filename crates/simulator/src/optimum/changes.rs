@@ -17,12 +17,12 @@ struct Move {
     to: NodeIndex,
 }
 
-/// The operations that turn the current placement into these allocations. Instances where one is wanted stay, others
-/// migrate to where one is missing, surplus ones are undeployed and those still missing are deployed.
+/// The operations that turn the current placement into these allocations. Instances that are already in place stay.
+/// Others migrate to where one is missing; then surplus instances are undeployed, and missing ones deployed.
 ///
-/// Undeploys come first, then migrations, each when its target has room. Where migrations wait for each other in a
-/// cycle, one becomes an undeploy and a deploy. So every operation has room when it is its turn, if the allocations fit
-/// at all.
+/// Undeploys come first, then migrations, each once its target has room. If migrations wait for each other in a cycle,
+/// one of them becomes an undeploy and a deploy. So every operation has room when its turn comes, provided that the
+/// allocations fit at all.
 pub(crate) fn changes(
     scenario: &Scenario,
     wanted: &[Allocation],

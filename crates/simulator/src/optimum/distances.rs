@@ -11,7 +11,7 @@ use crate::paths::Paths;
 
 /// The distance of a node.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Reach {
+pub(crate) struct NodeDistance {
     /// In the metric of the routing; infinite for an unreachable node.
     pub(crate) distance: f64,
     /// The latency of the path.
@@ -22,12 +22,12 @@ pub(crate) struct Reach {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Distances {
     version: u32,
-    known: FxHashMap<NodeIndex, Arc<[Reach]>>,
+    known: FxHashMap<NodeIndex, Arc<[NodeDistance]>>,
 }
 
 impl Distances {
     /// The distance of each node from an access point.
-    pub(crate) fn from(&mut self, origin: NodeIndex, scenario: &Scenario, paths: &Paths) -> Arc<[Reach]> {
+    pub(crate) fn from(&mut self, origin: NodeIndex, scenario: &Scenario, paths: &Paths) -> Arc<[NodeDistance]> {
         if self.version != paths.version() {
             self.version = paths.version();
             self.known.clear();
@@ -41,8 +41,8 @@ impl Distances {
     }
 }
 
-/// A candidate of the search, ordered by distance, then by discovery. So of several paths with equally many hops, the
-/// search takes the one that messages take.
+/// A candidate of the search, ordered by distance, then by order of discovery. So among paths with equally many hops,
+/// the search takes the same one as messages.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Candidate {
     distance: f64,
@@ -64,27 +64,28 @@ impl PartialOrd for Candidate {
     }
 }
 
-fn search(topology: &Topology, paths: &Paths, origin: NodeIndex, metric: Metric) -> Vec<Reach> {
-    let mut reach = vec![Reach { distance: f64::INFINITY, latency: f64::INFINITY }; topology.node_count()];
+fn search(topology: &Topology, paths: &Paths, origin: NodeIndex, metric: Metric) -> Vec<NodeDistance> {
+    let mut distances = vec![NodeDistance { distance: f64::INFINITY, latency: f64::INFINITY }; topology.node_count()];
     if !paths.is_node_up(origin) {
-        return reach;
+        return distances;
     }
-    reach[origin.position()] = Reach { distance: 0.0, latency: 0.0 };
+    distances[origin.position()] = NodeDistance { distance: 0.0, latency: 0.0 };
     let mut next = BinaryHeap::from([Reverse(Candidate { distance: 0.0, sequence: 0, node: origin })]);
     let mut sequence = 0;
     while let Some(Reverse(Candidate { distance, node, .. })) = next.pop() {
-        let here = reach[node.position()];
+        let here = distances[node.position()];
         if distance > here.distance {
             continue;
         }
         for (index, link) in topology.links_from(node) {
             let further = distance + metric.length(link.latency);
-            if further < reach[link.to.position()].distance && paths.carries(index) {
-                reach[link.to.position()] = Reach { distance: further, latency: here.latency + link.latency.units() };
+            if further < distances[link.to.position()].distance && paths.carries(index) {
+                distances[link.to.position()] =
+                    NodeDistance { distance: further, latency: here.latency + link.latency.units() };
                 sequence += 1;
                 next.push(Reverse(Candidate { distance: further, sequence, node: link.to }));
             }
         }
     }
-    reach
+    distances
 }

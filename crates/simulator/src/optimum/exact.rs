@@ -1,10 +1,10 @@
 //! The best allocation, for small worlds.
 //!
-//! The objective is a sum over applications, which interact only through shared hardware. So all allocations of each
-//! application by itself are enumerated first, without those dominated by another one with no more hardware anywhere.
-//! Then applications are combined one after another, keeping the best for each use of the hardware (dynamic
-//! programming). A branch that cannot reach the value of a greedy allocation, even with the best of all remaining
-//! applications, is pruned.
+//! The objective is a sum over applications, which interact only through shared hardware. So first, all allocations of
+//! each application are enumerated separately, without those dominated by another that needs no more hardware on any
+//! node. Then applications are combined one after another, and only the best combination for each use of the hardware
+//! is kept (dynamic programming). A branch is pruned if it cannot reach the value of a greedy allocation, even with the
+//! best choices for all remaining applications.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -19,7 +19,7 @@ use super::{Allocation, Demand, Problem, Value, demand_rate, room};
 /// The maximum number of allocations of one application.
 const ALLOCATIONS_MAX: u64 = 4_096;
 
-/// The maximum number of ways to use the hardware.
+/// The maximum number of different hardware uses.
 const USES_MAX: u64 = 65_536;
 
 /// Why a world is too large for an exact search.
@@ -32,14 +32,14 @@ pub enum TooLarge {
         /// An upper bound on their number.
         ways: u64,
     },
-    /// There are too many ways to use the hardware.
+    /// There are too many different hardware uses.
     Uses {
         /// An upper bound on their number.
         ways: u64,
     },
 }
 
-/// Whether a world is small enough, wherever its users go.
+/// Checks that a world is small enough, wherever its users move.
 pub(super) fn check(scenario: &Scenario) -> Result<(), TooLarge> {
     let topology = &scenario.topology;
     for (plan, application) in scenario.applications.iter().zip(0..) {
@@ -89,11 +89,11 @@ struct Known {
     choices: Vec<u32>,
 }
 
-/// The best allocation of every application. `greedy` is the one to beat.
+/// The best allocation of every application. `greedy` is a lower bound for pruning.
 pub(super) fn search(problem: &Problem, greedy: Vec<Allocation>) -> Vec<Allocation> {
     let target = problem.value(&greedy);
     let choices: Vec<Vec<Choice>> = problem.applications.iter().map(|demand| all_choices(problem, demand)).collect();
-    // The upper bound of the applications from each index on.
+    // For each index, an upper bound on the total value of the applications from there on.
     let mut still_possible = vec![Value::ZERO; choices.len() + 1];
     for application in (0..choices.len()).rev() {
         let best = choices[application].iter().map(|choice| choice.value).max().unwrap_or(Value::ZERO);

@@ -1,5 +1,5 @@
-//! A good allocation: the most helpful instances are added first, then instances are moved, dropped and exchanged while
-//! that helps.
+//! Greedy search with local improvement: adds the most valuable instances first, then moves, drops and exchanges
+//! instances while the value improves.
 
 use super::{Allocation, Demand, Problem, Room, Value};
 
@@ -28,7 +28,7 @@ struct Greedy<'a> {
     free: Vec<Room>,
 }
 
-/// One more instance on a node, and the change of value.
+/// An additional instance: the gain in value, and its node.
 type Addition = (Value, u32);
 
 impl<'a> Greedy<'a> {
@@ -66,7 +66,7 @@ impl<'a> Greedy<'a> {
         self.allocations[application] = allocation;
     }
 
-    /// The best node for one more instance on top of an allocation, the first of equals.
+    /// The best node for one more instance of an application; the first one in case of a tie.
     fn best_addition(&self, application: usize, allocation: &Allocation, without: Option<u32>) -> Option<Addition> {
         let demand = self.demand(application);
         let before = demand.value(allocation);
@@ -89,7 +89,7 @@ impl<'a> Greedy<'a> {
         best
     }
 
-    /// Adds the most helpful instance until none helps.
+    /// Adds the most valuable instance, until none improves the value.
     fn construct(&mut self) {
         let count = self.allocations.len();
         let mut additions: Vec<Option<Addition>> = (0..count)
@@ -118,8 +118,9 @@ impl<'a> Greedy<'a> {
         }
     }
 
-    /// Adds several instances at once to a node where one alone does not help: users who share them are satisfied when
-    /// there are enough. Those elsewhere may become superfluous. Returns whether anything helped.
+    /// Adds several instances at once to a node on which one alone would not help, because the users are satisfied only
+    /// if enough instances share the load. Then drops instances that have become superfluous elsewhere. Returns whether
+    /// the value improved.
     fn stack(&mut self) -> bool {
         let mut has_helped = false;
         for application in 0..self.allocations.len() {
@@ -162,7 +163,7 @@ impl<'a> Greedy<'a> {
         self.set(application, allocation);
     }
 
-    /// Drops or moves single instances, and adds some where there is room now. Returns whether anything helped.
+    /// Drops or moves single instances, and adds others where there is room now. Returns whether the value improved.
     fn relocate(&mut self) -> bool {
         let mut has_helped = false;
         for application in 0..self.allocations.len() {
@@ -202,7 +203,7 @@ impl<'a> Greedy<'a> {
         has_helped
     }
 
-    /// Replaces instances by those of other applications where the sum improves. Returns whether anything helped.
+    /// Replaces instances by those of other applications, if the total value improves. Returns whether it did.
     fn exchange(&mut self) -> bool {
         let mut has_helped = false;
         for evicted in 0..self.allocations.len() {
@@ -246,8 +247,8 @@ impl<'a> Greedy<'a> {
         false
     }
 
-    /// The best allocation of an application with one more instance on a node: a new one, or one from another node, which
-    /// is returned too. `None` if it gains no more than `loss`.
+    /// The best allocation of an application with one more instance on a node. The instance is new, or moved from
+    /// another node, which is then returned too. `None` if the gain is not larger than `loss`.
     fn best_arrival(&self, coming: usize, node: u32, loss: Value) -> Option<(Allocation, Option<u32>)> {
         let mut with = self.allocations[coming].clone();
         with.add(node);
@@ -268,7 +269,7 @@ impl<'a> Greedy<'a> {
     }
 }
 
-/// The allocation without superfluous instances, those on later nodes first.
+/// The allocation without superfluous instances. Instances on later nodes are dropped first.
 fn without_superfluous(demand: &Demand, allocation: &Allocation) -> Allocation {
     let mut pruned = allocation.clone();
     let mut value = demand.value(&pruned);

@@ -1,4 +1,4 @@
-//! One moment of a world, and the objective.
+//! A snapshot of a world, and the objective.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use mario_domain::Capacity;
 use mario_scenario::{NodeIndex, Scenario, Workload};
 use rustc_hash::FxHashMap;
 
-use super::{Allocation, Distances, Reach, Value};
+use super::{Allocation, Distances, NodeDistance, Value};
 use crate::paths::Paths;
 
-/// A larger excess over the capacity of an instance is an overload; a smaller one is a rounding error.
+/// Tolerance for rounding errors: only a larger excess over the capacity of an instance is an overload.
 const TOLERANCE: f64 = 1e-9;
 
 /// The hardware units of a node; `None` is unbounded.
 pub(crate) type Room = Option<u64>;
 
-/// One moment of a world: where the users are, what they request, and what fits where.
+/// A snapshot of a world: the positions of the users, their requests, and the hardware of the nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     /// For each node, its hardware for instances.
@@ -31,7 +31,7 @@ pub(crate) struct Demand {
     pub(crate) max_latency: f64,
     /// Users by access point.
     pub(crate) groups: Vec<Group>,
-    /// The number of instances that can handle all requests on one node.
+    /// The number of instances on one node that can handle all requests; more are useless.
     pub(crate) on_one_node_max: u32,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Group {
     /// The client requests of all of them per evaluation period.
     pub(crate) rate: f64,
     /// The distance of each node from the access point.
-    pub(crate) reach: Arc<[Reach]>,
+    pub(crate) distances: Arc<[NodeDistance]>,
 }
 
 impl Problem {
@@ -67,8 +67,8 @@ impl Problem {
             let Some(access_point) = access_point else { continue };
             let demand = &mut problem.applications[user.application.position()];
             let place = *places.entry((user.application.0, access_point)).or_insert_with(|| {
-                let reach = distances.from(access_point, scenario, paths);
-                demand.groups.push(Group { users: 0, rate: 0.0, reach });
+                let distances = distances.from(access_point, scenario, paths);
+                demand.groups.push(Group { users: 0, rate: 0.0, distances });
                 demand.groups.len() - 1
             });
             demand.groups[place].users += 1;
@@ -106,7 +106,8 @@ impl Problem {
 impl Demand {
     /// The value of an allocation of the application.
     ///
-    /// Client requests go to the nearest instances, round robin between equals, as in a run. Queueing is ignored.
+    /// Client requests go to the nearest instances, round robin between equally near ones, as in a run. Queueing is
+    /// ignored.
     pub(crate) fn value(&self, allocation: &Allocation) -> Value {
         let places = allocation.nodes();
         let mut value =
@@ -127,7 +128,7 @@ impl Demand {
             let Some(near) = near else { continue };
             let is_satisfied = loads.iter().zip(places).all(|(load, (node, _))| {
                 !group.is_at(*node, near.distance)
-                    || (group.reach[*node as usize].latency <= self.max_latency
+                    || (group.distances[*node as usize].latency <= self.max_latency
                         && *load <= self.max_rate * (1.0 + TOLERANCE))
             });
             if is_satisfied {
@@ -149,18 +150,19 @@ struct Nearest {
 
 impl Group {
     fn is_at(&self, node: u32, distance: f64) -> bool {
-        self.reach[node as usize].distance <= distance
+        self.distances[node as usize].distance <= distance
     }
 
     fn nearest(&self, places: &[(u32, u32)]) -> Option<Nearest> {
-        let distance = places.iter().map(|(node, _)| self.reach[*node as usize].distance).fold(f64::INFINITY, f64::min);
+        let distance =
+            places.iter().map(|(node, _)| self.distances[*node as usize].distance).fold(f64::INFINITY, f64::min);
         if distance.is_infinite() {
             return None;
         }
         let (mut instances, mut latency) = (0.0, 0.0);
         for (node, count) in places.iter().filter(|(node, _)| self.is_at(*node, distance)) {
             instances += f64::from(*count);
-            latency += f64::from(*count) * self.reach[*node as usize].latency;
+            latency += f64::from(*count) * self.distances[*node as usize].latency;
         }
         Some(Nearest { distance, instances, latency: latency / instances })
     }

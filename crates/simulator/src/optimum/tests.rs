@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::problem::Group;
-use super::{Allocation, Demand, Problem, Reach, Search, Value, best};
+use super::{Allocation, Demand, NodeDistance, Problem, Search, Value, best};
 
 fn allocation(nodes: &[u32]) -> Allocation {
     let mut allocation = Allocation::default();
@@ -14,11 +14,11 @@ fn allocation(nodes: &[u32]) -> Allocation {
     allocation
 }
 
-/// Users at an access point with these distances in hops to the nodes, at 2 ms each.
+/// Users at an access point. `hops` has its distance to each node; a hop takes 2 ms.
 fn group(users: u32, rate_each: f64, hops: &[u32]) -> Group {
-    let reach: Arc<[Reach]> =
-        hops.iter().map(|hops| Reach { distance: f64::from(*hops), latency: 2.0 * f64::from(*hops) }).collect();
-    Group { users, rate: f64::from(users) * rate_each, reach }
+    let distances: Arc<[NodeDistance]> =
+        hops.iter().map(|hops| NodeDistance { distance: f64::from(*hops), latency: 2.0 * f64::from(*hops) }).collect();
+    Group { users, rate: f64::from(users) * rate_each, distances }
 }
 
 fn demand(max_rate: f64, max_latency: f64, groups: Vec<Group>) -> Demand {
@@ -28,25 +28,25 @@ fn demand(max_rate: f64, max_latency: f64, groups: Vec<Group>) -> Demand {
 
 #[test]
 fn a_user_is_satisfied_only_in_time_and_without_overload() {
-    // A cloud 0 above two access points 1 and 2, with two users and one.
+    // Node 0 is the cloud above the access points 1 and 2, which have two users and one.
     let demand = demand(10.0, 2.0, vec![group(2, 5.0, &[1, 0, 2]), group(1, 5.0, &[1, 2, 0])]);
     let value = |nodes: &[u32]| demand.value(&allocation(nodes));
     assert_eq!(value(&[]), Value::ZERO);
     // All are near enough, but the instance handles only 10 of their 15 requests.
     let in_cloud = Value { present: 1, satisfied: 0, served: 3, latency_millionths: 6_000_000, instances: 1 };
     assert_eq!(value(&[0]), in_cloud);
-    // Two in the cloud share the 15 and handle 20.
+    // Two instances in the cloud share the 15 requests, and can handle 20.
     assert_eq!(value(&[0, 0]), Value { satisfied: 3, instances: 2, ..in_cloud });
-    // On the access point of the two users, the instance has the same load, and the latency of the third is too high.
+    // At the access point of the two users, the load is the same, and the latency of the third user is too high.
     assert_eq!(value(&[1]), Value { satisfied: 0, latency_millionths: 4_000_000, ..in_cloud });
-    // Every user has an instance on the own access point.
+    // Every user has an instance at their own access point.
     assert_eq!(value(&[1, 2]), Value { satisfied: 3, latency_millionths: 0, instances: 2, ..in_cloud });
 }
 
 #[test]
 fn no_user_is_served_without_a_reachable_instance() {
     let mut cut_off = group(1, 5.0, &[1, 0]);
-    cut_off.reach = Arc::from([Reach { distance: f64::INFINITY, latency: f64::INFINITY }; 2]);
+    cut_off.distances = Arc::from([NodeDistance { distance: f64::INFINITY, latency: f64::INFINITY }; 2]);
     let demand = demand(10.0, 2.0, vec![cut_off]);
     assert_eq!(demand.value(&allocation(&[0])), Value { present: 1, instances: 1, ..Value::ZERO });
 }
@@ -144,7 +144,7 @@ fn the_exact_search_is_never_worse_than_the_greedy_one_and_both_fit() {
         equal += u32::from(problem.value(&exact) == problem.value(&greedy));
         as_many += u32::from(problem.value(&exact).satisfied == problem.value(&greedy).satisfied);
     }
-    // Not guaranteed: it documents the quality of the greedy search.
+    // Not guaranteed, but documents the quality of the greedy search.
     assert!(equal * 100 >= worlds * 95, "as good in {equal}, as many users in {as_many} of {worlds}");
 }
 

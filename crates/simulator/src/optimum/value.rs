@@ -6,15 +6,14 @@ use std::ops::{Add, Sub};
 
 use serde::{Deserialize, Serialize};
 
-/// The value of an allocation, or the difference of two. Greater is better: first more applications with an instance at
-/// all, then more satisfied users, then more users who reach an instance, then less total latency, then fewer
+/// The value of an allocation, or the difference of two values. Greater is better. Compared in this order: more
+/// applications with an instance, more satisfied users, more users who reach an instance, less total latency, fewer
 /// instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Value {
     /// Applications with at least one instance.
     pub present: i64,
-    /// Users all of whose nearest instances are within the latency that the application tolerates, and get no more client
-    /// requests than they handle.
+    /// Users whose nearest instances are all within the latency that the application tolerates, and not overloaded.
     pub satisfied: i64,
     /// Users who reach an instance.
     pub served: i64,
@@ -25,7 +24,7 @@ pub struct Value {
 }
 
 impl Value {
-    /// The value of nothing, and a difference of nothing.
+    /// The value of an empty allocation, and the difference of equal values.
     pub const ZERO: Value = Value { present: 0, satisfied: 0, served: 0, latency_millionths: 0, instances: 0 };
 }
 

@@ -1,9 +1,9 @@
 //! Writes checkpoints of a run, and resumes from them.
 //!
-//! Two files beside the others of the run. `checkpoint.scenario` is written once: the resolved scenario with the texts
-//! of all policies, so that nothing else is needed to resume. `checkpoint` is rewritten each time: the state of the
-//! simulation and of its recorders, and the length and digest of each output and of `run.json`. Resuming verifies
-//! these, and truncates the outputs to that length; what was written afterwards is written again.
+//! A checkpoint adds two files to the run directory. `checkpoint.scenario` is written once: the resolved scenario with
+//! the texts of all policies, so that resuming needs no other input. `checkpoint` is rewritten each time: the state of
+//! the simulation and of its recorders, and the length and digest of each output and of `run.json`. Resuming verifies
+//! the digests and truncates the outputs to these lengths. Events after the checkpoint are simulated and written again.
 
 #![expect(clippy::disallowed_methods, reason = "the files of a run are written and read in this directory alone")]
 
@@ -24,12 +24,12 @@ use super::tables::{TableOutputs, Tables};
 use super::trace::TraceRecorder;
 use crate::figures::{Regret, Tally};
 use crate::simulation::{Reuse, RunOptions, Simulation, SimulationError};
-use crate::validation::{Limits, scenario_holds_together};
+use crate::validation::{Limits, scenario_is_consistent};
 
 const CHECKPOINT: &str = "checkpoint";
 const SCENARIO: &str = "checkpoint.scenario";
 
-/// All files of a checkpoint, the unfinished one included.
+/// All files of a checkpoint, including the temporary one.
 pub(super) const FILES: [&str; 3] = [CHECKPOINT, SCENARIO, "checkpoint.new"];
 
 /// The last checkpoint of an incomplete run.
@@ -37,7 +37,7 @@ pub struct Checkpoint {
     directory: PathBuf,
     scenario: Scenario,
     head: Head,
-    /// The content after the head.
+    /// The bytes after the head.
     state: Vec<u8>,
     marker: File,
 }
@@ -62,7 +62,7 @@ pub enum ResumeError {
     NoRun(PathBuf),
     /// The run is complete.
     Complete(PathBuf),
-    /// Another process runs it.
+    /// Another process is running it.
     Busy(PathBuf),
     /// It has no checkpoint.
     NoCheckpoint(PathBuf),
@@ -102,7 +102,7 @@ pub enum ResumeError {
         /// Its size at the checkpoint, in bytes.
         saved: u64,
     },
-    /// Every number of the checkpoint is valid by itself, but they contradict each other, or the program has a bug.
+    /// Every number in the checkpoint is valid, but they contradict each other; or the program has a bug.
     Contradictory {
         /// The checkpoint.
         path: PathBuf,
@@ -161,8 +161,8 @@ impl Checkpoint {
         directory.join(CHECKPOINT).exists()
     }
 
-    /// Reads the last checkpoint of the run in a directory. Changes nothing, except that it restores a missing mark of
-    /// an incomplete run.
+    /// Reads the last checkpoint of the run in a directory. Does not modify the directory, except that it restores a
+    /// missing `PARTIAL` marker.
     pub fn open(directory: &Path) -> Result<Checkpoint, ResumeError> {
         if !directory.join(RUN).is_file() {
             return Err(ResumeError::NoRun(directory.to_owned()));
@@ -172,7 +172,7 @@ impl Checkpoint {
             Ok(marker) => marker,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if directory.join(SUMMARY).is_file() {
-                    // The process may have been killed before it removed the files of the checkpoint.
+                    // The process that completed the run may have been killed before it removed the checkpoint.
                     let _ = remove(directory, &FILES);
                     return Err(ResumeError::Complete(directory.to_owned()));
                 }
@@ -202,14 +202,14 @@ impl Checkpoint {
         if found != head.scenario {
             return Err(ResumeError::Damaged(scenario_path));
         }
-        let scenario = postcard::from_bytes(&content).ok().filter(scenario_holds_together);
+        let scenario = postcard::from_bytes(&content).ok().filter(scenario_is_consistent);
         let scenario = scenario.ok_or(ResumeError::Damaged(scenario_path))?;
         let state = rest.to_vec();
         Ok(Checkpoint { directory: directory.to_owned(), scenario, head, state, marker })
     }
 
     /// Runs `body`, which resumes from the checkpoint in a directory. Validation checks every number of a restored
-    /// state, but not every sum: if a forged one causes a panic later, the panic is returned as an error.
+    /// state, but not every sum: if a forged checkpoint causes a panic later, the panic is returned as an error.
     pub fn guarded<T>(directory: &Path, body: impl FnOnce() -> T) -> Result<T, ResumeError> {
         panic::catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
             let message = panic.downcast_ref::<String>().cloned();
@@ -224,8 +224,8 @@ impl Checkpoint {
         &self.scenario
     }
 
-    /// Returns the run at the checkpoint and its directory, ready to continue. Changes nothing in the directory unless
-    /// the checkpoint is valid.
+    /// Returns the simulation at the checkpoint and its directory, ready to continue. Does not modify the directory
+    /// unless the checkpoint is valid.
     pub fn resume(&self, threads: usize) -> Result<(Simulation<'_>, RunDirectory<'_>), ResumeError> {
         let Head { scenario, run, keep, reuse, has_regret, outputs } = &self.head;
         let run_path = self.directory.join(RUN);
@@ -265,7 +265,7 @@ impl Checkpoint {
             && tally.is_of(&self.scenario)
             && trace.is_of(&self.scenario)
             && tables.are_of(&simulation)
-            && regret.as_mut().is_none_or(Regret::holds_together)
+            && regret.as_mut().is_none_or(Regret::is_consistent)
             && state.finalize().is_ok_and(<[u8]>::is_empty);
         if !is_whole {
             return Err(self.damaged());

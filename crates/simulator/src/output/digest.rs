@@ -1,8 +1,7 @@
-//! Digests of a run's outputs, so that a resumed run detects changes in the meantime.
+//! Digests of a run's outputs, so that resuming a run detects changes made in the meantime.
 //!
-//! A 32-bit CRC detects any burst of damage of up to 32 bits, and any other with all but one chance in 2^32. It is
-//! computed as buffers are written out, at several bytes a cycle, so that writing a trace does not take noticeably
-//! longer.
+//! A 32-bit CRC detects every error burst of up to 32 bits, and misses any other damage with a probability of 2^-32. It
+//! is computed as buffers are written out, at several bytes per CPU cycle, so it does not slow down writing noticeably.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -10,7 +9,7 @@ use std::io::{self, Read, Seek, Write};
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
-/// The length and checksum of a content.
+/// The length and checksum of some bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Digest {
     pub(super) bytes: u64,
@@ -18,7 +17,7 @@ pub(super) struct Digest {
 }
 
 impl Digest {
-    /// The digest of a whole content.
+    /// The digest of these bytes.
     pub(super) fn of(content: &[u8]) -> Digest {
         Digest { bytes: content.len() as u64, checksum: crc32fast::hash(content) }
     }
@@ -61,7 +60,7 @@ impl DigestedFile {
         Ok(Some(DigestedFile { file, hasher, bytes: written.bytes }))
     }
 
-    /// The digest of what was written so far.
+    /// The digest of the bytes written so far.
     pub(super) fn digest(&self) -> Digest {
         Digest { bytes: self.bytes, checksum: self.hasher.clone().finalize() }
     }

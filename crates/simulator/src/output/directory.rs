@@ -1,11 +1,11 @@
-//! The directory that a run leaves.
+//! The output directory of a run.
 //!
 //! | file | content |
 //! |---|---|
 //! | `trace.jsonl` | all events |
 //! | `operations.csv`, `moves.csv`, `handovers.csv`, `messages.csv` | tables |
 //! | `summary.json` | the figures |
-//! | `run.json` | the scenario as it was resolved, the seed and the version |
+//! | `run.json` | the resolved scenario, the seed and the version |
 //! | `PARTIAL` | exists until the run is complete |
 //! | `checkpoint`, `checkpoint.scenario` | the state from which an incomplete run can be resumed, see [`Checkpoint`](super::Checkpoint) |
 
@@ -45,7 +45,7 @@ const OUTPUTS: [&str; 5] = ["trace.jsonl", "operations.csv", "moves.csv", "hando
 pub(super) const SUMMARY: &str = "summary.json";
 pub(super) const RUN: &str = "run.json";
 
-/// What a run stores.
+/// Which outputs a run writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Keep {
     /// The detail of the trace.
@@ -57,7 +57,7 @@ pub struct Keep {
 impl Keep {
     /// The outputs during a run, and whether each is enabled.
     pub(super) fn outputs(self) -> [(&'static str, bool); 5] {
-        // A trace of counts has no rows per agent or user.
+        // A summary trace has only counts, and no rows per agent or user.
         let is_single = self.detail != Detail::Summary;
         let [trace, operations, moves, handovers, messages] = OUTPUTS;
         [(trace, true), (operations, true), (moves, is_single), (handovers, is_single), (messages, self.messages)]
@@ -101,7 +101,7 @@ pub struct RunDirectory<'a> {
 /// An output that is being written.
 pub(super) type Output = BufWriter<DigestedFile>;
 
-/// Figures, trace and tables.
+/// The recorders of the figures, the trace and the tables.
 pub(super) type Recorders<'a> = ((Tally, Option<Regret<'a>>), (TraceRecorder<Output>, Tables<'a, Output>));
 
 /// The content of `run.json`.
@@ -115,7 +115,7 @@ struct RunFile<'a> {
     /// The texts of the files that the scenario names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     files: &'a BTreeMap<String, String>,
-    /// The files that it names and whose texts are not included.
+    /// The files that the scenario names and whose texts are not included.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: &'a Vec<String>,
 }
@@ -141,7 +141,8 @@ pub struct Summary {
     pub emitted: u64,
     /// Messages over links.
     pub hops: u64,
-    /// How often acceptance policies of nodes were evaluated and failed, and the first failure; only if there was one.
+    /// How often the acceptance policies of nodes were evaluated and failed, and the first failure; `None` if none
+    /// failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_acceptances: Option<AskedAcceptances>,
     /// The figures.
@@ -212,7 +213,8 @@ impl<'a> RunDirectory<'a> {
         Ok(RunDirectory { path: path.to_owned(), scenario, keep, recorders, marker, run, sealed: None })
     }
 
-    /// Compares the placement with the best at each activation of the managers. This may take longer than the run.
+    /// Compares the placement with the best one at each activation of the managers. This may take longer than the run
+    /// itself.
     #[must_use]
     pub fn with_regret(mut self, scenario: &'a Scenario) -> RunDirectory<'a> {
         self.recorders.0.1 = Some(Regret::new(scenario));
@@ -255,7 +257,7 @@ impl<'a> RunDirectory<'a> {
         Ok(summary)
     }
 
-    /// Ends an interrupted run. Its files stay, and are marked as partial.
+    /// Closes an interrupted run. Its files stay and are marked as partial.
     pub fn break_off(self) -> Result<(), KeepError> {
         let (path, (_, (trace, tables))) = (self.path, self.recorders);
         let failed = |error| KeepError::Write(path.clone(), error);
@@ -285,12 +287,12 @@ fn prepare(path: &Path, existing: Existing) -> Result<(), KeepError> {
     remove(path, &checkpoint::FILES)
 }
 
-/// Creates the file that marks an incomplete run, and locks it while it is open. Of several concurrent processes, one
-/// succeeds.
+/// Creates the file that marks an incomplete run, and locks it while it is open. If several processes try at once, only
+/// one succeeds.
 pub(super) fn mark(path: &Path) -> io::Result<File> {
     let mut marker = File::create_new(path)?;
     marker.write_all(b"This run is not complete. What is here is true up to where it ends.\n")?;
-    // On systems without locks, other processes are not kept out.
+    // On systems without file locks, other processes are not kept out.
     let _ = marker.try_lock();
     Ok(marker)
 }

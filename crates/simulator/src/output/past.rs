@@ -1,9 +1,9 @@
-//! Simulates the past of a recorded run again, and compares it with the recording.
+//! Replays the past of a recorded run, and compares it with the recording.
 //!
-//! A run is a pure function of its scenario, so its state at any time can be restored without a checkpoint: running the
-//! scenario again leads to the same state. [`hold_against`] compares each record on the way with a recorded trace. Only
-//! a count and a checksum are stored, which [`verify`] compares when the scenario is run from there, perhaps by another
-//! version of mario.
+//! A run is a pure function of its scenario, so its state at any time can be restored without a checkpoint, by running
+//! the scenario again. [`hold_against`] compares each record on the way with a recorded trace, and returns a count and
+//! a checksum. Only these are stored. [`verify`] compares them whenever the scenario is run from that time, perhaps by
+//! another version of mario.
 
 use std::error::Error;
 use std::fmt;
@@ -29,7 +29,7 @@ pub enum PastError {
         line: u64,
         /// The recorded line; `None` if the trace ends before.
         recorded: Option<String>,
-        /// The simulated line; `None` if the simulation has no more records before the time.
+        /// The simulated line; `None` if the simulation has no more records before `time`.
         simulated: Option<String>,
     },
     /// The count or the checksum of the records differs from the stored one.
@@ -56,7 +56,7 @@ pub fn hold_against(scenario: &Scenario, time: Time, detail: Detail, trace: impl
     if let Some(found) = compared.found.take() {
         return Err(found);
     }
-    // Any further recorded line must be later: otherwise the simulation lacks a record.
+    // The next recorded line must be later; otherwise the simulation lacks a record.
     if let Some(line) = compared.next_line().map_err(PastError::Read)?
         && time_of(&line).is_some_and(|recorded| recorded < time.units())
     {
@@ -105,7 +105,7 @@ impl Write for Counted {
     }
 }
 
-/// Compares what is written with the lines of a recorded trace.
+/// A writer that compares the bytes written with the lines of a recorded trace.
 struct Compared<R> {
     trace: R,
     line: u64,
@@ -166,7 +166,7 @@ impl<R: BufRead> Write for Compared<R> {
     }
 }
 
-/// The header without the parts that do not affect a run: the program, and the names of policies.
+/// The header without the fields that do not affect a run: the program and the names of policies.
 fn without_names(header: &str) -> Option<serde_json::Value> {
     let mut header: serde_json::Value = serde_json::from_str(header).ok()?;
     header.as_object_mut()?.remove("program");

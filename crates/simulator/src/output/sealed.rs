@@ -1,5 +1,5 @@
-//! Files that exist completely or not at all: their format and the program that wrote them, the compressed content, and
-//! a checksum.
+//! The file format of checkpoints: a first line with the version and the program, the compressed content, and a
+//! checksum. Files are written atomically.
 
 #![expect(clippy::disallowed_methods, reason = "the files of a run are written and read in this directory alone")]
 
@@ -15,13 +15,14 @@ use serde::Serialize;
 use super::digest::Digest;
 use super::whole::write_beside;
 
-/// The program that writes these files; no other can read them.
+/// The program that writes these files. No other build reads them.
 pub(super) const PROGRAM: &str = concat!("mario ", env!("CARGO_PKG_VERSION"), " of sources ", env!("MARIO_SOURCES"));
 
-/// The version of the format of checkpoints. It rises with every change of what this module or `checkpoint.rs` writes.
+/// The version of the checkpoint format. It must be raised with every change of what this module or `checkpoint.rs`
+/// writes.
 ///
-/// The fingerprint in [`PROGRAM`] already rejects checkpoints of other builds. The version says which of them differ in
-/// their format, too, so that a reader of another version, or a tool, knows what it has before it decodes anything.
+/// The fingerprint in [`PROGRAM`] already rejects checkpoints of other builds. The version also says whether their
+/// format differs, so that tools and other versions can tell before they decode anything.
 pub(super) const CHECKPOINT_VERSION: u32 = 2;
 
 /// The version of checkpoints whose first line has no version.
@@ -36,7 +37,7 @@ const UNFINISHED: &str = "new";
 /// The size of a compressed chunk. It is preceded by its compressed and its uncompressed size.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// The bytes of such a size, and of the checksum.
+/// The number of bytes of a chunk size, and of the checksum.
 const NUMBER_BYTES: usize = size_of::<u32>();
 
 /// A file that is being written.
@@ -46,7 +47,7 @@ pub(super) struct Sealing<'a> {
     bytes: u64,
     chunk: Vec<u8>,
     packed: Vec<u8>,
-    /// The first error, because serialisers do not pass on its cause.
+    /// The first write error, because serialisers do not pass it on.
     broken: Option<io::Error>,
 }
 
@@ -57,9 +58,9 @@ pub(super) enum SealError {
     Read(io::Error),
     /// It is damaged or truncated.
     Broken,
-    /// It has another [`CHECKPOINT_VERSION`]: this one.
+    /// It has this version, which is not [`CHECKPOINT_VERSION`].
     Version(u32),
-    /// It has the format of this program, but another one wrote it.
+    /// It has the current format, but this other program wrote it.
     Foreign(String),
 }
 
@@ -93,7 +94,7 @@ impl<'a> Sealing<'a> {
         self.file.write_all(bytes)
     }
 
-    /// Writes the rest, and the checksum.
+    /// Writes the buffered bytes and the checksum.
     fn close(mut self) -> io::Result<Digest> {
         self.pack()?;
         let checksum = self.hasher.clone().finalize();
@@ -134,7 +135,7 @@ impl Flavor for Appending<'_, '_> {
     }
 }
 
-/// Writes a file. An existing one of that name stays until the new one is completely on disk.
+/// Writes a file. An existing file stays until the new one is completely on disk.
 pub(super) fn write(path: &Path, content: impl FnOnce(&mut Sealing<'_>) -> io::Result<()>) -> io::Result<Digest> {
     write_beside(path, &path.with_extension(UNFINISHED), |file| {
         let mut sealing = Sealing::new(file);
@@ -149,8 +150,8 @@ pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Digest), SealError> {
     decode(&fs::read(path).map_err(SealError::Read)?)
 }
 
-/// Decodes a file. Every version of the format has the same first line and the same checksum, so that a damaged file is
-/// not taken for one of another version.
+/// Decodes a file. The layout of the first line and the checksum are the same in every version of the format, so that a
+/// damaged file is not mistaken for another version.
 fn decode(file: &[u8]) -> Result<(Vec<u8>, Digest), SealError> {
     let bytes = file.len() as u64;
     let Some((before, end)) = file.split_last_chunk::<NUMBER_BYTES>() else { return Err(SealError::Broken) };
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn another_format_is_told_from_another_build_and_from_damage() {
+    fn another_format_is_distinguished_from_another_build_and_from_damage() {
         let next = CHECKPOINT_VERSION + 1;
         let ours = format!("checkpoint format {CHECKPOINT_VERSION} of {PROGRAM}\n");
         let version = |line: &str| match decode(&sealed(line, b"what another version writes")) {
@@ -261,9 +262,9 @@ mod tests {
         assert!(decode(&sealed(&ours, b"")).is_ok_and(|(content, _)| content.is_empty()));
     }
 
-    /// When this fails, the format has changed, and [`CHECKPOINT_VERSION`] must rise.
+    /// If this test fails, the format has changed, and [`CHECKPOINT_VERSION`] must be raised.
     #[test]
-    fn the_format_is_that_of_its_version() {
+    fn the_format_changes_only_with_its_version() {
         let path = std::env::temp_dir().join(format!("mario-sealed-format-{}", std::process::id()));
         write(&path, |file| file.put(&("mario", 300_u32, [1.5_f64; 4]))).expect("writable");
         let file = fs::read(&path).expect("it was written");

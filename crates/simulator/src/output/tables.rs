@@ -15,7 +15,7 @@ use crate::simulation::Simulation;
 struct Table<W: Write> {
     out: W,
     row: Vec<u8>,
-    /// The first write error; after it, nothing is written.
+    /// The first write error. Nothing is written after it.
     broken: Option<io::Error>,
 }
 
@@ -27,7 +27,7 @@ impl<W: Write> Table<W> {
         table
     }
 
-    /// Continues a table that has its header.
+    /// Continues a table whose header is already written.
     fn resumed(out: W) -> Table<W> {
         Table { out, row: Vec::new(), broken: None }
     }
@@ -96,7 +96,7 @@ pub struct TableOutputs<W: Write> {
 }
 
 impl<'a, W: Write> Tables<'a, W> {
-    /// Begins the tables with their headers.
+    /// Starts the tables and writes their headers.
     pub fn new(scenario: &'a Scenario, outputs: TableOutputs<W>) -> Tables<'a, W> {
         Tables {
             scenario,
@@ -108,7 +108,7 @@ impl<'a, W: Write> Tables<'a, W> {
         }
     }
 
-    /// The state to be stored in a checkpoint.
+    /// The state to store in a checkpoint.
     pub(super) fn saved(&self) -> impl Serialize + '_ {
         // A new field must be handled here: does the rest of the run depend on it?
         let Tables { scenario: _, operations: _, moves: _, handovers: _, messages: _, instances } = self;
@@ -131,8 +131,8 @@ impl<'a, W: Write> Tables<'a, W> {
         })
     }
 
-    /// Whether the resumed state is consistent with a run: it covers all its agents, if the run has started and their
-    /// messages are kept.
+    /// Whether the resumed state is consistent with a run. If the run has started and writes the table of messages, the
+    /// state has all its agents.
     pub(super) fn are_of(&self, simulation: &Simulation<'_>) -> bool {
         let is_known = self.messages.is_some() && simulation.has_begun();
         self.instances.len() == if is_known { simulation.population().agent_count() } else { 0 }
@@ -301,7 +301,8 @@ impl<W: Write> Recorder for Tables<'_, W> {
     }
 }
 
-/// The columns of the table of operations. Optional ones come last, and only if the run can have them.
+/// The columns of the table of operations. Optional columns come last, and are present only if the run can have such
+/// operations.
 fn operations_header(scenario: &Scenario) -> String {
     let mut header = "time,undeploy,nop,migrate,replicate,inhibited".to_owned();
     if scenario.has_flavours() {

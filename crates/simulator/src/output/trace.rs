@@ -9,8 +9,8 @@ use mario_domain::{FlavourIndex, Rule, Time};
 use mario_policy::{Decision, Ending, Solution};
 use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Scenario, UserIndex};
 use mario_trace::{
-    ApplicationPlace, CallPlace, Counts, Cycle, Decided, Detail, Evaluation, NodePlace, PolicyPlace, RequestsSeen,
-    TraceWriter, UserPlace, Worth,
+    ApplicationRef, CallRef, Counts, Cycle, Decided, Detail, Evaluation, NodeRef, PolicyRef, RequestsSeen, TraceWriter,
+    UserRef, Worth,
 };
 use serde::{Deserializer, Serialize};
 
@@ -28,7 +28,7 @@ use header::header;
 pub struct TraceRecorder<W: Write>(TraceWriter<W>);
 
 impl<W: Write> TraceRecorder<W> {
-    /// Begins a trace with its header.
+    /// Starts a trace and writes its header.
     pub fn new(out: W, scenario: &Scenario, detail: Detail) -> TraceRecorder<W> {
         TraceRecorder(TraceWriter::new(out, &header(scenario, detail)))
     }
@@ -38,12 +38,13 @@ impl<W: Write> TraceRecorder<W> {
         self.0.finish(time)
     }
 
-    /// Records the number of links that client requests passed in the whole run. Call it before the end.
+    /// Records the number of links that client requests passed in the whole run. Call it before
+    /// [`TraceRecorder::finish`].
     pub fn traffic(&mut self, hops: u64) {
         self.0.traffic(hops);
     }
 
-    /// Ends the trace of an interrupted run, without a last record.
+    /// Ends the trace of an interrupted run, without an end record.
     pub fn close(self) -> io::Result<W> {
         self.0.close()
     }
@@ -53,7 +54,7 @@ impl<W: Write> TraceRecorder<W> {
         self.0.failure()
     }
 
-    /// The state to be stored in a checkpoint.
+    /// The state to store in a checkpoint.
     pub(in crate::output) fn saved(&self) -> impl Serialize + '_ {
         self.0.saved()
     }
@@ -90,18 +91,18 @@ impl<W: Write> Recorder for TraceRecorder<W> {
     fn deployed(&mut self, time: Time, agent: AgentIndex, population: &Population) {
         let instance = population.instance(agent);
         let agent = population.agent(agent);
-        let policy = PolicyPlace(agent.policy().0);
+        let policy = PolicyRef(agent.policy().0);
         self.0.deployed(time, &instance, application(agent.application()), node(agent.node()), policy);
     }
 
     fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
-        self.0.handover(time, UserPlace(user.0), from.map(node), to.map(node));
+        self.0.handover(time, UserRef(user.0), from.map(node), to.map(node));
     }
 
     fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
         let acting = population.agent(agent);
         if self.0.detail() != Detail::Full {
-            // Reads as little as possible: there are far more evaluations than other events.
+            // Reads as little as possible, because evaluations are by far the most frequent events.
             let place = application(acting.application());
             match max_rate(acting, population) {
                 None => self.0.count_evaluations(place, 1, acting.rate()),
@@ -128,7 +129,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
     }
 
     fn parked(&mut self, _time: Time, parked: &[ParkedCounts]) {
-        for (place, parked) in (0..).map(ApplicationPlace).zip(parked) {
+        for (place, parked) in (0..).map(ApplicationRef).zip(parked) {
             self.0.count_evaluations(place, parked.count(), parked.requests);
         }
     }
@@ -137,12 +138,12 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         if self.0.detail() == Detail::Summary {
             self.0.count_cycle(time, |counts| count(counts, label, population));
         } else {
-            self.0.cycle(time, |cycle| label.iter().for_each(|outcome| tell(cycle, &outcome, population)));
+            self.0.cycle(time, |cycle| label.iter().for_each(|outcome| record_outcome(cycle, &outcome, population)));
         }
     }
 
     fn owner(&mut self, time: Time, acts: &OwnerActs, population: &Population) {
-        self.0.owner(time, node(acts.node), acts.acts.iter().map(|act| told(act, population)));
+        self.0.owner(time, node(acts.node), acts.acts.iter().map(|act| owner_act(act, population)));
     }
 
     fn woken(&mut self, time: Time, agent: AgentIndex, verdict: &CompactVerdict, population: &Population) {
@@ -172,7 +173,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
     }
 
     fn updated(&mut self, time: Time, index: ApplicationIndex, policy: PolicyIndex) {
-        self.0.updated(time, application(index), PolicyPlace(policy.0));
+        self.0.updated(time, application(index), PolicyRef(policy.0));
     }
 
     fn link(&mut self, time: Time, one: NodeIndex, other: NodeIndex, is_up: bool) {
@@ -190,11 +191,11 @@ impl<W: Write> Recorder for TraceRecorder<W> {
     }
 
     fn served(&mut self, served: &Served) {
-        self.0.served(UserPlace(served.user.0), application(served.application), served.ended - served.emitted);
+        self.0.served(UserRef(served.user.0), application(served.application), served.ended - served.emitted);
     }
 
     fn lost(&mut self, _time: Time, user: UserIndex, index: ApplicationIndex) {
-        self.0.lost(UserPlace(user.0), application(index));
+        self.0.lost(UserRef(user.0), application(index));
     }
 
     fn wants_traffic(&self) -> bool {
@@ -202,23 +203,23 @@ impl<W: Write> Recorder for TraceRecorder<W> {
     }
 
     fn sent(&mut self, user: UserIndex, index: ApplicationIndex, sent: &Sent) {
-        self.0.sent(UserPlace(user.0), application(index), sent);
+        self.0.sent(UserRef(user.0), application(index), sent);
     }
 
     fn call_sent(&mut self, call: CallIndex, requests: u32) {
-        self.0.call_sent(CallPlace(call.0), requests);
+        self.0.call_sent(CallRef(call.0), requests);
     }
 
     fn call_served(&mut self, call: CallIndex, served: &ServedCall) {
-        self.0.call_served(CallPlace(call.0), application(served.application), served.ended - served.emitted);
+        self.0.call_served(CallRef(call.0), application(served.application), served.ended - served.emitted);
     }
 
     fn call_lost(&mut self, _time: Time, call: CallIndex, index: ApplicationIndex) {
-        self.0.call_lost(CallPlace(call.0), application(index));
+        self.0.call_lost(CallRef(call.0), application(index));
     }
 
     fn calls_sent(&mut self, call: CallIndex, index: ApplicationIndex, sent: &SentCalls) {
-        self.0.calls_sent(CallPlace(call.0), application(index), sent);
+        self.0.calls_sent(CallRef(call.0), application(index), sent);
     }
 
     fn is_broken(&self) -> bool {
@@ -226,13 +227,13 @@ impl<W: Write> Recorder for TraceRecorder<W> {
     }
 }
 
-/// The tables of the header have the same order as those of the scenario.
-const fn application(index: ApplicationIndex) -> ApplicationPlace {
-    ApplicationPlace(index.0)
+/// Indices are the same, because the tables of the header have the same order as those of the scenario.
+const fn application(index: ApplicationIndex) -> ApplicationRef {
+    ApplicationRef(index.0)
 }
 
-const fn node(index: NodeIndex) -> NodePlace {
-    NodePlace(index.0)
+const fn node(index: NodeIndex) -> NodeRef {
+    NodeRef(index.0)
 }
 
 fn seen(fact: &RequestFact) -> RequestsSeen {
@@ -288,7 +289,7 @@ fn worth(value: Value) -> Worth {
 }
 
 /// Records the outcome of one agent, or of one operator's proposal.
-fn tell<W: Write>(cycle: &mut Cycle<'_, W>, outcome: &Outcome, population: &Population) {
+fn record_outcome<W: Write>(cycle: &mut Cycle<'_, W>, outcome: &Outcome, population: &Population) {
     match outcome {
         Outcome::Nop(agent) => cycle.nop(&population.instance(*agent)),
         Outcome::Judged(judged) => cycle.judged(&mario_trace::Judged {
@@ -301,7 +302,7 @@ fn tell<W: Write>(cycle: &mut Cycle<'_, W>, outcome: &Outcome, population: &Popu
         Outcome::Deployed(Deployed { deployment, verdict, created }) => cycle.deployed(&mario_trace::Deployed {
             application: application(deployment.application),
             node: node(deployment.node),
-            policy: PolicyPlace(deployment.policy.0),
+            policy: PolicyRef(deployment.policy.0),
             verdict: &population.verdict(verdict, deployment.application),
             created: created.map(|created| population.instance(created)),
         }),
@@ -309,7 +310,7 @@ fn tell<W: Write>(cycle: &mut Cycle<'_, W>, outcome: &Outcome, population: &Popu
 }
 
 /// The record of an owner's action on an instance.
-fn told<'a>(act: &'a OwnerAct, population: &'a Population) -> mario_trace::OwnerAct<'a> {
+fn owner_act<'a>(act: &'a OwnerAct, population: &'a Population) -> mario_trace::OwnerAct<'a> {
     let index = population.agent(act.agent).application();
     let kind = match act.kind {
         OwnerActKind::Evicted => mario_trace::OwnerActKind::Evicted,
@@ -339,7 +340,7 @@ fn count(counts: &mut Counts<'_>, label: &Label, population: &Population) {
             }
         }
     }
-    for (place, parked) in (0..).map(ApplicationPlace).zip(label.parked()) {
+    for (place, parked) in (0..).map(ApplicationRef).zip(label.parked()) {
         counts.nops(place, parked.idle);
         if parked.inhibited > 0 {
             counts.inhibited(place, Rule::CAPACITY, parked.inhibited);

@@ -1,4 +1,4 @@
-//! Files that exist completely or not at all: each is written under a temporary name and then renamed.
+//! Atomic file writes: a file is written under a temporary name and then renamed.
 
 #![expect(clippy::disallowed_methods, reason = "the files of a run are written and read in this directory alone")]
 
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Writes a file atomically: a reader sees the old content or all of the new one, even if the disk is full or the
 /// process is killed. Returns what `content` returns.
 ///
-/// A symbolic link stays one, and the permissions of an existing file are kept. A device or a pipe is written to
+/// A symbolic link stays a link, and the permissions of an existing file are kept. A device or a pipe is written to
 /// directly, and so is a file whose directory cannot be written to.
 pub fn write_whole<T>(path: &Path, content: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
     /// Distinguishes the temporary files of one process.
@@ -46,7 +46,7 @@ pub fn write_whole<T>(path: &Path, content: impl FnOnce(&mut File) -> io::Result
 }
 
 /// Writes a file atomically through the temporary file `unfinished`, which is replaced if it exists. For directories
-/// that one process has to itself: the next write replaces what a killed process left behind.
+/// that only one process uses: the next write replaces the leftover of a killed process.
 pub(super) fn write_beside<T>(
     path: &Path,
     unfinished: &Path,

@@ -10,7 +10,7 @@ use mario_scenario::NodeIndex;
 
 use crate::population::state::Population;
 
-/// The machine and counters for evaluating acceptance policies. One for each thread.
+/// The Prolog machine and the counters for evaluating acceptance policies. Each thread has one.
 pub struct AcceptanceContext {
     machine: Machine,
     symbols: Arc<Symbols>,
@@ -22,7 +22,7 @@ pub struct AcceptanceContext {
 pub struct AcceptanceCounts {
     /// The number of evaluations.
     pub asked: u64,
-    /// The number of failures, after each of which the manager inhibited the request or the owner did nothing.
+    /// The number of failures. After a failure, the manager inhibits the request, or the owner does nothing.
     pub failed: u64,
     /// The first failure: the node, the question, and the cause.
     pub first: Option<(NodeIndex, Asked, AcceptanceFailure)>,
@@ -87,7 +87,7 @@ impl Population {
         })
     }
 
-    /// What the manager of a node sees now: the instances on its node, including those that leave in this cycle, and
+    /// The current view of a node's manager: the instances on its node, including those that leave in this cycle, and
     /// its reservations of this cycle.
     pub(crate) fn manager_view(
         &self,

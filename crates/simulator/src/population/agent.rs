@@ -27,15 +27,16 @@ pub struct Agent {
     /// `None` while empty, as for most agents.
     pub(crate) extra: Option<Box<ExtraKnowledge>>,
 
-    // The following fields are for `layers`. Recently seen client requests, with the proposals for them.
+    // The remaining fields are for `layers`.
+    /// Recent snapshots of client requests, with the proposals for them.
     pub(crate) snapshots: Box<[RequestSnapshot]>,
     /// The index of the current snapshot.
     pub(crate) current: u8,
-    /// Whether its facts are those of its last evaluation.
+    /// Whether its facts have not changed since its last evaluation.
     pub(crate) is_unchanged: bool,
-    /// Whether `extra` holds nothing but a history.
+    /// Whether `extra` contains nothing but a history.
     pub(crate) is_blank: bool,
-    /// The version of the links with which the target of its proposal was reachable.
+    /// The version of the links for which the target of its proposal is known to be reachable.
     pub(crate) reached: Option<LinksVersion>,
     /// The position of its request in the queue for the next cycle, if it has one.
     pub(crate) pending_at: u32,
@@ -53,14 +54,14 @@ pub(crate) struct ExtraKnowledge {
     pub(crate) body: Body,
     /// Whether, since its last evaluation, a client request was not allowed to wake its instance.
     pub(crate) is_wake_refused: bool,
-    /// Whether it looks back and has not evaluated under its current policy.
+    /// Whether its policy looks back and has not been evaluated yet.
     pub(crate) is_fresh: bool,
-    /// The notice of its instance's eviction.
+    /// The announcement of its instance's eviction.
     pub(crate) notice: Option<Notice>,
 }
 
 impl ExtraKnowledge {
-    /// Whether it holds nothing but a history.
+    /// Whether it contains nothing but a history.
     pub(crate) fn is_blank(&self) -> bool {
         self.remembered.is_empty() && self.random.is_none() && self.body == Body::default() && self.notice.is_none()
     }
@@ -75,11 +76,11 @@ pub struct Body {
     pub wakefulness: Wakefulness,
 }
 
-/// Whether an agent exists, and whether it is visited in each cycle.
+/// Whether an agent exists, and whether cycles visit it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Activity {
     Awake,
-    /// Its outcomes are counted in aggregate, and it is not visited.
+    /// Its outcomes are counted in aggregate. Cycles do not visit it.
     Parked,
     Gone,
 }
@@ -134,12 +135,12 @@ impl Agent {
         self.policy
     }
 
-    /// The node of its instance, or the last one if the instance is gone.
+    /// The node of its instance; the last node if the instance was removed.
     pub fn node(&self) -> NodeIndex {
         self.node
     }
 
-    /// Whether its instance is still there.
+    /// Whether its instance still exists.
     pub fn is_alive(&self) -> bool {
         self.activity != Activity::Gone
     }
@@ -187,7 +188,8 @@ impl Agent {
     pub(crate) fn set_body(&mut self, body: Body) {
         let extra = self.extra.get_or_insert_default();
         extra.body = body;
-        // A sleeper that adapts stays refused: its manager is asked again after the next evaluation.
+        // If the instance adapts while asleep, the refusal stays: the manager is asked again only after the next
+        // evaluation.
         extra.is_wake_refused &= extra.body.wakefulness.is_asleep();
         self.is_blank = extra.is_blank();
         self.invalidate_cached_proposals();
@@ -205,7 +207,7 @@ impl Agent {
         }
     }
 
-    /// The announcement of its instance's eviction, if there is one.
+    /// The announcement of its instance's eviction, if any.
     pub fn notice(&self) -> Option<&Notice> {
         if self.is_blank { None } else { self.extra.as_ref()?.notice.as_ref() }
     }
@@ -227,7 +229,7 @@ impl Agent {
         self.extra.as_ref()?.history.as_deref()
     }
 
-    /// The number of its evaluations on its node.
+    /// The number of its evaluations since it arrived on its node.
     pub fn age(&self) -> u32 {
         self.evaluations - self.history().map_or(0, |history| history.arrived)
     }
@@ -246,7 +248,7 @@ impl Agent {
 
     /// Remembers an inhibited operation. `cycles` is the length of the agent's memory.
     pub(crate) fn remember(&mut self, operation: AgentOperation, target: Target, memory: Memory, cycles: u32) {
-        // The prototype's memory is cleared periodically, whatever its length.
+        // The prototype's memory has no length: it is cleared periodically.
         let cycles = if memory == Memory::Sliding { cycles } else { u32::MAX };
         if cycles == 0 {
             return;
@@ -257,8 +259,8 @@ impl Agent {
         self.invalidate_cached_proposals();
     }
 
-    /// Counts an evaluation whose facts have been read, and expires what the next one must not see. The prototype's
-    /// memory is cleared after evaluations 1, 1 + every, 1 + 2 × every and so on have read their facts.
+    /// Counts an evaluation, after its facts have been read, and drops memories that the next evaluation must not see.
+    /// The prototype's memory is cleared after evaluations 1, 1 + every, 1 + 2 × every and so on.
     pub(crate) fn count_evaluation(&mut self, memory: Memory, cycles: u32) {
         self.evaluations += 1;
         if self.is_blank {
@@ -285,7 +287,7 @@ impl Agent {
         }
     }
 
-    /// Adds an evaluation whose facts have been read to the history.
+    /// Adds an evaluation to the history, after its facts have been read.
     pub(crate) fn look_back(&mut self, remembers: Remembers) {
         let mut extra = self.extra.take().unwrap_or_default();
         let history = extra.history.get_or_insert_default();
@@ -299,7 +301,7 @@ impl Agent {
         }
     }
 
-    /// Adds the evaluations of a parked agent to its history: all with the current facts, and without an accepted
+    /// Adds `times` evaluations of a parked agent to its history. All have the current facts, and none has an accepted
     /// operation.
     pub(crate) fn look_back_often(&mut self, remembers: Remembers, times: u32) {
         let Some(mut extra) = self.extra.take() else { return };
@@ -317,14 +319,14 @@ impl Agent {
     pub(crate) fn note_done(&mut self, remembers: Remembers, proposal: &Proposal) {
         let Proposal { operation, target } = proposal.clone();
         let done = Remembered { evaluation: self.evaluations, operation, target };
-        // A proposal made under an earlier policy is not part of the history under this one.
+        // A proposal of an earlier policy is not part of the history of the current one.
         let extra = self.extra.as_mut().filter(|extra| !extra.is_fresh);
         let Some(history) = extra.and_then(|extra| extra.history.as_mut()) else { return };
         history.accepted(remembers, done);
         self.invalidate_proposals_based_on(Basis::Past);
     }
 
-    /// Moves the instance to another node, where no client requests have reached it yet.
+    /// Moves the instance to another node. No client requests have reached it there yet.
     pub(crate) fn set_node(&mut self, to: NodeIndex) {
         self.node = to;
         self.reached = None;
@@ -343,7 +345,7 @@ impl Agent {
     }
 
     /// Whether a restored agent is valid in a population of `nodes` nodes.
-    pub(crate) fn holds_together(&self, nodes: usize) -> bool {
+    pub(crate) fn is_consistent(&self, nodes: usize) -> bool {
         let done = self.history().into_iter().flat_map(|history| &history.done);
         let remembered = self.extra.iter().flat_map(|extra| &extra.remembered).chain(done);
         let has_come = self.history().is_none_or(|history| history.arrived <= self.evaluations);
@@ -355,7 +357,7 @@ impl Agent {
             && remembered.clone().all(|one| one.evaluation <= self.evaluations && is_known(&one.target))
     }
 
-    /// Marks the instance as gone, and frees what only a living agent needs.
+    /// Marks the instance as removed, and frees the state that only a living agent needs.
     pub(crate) fn end(&mut self) {
         self.activity = Activity::Gone;
         self.is_unchanged = false;

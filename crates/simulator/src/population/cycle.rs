@@ -16,11 +16,11 @@ use crate::population::simulated_node::Promise;
 use crate::population::state::Population;
 
 impl Population {
-    /// Rule r1: proposals of operators and agents are judged, and all accepted ones are enacted. `label` becomes the
-    /// label of the step.
+    /// Rule r1: judges the proposals of operators and agents, and enacts all accepted ones. `label` becomes the label
+    /// of the step.
     ///
-    /// The operators' deployments are judged first, in the order given, then the agents that have evaluated since the last
-    /// cycle, in the order of their evaluations; `strategies` has other orders.
+    /// Operators' deployments are judged first, in the order given. Then follow the agents that have evaluated since
+    /// the last cycle, in the order of their evaluations. `strategies` has other orders.
     pub fn r1(&mut self, deployments: &[Deployment], context: &mut AcceptanceContext, label: &mut Label) {
         label.clear();
         match self.arbitration {
@@ -69,7 +69,7 @@ impl Population {
         self.change_node(node, |node| node.manager_mut().reserve(promise, needed));
     }
 
-    /// The flavour and wakefulness of an agent's instance after an adapt, a sleep or a wake, and the change of
+    /// The flavour and wakefulness of an agent's instance after an adapt, a sleep or a wake, and the change of its
     /// hardware; `None` for other operations.
     pub(crate) fn own_change(
         &self,
@@ -115,7 +115,7 @@ impl Population {
         Ok((Body { flavour, ..body }, change))
     }
 
-    /// The additional hardware that an operation on the own node needs; `None` if it needs none.
+    /// The additional hardware that an operation needs on the agent's own node; `None` if it needs none.
     pub(crate) fn taken(&self, index: AgentIndex, proposal: &Proposal) -> Result<Option<Hardware>, Rule> {
         match self.own_change(index, proposal) {
             None => Ok(None),
@@ -123,8 +123,8 @@ impl Population {
         }
     }
 
-    /// Decides whether a sleeping instance may wake for a client request, by its node's manager. If accepted, it is
-    /// awake from now on.
+    /// Asks the manager of its node whether a sleeping instance may wake for a client request. If accepted, the
+    /// instance is awake from now on.
     pub fn wake_by_request(&mut self, index: AgentIndex, context: &mut AcceptanceContext) -> CompactVerdict {
         let proposal = Proposal { operation: AgentOperation::Wake, target: Target::Own };
         let verdict = self.judge_own(index, &proposal, context);
@@ -135,7 +135,7 @@ impl Population {
         verdict
     }
 
-    /// The verdict of the own node's manager on an operation that concerns no other node.
+    /// The verdict of the manager of the agent's own node on an operation that concerns no other node.
     fn judge_own(&self, index: AgentIndex, proposal: &Proposal, context: &mut AcceptanceContext) -> CompactVerdict {
         let own = self.agent(index).node;
         let arrives = match self.taken(index, proposal) {
@@ -147,7 +147,7 @@ impl Population {
         self.with_needed(verdict, index, arrives)
     }
 
-    /// Corrects a verdict for lack of hardware if the operation needs another amount than a new instance.
+    /// Corrects a verdict of `NoRoom` if the operation needs a different amount of hardware than a new instance.
     pub(crate) fn with_needed(
         &self,
         verdict: CompactVerdict,
@@ -164,8 +164,8 @@ impl Population {
         }
     }
 
-    /// The verdict of the managers concerned on a proposal: first that of the agent's own node, then that of the
-    /// target. Neither knows the other's verdict, as on nodes that exchange messages.
+    /// The verdict of the managers concerned on a proposal: first the manager of the agent's own node, then that of the
+    /// target. Neither knows the other's verdict, as with nodes that exchange messages.
     fn judge(&mut self, index: AgentIndex, proposal: &Proposal, context: &mut AcceptanceContext) -> CompactVerdict {
         if !proposal.operation.asks_for_place() {
             return self.judge_own(index, proposal, context);
@@ -240,13 +240,13 @@ impl Population {
         })
     }
 
-    /// The verdict of a node's manager on a need of hardware, based only on availability and free hardware.
+    /// The verdict of a node's manager on a demand for hardware, based only on availability and free hardware.
     pub(crate) fn judge_room(&self, node: NodeIndex, needed: Hardware) -> CompactVerdict {
         self.judge_at(node, Concern { arrives: Some(needed), ..Concern::default() }, || Ok(()))
     }
 
-    /// Whether an agent may target a node. The result is valid until the agent proposes something else, or links
-    /// change.
+    /// Whether an agent may target a node. A positive result is cached until the agent proposes something else or the
+    /// links change.
     pub(crate) fn is_in_reach(&mut self, index: AgentIndex, operation: AgentOperation, to: NodeIndex) -> bool {
         let agent = &mut self.agents[index.position()];
         if agent.reached == Some(self.links_version) {

@@ -87,7 +87,8 @@ impl Population {
         self.change_held(index, change);
     }
 
-    /// Ends a cycle: clears the queue, and adds parked agents to the label.
+    /// Ends a cycle: clears the queue, adds the outcomes of parked agents to the label, and unparks agents around freed
+    /// nodes.
     pub(crate) fn end_cycle(&mut self, label: &mut Label) {
         self.pending.clear();
         label.take_parked(&mut self.parked);

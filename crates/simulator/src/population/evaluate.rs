@@ -12,11 +12,11 @@ use crate::population::layers::decision_cache::is_plain;
 use crate::population::proposal::{Proposal, Target};
 use crate::population::state::Population;
 
-/// Scratch memory for evaluating agents of one population: one for each thread.
+/// Scratch memory for evaluating agents of one population. Each thread has one.
 pub struct Evaluator {
     decider: Decider,
     facts: KnowledgeBase,
-    /// Whether the facts include a number drawn for one agent.
+    /// Whether the facts include the random number of one agent.
     has_drawn: bool,
 }
 
@@ -33,14 +33,14 @@ impl Evaluator {
         Evaluator { decider: Decider::new(engine), facts, has_drawn: false }
     }
 
-    /// The decision of an agent's policy on its current knowledge. Changes nothing, so any number of threads can call
-    /// it concurrently.
+    /// The decision of an agent's policy on its current knowledge. Does not modify the population, so several threads
+    /// can call it concurrently.
     pub fn evaluate(&mut self, population: &Population, agent: AgentIndex, wanted: Wanted) -> &Decision {
         let instance = self.gather(population, agent);
         self.decider.decide(population.policy(population.agent(agent).policy()), &self.facts, instance, wanted)
     }
 
-    /// Passes the facts of the next decision in advance to a policy function that asks for them.
+    /// Shows the facts of the agent's next decision to its policy function, if that asks for previews.
     pub fn preview(&mut self, population: &Population, agent: AgentIndex) {
         let policy = population.policy(population.agent(agent).policy());
         if policy.wants_preview() {
@@ -67,7 +67,7 @@ struct Around<'a> {
     population: &'a Population,
     index: AgentIndex,
     agent: &'a Agent,
-    /// Whether the facts of the previous agent include a drawn number.
+    /// Whether the facts of the previous agent include a random number.
     had_drawn: bool,
 }
 
@@ -172,7 +172,7 @@ impl Population {
         Some(Proposal { operation: proposal.operation, target })
     }
 
-    /// The meaning of a target as written by an agent's policy for an operation.
+    /// Resolves the target of an operation, as written by an agent's policy.
     pub fn target(&self, agent: AgentIndex, operation: AgentOperation, written: Constant) -> Target {
         if operation.asks_for_flavour() {
             return self.names.find_flavour(written);
@@ -180,8 +180,8 @@ impl Population {
         self.names.find(written, self.node(self.agent(agent).node).neighbours())
     }
 
-    /// The memory of an agent, as its facts show it. With sliding memory, in standard order and without repeats; with
-    /// the prototype's, in the order of the inhibitions, repeats included.
+    /// The memory of an agent, as its facts show it. Sliding memory is in standard order and without duplicates. The
+    /// prototype's memory is in the order of the inhibitions, with duplicates.
     pub fn visible_memory<'a>(&self, agent: &'a Agent) -> Vec<&'a Remembered<Target>> {
         match self.memory {
             _ if agent.remembered().is_empty() => Vec::new(),

@@ -7,8 +7,8 @@ use crate::population::proposal::{CompactVerdict, Deployed, Judged, Outcome};
 
 /// The label of one cycle: all outcomes, in the order of judging. Accepted operations have been enacted.
 ///
-/// Nearly all agents propose nothing, or a place on a full node. Both are stored in a few bytes, because in a large
-/// population the label is larger than all other data that a cycle reads.
+/// Nearly all agents propose nothing, or ask for a place on a full node. These two outcomes are stored in a few bytes,
+/// because in a large population the label is larger than all other data that a cycle reads.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Label {
     entries: Vec<Entry>,
@@ -16,21 +16,21 @@ pub struct Label {
     accepted: Vec<u32>,
     judged: Vec<Judged>,
     deployed: Vec<Deployed>,
-    /// For each application, the outcomes of parked agents; empty if there are none.
+    /// For each application, the outcomes of parked agents; empty if no agent is parked.
     parked: Vec<ParkedCounts>,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Entry {
     Nop(AgentIndex),
-    /// Inhibited, because the node that the target means is full.
+    /// Inhibited, because the target node is full.
     FullNode(PlaceRequest),
-    /// The index in the list of judged requests.
+    /// An index into `judged`.
     Judged(u32),
     Deployed(u32),
 }
 
-/// The remaining action for an entry.
+/// What remains to be done for an entry after judging.
 pub(crate) enum Action<'a> {
     Remember(PlaceRequest),
     Judged(&'a mut Judged),
@@ -53,7 +53,7 @@ impl Label {
         self.entries.is_empty()
     }
 
-    /// The outcomes of parked agents by application, beside those judged individually; empty if there are none.
+    /// The outcomes of parked agents by application, in addition to the entries; empty if no agent is parked.
     pub fn parked(&self) -> &[ParkedCounts] {
         &self.parked
     }
@@ -123,7 +123,7 @@ impl Label {
         }
     }
 
-    /// The remaining action for the last entry.
+    /// What remains to be done for the last entry.
     pub(crate) fn last_action(&mut self) -> Option<Action<'_>> {
         let entry = *self.entries.last()?;
         self.action(entry)

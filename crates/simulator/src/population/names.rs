@@ -11,12 +11,12 @@ use mario_scenario::{ApplicationIndex, NodeIndex};
 use crate::population::agent::Neighbour;
 use crate::population::proposal::Target;
 
-/// The constants for nodes, applications and operations in facts, and their reverse mapping.
+/// Maps nodes, applications and operations to constants in facts, and back.
 #[derive(Clone)]
 pub(crate) struct Names {
     symbols: Arc<Symbols>,
     nodes: Vec<Constant>,
-    /// The positions of the nodes in the standard order of terms, `self` among them.
+    /// The positions of the nodes in the standard order of terms, which includes `self`.
     ranks: Vec<u32>,
     own_rank: u32,
     by_id: BTreeMap<Id, NodeIndex>,
@@ -132,12 +132,13 @@ impl Names {
         }
     }
 
-    /// The empty name is not a valid id; the placeholder must not equal the id of an existing object.
+    /// The target for the empty name, which is not a valid id. The placeholder must not equal the id of an existing
+    /// node.
     fn nothing() -> Target {
         Target::Unknown(Box::new(NodeId::number(0)))
     }
 
-    /// The term of a target in a fact, for ordering.
+    /// The id of a target in facts, as a sort key.
     pub(crate) fn target_order(&self, target: &Target) -> Id {
         match self.target(target) {
             Value::Integer(number) => Id::number(number),

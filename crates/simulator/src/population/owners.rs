@@ -15,9 +15,9 @@ use crate::population::state::Population;
 /// The nodes whose owners have initiative, and the notice period.
 #[derive(Debug, Default)]
 pub(crate) struct Owners {
-    /// In the order of all nodes.
+    /// Sorted by index.
     pub(crate) nodes: Vec<NodeIndex>,
-    /// The number of evaluations that an agent has left when its eviction is announced.
+    /// The number of evaluations between the announcement of an eviction and the eviction.
     pub(crate) notice: u32,
 }
 
@@ -38,7 +38,7 @@ pub struct OwnerAct {
     pub agent: AgentIndex,
     /// The action.
     pub kind: OwnerActKind,
-    /// The reason, as stated by the owner's policy; for an eviction, when it was announced.
+    /// The reason, as stated by the owner's policy. For an eviction, the reason given in its announcement.
     pub reason: String,
 }
 
@@ -59,8 +59,8 @@ impl Population {
         !self.owners.nodes.is_empty()
     }
 
-    /// Lets the owners of nodes act, after all accepted operations of a cycle are enacted: instances whose agents have
-    /// had their last evaluation are evicted, then each owner's policy is evaluated.
+    /// Lets the owners of nodes act, after all accepted operations of a cycle are enacted. Evicts the instances whose
+    /// notice has expired, then evaluates each owner's policy.
     pub fn initiative(&mut self, context: &mut AcceptanceContext) -> Vec<OwnerActs> {
         let nodes = std::mem::take(&mut self.owners.nodes);
         let acts = nodes.iter().filter_map(|node| {
@@ -85,7 +85,7 @@ impl Population {
         acts
     }
 
-    /// Evicts the instances on a node whose agents have had their last evaluation, in the order of their arrival.
+    /// Evicts the instances on a node whose notice has expired, in the order of their arrival.
     fn evict_due(&mut self, node: NodeIndex) -> Vec<OwnerAct> {
         let mut acts = Vec::new();
         let notices = self.node(node).agents().iter().map(|agent| (*agent, self.agent(*agent).notice()));
@@ -140,7 +140,7 @@ impl Population {
 }
 
 impl Owners {
-    /// The owners among the managers of these nodes; none if a planner manages, because it asks no manager.
+    /// The nodes whose owners have initiative; none if a planner manages, because it does not ask managers.
     pub(crate) fn of(nodes: &[SimulatedNode], arbitration: Arbitration, notice: u32) -> Owners {
         let has_initiative = |node: &SimulatedNode| {
             arbitration != Arbitration::Central

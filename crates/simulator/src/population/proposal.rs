@@ -11,7 +11,7 @@ use crate::population::index::AgentIndex;
 pub struct Proposal {
     /// The operation.
     pub operation: AgentOperation,
-    /// The target node or flavour, as written by the policy. The own node for an operation without a target.
+    /// The target node or flavour, as written by the policy. [`Target::Own`] for an operation without a target.
     pub target: Target,
 }
 
@@ -83,8 +83,8 @@ pub struct Judged {
 }
 
 /// The verdict of managers. Nearly all inhibitions are for lack of hardware, and there may be one for each agent in
-/// each cycle, so lack of hardware has a short form; [`Population::verdict`](crate::population::Population::verdict)
-/// returns the long form of each.
+/// each cycle, so lack of hardware has a short form. [`Population::verdict`](crate::population::Population::verdict)
+/// converts a compact verdict to the long form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CompactVerdict {
     /// The operation may be enacted.
@@ -93,10 +93,10 @@ pub enum CompactVerdict {
     NoRoom {
         /// The node.
         node: NodeIndex,
-        /// Its free hardware at that moment.
+        /// Its free hardware at that time.
         free: Capacity,
     },
-    /// Another rule inhibits it.
+    /// Another rule inhibits the operation.
     Inhibited(Box<Inhibition>),
 }
 
@@ -108,7 +108,7 @@ impl CompactVerdict {
 }
 
 impl Target {
-    /// The node that it denotes for an instance on `own`, if any.
+    /// The target node for an instance on `own`, if the target is a node.
     pub fn resolve(&self, own: NodeIndex) -> Option<NodeIndex> {
         match self {
             Target::Own => Some(own),

@@ -12,7 +12,7 @@ use crate::population::numbers::Numbers;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::Population;
 
-/// What [`Population::saved`] wrote, read again.
+/// The decoded form of [`Population::saved`].
 #[derive(Deserialize)]
 pub struct SavedPopulation {
     numbers: Numbers,
@@ -26,9 +26,9 @@ pub struct SavedPopulation {
 }
 
 impl Population {
-    /// Everything that changes during a run, without the configuration of the population.
+    /// The state that changes during a run, without the configuration of the population.
     pub fn saved(&self) -> impl Serialize + '_ {
-        // A new field does not compile until it is decided here whether it is saved.
+        // Destructured, so that a new field does not compile until it is decided here whether to save it.
         let Population {
             arbitration: _,
             memory: _,
@@ -79,11 +79,11 @@ impl Population {
         (self.parked, self.to_unpark) = (parked, to_unpark);
         self.pending = pending;
         self.links_version = links_version;
-        self.holds_together()
+        self.is_consistent()
     }
 
     /// Whether agents and nodes agree: each living agent is on one node, and holds its hardware there.
-    fn holds_together(&self) -> bool {
+    fn is_consistent(&self) -> bool {
         let count = self.agents.len();
         if u32::try_from(count).is_err() {
             return false;
@@ -92,7 +92,7 @@ impl Population {
             agent.node.position() < self.nodes.len()
                 && agent.application.position() < self.applications.len()
                 && agent.policy.position() < self.policies.len()
-                && agent.holds_together(self.nodes.len())
+                && agent.is_consistent(self.nodes.len())
                 && usize::from(agent.flavour().0)
                     <= self.applications[agent.application.position()].flavours.len().saturating_sub(1)
         };
@@ -107,6 +107,6 @@ impl Population {
         let all_are_placed =
             || self.agents.iter().zip(&places).all(|(agent, is_placed)| agent.is_alive() == *is_placed);
         let needed = |agent: &AgentIndex| self.held(self.agent(*agent));
-        are_there && all_are_placed() && self.nodes.iter().all(|node| node.holds_together(needed))
+        are_there && all_are_placed() && self.nodes.iter().all(|node| node.is_consistent(needed))
     }
 }

@@ -1,4 +1,4 @@
-//! The nodes of a population: each with its manager, and further data for the table of all nodes.
+//! The nodes of a population: each has its manager, its neighbours and its agents.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::population::index::AgentIndex;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SimulatedNode {
     manager: Manager<Promise>,
-    /// Inline, unless there are more than in most infrastructures.
+    /// Stored inline in most infrastructures.
     neighbours: SmallVec<[NodeIndex; 6]>,
     agents: SmallVec<[AgentIndex; 2]>,
-    /// Part of the scenario, so it is not stored in checkpoints.
+    /// Not stored in checkpoints, because it is part of the scenario.
     #[serde(skip)]
     pub(crate) acceptance: Option<Arc<Acceptance>>,
 }
@@ -67,7 +67,7 @@ impl SimulatedNode {
         &mut self.manager
     }
 
-    /// The nodes with a working link to it.
+    /// The nodes connected to it by a working link.
     pub fn neighbours(&self) -> &[NodeIndex] {
         &self.neighbours
     }
@@ -77,18 +77,18 @@ impl SimulatedNode {
         &self.agents
     }
 
-    /// Its own acceptance policy.
+    /// Its acceptance policy, if any.
     pub fn acceptance(&self) -> Option<&Arc<Acceptance>> {
         self.acceptance.as_ref()
     }
 
-    /// Whether agents here may target a node: a neighbour, or for a replica also the own node.
+    /// Whether agents on this node may target a node: a neighbour, or the node itself if `may_be_own`.
     pub(crate) fn reaches(&self, own: NodeIndex, target: NodeIndex, may_be_own: bool) -> bool {
         if target == own { may_be_own } else { self.neighbours.contains(&target) }
     }
 
-    /// Adds an accepted instance. Returns whether agents here see a difference: they do not if the hardware is
-    /// unbounded.
+    /// Adds an accepted instance. Returns whether the free hardware has changed, which agents on this node see. It does
+    /// not change if it is unbounded.
     pub(crate) fn arrives(&mut self, agent: AgentIndex, needed: Hardware) -> bool {
         let before = self.manager.free();
         self.manager.take(needed).expect("only what fits is accepted");
@@ -96,7 +96,7 @@ impl SimulatedNode {
         self.manager.free() != before
     }
 
-    /// Removes an instance. Returns whether agents here see a difference.
+    /// Removes an instance. Returns whether the free hardware has changed.
     pub(crate) fn departs(&mut self, agent: AgentIndex, needed: Hardware) -> bool {
         let Some(position) = self.agents.iter().position(|present| *present == agent) else { return false };
         self.agents.remove(position);
@@ -105,7 +105,7 @@ impl SimulatedNode {
         self.manager.free() != before
     }
 
-    /// Changes the hardware that an instance here holds. Returns whether agents here see a difference.
+    /// Changes the hardware that an instance holds on this node. Returns whether the free hardware has changed.
     pub(crate) fn changes(&mut self, change: HardwareChange) -> bool {
         let before = self.manager.free();
         self.manager.take(change.taken).expect("only what fits is accepted");
@@ -128,8 +128,8 @@ impl SimulatedNode {
         self.id() == other.id() && self.manager.capacity() == other.manager.capacity()
     }
 
-    /// Whether its free hardware is consistent with its agents, who need this much each, and nothing is reserved.
-    pub(crate) fn holds_together(&self, needed: impl Fn(&AgentIndex) -> Hardware) -> bool {
+    /// Whether its free hardware is consistent with the needs of its agents, and nothing is reserved.
+    pub(crate) fn is_consistent(&self, needed: impl Fn(&AgentIndex) -> Hardware) -> bool {
         let free = self.agents.iter().try_fold(self.manager.capacity(), |free, agent| free.take(needed(agent)));
         free == Some(self.manager.free()) && self.manager.reservations().is_empty()
     }

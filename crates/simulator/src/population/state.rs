@@ -23,7 +23,7 @@ use crate::population::simulated_node::SimulatedNode;
 pub struct Population {
     pub(crate) arbitration: Arbitration,
     pub(crate) memory: Memory,
-    /// The numbers of new instances.
+    /// Assigns the numbers of new instances.
     pub numbers: Numbers,
     pub(crate) applications: Vec<Application>,
     pub(crate) application_facts: Vec<Fact>,
@@ -33,32 +33,31 @@ pub struct Population {
     pub(crate) names: Names,
     pub(crate) nodes: Vec<SimulatedNode>,
     pub(crate) agents: Vec<Agent>,
-    /// The number of each agent's instance. Apart from the agents, because it is rarely read.
+    /// The number of each agent's instance. Stored separately from the agents, because it is rarely read.
     pub(crate) instances: Vec<i64>,
     /// The agents that have evaluated since the last cycle, in the order of evaluation.
     pub(crate) pending: Vec<PendingRequest>,
     /// Changes whenever the neighbours of a node change.
     pub(crate) links_version: LinksVersion,
-    /// Whether any node has an acceptance policy of its own.
+    /// Whether any node has an acceptance policy.
     pub(crate) has_acceptances: bool,
     /// The nodes whose owners have initiative.
     pub(crate) owners: Owners,
 
-    // The following fields are for `layers`.
+    // The remaining fields are for `layers`.
     pub(crate) full_nodes: FullNodes,
     /// Whether no policy lets its agents remember inhibitions.
     pub(crate) remembers_nothing: bool,
-    /// Whether any policy looks back, any agent counts the evaluations that an owner leaves it, or any instance may
-    /// sleep.
+    /// Whether evaluations change more than their count.
     pub(crate) past: PastUse,
-    /// Whether any instance can be run in more than one way.
+    /// Whether instances can have flavours or sleep.
     pub(crate) body_use: BodyUse,
-    /// For each application, the proposals of parked agents since the last cycle; empty if there are none.
+    /// For each application, the proposals of parked agents since the last cycle; empty if no agent is parked.
     pub(crate) parked: Vec<ParkedCounts>,
     pub(crate) parked_count: u64,
     /// Parked agents that must be unparked.
     pub(crate) to_unpark: Vec<AgentIndex>,
-    /// Nodes that were full at the start of this cycle and had free hardware at some point of it.
+    /// Nodes that had free hardware at some point of this cycle, after being full.
     pub(crate) freed: Vec<NodeIndex>,
 }
 
@@ -71,7 +70,7 @@ pub(crate) enum PastUse {
     Used,
 }
 
-/// The ways to run instances, besides the default.
+/// The ways to run instances other than the default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BodyUse {
     /// Whether some application has flavours.
@@ -82,11 +81,11 @@ pub(crate) struct BodyUse {
 
 /// The initial configuration of a population.
 pub struct PopulationConfig {
-    /// The order and rule of judging.
+    /// How proposals are judged, and in which order.
     pub arbitration: Arbitration,
     /// The rule by which agents forget.
     pub memory: Memory,
-    /// The number of evaluations that an agent has left when the owner of its node announces its eviction.
+    /// The number of evaluations between the announcement of an eviction by the owner of a node and the eviction.
     pub notice: u32,
     /// The numbering of instances.
     pub numbers: Numbers,
@@ -126,11 +125,11 @@ pub enum ContextChange<'a> {
         /// All its neighbours, in the order in which its agents see them.
         neighbours: &'a [NodeIndex],
     },
-    /// A node announces that it will leave.
+    /// A node announces its departure.
     Leaving(NodeIndex),
-    /// A node is down, with all that was on it.
+    /// A node goes down, with all instances on it.
     Down(NodeIndex),
-    /// A node is up, and empty.
+    /// A node comes up again, empty.
     Up(NodeIndex),
 }
 
@@ -229,7 +228,7 @@ impl Population {
         self.names.rank(neighbour)
     }
 
-    /// Whether a node has an acceptance policy of its own.
+    /// Whether a node has an acceptance policy.
     pub(crate) fn has_acceptance(&self, node: NodeIndex) -> bool {
         self.has_acceptances && self.node(node).acceptance().is_some()
     }
@@ -246,7 +245,7 @@ impl Population {
         self.applications[application.position()].hardware
     }
 
-    /// Rule r2: new data becomes available to a node. Returns the agents that were removed by it.
+    /// Rule r2: new data becomes available to a node. Returns the agents that the change removes.
     pub fn r2(&mut self, change: ContextChange<'_>) -> Vec<AgentIndex> {
         match change {
             ContextChange::Requests { agent, facts } => self.agents[agent.position()].observe(facts),
@@ -272,8 +271,8 @@ impl Population {
         Vec::new()
     }
 
-    /// Sets the proposal of an agent, which waits for the next cycle. An operation without a target concerns the own
-    /// instance: any target given is ignored. `basis` says whether the proposal depends on the agent's past.
+    /// Sets the proposal of an agent, and queues it for the next cycle. An operation without a target concerns the
+    /// agent's own instance: a given target is ignored. `basis` says whether the proposal depends on the agent's past.
     pub fn propose(&mut self, agent: AgentIndex, mut proposal: Option<Proposal>, basis: Basis) {
         if let Some(proposal) = &mut proposal
             && !proposal.operation.has_target()
@@ -292,7 +291,7 @@ impl Population {
         self.repeat_proposal(agent);
     }
 
-    /// Repeats the last proposal of an agent, which waits for the next cycle.
+    /// Queues the last proposal of an agent again, for the next cycle.
     pub fn repeat_proposal(&mut self, index: AgentIndex) {
         let only_counts = self.only_counts();
         let agent = &mut self.agents[index.position()];
@@ -352,7 +351,7 @@ impl Population {
         self.arrives(index, to, needed);
     }
 
-    /// Changes a node, and everything derived from it.
+    /// Changes a node, and updates all state derived from it.
     pub(crate) fn change_node<T>(&mut self, node: NodeIndex, change: impl FnOnce(&mut SimulatedNode) -> T) -> T {
         let changing = &mut self.nodes[node.position()];
         let changed = change(changing);
@@ -386,7 +385,7 @@ impl Population {
         }
     }
 
-    /// Invalidates what agents on a node know about it.
+    /// Invalidates the cached proposals of the agents on a node that has changed, and unparks them.
     fn node_changed(&mut self, node: NodeIndex) {
         for position in 0..self.node(node).agents().len() {
             let agent = self.node(node).agents()[position];
@@ -395,8 +394,8 @@ impl Population {
         }
     }
 
-    /// Prefetches what an evaluation of an agent reads of its surroundings. Call it for a batch before they evaluate, so that their
-    /// cache misses overlap; the return value only keeps the read.
+    /// Prefetches the nodes that an evaluation of an agent reads. Call it for a batch of agents before they evaluate,
+    /// so that the cache misses overlap. The return value only keeps the read from being optimised away.
     pub fn prefetch_surroundings(&self, agent: AgentIndex) -> u32 {
         let agent = self.agent(agent);
         let node = self.node(agent.node);

@@ -1,28 +1,28 @@
 //! The prototype's routing table.
 //!
-//! The first request of a user from an access point creates an entry, which stays until the table is cleared: when an
-//! activation of the managers performed an operation. Among the instances with the fewest hops, the entry leads to the
-//! one with the fewest entries; its path is that to the *first* of those instances, even when another is chosen.
+//! The first request of a user from an access point creates an entry. Entries stay until the table is cleared, when an
+//! activation of the managers has performed an operation. Among the instances with the fewest hops, the entry leads to
+//! the one with the fewest entries. Its path is that to the *first* of those instances, even if another one is chosen.
 
 use mario_scenario::{NodeIndex, UserIndex};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::paths::{PathIndex, Trail};
+use crate::paths::{PathBuilder, PathIndex};
 use crate::population::AgentIndex;
-use crate::routing::{Client, Route, Terrain};
+use crate::routing::{Client, Route, RoutingContext};
 
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct LeastUsed {
     by_client: FxHashMap<(UserIndex, NodeIndex), Route>,
-    /// For each instance, its entries in the order of insertion. An instance is added when it is first a candidate.
+    /// For each instance, its entries in the order of insertion.
     entries: FxHashMap<AgentIndex, Vec<RouteEntry>>,
-    /// How often each instance was chosen, in the order of the first choice.
+    /// How often each instance was chosen, in the order in which instances first became candidates.
     used: Vec<(AgentIndex, u32)>,
     #[serde(skip)]
     found: Vec<NodeIndex>,
     #[serde(skip)]
-    trail: Trail,
+    path_builder: PathBuilder,
 }
 
 /// An entry of the routing table.
@@ -34,28 +34,28 @@ pub(crate) struct RouteEntry {
 
 impl LeastUsed {
     #[inline]
-    pub(crate) fn route(&mut self, client: Client, terrain: &mut Terrain<'_>) -> Option<Route> {
+    pub(crate) fn route(&mut self, client: Client, context: &mut RoutingContext<'_>) -> Option<Route> {
         let key = (client.user, client.access_point);
         if let Some(route) = self.by_client.get(&key) {
             return Some(*route);
         }
-        let route = self.find(client, terrain)?;
+        let route = self.find(client, context)?;
         self.by_client.insert(key, route);
         let entry = RouteEntry { access_point: client.access_point, path: route.path };
         self.entries.entry(route.agent).or_default().push(entry);
         Some(route)
     }
 
-    fn find(&mut self, client: Client, terrain: &mut Terrain<'_>) -> Option<Route> {
-        let placement = terrain.placement;
+    fn find(&mut self, client: Client, context: &mut RoutingContext<'_>) -> Option<Route> {
+        let placement = context.placement;
         let is_wanted = |node| !placement.on_node(client.application, node).is_empty();
-        terrain.paths.nearest(terrain.topology, client.access_point, is_wanted, &mut self.found);
-        let nearest = |agent: &AgentIndex| self.found.contains(&terrain.population.agent(*agent).node());
+        context.paths.nearest(context.topology, client.access_point, is_wanted, &mut self.found);
+        let nearest = |agent: &AgentIndex| self.found.contains(&context.population.agent(*agent).node());
         let mut candidates = placement.agents(client.application).iter().filter(nearest);
         let first = candidates.next()?;
-        let node = terrain.population.agent(first).node();
-        terrain.paths.trace(client.access_point, node, &mut self.trail);
-        let path = terrain.paths.path(terrain.topology, node, &self.trail);
+        let node = context.population.agent(first).node();
+        context.paths.trace(client.access_point, node, &mut self.path_builder);
+        let path = context.paths.path(context.topology, node, &self.path_builder);
         let chosen = least_used(&mut self.used, std::iter::once(first).chain(candidates));
         Some(Route { path, agent: chosen })
     }
@@ -71,7 +71,7 @@ impl LeastUsed {
     }
 }
 
-/// The least used candidate; of equals, the one that was a candidate first. Counts this use.
+/// The least used candidate; in case of a tie, the one that was a candidate first. Counts this use.
 fn least_used(used: &mut Vec<(AgentIndex, u32)>, candidates: impl Iterator<Item = AgentIndex>) -> AgentIndex {
     let mut best: Option<usize> = None;
     for agent in candidates {

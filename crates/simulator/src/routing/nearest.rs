@@ -1,18 +1,18 @@
 //! Routes to the nearest instance, round robin between equally near ones.
 //!
-//! Users of one application at one access point are a *cell*: they have the same routes, and share one round robin.
-//! Routes are computed on demand, and cached until an instance comes or goes that is, or was, among the nearest of the
-//! cell.
+//! The users of one application at one access point form a *cell*: they have the same routes, and share one round
+//! robin. Routes are computed on demand, and cached until one of the nearest instances of the cell is removed, or an
+//! equally near or nearer one is added.
 
 use mario_scenario::{ApplicationIndex, Metric, NodeIndex, Scenario, Topology, UserIndex, indices};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use super::field::{Destination, Field, Frontier, Ground};
+use super::field::{Destination, Field, Frontier, MetricGraph};
 use crate::flow::PREFETCHES;
-use crate::paths::{PathIndex, Trail};
-use crate::routing::{Client, Route, Terrain};
+use crate::paths::{PathBuilder, PathIndex};
+use crate::routing::{Client, Route, RoutingContext};
 
 indices! {
     /// The index of a cell.
@@ -30,10 +30,10 @@ pub(crate) struct Nearest {
     cells: Vec<Cell>,
     /// Cells whose routes became stale since the last call of `take_stale`.
     stale: Vec<CellIndex>,
-    /// For individual messages: the cells of users, and whose turn it is in each.
+    /// Used only if messages are simulated: the cells of users, and the rotation of each cell.
     of_user: Vec<CellIndex>,
     rotations: Vec<Rotation>,
-    /// For traffic as rates: the paths of cells that have, or had, more than one.
+    /// Used only if traffic is modelled as rates: the further paths of cells with more than one.
     further: FxHashMap<CellIndex, Vec<PathIndex>>,
     #[serde(skip)]
     scratch: Box<Scratch>,
@@ -44,8 +44,8 @@ pub(crate) struct Nearest {
 struct Scratch {
     frontier: Frontier,
     ends: Vec<NodeIndex>,
-    trail: Trail,
-    /// The application of the path in the trail, and its end; `None` if that may be outdated.
+    path_builder: PathBuilder,
+    /// The application of the path in `path_builder`, and its end; `None` if the path may be outdated.
     recent: Option<(ApplicationIndex, Destination)>,
     routes: Vec<Route>,
 }
@@ -55,7 +55,8 @@ struct Scratch {
 struct Cell {
     application: ApplicationIndex,
     access_point: NodeIndex,
-    /// For traffic as rates: the path to the nearest instance, or to one of them, which is renewed with the routes.
+    /// Used only if traffic is modelled as rates: the path to the nearest instance, or to one of several. Overwritten
+    /// when the routes change.
     path: Option<PathIndex>,
 }
 
@@ -75,12 +76,12 @@ impl Default for Rotation {
     }
 }
 
-/// The owner of computed paths.
+/// Who refers to a computed path, which decides whether it may be overwritten.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keeper {
-    /// The cell, while it uses them.
+    /// The cell alone. The path may be overwritten when the cell's routes change.
     Cell,
-    /// Messages in transit.
+    /// Messages in transit. The path must not be overwritten.
     Messages,
 }
 
@@ -104,7 +105,7 @@ impl Nearest {
     }
 
     /// Whether the routes are consistent with a scenario.
-    pub(crate) fn holds_together(&self, scenario: &Scenario, metric: Metric, agents: usize) -> bool {
+    pub(crate) fn is_consistent(&self, scenario: &Scenario, metric: Metric, agents: usize) -> bool {
         let nodes = scenario.topology.node_count();
         let rotations = self.rotations.len();
         let turns =
@@ -112,7 +113,7 @@ impl Nearest {
         self.metric == metric
             && self.nodes == nodes
             && self.fields.len() == scenario.applications.len()
-            && self.fields.iter().all(|field| field.holds_together(&scenario.topology, agents))
+            && self.fields.iter().all(|field| field.is_consistent(&scenario.topology, agents))
             && self.of_user.len() <= scenario.users.len()
             && self.of_user.iter().all(|cell| *cell == NO_CELL || cell.position() < rotations)
             && rotations <= self.cells.len()
@@ -122,7 +123,7 @@ impl Nearest {
 
     /// The route of the next message of a user.
     #[inline]
-    pub(crate) fn route(&mut self, client: Client, terrain: &mut Terrain<'_>) -> Option<Route> {
+    pub(crate) fn route(&mut self, client: Client, context: &mut RoutingContext<'_>) -> Option<Route> {
         for cell in self.stale.drain(..) {
             self.rotations[cell.position()].is_stale = true;
         }
@@ -130,28 +131,28 @@ impl Nearest {
             Some(index) if *index != NO_CELL => *index,
             _ => self.find_cell(client),
         };
-        self.next_route(index, terrain)
+        self.next_route(index, context)
     }
 
-    /// The route of the next request that an instance on a node sends to an application.
+    /// The route of the next request from an instance on `node` to an application.
     pub(crate) fn route_from(
         &mut self,
         node: NodeIndex,
         application: ApplicationIndex,
-        terrain: &mut Terrain<'_>,
+        context: &mut RoutingContext<'_>,
     ) -> Option<Route> {
         for cell in self.stale.drain(..) {
             self.rotations[cell.position()].is_stale = true;
         }
         let index = self.cell(application, node);
         self.prepare_rotation(index);
-        self.next_route(index, terrain)
+        self.next_route(index, context)
     }
 
     #[inline]
-    fn next_route(&mut self, index: CellIndex, terrain: &mut Terrain<'_>) -> Option<Route> {
+    fn next_route(&mut self, index: CellIndex, context: &mut RoutingContext<'_>) -> Option<Route> {
         if self.rotations[index.position()].is_stale {
-            self.find(index, Keeper::Messages, terrain);
+            self.find(index, Keeper::Messages, context);
             let rotation = &mut self.rotations[index.position()];
             (rotation.is_stale, rotation.turn) = (false, 0);
             rotation.routes.clear();
@@ -196,7 +197,7 @@ impl Nearest {
         self.cells[cell.position()].application
     }
 
-    /// Adds the first clients: their cells are numbered by application and access point, so that cells that change
+    /// Adds the initial clients. Their cells are numbered by application and access point, so that cells that change
     /// together, because they share the nearest instance, are adjacent in memory. Returns the number of cells.
     pub(crate) fn expect(&mut self, mut clients: Vec<(ApplicationIndex, NodeIndex)>) -> usize {
         clients.sort_unstable();
@@ -208,8 +209,8 @@ impl Nearest {
         self.cells.len()
     }
 
-    /// Prefetches what it takes to compute the routes of these cells: the first two nodes on the path, after which it
-    /// is mostly shared.
+    /// Prefetches the state needed to compute the routes of these cells: the first two nodes of each path. The rest of
+    /// a path is usually shared with other cells.
     pub(crate) fn prefetch_for(&self, cells: &[CellIndex], topology: &Topology) -> f64 {
         let place = |cell: &CellIndex| {
             let cell = &self.cells[cell.position()];
@@ -225,34 +226,35 @@ impl Nearest {
     }
 
     /// The current routes of a cell. Their paths are valid until the next call.
-    pub(crate) fn routes(&mut self, index: CellIndex, terrain: &mut Terrain<'_>) -> &[Route] {
-        self.find(index, Keeper::Cell, terrain);
+    pub(crate) fn routes(&mut self, index: CellIndex, context: &mut RoutingContext<'_>) -> &[Route] {
+        self.find(index, Keeper::Cell, context);
         &self.scratch.routes
     }
 
-    /// Cells whose routes may have changed since the last call.
+    /// Replaces `stale` by the cells whose routes may have changed since the last call.
     pub(crate) fn take_stale(&mut self, stale: &mut Vec<CellIndex>) {
         stale.clear();
         stale.append(&mut self.stale);
     }
 
-    fn find(&mut self, index: CellIndex, keeper: Keeper, terrain: &mut Terrain<'_>) {
+    fn find(&mut self, index: CellIndex, keeper: Keeper, context: &mut RoutingContext<'_>) {
         let Cell { application, access_point, .. } = self.cells[index.position()];
         let field = &mut self.fields[application.position()];
         field.refresh(access_point);
         self.scratch.routes.clear();
         let recent = self.scratch.recent.filter(|recent| recent.0 == application).map(|recent| recent.1);
-        let destination = field.follow(terrain.ground(self.metric), access_point, recent, &mut self.scratch.trail);
+        let destination =
+            field.follow(context.graph(self.metric), access_point, recent, &mut self.scratch.path_builder);
         self.scratch.recent = Some((application, destination));
         match destination {
             Destination::Nowhere => {}
             Destination::One(node, agent) => {
-                let path = self.path(index, 0, node, keeper, terrain);
+                let path = self.path(index, 0, node, keeper, context);
                 if let Some(agent) = agent {
                     self.scratch.routes.push(Route { path, agent });
                     return;
                 }
-                let agents = terrain.placement.on_node(application, node);
+                let agents = context.placement.on_node(application, node);
                 self.scratch.routes.extend(agents.iter().map(|agent| Route { path, agent: *agent }));
                 if let [agent] = agents {
                     self.fields[application.position()].remember(node, *agent);
@@ -261,11 +263,11 @@ impl Nearest {
             }
             Destination::Several => {
                 let mut ends = std::mem::take(&mut self.scratch.ends);
-                terrain.paths.descend(terrain.topology, access_point, self.metric, field, &mut ends);
+                context.paths.descend(context.topology, access_point, self.metric, field, &mut ends);
                 for (place, node) in ends.iter().enumerate() {
-                    terrain.paths.trace(access_point, *node, &mut self.scratch.trail);
-                    let path = self.path(index, place, *node, keeper, terrain);
-                    let agents = terrain.placement.on_node(application, *node);
+                    context.paths.trace(access_point, *node, &mut self.scratch.path_builder);
+                    let path = self.path(index, place, *node, keeper, context);
+                    let agents = context.placement.on_node(application, *node);
                     self.scratch.routes.extend(agents.iter().map(|agent| Route { path, agent: *agent }));
                 }
                 self.scratch.ends = ends;
@@ -274,54 +276,64 @@ impl Nearest {
         }
     }
 
-    /// Stores the path just found, to one of the ends of a cell's routes.
+    /// Stores the path just found, for the route at index `place` of a cell.
     fn path(
         &mut self,
         cell: CellIndex,
         place: usize,
         end: NodeIndex,
         keeper: Keeper,
-        terrain: &mut Terrain<'_>,
+        context: &mut RoutingContext<'_>,
     ) -> PathIndex {
-        let Terrain { topology, paths, .. } = terrain;
+        let RoutingContext { topology, paths, .. } = context;
         if keeper == Keeper::Messages {
-            return paths.path(topology, end, &self.scratch.trail);
+            return paths.path(topology, end, &self.scratch.path_builder);
         }
         if place == 0 {
             let own = &mut self.cells[cell.position()].path;
-            return *own.insert(paths.renew(topology, *own, end, &self.scratch.trail));
+            return *own.insert(paths.renew(topology, *own, end, &self.scratch.path_builder));
         }
         let further = self.further.entry(cell).or_default();
-        let path = paths.renew(topology, further.get(place - 1).copied(), end, &self.scratch.trail);
+        let path = paths.renew(topology, further.get(place - 1).copied(), end, &self.scratch.path_builder);
         if further.len() < place {
             further.push(path);
         }
         path
     }
 
-    /// Updates routes after an instance has come to a node.
-    pub(crate) fn instance_came(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
+    /// Updates routes after an instance was added to a node.
+    pub(crate) fn instance_added(
+        &mut self,
+        application: ApplicationIndex,
+        node: NodeIndex,
+        context: &RoutingContext<'_>,
+    ) {
         let field = &mut self.fields[application.position()];
         field.prepare(self.nodes);
         self.scratch.recent = None;
-        field.add(terrain.ground(self.metric), node, &mut self.scratch.frontier, &mut self.stale);
+        field.add(context.graph(self.metric), node, &mut self.scratch.frontier, &mut self.stale);
     }
 
-    /// Updates routes after an instance has left a node.
-    pub(crate) fn instance_left(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
-        let hosts = |node| !terrain.placement.on_node(application, node).is_empty();
+    /// Updates routes after an instance was removed from a node.
+    pub(crate) fn instance_removed(
+        &mut self,
+        application: ApplicationIndex,
+        node: NodeIndex,
+        context: &RoutingContext<'_>,
+    ) {
+        let hosts = |node| !context.placement.on_node(application, node).is_empty();
         let field = &mut self.fields[application.position()];
         self.scratch.recent = None;
-        field.remove(terrain.ground(self.metric), node, hosts, &mut self.scratch.frontier, &mut self.stale);
+        field.remove(context.graph(self.metric), node, hosts, &mut self.scratch.frontier, &mut self.stale);
     }
 
     /// Updates routes after nodes or links went up or down.
-    pub(crate) fn infrastructure_changed(&mut self, terrain: &Terrain<'_>) {
+    pub(crate) fn infrastructure_changed(&mut self, context: &RoutingContext<'_>) {
         self.scratch.recent = None;
         for (position, field) in self.fields.iter_mut().enumerate().filter(|(_, field)| !field.is_empty()) {
-            let agents = terrain.placement.agents(ApplicationIndex::at(position)).iter();
-            let hosts = agents.map(|agent| terrain.population.agent(agent).node());
-            field.rebuild(terrain.ground(self.metric), hosts, &mut self.scratch.frontier);
+            let agents = context.placement.agents(ApplicationIndex::at(position)).iter();
+            let hosts = agents.map(|agent| context.population.agent(agent).node());
+            field.rebuild(context.graph(self.metric), hosts, &mut self.scratch.frontier);
         }
         for cell in &self.cells {
             self.fields[cell.application.position()].forget(cell.access_point, &mut self.stale);
@@ -335,8 +347,8 @@ impl Nearest {
     }
 }
 
-impl Terrain<'_> {
-    fn ground(&self, metric: Metric) -> Ground<'_> {
-        Ground { topology: self.topology, paths: self.paths, metric }
+impl RoutingContext<'_> {
+    fn graph(&self, metric: Metric) -> MetricGraph<'_> {
+        MetricGraph { topology: self.topology, paths: self.paths, metric }
     }
 }

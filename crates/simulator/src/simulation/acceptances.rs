@@ -17,8 +17,8 @@ use crate::population::{AcceptanceCounts, Asked};
 pub struct AskedAcceptances {
     /// The number of evaluations.
     pub asked: u64,
-    /// The number of evaluations without a valid answer, after which the manager inhibited the request or the owner did
-    /// nothing.
+    /// The number of evaluations without a valid answer. After such a failure, the manager inhibits the request, or the
+    /// owner does nothing.
     pub failed: u64,
     /// The first failure.
     pub first: Option<FailedAcceptance>,
@@ -37,15 +37,15 @@ pub struct FailedAcceptance {
     pub request: String,
     /// The cause.
     pub cause: String,
-    /// A hint, if there is one.
+    /// A hint, if any.
     pub hint: Option<String>,
-    /// The place in the text of the policy: the failing goal if known, else the start of the called predicate.
-    pub place: Option<PolicyPlace>,
+    /// The location in the text of the policy: the failing goal if known, else the start of the called predicate.
+    pub place: Option<PolicyLocation>,
 }
 
-/// A place in one of the files of a policy.
+/// A location in one of the files of a policy.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct PolicyPlace {
+pub struct PolicyLocation {
     /// The file, as the trace names it.
     pub file: String,
     /// The line, from 1.
@@ -56,14 +56,14 @@ pub struct PolicyPlace {
     pub span: Range<usize>,
 }
 
-impl From<&Place> for PolicyPlace {
-    fn from(place: &Place) -> PolicyPlace {
+impl From<&Place> for PolicyLocation {
+    fn from(place: &Place) -> PolicyLocation {
         let (line, column) = place.position();
-        PolicyPlace { file: place.source_name().to_owned(), line, column, span: place.span.clone() }
+        PolicyLocation { file: place.source_name().to_owned(), line, column, span: place.span.clone() }
     }
 }
 
-impl fmt::Display for PolicyPlace {
+impl fmt::Display for PolicyLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -96,7 +96,7 @@ fn failed_acceptance(
         Some((_, Some(hint))) => Some(hint.clone()),
         _ => failure.hint,
     };
-    let place = unknown.map(|(place, _)| place).or_else(|| failure.place.as_ref().map(PolicyPlace::from));
+    let place = unknown.map(|(place, _)| place).or_else(|| failure.place.as_ref().map(PolicyLocation::from));
     Some(FailedAcceptance {
         time,
         node: scenario.topology.node(node).id.clone(),
@@ -111,12 +111,12 @@ fn failed_acceptance(
     })
 }
 
-/// The call of an undefined predicate in a policy, and a hint. The exception itself does not tell the place.
-fn unknown_call(policy: &PolicyText, called: &str) -> Option<(PolicyPlace, Option<String>)> {
+/// Finds the call of an undefined predicate in a policy, and a hint. The exception itself has no location.
+fn unknown_call(policy: &PolicyText, called: &str) -> Option<(PolicyLocation, Option<String>)> {
     let (name, text) = policy.files.first()?;
     let resolvers = || policy.resolver();
     let finding = find_unknown_call(engine(), name, text, &resolvers, called)?;
-    Some((PolicyPlace::from(&finding.place), finding.hint))
+    Some((PolicyLocation::from(&finding.place), finding.hint))
 }
 
 /// A request, as written for an acceptance policy.

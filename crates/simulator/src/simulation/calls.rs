@@ -1,10 +1,10 @@
-//! Calls to other applications for client requests, where messages are sent individually.
+//! Calls to other applications for client requests, if messages are simulated.
 //!
 //! A client request to an application that calls others is *pending* from the start of its service until all its calls
 //! have been answered. An instance does not wait for its calls: it starts the next request as soon as its own part is
-//! done. Answers take no time, as those to users. If a call is lost, or the instance is removed before all its calls
-//! were answered, the request is lost as well. Calls that were already sent are still delivered and served, but their
-//! answers are ignored.
+//! done. Answers to calls take no time, like answers to users. If a call is lost, or if the instance is removed before
+//! all its calls were answered, the request is lost as well. Calls that were already sent are still delivered and
+//! served, but their answers are ignored.
 
 use mario_domain::Time;
 use mario_scenario::{ApplicationIndex, Call, CallOrder, NodeIndex, Scenario, UserIndex, indices};
@@ -16,18 +16,18 @@ use crate::population::AgentIndex;
 use crate::recorder::{Recorder, Served, ServedCall};
 
 indices! {
-    /// The index of a call: application by application, in the order of stages.
+    /// The index of a call. Calls are ordered by application, then by stage.
     pub CallIndex;
     /// The index of a pending request.
     pub(crate) PendingIndex;
 }
 
-/// What waits for a client request.
+/// Who waits for the answer to a client request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Origin {
     /// The user who sent it.
     User(UserIndex),
-    /// The request for which an instance sent it.
+    /// The pending request for which an instance sent it.
     Call { caller: PendingIndex, call: CallIndex },
 }
 
@@ -43,7 +43,7 @@ struct Pending {
     next_stage: u32,
     /// Requests of the current stage that are still to be sent.
     to_send: u32,
-    /// The number of events it waits for: the end of its own service, and answers to calls.
+    /// The number of events that it waits for: the end of its own service, and answers to calls.
     outstanding: u32,
     is_lost: bool,
 }
@@ -102,8 +102,8 @@ impl PendingTable {
     }
 
     /// Whether each restored pending request is at a valid stage, and waits for exactly the events that refer to it:
-    /// due `answers`, and requests with these origins.
-    pub(super) fn holds_together(
+    /// scheduled `answers`, and requests with these `origins`.
+    pub(super) fn is_consistent(
         &self,
         stage_count: impl Fn(AgentIndex) -> usize,
         answers: impl Iterator<Item = PendingIndex>,
@@ -147,7 +147,7 @@ impl PendingTable {
 }
 
 impl Simulation<'_> {
-    /// Starts the service of a request with a caller. `served.ended` is when the instance's own part ends.
+    /// Starts the service of a request. `served.ended` is the time when the instance's own part ends.
     pub(super) fn take_up(&mut self, origin: Origin, served: ServedCall, recorder: &mut impl Recorder) {
         let has_calls = !self.scenario.applications[served.application.position()].stages.is_empty();
         if has_calls {
@@ -167,7 +167,7 @@ impl Simulation<'_> {
             self.queue.schedule(served.ended, super::Event::Answer(pending));
             return;
         }
-        tell_served(origin, &served, recorder);
+        report_served(origin, &served, recorder);
         if let Origin::Call { caller, .. } = origin {
             self.queue.schedule(served.ended, super::Event::Answer(caller));
         }
@@ -195,7 +195,7 @@ impl Simulation<'_> {
         let Some(stage) = stages.get(next_stage as usize) else {
             self.calls.pending.free.push(index);
             let ended = self.queue.now();
-            tell_served(origin, &ServedCall { application, agent, emitted, arrived, started, ended }, recorder);
+            report_served(origin, &ServedCall { application, agent, emitted, arrived, started, ended }, recorder);
             if let Origin::Call { caller, .. } = origin {
                 self.answer(caller, recorder);
             }
@@ -224,7 +224,7 @@ impl Simulation<'_> {
         CallIndex(self.calls.first[application.position()] + before as u32)
     }
 
-    /// Sends one request of a call in sequence, with this number of requests left.
+    /// Sends the next request of a call whose requests are sent in sequence. `left` includes this one.
     fn send_one_of(&mut self, index: PendingIndex, call: CallIndex, left: u32, recorder: &mut impl Recorder) {
         let pending = &mut self.calls.pending.all[index.position()];
         (pending.outstanding, pending.to_send) = (1, left - 1);
@@ -238,8 +238,8 @@ impl Simulation<'_> {
         let (_, Call { application, .. }) = self.calls.all[call.position()];
         let access_point: NodeIndex = self.population.agent(agent).node();
         self.effort.emitted += 1;
-        let (router, mut terrain) = self.routing();
-        let route = router.route_from(access_point, application, &mut terrain);
+        let (router, mut context) = self.routing();
+        let route = router.route_from(access_point, application, &mut context);
         let origin = Origin::Call { caller, call };
         match route {
             Some(route) => {
@@ -252,7 +252,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Loses a client request to an application, and with it the request for which it was sent.
+    /// Drops a client request to an application, and the request for which it was sent.
     pub(super) fn lose(&mut self, origin: Origin, application: ApplicationIndex, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         match origin {
@@ -280,7 +280,7 @@ impl Simulation<'_> {
         self.lose(origin, application, recorder);
     }
 
-    /// Updates the calls of instances after the users' connections changed, where traffic is rates.
+    /// Updates the calls of instances after the users' connections changed, if traffic is modelled as rates.
     pub(super) fn settle_calls(&mut self) {
         if let Some((flow, router, mut world)) = self.flowing()
             && flow.has_calls()
@@ -289,7 +289,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Loses the pending requests of an instance that was removed.
+    /// Drops the pending requests of a removed instance.
     pub(super) fn lose_pending_of(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         if self.calls.all.is_empty() {
             return;
@@ -303,7 +303,7 @@ impl Simulation<'_> {
     }
 }
 
-fn tell_served(origin: Origin, served: &ServedCall, recorder: &mut impl Recorder) {
+fn report_served(origin: Origin, served: &ServedCall, recorder: &mut impl Recorder) {
     let ServedCall { application, agent, emitted, arrived, started, ended } = *served;
     match origin {
         Origin::User(user) => recorder.served(&Served { user, application, agent, emitted, arrived, started, ended }),

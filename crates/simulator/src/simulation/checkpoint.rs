@@ -1,6 +1,6 @@
-//! The whole state of a run between two events, stored and restored.
+//! Stores and restores the whole state of a run between two events.
 //!
-//! Scratch memory, and what follows from the scenario alone, is not stored but rebuilt.
+//! Scratch memory and data derived from the scenario alone are not stored, but rebuilt.
 
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Fidelity, Scenario, UserPlan};
@@ -12,7 +12,7 @@ use crate::population::AgentIndex;
 use crate::validation::Limits;
 
 impl<'a> Simulation<'a> {
-    /// The whole state, to be stored. [`Simulation::restore`] reads it in the same order.
+    /// The whole state. [`Simulation::restore`] reads it in the same order.
     pub(crate) fn saved(&self) -> impl Serialize + '_ {
         // A new field must be handled here: is it part of the state?
         let Simulation {
@@ -75,7 +75,7 @@ impl<'a> Simulation<'a> {
         self.has_begun
     }
 
-    /// Restores the state, and returns whether it is valid for this run. An invalid one must not be used.
+    /// Restores the state. Returns whether it is valid for this run; if not, the simulation must not be used.
     fn restore<'de, D: Deserializer<'de>>(&mut self, saved: D) -> Result<bool, D::Error> {
         let (world, traffic, operators, course) = Deserialize::deserialize(saved)?;
         let (population, decision_cache);
@@ -98,16 +98,16 @@ impl<'a> Simulation<'a> {
             planner.remember(memory);
         }
         (self.has_begun, self.has_ended, self.agents_have_started, self.effort) = course;
-        Ok(are_agents && self.holds_together())
+        Ok(are_agents && self.is_consistent())
     }
 
     /// Whether all parts of the state are consistent with each other and with the scenario.
-    fn holds_together(&mut self) -> bool {
+    fn is_consistent(&mut self) -> bool {
         let scenario = self.scenario;
         let agents = self.population.agent_count();
-        // Where traffic is rates, messages are not counted per instance.
+        // If traffic is modelled as rates, messages are not counted per instance.
         let served = if self.flow.is_none() { agents } else { 0 };
-        let (cells, turns) = self.flow.as_ref().map_or((0, 0), |flow| flow.counts());
+        let (cells, round_robins) = self.flow.as_ref().map_or((0, 0), |flow| flow.counts());
         let (pending, calls) = self.calls.counts();
         let limits = Limits {
             agents,
@@ -116,7 +116,7 @@ impl<'a> Simulation<'a> {
             paths: self.paths.count(),
             messages: self.messages.len(),
             cells: self.router.cell_count(),
-            turns,
+            round_robins,
             batches: self.due.batch_count(),
             ..Limits::of(scenario)
         };
@@ -124,33 +124,33 @@ impl<'a> Simulation<'a> {
             && self.flow.as_ref().is_none_or(|flow| Limits { cells, ..limits.clone() }.hold_for(flow));
         are_numbers
             && self.flow.is_some() == (scenario.network.fidelity == Fidelity::Flow)
-            && self.queue.holds_together()
-            && self.due.holds_together(scenario.applications.len())
-            && self.placement.holds_together(
+            && self.queue.is_consistent()
+            && self.due.is_consistent(scenario.applications.len())
+            && self.placement.is_consistent(
                 &self.population,
                 scenario.applications.len(),
                 scenario.topology.node_count(),
             )
             && self.sleepers.is_some() == (self.flow.is_some() && scenario.has_sleep())
-            && self.sleepers.as_ref().is_none_or(|sleepers| sleepers.hold_together(&self.population, scenario))
+            && self.sleepers.as_ref().is_none_or(|sleepers| sleepers.are_consistent(&self.population, scenario))
             && self.paths.resume(&scenario.topology)
-            && self.router.holds_together(scenario, agents)
+            && self.router.is_consistent(scenario, agents)
             && self.flow.as_ref().is_none_or(|flow| {
-                flow.holds_together(scenario, agents, |agent| self.population.agent(agent).application())
+                flow.is_consistent(scenario, agents, |agent| self.population.agent(agent).application())
             })
-            && self.links.holds_together(&scenario.topology, scenario.network)
-            && self.messages.holds_together(&self.paths)
+            && self.links.is_consistent(&scenario.topology, scenario.network)
+            && self.messages.is_consistent(&self.paths)
             && self.instances.len() == served
-            && self.calls_hold_together()
-            && self.observations.holds_together(scenario.observation, served)
-            && self.users_hold_together()
+            && self.calls_are_consistent()
+            && self.observations.is_consistent(scenario.observation, served)
+            && self.users_are_consistent()
             && self.deploys_begun <= scenario.deploys.len()
             && self.is_redeploying.len() == scenario.applications.len()
-            && self.planner.as_ref().is_none_or(|planner| planner.holds_together(scenario))
+            && self.planner.as_ref().is_none_or(|planner| planner.is_consistent(scenario))
     }
 
-    /// Whether each pending request waits for as many events as refer to it.
-    fn calls_hold_together(&self) -> bool {
+    /// Whether the number of events that each pending request waits for is correct.
+    fn calls_are_consistent(&self) -> bool {
         let stages = |agent: AgentIndex| {
             let application = self.population.agent(agent).application();
             self.scenario.applications[application.position()].stages.len()
@@ -161,10 +161,10 @@ impl<'a> Simulation<'a> {
         });
         let sent = self.messages.iter().map(|message| message.origin);
         let waiting = self.instances.iter().flat_map(|service| &service.waiting).map(|waiting| waiting.origin);
-        self.calls.saved().holds_together(stages, answers, sent.chain(waiting))
+        self.calls.saved().is_consistent(stages, answers, sent.chain(waiting))
     }
 
-    fn users_hold_together(&self) -> bool {
+    fn users_are_consistent(&self) -> bool {
         let plans = &self.scenario.users;
         let is_planned = |(user, plan): (&User, &UserPlan)| {
             user.application == plan.application && user.emitter.is_of(plan.workload)

@@ -32,7 +32,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Takes a node down, with everything on it. Messages in transit to it are lost when they arrive.
+    /// Takes a node down, with all instances on it. Messages in transit to it are lost on arrival.
     pub(super) fn take_down(&mut self, node: NodeIndex, cause: Cause, recorder: &mut impl Recorder) {
         if !self.paths.is_node_up(node) {
             return;
@@ -55,7 +55,7 @@ impl Simulation<'_> {
         self.infrastructure_changed(&[one, other], recorder);
     }
 
-    /// Updates the neighbours that managers see, reconnects users where needed, and drops routes.
+    /// Updates the neighbours that managers see, reconnects users if needed, and drops routes.
     fn infrastructure_changed(&mut self, changed: &[NodeIndex], recorder: &mut impl Recorder) {
         let topology = &self.scenario.topology;
         let mut concerned: Vec<NodeIndex> = changed.to_vec();
@@ -64,8 +64,8 @@ impl Simulation<'_> {
             let neighbours: Vec<NodeIndex> = self.paths.neighbours(topology, node).collect();
             self.population.r2(ContextChange::Neighbours { node, neighbours: &neighbours });
         }
-        let (router, terrain) = self.routing();
-        router.infrastructure_changed(&terrain);
+        let (router, context) = self.routing();
+        router.infrastructure_changed(&context);
         self.settle_flow();
         for user in (0..self.users.len()).map(UserIndex::at) {
             let state = &self.users[user.position()];

@@ -1,4 +1,4 @@
-//! The evaluation schedule: agents that evaluate at the same time are one batch, and one event.
+//! The evaluation schedule: agents that evaluate at the same time form one batch, with one event.
 
 use mario_domain::Time;
 use mario_scenario::{ApplicationIndex, indices};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::Event;
-use crate::flow::Round;
+use crate::flow::Pattern;
 use crate::population::{AgentIndex, ParkedCounts, Population};
 use crate::queue::EventQueue;
 
@@ -15,9 +15,9 @@ indices! {
     pub(super) BatchIndex;
 }
 
-/// The number of agents to take at a time: enough for their cache misses to overlap, and few enough for their data to
-/// stay in the cache until it is used.
-pub(super) const TOGETHER: usize = 32;
+/// The number of agents that are prefetched together: enough for their cache misses to overlap, and few enough for
+/// their data to stay cached until it is used.
+pub(super) const PREFETCHED_AGENTS: usize = 32;
 
 /// The agents whose evaluations are scheduled: one batch for each event.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -29,19 +29,19 @@ pub(super) struct EvaluationSchedule {
     parked: usize,
 }
 
-/// Agents that evaluate one after another, in this order.
+/// Agents that evaluate at the same time, in this order.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Batch {
     agents: Vec<AgentIndex>,
-    /// A bit for each agent: set while it is neither parked nor known to be gone.
+    /// A bit for each agent: set while it is neither parked nor known to be removed.
     awake: Vec<u64>,
-    /// The number of agents that are gone.
+    /// The number of agents known to be removed.
     gone: usize,
     parked: usize,
     /// How often the batch has been evaluated.
     round: u32,
     /// Aggregated outcomes of parked agents. Indexed by pattern length - 1, then by application and phase (`round % length`).
-    parked_outcomes: [Vec<ParkedCounts>; Round::LENGTH_MAX],
+    parked_outcomes: [Vec<ParkedCounts>; Pattern::LENGTH_MAX],
 }
 
 /// The position of an agent in the schedule, and its state while parked.
@@ -49,25 +49,25 @@ struct Batch {
 struct Slot {
     batch: BatchIndex,
     position: u32,
-    /// The first round of its batch for which it is parked.
+    /// The first round of its batch in which it is parked.
     since: u32,
-    /// A bit for each snapshot of its recurring pattern: set if the agent's proposal is inhibited then.
+    /// A bit for each snapshot of its recurring pattern: set if the agent's proposal for it is inhibited.
     inhibited: u16,
     /// The recurring pattern of its facts, from the first round for which it is parked; `None` while it is awake.
-    round: Option<Round>,
+    pattern: Option<Pattern>,
 }
 
 impl Slot {
     /// The slot of an agent that was never scheduled.
-    const UNSCHEDULED: Slot = Slot { batch: BatchIndex(0), position: 0, since: 0, inhibited: 0, round: None };
+    const UNSCHEDULED: Slot = Slot { batch: BatchIndex(0), position: 0, since: 0, inhibited: 0, pattern: None };
 }
 
-/// What happened to an agent while it was parked.
+/// The state of an agent that was unparked.
 pub(super) struct Unparked {
     /// The number of rounds for which it was parked.
     pub(super) rounds: u32,
-    /// Its recurring pattern, at the snapshot that is next.
-    pub(super) next: Round,
+    /// Its recurring pattern, positioned at the next snapshot.
+    pub(super) next: Pattern,
 }
 
 /// The position of an iteration over a batch.
@@ -84,9 +84,9 @@ impl EvaluationSchedule {
         self.batches.len()
     }
 
-    /// Whether a restored schedule is consistent: batches and slots agree, and every parked agent is counted, for this number of
-    /// applications.
-    pub(super) fn holds_together(&self, applications: usize) -> bool {
+    /// Whether a restored schedule is consistent: batches and slots agree, and every parked agent is counted under one
+    /// of `applications` applications.
+    pub(super) fn is_consistent(&self, applications: usize) -> bool {
         let is_sound = |batch: &Batch| {
             let count = batch.agents.len();
             let words_are_right = batch.awake.len() == count.div_ceil(64);
@@ -100,10 +100,10 @@ impl EvaluationSchedule {
         };
         let mut parked = vec![0_usize; self.batches.len()];
         let mut is_in_batch = |agent: usize, slot: &Slot| {
-            let Some(round) = slot.round else { return true };
+            let Some(pattern) = slot.pattern else { return true };
             let Some(batch) = self.batches.get(slot.batch.position()) else { return false };
             parked[slot.batch.position()] += 1;
-            round.can_be()
+            pattern.is_valid()
                 && slot.since <= batch.round + 1
                 && batch.agents.get(slot.position as usize).is_some_and(|there| there.position() == agent)
         };
@@ -119,7 +119,8 @@ impl EvaluationSchedule {
         EvaluationSchedule { slots: Vec::with_capacity(agents), ..EvaluationSchedule::default() }
     }
 
-    /// Schedules the evaluation of an agent. It joins the batch of the last event for this time, if that is an evaluation.
+    /// Schedules the evaluation of an agent. If the last event for this time is an evaluation, the agent joins its
+    /// batch.
     pub(super) fn schedule(&mut self, agent: AgentIndex, time: Time, queue: &mut EventQueue<Event>) {
         let index = match queue.last_at(time) {
             Some(Event::Evaluations(last)) => last,
@@ -152,8 +153,8 @@ impl EvaluationSchedule {
         }
     }
 
-    /// Prefetches the slots of these agents, for [`EvaluationSchedule::unpark`]. The return value only keeps the reads from being
-    /// optimised away.
+    /// Prefetches the slots of these agents, for [`EvaluationSchedule::unpark`]. The return value only keeps the reads
+    /// from being optimised away.
     pub(super) fn prefetch(&self, agents: &[AgentIndex]) -> u32 {
         let slots = agents.iter().filter_map(|agent| self.slots.get(agent.position()));
         slots.fold(0, |sum, slot| sum ^ slot.position)
@@ -165,7 +166,7 @@ impl EvaluationSchedule {
         if batch.parked == 0 {
             return Vec::new();
         }
-        let is_parked = |agent: &AgentIndex| self.slots[agent.position()].round.is_some();
+        let is_parked = |agent: &AgentIndex| self.slots[agent.position()].pattern.is_some();
         batch.agents.iter().copied().filter(is_parked).collect()
     }
 
@@ -183,18 +184,18 @@ impl EvaluationSchedule {
         batch.agents.len() - batch.gone - batch.parked
     }
 
-    /// The next agents of a batch that exist and are awake; none at its end.
+    /// The next agents of a batch that exist and are awake; empty at the end of the batch.
     pub(super) fn next(
         &mut self,
         index: BatchIndex,
         cursor: &mut Cursor,
         population: &Population,
-    ) -> SmallVec<[AgentIndex; TOGETHER]> {
+    ) -> SmallVec<[AgentIndex; PREFETCHED_AGENTS]> {
         let batch = &mut self.batches[index.position()];
         let mut found = SmallVec::new();
         while let Some(word) = batch.awake.get(cursor.word).copied() {
             let mut bits = cursor.bits.unwrap_or(word);
-            while bits != 0 && found.len() < TOGETHER {
+            while bits != 0 && found.len() < PREFETCHED_AGENTS {
                 let bit = bits.trailing_zeros();
                 bits &= bits - 1;
                 let agent = batch.agents[cursor.word * 64 + bit as usize];
@@ -206,7 +207,7 @@ impl EvaluationSchedule {
                 }
             }
             cursor.bits = Some(bits);
-            if found.len() == TOGETHER {
+            if found.len() == PREFETCHED_AGENTS {
                 break;
             }
             *cursor = Cursor { word: cursor.word + 1, bits: None };
@@ -214,8 +215,8 @@ impl EvaluationSchedule {
         found
     }
 
-    /// Ends a round of a batch and schedules the next at `time`, or frees the batch if no agent is left. Returns the number of
-    /// agents that evaluated.
+    /// Ends a round of a batch and schedules the next at `time`, or frees the batch if no agent is left. Returns how
+    /// many agents evaluated.
     pub(super) fn end_round(&mut self, index: BatchIndex, time: Time, queue: &mut EventQueue<Event>) -> usize {
         let batch = &mut self.batches[index.position()];
         batch.round += 1;
@@ -232,7 +233,7 @@ impl EvaluationSchedule {
         count
     }
 
-    /// Removes the agents that are gone: those that are neither awake nor parked.
+    /// Removes the agents that no longer exist: those that are neither awake nor parked.
     fn drop_gone(&mut self, index: BatchIndex) {
         let batch = &mut self.batches[index.position()];
         let (agents, awake) = (std::mem::take(&mut batch.agents), std::mem::take(&mut batch.awake));
@@ -240,15 +241,15 @@ impl EvaluationSchedule {
         for (position, agent) in agents.into_iter().enumerate() {
             let slot = &mut self.slots[agent.position()];
             let is_awake = awake[position / 64] >> (position % 64) & 1 == 1;
-            if is_awake || slot.round.is_some() {
+            if is_awake || slot.pattern.is_some() {
                 slot.position = batch.push(agent);
                 batch.set_awake(slot.position, is_awake);
             }
         }
     }
 
-    /// Writes the outcomes of the parked agents of a batch in this round to `sums`, one for each application; nothing if none is
-    /// parked.
+    /// Writes the outcomes of the parked agents of a batch in this round to `sums`, one for each application. `sums`
+    /// stays empty if no agent is parked.
     pub(super) fn parked_outcomes(&self, index: BatchIndex, applications: usize, sums: &mut Vec<ParkedCounts>) {
         let batch = &self.batches[index.position()];
         sums.clear();
@@ -264,12 +265,12 @@ impl EvaluationSchedule {
         }
     }
 
-    /// Parks an agent from the next round of its batch on. `steady_outcome` returns the outcome for a snapshot of its pattern.
-    /// Returns whether it is parked: it is not if one of these outcomes is unknown, or if the batch is small.
+    /// Parks an agent from the next round of its batch on. `steady_outcome` returns the outcome for a snapshot of its
+    /// pattern. Returns whether the agent was parked: not if an outcome is unknown, or if the batch is small.
     pub(super) fn park(
         &mut self,
         agent: AgentIndex,
-        round: Round,
+        pattern: Pattern,
         application: ApplicationIndex,
         applications: usize,
         steady_outcome: impl Fn(Option<u8>) -> Option<ParkedCounts>,
@@ -280,12 +281,12 @@ impl EvaluationSchedule {
             // Aggregating the outcomes of few agents would cost more than evaluating them one by one.
             return false;
         }
-        let parked_outcomes: SmallVec<[ParkedCounts; 1]> = match round.snapshots().map(steady_outcome).collect() {
+        let parked_outcomes: SmallVec<[ParkedCounts; 1]> = match pattern.snapshots().map(steady_outcome).collect() {
             Some(parked_outcomes) => parked_outcomes,
             None => return false,
         };
         slot.since = batch.round + 1;
-        slot.round = Some(round);
+        slot.pattern = Some(pattern);
         slot.inhibited = (0..)
             .zip(&parked_outcomes)
             .fold(0, |mask, (number, steady_outcome)| mask | (u16::from(steady_outcome.inhibited > 0) << number));
@@ -299,8 +300,8 @@ impl EvaluationSchedule {
         true
     }
 
-    /// Unparks an agent; `None` if it is not parked. `steady_outcome` returns the outcome that was counted for a snapshot of its
-    /// pattern, given whether its proposal was inhibited then.
+    /// Unparks an agent; returns `None` if it was not parked. `steady_outcome` returns the outcome that was counted for
+    /// a snapshot of its pattern, given whether its proposal was inhibited.
     pub(super) fn unpark(
         &mut self,
         agent: AgentIndex,
@@ -309,11 +310,11 @@ impl EvaluationSchedule {
         steady_outcome: impl Fn(Option<u8>, bool) -> ParkedCounts,
     ) -> Option<Unparked> {
         let slot = self.slots.get_mut(agent.position())?;
-        let round = slot.round?;
+        let pattern = slot.pattern?;
         let former = *slot;
-        slot.round = None;
+        slot.pattern = None;
         let batch = &mut self.batches[slot.batch.position()];
-        for (number, snapshot) in (0..).zip(round.snapshots()) {
+        for (number, snapshot) in (0..).zip(pattern.snapshots()) {
             let steady_outcome = steady_outcome(snapshot, former.inhibited >> number & 1 == 1);
             batch.steady_outcome(former, number, application, applications).remove(&steady_outcome);
         }
@@ -321,7 +322,7 @@ impl EvaluationSchedule {
         batch.parked -= 1;
         self.parked -= 1;
         let rounds = batch.round - former.since;
-        Some(Unparked { rounds, next: round.after(rounds) })
+        Some(Unparked { rounds, next: pattern.after(rounds) })
     }
 }
 
@@ -346,7 +347,7 @@ impl Batch {
         }
     }
 
-    /// The aggregated outcomes to which an agent parked in `slot` contributes in the rounds of the snapshot `number` of its
+    /// The aggregated outcomes to which an agent parked in `slot` contributes in rounds with snapshot `number` of its
     /// pattern.
     fn steady_outcome(
         &mut self,
@@ -355,13 +356,13 @@ impl Batch {
         application: ApplicationIndex,
         applications: usize,
     ) -> &mut ParkedCounts {
-        let round = slot.round.unwrap_or_default();
-        let length = usize::from(round.length());
+        let pattern = slot.pattern.unwrap_or_default();
+        let length = usize::from(pattern.length());
         let parked_outcomes = &mut self.parked_outcomes[length - 1];
         if parked_outcomes.is_empty() {
             parked_outcomes.resize(applications * length, ParkedCounts::default());
         }
-        let remainder = (slot.since as usize + usize::from(round.until(number))) % length;
+        let remainder = (slot.since as usize + usize::from(pattern.until(number))) % length;
         &mut parked_outcomes[application.position() * length + remainder]
     }
 }

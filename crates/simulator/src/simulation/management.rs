@@ -1,11 +1,11 @@
-//! Agents that evaluate, managers that judge, operators that deploy.
+//! Evaluation of agents, judging by managers, and deployment by operators.
 
 use mario_domain::AgentOperation;
 use mario_policy::{Decision, Wanted};
 use mario_scenario::{ApplicationIndex, Arbitration, Deploy, NodeIndex, Numbering};
 use smallvec::SmallVec;
 
-use super::evaluation_schedule::{BatchIndex, Cursor, TOGETHER};
+use super::evaluation_schedule::{BatchIndex, Cursor, PREFETCHED_AGENTS};
 use super::reasons::{FailedDecision, failed_decision};
 use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
@@ -16,11 +16,11 @@ use crate::population::{
 };
 use crate::recorder::Recorder;
 
-/// With fewer agents to evaluate than this, a further thread costs more than it saves.
+/// The minimum number of agents per thread. With fewer agents, another thread costs more than it saves.
 const AGENTS_PER_THREAD: usize = 128;
 
-/// The number of agents that observe before the policies of some of them are evaluated: enough for a policy to stay in
-/// the cache, and few enough for the agents to be still cached afterwards.
+/// The number of agents that observe before their policies are evaluated: enough for a policy to stay in the CPU cache,
+/// and few enough for the agents to be still cached afterwards.
 const AGENTS_PER_GROUP: usize = 256;
 
 /// The result of evaluating an agent's policy.
@@ -53,7 +53,7 @@ impl Simulation<'_> {
             self.due.schedule(agent, now + self.scenario.agents.period, &mut self.queue);
         }
         if self.scenario.numbering == Numbering::Shared {
-            // From now on an instance takes a second number, for its agent.
+            // From now on, an instance takes two numbers; the second is for its agent.
             self.population.numbers.per_instance = 2;
         }
     }
@@ -65,7 +65,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Evaluates all agents that are due now, sequentially or in parallel: none sees the decision of another.
+    /// Evaluates all agents that are due now, sequentially or in parallel: no agent sees the decision of another.
     pub(super) fn evaluate(&mut self, due: BatchIndex, recorder: &mut impl Recorder) {
         self.unpark_agents(recorder);
         while let Some(Event::Evaluations(next)) =
@@ -84,16 +84,16 @@ impl Simulation<'_> {
             self.effort.shared += awake as u64;
         }
         if is_shared || self.population.wants_preview() || !recorder.wants_decisions() {
-            self.ask_together(due, is_shared, recorder);
+            self.evaluate_in_groups(due, is_shared, recorder);
         } else {
-            self.ask_in_turn(due, recorder);
+            self.evaluate_sequentially(due, recorder);
         }
         let next = self.queue.now() + self.scenario.agents.period;
         self.effort.asked += self.due.end_round(due, next, &mut self.queue) as u64;
     }
 
-    /// Lets an agent observe its clients' requests: rule r2.
-    fn look(&mut self, agent: AgentIndex) {
+    /// Lets an agent observe its client requests: rule r2.
+    fn observe(&mut self, agent: AgentIndex) {
         let facts = &mut self.scratch.facts;
         let seen = match &mut self.flow {
             Some(flow) => flow.facts(agent, self.queue.now(), facts),
@@ -124,14 +124,14 @@ impl Simulation<'_> {
         }
     }
 
-    /// Lets a batch of agents observe their clients' requests.
+    /// Lets a batch of agents observe their client requests.
     ///
-    /// In a large world each of them would have several cache misses. So the data is prefetched for all of them, step
-    /// by step, and their cache misses overlap.
-    fn look_together(&mut self, agents: &[AgentIndex], wanted: Wanted) {
+    /// In a large world, each agent costs several cache misses. So each level of the data is prefetched for all agents
+    /// before the next level, and their cache misses overlap.
+    fn observe_batch(&mut self, agents: &[AgentIndex], wanted: Wanted) {
         if let Some(flow) = &self.flow {
             std::hint::black_box(self.due.prefetch(agents));
-            let moving = || agents.iter().copied().filter(|agent| flow.is_moving(*agent));
+            let moving = || agents.iter().copied().filter(|agent| flow.may_change(*agent));
             let mut sum = moving()
                 .map(|agent| self.population.prefetch_snapshots(agent))
                 .fold(flow.prefetch(agents), u32::wrapping_add);
@@ -144,9 +144,9 @@ impl Simulation<'_> {
             std::hint::black_box(sum);
         }
         for agent in agents {
-            self.look(*agent);
+            self.observe(*agent);
         }
-        let asking: SmallVec<[AgentIndex; TOGETHER]> =
+        let asking: SmallVec<[AgentIndex; PREFETCHED_AGENTS]> =
             agents.iter().copied().filter(|agent| !self.is_known(*agent, wanted)).collect();
         std::hint::black_box(
             asking.iter().map(|agent| self.population.prefetch_surroundings(*agent)).fold(0, u32::wrapping_add),
@@ -156,7 +156,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether an agent's policy need not be evaluated, because its decision is cached.
+    /// Whether an agent's decision is cached, so that its policy need not be evaluated.
     fn is_known(&self, agent: AgentIndex, wanted: Wanted) -> bool {
         // Only the proposal is cached, not all solutions of the policy.
         let is_known = self.population.is_unchanged(agent)
@@ -185,13 +185,13 @@ impl Simulation<'_> {
     }
 
     /// Uses a proposal from the shared cache for an agent.
-    fn follow_others(&mut self, agent: AgentIndex, found: (Option<Proposal>, Basis), recorder: &mut impl Recorder) {
+    fn reuse_shared(&mut self, agent: AgentIndex, found: (Option<Proposal>, Basis), recorder: &mut impl Recorder) {
         recorder.evaluation(self.queue.now(), agent, &self.population, None);
         self.population.propose(agent, found.0, found.1);
     }
 
     /// Evaluates the policy of an agent, without sharing the result.
-    fn ask(&mut self, agent: AgentIndex, wanted: Wanted, recorder: &mut impl Recorder) {
+    fn evaluate_agent(&mut self, agent: AgentIndex, wanted: Wanted, recorder: &mut impl Recorder) {
         self.effort.evaluated += 1;
         let is_unchanged = self.population.is_unchanged(agent);
         let decision = self.evaluators[0].evaluate(&self.population, agent, wanted);
@@ -208,7 +208,7 @@ impl Simulation<'_> {
     }
 
     /// Evaluates agents one by one. If all solutions are needed, the shared cache is not used.
-    fn ask_in_turn(&mut self, due: BatchIndex, recorder: &mut impl Recorder) {
+    fn evaluate_sequentially(&mut self, due: BatchIndex, recorder: &mut impl Recorder) {
         let may_park = self.may_park(recorder);
         let mut cursor = Cursor::default();
         loop {
@@ -216,12 +216,12 @@ impl Simulation<'_> {
             if agents.is_empty() {
                 return;
             }
-            self.look_together(&agents, Wanted::All);
+            self.observe_batch(&agents, Wanted::All);
             for agent in agents {
                 if self.is_known(agent, Wanted::All) {
                     self.repeat(agent, recorder);
                 } else {
-                    self.ask(agent, Wanted::All, recorder);
+                    self.evaluate_agent(agent, Wanted::All, recorder);
                 }
                 if may_park {
                     self.park_if_steady(agent);
@@ -230,8 +230,9 @@ impl Simulation<'_> {
         }
     }
 
-    /// Evaluates the policies of agents in groups of a few hundred, or all at once, sequentially or in parallel.
-    fn ask_together(&mut self, due: BatchIndex, is_shared: bool, recorder: &mut impl Recorder) {
+    /// Evaluates the policies of agents in groups: of [`AGENTS_PER_GROUP`], or of all agents if threads share the work
+    /// or a policy wants previews.
+    fn evaluate_in_groups(&mut self, due: BatchIndex, is_shared: bool, recorder: &mut impl Recorder) {
         let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
         let is_whole = is_shared || self.population.wants_preview();
         let at_most = if is_whole { usize::MAX } else { AGENTS_PER_GROUP };
@@ -239,13 +240,13 @@ impl Simulation<'_> {
         let mut group = Vec::new();
         loop {
             let agents = self.due.next(due, &mut cursor, &self.population);
-            self.look_together(&agents, wanted);
+            self.observe_batch(&agents, wanted);
             for agent in &agents {
                 let found = (!self.is_known(*agent, wanted)).then(|| self.find(*agent, wanted));
                 group.push((*agent, found));
             }
             if agents.is_empty() || group.len() >= at_most {
-                self.ask_group(&mut group, wanted, recorder);
+                self.evaluate_group(&mut group, wanted, recorder);
             }
             if agents.is_empty() {
                 return;
@@ -253,7 +254,7 @@ impl Simulation<'_> {
         }
     }
 
-    fn ask_group(
+    fn evaluate_group(
         &mut self,
         group: &mut Vec<(AgentIndex, Option<Lookup>)>,
         wanted: Wanted,
@@ -267,16 +268,16 @@ impl Simulation<'_> {
         for (agent, found) in group.drain(..) {
             match found {
                 None => self.repeat(agent, recorder),
-                Some(Lookup::Hit(proposal, basis)) => self.follow_others(agent, (proposal, basis), recorder),
+                Some(Lookup::Hit(proposal, basis)) => self.reuse_shared(agent, (proposal, basis), recorder),
                 Some(Lookup::Pending(slot)) => {
                     match self.decision_cache.lookup_pending(&self.population, agent, slot) {
-                        Some(found) => self.follow_others(agent, found, recorder),
-                        None => self.ask(agent, wanted, recorder),
+                        Some(found) => self.reuse_shared(agent, found, recorder),
+                        None => self.evaluate_agent(agent, wanted, recorder),
                     }
                 }
                 Some(Lookup::Miss(slot)) => {
                     let answer = answers.next().expect("all who are due were asked");
-                    self.take(agent, slot, answer, recorder);
+                    self.apply_answer(agent, slot, answer, recorder);
                 }
             }
             if may_park {
@@ -286,7 +287,7 @@ impl Simulation<'_> {
     }
 
     /// Applies the result of an evaluation in a group.
-    fn take(&mut self, agent: AgentIndex, slot: Option<SlotId>, answer: Answer, recorder: &mut impl Recorder) {
+    fn apply_answer(&mut self, agent: AgentIndex, slot: Option<SlotId>, answer: Answer, recorder: &mut impl Recorder) {
         self.effort.evaluated += 1;
         self.effort.failed += u64::from(answer.has_failed);
         self.note_failure(agent, answer.failed);
@@ -315,7 +316,7 @@ impl Simulation<'_> {
             Answer { proposal, is_plain, basis, has_failed, failed, decision }
         };
         if due.len() <= chunk {
-            // A single share needs no thread.
+            // A single chunk needs no thread.
             let evaluator = &mut self.evaluators[0];
             return vec![due.iter().map(|agent| ask(evaluator, *agent)).collect()];
         }
@@ -366,7 +367,7 @@ impl Simulation<'_> {
         self.queue.schedule(now + self.scenario.management_period, Event::Management);
     }
 
-    /// Updates network and routes after an accepted operation.
+    /// Updates traffic and routes after an accepted operation.
     fn follow(&mut self, outcome: &Outcome, recorder: &mut impl Recorder) {
         match outcome {
             Outcome::Nop(_) => {}
@@ -386,11 +387,11 @@ impl Simulation<'_> {
                 } else if judged.proposal.operation == AgentOperation::Migrate {
                     let was_routed_to = self.moved(judged.agent, judged.from);
                     self.restart_observation(judged.agent);
-                    let (router, terrain) = self.routing();
+                    let (router, context) = self.routing();
                     if was_routed_to {
-                        router.instance_left(application, judged.from, &terrain);
+                        router.instance_removed(application, judged.from, &context);
                     }
-                    router.instance_came(application, now_on, &terrain);
+                    router.instance_added(application, now_on, &context);
                 } else if judged.proposal.operation == AgentOperation::Sleep {
                     self.fell_asleep(judged.agent);
                 } else if judged.proposal.operation == AgentOperation::Wake {
@@ -400,7 +401,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Makes a new instance reachable, and schedules its agent's first evaluation one period later.
+    /// Makes a new instance reachable, and schedules its agent's first evaluation after one period.
     pub(super) fn add_instance(&mut self, agent: AgentIndex) {
         let created = self.population.agent(agent);
         let (application, node, is_asleep) = (created.application(), created.node(), created.is_asleep());
@@ -414,15 +415,15 @@ impl Simulation<'_> {
         if is_asleep {
             self.fell_asleep(agent);
         }
-        let (router, terrain) = self.routing();
-        router.instance_came(application, node, &terrain);
+        let (router, context) = self.routing();
+        router.instance_added(application, node, &context);
         if self.agents_have_started {
             let first = self.queue.now() + self.scenario.agents.period;
             self.due.schedule(agent, first, &mut self.queue);
         }
     }
 
-    /// Forgets the requests that reached an instance before.
+    /// Drops the observed requests of an instance.
     fn restart_observation(&mut self, agent: AgentIndex) {
         match &mut self.flow {
             Some(flow) => flow.clear_instance(agent),
@@ -430,7 +431,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Updates traffic as rates to the current placement.
+    /// Adapts rate traffic to the current placement.
     pub(super) fn settle_flow(&mut self) {
         if let Some((flow, router, mut world)) = self.flowing() {
             flow.settle(router, &mut world);
@@ -449,12 +450,12 @@ impl Simulation<'_> {
             None => self.end_instance(agent, recorder),
         }
         if was_routed_to {
-            let (router, terrain) = self.routing();
-            router.instance_left(application, node, &terrain);
+            let (router, context) = self.routing();
+            router.instance_removed(application, node, &context);
         }
     }
 
-    /// Has the operators redeploy applications that have no instance left and are wanted.
+    /// Schedules the redeployment of applications that users want and that have no instance left.
     pub(super) fn watch_over_applications(&mut self) {
         let Some(delay) = self.scenario.redeploy_delay else { return };
         for position in 0..self.scenario.applications.len() {
@@ -466,7 +467,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether users want an application that has no instance left, and no deployment is pending.
+    /// Whether an application has users, but no instance and no pending deployment.
     fn is_missed(&self, application: ApplicationIndex) -> bool {
         let is_asked_for = |deployment: &Deployment| deployment.application == application;
         self.placement.agents(application).is_empty()
@@ -485,8 +486,8 @@ impl Simulation<'_> {
         to_come.iter().any(is_of_it) && !begun.iter().any(is_of_it)
     }
 
-    /// Proposes a new instance for an operator, unless one exists by now or no user wants it any more. The managers
-    /// judge it at their next activation.
+    /// Proposes a new instance on behalf of an operator, unless one exists by now or no user wants it any more. The
+    /// managers judge it at their next activation.
     pub(super) fn redeploy(&mut self, application: ApplicationIndex) {
         self.is_redeploying[application.position()] = false;
         if !self.is_missed(application) {

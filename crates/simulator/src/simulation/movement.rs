@@ -1,4 +1,4 @@
-//! Users who come, move and go.
+//! Users who arrive, move and leave.
 
 use mario_domain::Time;
 use mario_scenario::{ApplicationIndex, NodeIndex, UserIndex};
@@ -10,12 +10,12 @@ use crate::recorder::Recorder;
 use crate::routing::CellIndex;
 
 impl Simulation<'_> {
-    /// A step of mobility: users move, and new ones start to send.
+    /// A step of mobility: users move, and new users start to send.
     pub(super) fn step(&mut self, step: u32, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let attachments = &self.scenario.attachments;
         if recorder.wants_traffic() {
-            self.tell_flow(now, recorder);
+            self.report_flow(now, recorder);
         }
         recorder.step(now, step as usize);
         if step as usize + 1 < attachments.step_count() {
@@ -53,7 +53,7 @@ impl Simulation<'_> {
         self.watch_over_applications();
     }
 
-    /// Prefetches what will be changed when these users move, if traffic is rates and its state is large.
+    /// Prefetches the state that these moves will change, if traffic is modelled as rates and the state is large.
     fn prefetch_moves(&mut self, changes: &[(UserIndex, Option<NodeIndex>)]) {
         if !self.flow.as_ref().is_some_and(|flow| flow.is_large()) {
             return;
@@ -68,12 +68,12 @@ impl Simulation<'_> {
             let moves = moving.into_iter().map(|(user, application, node)| (user, router.cell(application, node)));
             flow.prefetch_moves(
                 &moves.collect::<SmallVec<[(UserIndex, CellIndex); PREFETCHES]>>(),
-                world.terrain.paths,
+                world.routing.paths,
             );
         }
     }
 
-    /// Connects a user to the wanted access point, or to the nearest possible one.
+    /// Connects a user to the wanted access point, or to the nearest one that is up.
     pub(super) fn connect(&mut self, index: UserIndex, recorder: &mut impl Recorder) {
         let user = &self.users[index.position()];
         let to = user.wanted.and_then(|wanted| self.working_access_point(wanted));
@@ -103,7 +103,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Drops the scheduled requests of a user who is away.
+    /// Drops the scheduled requests of a user who has left.
     fn end_sending(&mut self, index: UserIndex) {
         self.users[index.position()].next_emission = None;
         if let Some(flow) = &mut self.flow {
@@ -111,7 +111,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Updates traffic as rates to the connection of a user.
+    /// Adapts rate traffic to the connection of a user.
     fn connect_flow(&mut self, index: UserIndex) {
         let User { application, access_point, next_emission, .. } = self.users[index.position()];
         if let Some((flow, router, mut world)) = self.flowing()
@@ -122,8 +122,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// The access point itself if it is up, else the nearest one that is: by position if both have one, else in the
-    /// order of nodes.
+    /// The access point itself if it is up, else the nearest one that is up: by position if all have one, else the
+    /// first in the order of nodes.
     fn working_access_point(&self, wanted: NodeIndex) -> Option<NodeIndex> {
         if self.paths.is_node_up(wanted) {
             return Some(wanted);

@@ -5,7 +5,7 @@ use crate::population::OwnerActKind;
 use crate::recorder::Recorder;
 
 impl Simulation<'_> {
-    /// Lets the owners of nodes act on the instances there, and updates network and routes.
+    /// Lets the owners of nodes act on the instances on their nodes, and updates traffic and routes.
     pub(super) fn take_initiative(&mut self, recorder: &mut impl Recorder) {
         let of_owners = self.population.initiative(&mut self.judge);
         self.count_acceptances();

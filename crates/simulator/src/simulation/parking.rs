@@ -1,17 +1,17 @@
-//! Parking: agents whose outcome is predictable are counted in aggregate, not evaluated one by one.
+//! Parking: agents whose outcome is predictable are counted in aggregate instead of being evaluated one by one.
 
 use mario_scenario::Scenario;
 
-use super::evaluation_schedule::{BatchIndex, TOGETHER};
+use super::evaluation_schedule::{BatchIndex, PREFETCHED_AGENTS};
 use super::{Reuse, Simulation};
 use crate::flow::Flow;
 use crate::population::{AgentIndex, ParkedCounts};
 use crate::recorder::Recorder;
 
 impl Simulation<'_> {
-    /// Whether agents may be parked. They may not if the recorder wants every evaluation; if an agent can be affected
-    /// by more than its own node, the free hardware of reachable nodes and its client requests; or if agents evaluate
-    /// several times before they are judged once.
+    /// Whether agents may be parked. They must not be parked if the recorder wants every evaluation, or if agents
+    /// evaluate several times before they are judged once. The same applies if an agent's outcome can depend on more
+    /// than its own node, the free hardware of reachable nodes and its client requests.
     pub(super) fn may_park(&self, recorder: &impl Recorder) -> bool {
         let Scenario { disturbances, updates, agents, management_period, .. } = self.scenario;
         let is_calm = disturbances.is_empty()
@@ -25,11 +25,11 @@ impl Simulation<'_> {
     /// Parks an agent that has just evaluated, if its outcomes are predictable until an event unparks it.
     pub(super) fn park_if_steady(&mut self, agent: AgentIndex) {
         let Some(flow) = &mut self.flow else { return };
-        let Some(round) = flow.round(agent) else { return };
+        let Some(pattern) = flow.pattern(agent) else { return };
         let population = &self.population;
         let (application, applications) = (population.agent(agent).application(), self.scenario.applications.len());
         let steady_outcome = |snapshot| population.steady_outcome(agent, snapshot);
-        if self.due.park(agent, round, application, applications, steady_outcome) {
+        if self.due.park(agent, pattern, application, applications, steady_outcome) {
             flow.park(agent);
             self.population.park(agent);
         }
@@ -42,12 +42,12 @@ impl Simulation<'_> {
         if let Some(flow) = &mut self.flow {
             flow.take_to_unpark(&mut to_unpark);
         }
-        for agents in to_unpark.chunks(TOGETHER) {
-            // Prefetch for the whole chunk, so that its cache misses overlap.
+        for agents in to_unpark.chunks(PREFETCHED_AGENTS) {
+            // Prefetches the whole chunk, so that the cache misses overlap.
             let sum = agents
                 .iter()
                 .fold(self.due.prefetch(agents), |sum, agent| sum ^ self.population.prefetch_parked(*agent));
-            let moving = |flow: &Flow| agents.iter().filter(|agent| flow.is_moving(**agent)).count();
+            let moving = |flow: &Flow| agents.iter().filter(|agent| flow.may_change(**agent)).count();
             std::hint::black_box((sum, self.flow.as_deref().map(moving)));
             for agent in agents {
                 self.unpark(*agent);

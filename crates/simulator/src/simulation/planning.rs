@@ -1,7 +1,6 @@
 //! Management by a planner that sees the whole infrastructure, as a baseline for agents.
 //!
-//! A [`Planner`] is called at each activation of the managers, before they judge. If agents manage, there is no
-//! planner.
+//! A [`Planner`] is called at each activation of the managers, before they judge. There is no planner if agents manage.
 
 use mario_scenario::{Management, NodeIndex, Scenario};
 
@@ -24,14 +23,14 @@ pub(super) trait Planner: Send {
     /// The plan of this activation of the managers.
     fn plan(&mut self, view: &View<'_>) -> Plan;
 
-    /// The memory of earlier plans; `None` if a plan depends on the view alone.
+    /// The state that must be stored in a checkpoint; `None` if a plan depends on the view alone.
     fn memory(&self) -> Option<Answers>;
 
-    /// Restores the memory of a planner.
+    /// Restores the state of a planner.
     fn remember(&mut self, memory: Answers);
 
-    /// Whether its memory is consistent with a scenario.
-    fn holds_together(&self, _scenario: &Scenario) -> bool {
+    /// Whether its restored state is consistent with a scenario.
+    fn is_consistent(&self, _scenario: &Scenario) -> bool {
         true
     }
 }
@@ -46,12 +45,12 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
-    /// For each user, the access point.
+    /// The access point of each user.
     fn access_points(&self) -> impl Iterator<Item = Option<NodeIndex>> {
         self.users.iter().map(|user| user.access_point)
     }
 
-    /// For each node, its hardware for instances. A node that is leaving or down has none.
+    /// The hardware of each node for instances; none for a node that is leaving or down.
     fn rooms(&self) -> Vec<Room> {
         let nodes = (0..self.scenario.topology.node_count()).map(NodeIndex::at);
         nodes
@@ -73,7 +72,7 @@ pub(super) fn planner(scenario: &Scenario) -> Option<Box<dyn Planner>> {
 }
 
 impl Simulation<'_> {
-    /// The current plan of the planner. The operators' own deployments come first.
+    /// The plan for this activation. The operators' own deployments come first.
     pub(super) fn plan(&mut self) -> Plan {
         let mut plan = Plan::default();
         if let Some(planner) = &mut self.planner {

@@ -1,5 +1,5 @@
-//! Why agents achieve nothing: the first failure of a policy, and the first inhibited request if none was accepted
-//! before.
+//! The first reasons why agents achieve nothing: the first failure of a policy, and the first inhibited request if none
+//! was accepted before.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,10 +8,10 @@ use mario_policy::{Decision, Ending, Solution, find_unknown_call};
 use mario_scenario::engine;
 use serde::{Deserialize, Serialize};
 
-use super::{PolicyPlace, Simulation};
+use super::{PolicyLocation, Simulation};
 use crate::population::{AgentIndex, Label, Outcome, Population, Target};
 
-/// The first reasons for which agents achieved nothing.
+/// The first reasons why agents achieved nothing.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct FirstReasons {
     /// The first decision without a valid proposal.
@@ -33,10 +33,10 @@ pub struct FailedDecision {
     pub policy: String,
     /// The cause.
     pub cause: String,
-    /// A hint, if there is one.
+    /// A hint, if any.
     pub hint: Option<String>,
-    /// The place in the text of the policy, if known.
-    pub place: Option<PolicyPlace>,
+    /// The location in the text of the policy, if known.
+    pub place: Option<PolicyLocation>,
 }
 
 /// A request that was inhibited.
@@ -52,8 +52,8 @@ pub struct InhibitedRequest {
     pub reason: String,
 }
 
-/// The number of decisions, and of those that exhausted their budget. Another thread may read it during a run, because
-/// a single evaluation of many agents with endless policies can take minutes.
+/// Counts decisions, and those that exhausted their budget. Another thread may read the counts during a run, because a
+/// single evaluation of many agents whose policies do not terminate can take minutes.
 #[derive(Debug, Default)]
 pub struct BudgetWatch {
     made: AtomicU64,
@@ -116,12 +116,12 @@ impl Simulation<'_> {
         let (None, Some(mut failed)) = (&self.effort.first.failed, failed) else { return };
         let policy = &self.scenario.policies[self.population.agent(agent).policy().position()];
         failed.policy.clone_from(&policy.name);
-        // The exception does not tell the place, but the call of an undefined predicate can be found in the text.
+        // The exception has no location, but the call of an undefined predicate can be found in the text.
         let called = failed.cause.split("existence_error(procedure, ").nth(1).and_then(|rest| rest.split("), ").next());
         if let (Some(called), Some((name, text))) = (called, policy.main())
             && let Some(finding) = find_unknown_call(engine(), name, text, &|| policy.resolver(), called)
         {
-            failed.place = Some(PolicyPlace::from(&finding.place));
+            failed.place = Some(PolicyLocation::from(&finding.place));
             failed.hint = finding.hint.or(failed.hint);
         }
         self.effort.first.failed = Some(*failed);

@@ -35,7 +35,7 @@ impl<'a> Simulation<'a> {
         Simulation::with_functions(scenario, options, &PolicyFunctions::default())
     }
 
-    /// As [`Simulation::new`], with functions that decide for some policies.
+    /// Like [`Simulation::new`], with functions that decide for some policies.
     pub fn with_functions(
         scenario: &'a Scenario,
         options: RunOptions,
@@ -51,7 +51,7 @@ impl<'a> Simulation<'a> {
         Ok(simulation)
     }
 
-    /// A world without instances and scheduled events.
+    /// A simulation without instances and scheduled events.
     pub(super) fn empty(
         scenario: &'a Scenario,
         options: RunOptions,
@@ -61,7 +61,7 @@ impl<'a> Simulation<'a> {
             check_size(scenario, search).map_err(SimulationError::TooLarge)?;
         }
         let engine = engine();
-        let mut population = found(engine, scenario, functions)?;
+        let mut population = build_population(engine, scenario, functions)?;
         let instances = instances_expected(scenario);
         population.reserve(instances);
         let threads = options.threads.max(1);
@@ -124,7 +124,7 @@ impl<'a> Simulation<'a> {
         for (position, update) in (0..).zip(&self.scenario.updates) {
             self.queue.schedule(update.time, Event::Update(position));
         }
-        // Takes the number of the prototype's monitor.
+        // In the prototype, its monitor takes this number.
         self.take_shared_number();
         self.step(0, recorder);
         for (position, disturbance) in (0..).zip(&self.scenario.disturbances) {
@@ -132,7 +132,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Deploys the instances of time 0, which must fit.
+    /// Deploys the initial instances. Fails if they do not fit.
     fn deploy_first(&mut self) -> Result<(), SimulationError> {
         let first = self.scenario.deploys.iter().take_while(|deploy| deploy.time <= Time::ZERO);
         let deployments: Vec<Deployment> = first.map(Deployment::from).collect();
@@ -140,7 +140,7 @@ impl<'a> Simulation<'a> {
         let mut label = Label::new();
         self.population.r1(&deployments, &mut self.judge, &mut label);
         self.count_acceptances();
-        // Only these deployments are in the label, so its entries have the indices of the deploys.
+        // The label has only these deployments, so its entries have the indices of the deploys.
         for (deploy, outcome) in label.iter().enumerate() {
             let Outcome::Deployed(Deployed { deployment, verdict, created }) = outcome else { continue };
             match (self.population.verdict(&verdict, deployment.application), created) {
@@ -169,7 +169,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// For each policy, whether it uses randomness; empty where none does.
+/// For each policy, whether it uses randomness; empty if none does.
 fn draws(scenario: &Scenario) -> Vec<bool> {
     let draws: Vec<bool> = scenario.policies.iter().map(|policy| asks_for(policy, "random")).collect();
     if draws.contains(&true) { draws } else { Vec::new() }
@@ -195,7 +195,11 @@ fn absent_at_first(scenario: &Scenario) -> Vec<NodeIndex> {
 }
 
 /// The population of a scenario, without instances.
-fn found(engine: &Engine, scenario: &Scenario, functions: &PolicyFunctions) -> Result<Population, SimulationError> {
+fn build_population(
+    engine: &Engine,
+    scenario: &Scenario,
+    functions: &PolicyFunctions,
+) -> Result<Population, SimulationError> {
     let policies = scenario.policies.iter().map(|text| load_policy(engine, text, scenario.agents.budget, functions));
     let acceptances = scenario.acceptances.iter().map(|text| load_acceptance(engine, text).map(Arc::new));
     let acceptances: Vec<Arc<Acceptance>> = acceptances.collect::<Result<_, _>>()?;
@@ -209,7 +213,7 @@ fn found(engine: &Engine, scenario: &Scenario, functions: &PolicyFunctions) -> R
     let application_facts = scenario.applications.iter().flat_map(|plan| plan.facts.clone()).collect();
     let numbers = match scenario.numbering {
         Numbering::Counted => Numbers::COUNTED,
-        // 0 is the prototype's operator, 1 its movement.
+        // In the prototype, number 0 is the operator and number 1 the mobility process.
         Numbering::Shared => Numbers { next: 2, per_instance: 1 },
     };
     let config = PopulationConfig {

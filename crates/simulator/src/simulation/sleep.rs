@@ -1,11 +1,11 @@
 //! Instances that sleep, and the client requests that wake them.
 //!
-//! Where messages are sent individually, a request that reaches a sleeper asks its manager; if the sleeper may not
-//! wake, the request is forwarded from its node to the nearest instance that is awake.
+//! If messages are simulated, a request that reaches a sleeping instance asks its manager. If the instance is not
+//! allowed to wake, the request is forwarded from its node to the nearest instance that is awake.
 //!
-//! Where traffic is rates, the first request arrives when the rate routed to a sleeper adds up to one. No requests are
-//! routed to a sleeper that may not wake until its next evaluation; until then it sees the requests that would have
-//! reached it.
+//! If traffic is modelled as rates, the first request arrives when the rate routed to a sleeping instance adds up to
+//! one request. If the instance is not allowed to wake, no requests are routed to it until its next evaluation. Until
+//! then, its agent sees the requests that would have reached it.
 
 use std::collections::BTreeMap;
 
@@ -19,28 +19,28 @@ use crate::placement::Placement;
 use crate::population::{AgentIndex, Population};
 use crate::recorder::Recorder;
 
-/// The sleepers of a world where traffic is rates.
+/// The sleeping instances, if traffic is modelled as rates.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Sleepers {
     of_agent: BTreeMap<AgentIndex, Sleeper>,
-    /// The placement of the instances that receive requests: all except sleepers that may not wake.
+    /// The placement of the instances that receive requests: all except sleepers that are not allowed to wake.
     routed: Placement,
 }
 
 /// A sleeping instance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Sleeper {
-    /// The number of requests routed to it until `since`, and the rate from then on.
+    /// The number of requests routed to it until `since`. `rate` is the rate from then on.
     requests: f64,
     rate: f64,
     since: Time,
-    /// When the first request will reach it, if the rate does not change.
+    /// When the first request will reach it, unless the rate changes.
     first: Option<Time>,
-    /// Whether it may not wake, so that it receives no requests.
+    /// Whether it is not allowed to wake, so that no requests are routed to it.
     is_out: bool,
 }
 
-/// The rounding error of sums of fractions: smaller values count as zero.
+/// Tolerance for rounding errors: smaller values count as zero.
 const NOTHING: f64 = 1e-9;
 
 impl Sleepers {
@@ -55,7 +55,7 @@ impl Sleepers {
     }
 
     /// Whether restored sleepers are consistent with a population.
-    pub(super) fn hold_together(&self, population: &Population, scenario: &Scenario) -> bool {
+    pub(super) fn are_consistent(&self, population: &Population, scenario: &Scenario) -> bool {
         let is_sleeper = |(agent, _): (&AgentIndex, &Sleeper)| {
             let agent = population.agent(*agent);
             agent.is_alive() && agent.is_asleep()
@@ -71,7 +71,7 @@ impl Sleeper {
         Sleeper { requests: 0.0, rate: 0.0, since: now, first: None, is_out: false }
     }
 
-    /// Sets the rate of requests. Returns when the first one will reach it, if that has changed.
+    /// Sets the rate of requests. Returns when the first request will reach the sleeper, if that time has changed.
     fn set_rate(&mut self, rate: f64, now: Time) -> Option<Time> {
         if rate.to_bits() == self.rate.to_bits() {
             return None;
@@ -99,7 +99,7 @@ impl Simulation<'_> {
         verdict.is_accepted()
     }
 
-    /// Starts a woken instance, while requests queue.
+    /// Starts a woken instance. Requests queue in the meantime.
     fn start_workload(&mut self, agent: AgentIndex) {
         let (start, now) = (self.start_time(agent), self.queue.now());
         if let Some(flow) = &mut self.flow {
@@ -148,7 +148,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Adds an instance that fell asleep, or arrived asleep.
+    /// Tracks an instance that fell asleep, or arrived asleep.
     pub(super) fn fell_asleep(&mut self, agent: AgentIndex) {
         let now = self.queue.now();
         if let Some(sleepers) = &mut self.sleepers {
@@ -156,7 +156,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Removes an instance that its agent woke.
+    /// Stops tracking a sleeping instance that its agent woke.
     pub(super) fn woke(&mut self, agent: AgentIndex) {
         self.route_again(agent);
         if let Some(sleepers) = &mut self.sleepers {
@@ -221,8 +221,8 @@ impl Simulation<'_> {
             flow.thaw(agent);
             flow.clear_instance(agent);
         }
-        let (router, terrain) = self.routing();
-        router.instance_came(application, node, &terrain);
+        let (router, context) = self.routing();
+        router.instance_added(application, node, &context);
     }
 
     /// Routes requests again to sleepers whose agents have evaluated, so that they can ask to wake.
@@ -252,7 +252,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Handles the first request of a rate at a sleeper, unless the rate has changed in the meantime.
+    /// Handles the first request at a sleeper, unless the rate has changed since the event was scheduled.
     pub(super) fn requested(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let Some(sleepers) = &mut self.sleepers else { return };
@@ -277,8 +277,8 @@ impl Simulation<'_> {
         if let Some(flow) = &mut self.flow {
             flow.freeze(agent);
         }
-        let (router, terrain) = self.routing();
-        router.instance_left(application, node, &terrain);
+        let (router, context) = self.routing();
+        router.instance_removed(application, node, &context);
         self.settle_flow();
         self.expect_requests();
     }

@@ -1,4 +1,4 @@
-//! Client requests: sent, carried, served.
+//! Client requests: sending, transport and service.
 
 use mario_scenario::{Routing, UserIndex};
 
@@ -14,7 +14,7 @@ impl Simulation<'_> {
         let now = self.queue.now();
         let user = &mut self.users[index.position()];
         if user.next_emission != Some(now) {
-            // The event was scheduled before the user went away.
+            // The event was scheduled before the user left.
             return;
         }
         let next = user.emitter.next(now);
@@ -23,8 +23,8 @@ impl Simulation<'_> {
         self.effort.emitted += 1;
         let route = access_point.and_then(|access_point| {
             let client = Client { user: index, access_point, application };
-            let (router, mut terrain) = self.routing();
-            router.route(client, &mut terrain)
+            let (router, mut context) = self.routing();
+            router.route(client, &mut context)
         });
         match route {
             Some(route) => {
@@ -114,7 +114,7 @@ impl Simulation<'_> {
         self.queue.schedule(ended, Event::ServiceEnd(agent));
     }
 
-    /// Ends the service of a client request, and starts that of the next.
+    /// Ends the service of a client request, and starts serving the next.
     pub(super) fn end_service(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         let service = &mut self.instances[agent.position()];
         service.is_busy = false;

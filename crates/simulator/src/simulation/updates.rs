@@ -14,7 +14,7 @@ impl Simulation<'_> {
         recorder.updated(self.queue.now(), application, policy);
     }
 
-    /// Updates a deployment to the current policy of its application.
+    /// Returns the deployment with the current policy of its application.
     pub(super) fn up_to_date(&self, deployment: Deployment) -> Deployment {
         let policy = self.last_update(deployment.application).unwrap_or(deployment.policy);
         Deployment { policy, ..deployment }

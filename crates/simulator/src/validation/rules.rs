@@ -1,4 +1,4 @@
-//! The valid values of each number of a state, by its field.
+//! The rules for numbers in a state, by field.
 
 use super::Limits;
 use super::walk::{Site, Visitor};
@@ -6,28 +6,28 @@ use super::walk::{Site, Visitor};
 /// An upper bound on counts: no run reaches it, and sums of two counts do not overflow.
 const COUNT_MAX: u64 = 1 << 52;
 
-/// The bound for 32-bit counts and for versions.
+/// The upper bound on 32-bit counts and on versions.
 const SMALL_COUNT_MAX: u64 = 1 << 31;
 
-/// Marks the absence of a cell, and nodes without an instance or with several.
+/// Marks a missing cell, and a node without instances. One less marks a node with several instances.
 const NONE: u64 = u32::MAX as u64;
 
-/// The highest bit of 32, which marks some numbers.
+/// The highest of 32 bits, which is a flag in some fields.
 const MARKED: u64 = 1 << 31;
 
 /// The valid values of a number.
 enum Rule {
     /// An index below this size.
     Below(usize),
-    /// An index below this size, or the number for none.
+    /// An index below this size, or a marker as described for [`NONE`].
     BelowOrNone(usize),
-    /// An index below this size, with or without the mark.
+    /// An index below this size, with or without the flag [`MARKED`].
     BelowMarked(usize),
     /// A count.
     Count,
     /// A 32-bit count.
     SmallCount,
-    /// Anything: bits, seeds, and numbers checked elsewhere.
+    /// Any value: bits, seeds, and numbers that are checked elsewhere.
     Any,
 }
 
@@ -44,9 +44,9 @@ impl<'a> Rules<'a> {
         let limits = self.limits;
         match (site.container, site.field) {
             ("NodeIndex", "") => Rule::Below(limits.nodes),
-            // Inline storage is filled with the first index, even without links.
+            // Unused inline storage has index 0, even if there are no links.
             ("LinkIndex", "") => Rule::Below(limits.links.max(1)),
-            ("ApplicationIndex" | "ApplicationPlace", "") => Rule::Below(limits.applications),
+            ("ApplicationIndex" | "ApplicationRef", "") => Rule::Below(limits.applications),
             ("PolicyIndex", "") => Rule::Below(limits.policies),
             ("AgentIndex", "") if site.holder == "on_node" => Rule::BelowOrNone(limits.agents),
             ("AgentIndex", "") => Rule::Below(limits.agents),
@@ -54,8 +54,8 @@ impl<'a> Rules<'a> {
             ("MessageIndex", "") => Rule::Below(limits.messages),
             ("UserIndex", "") => Rule::Below(limits.users),
             ("PendingIndex", "") => Rule::Below(limits.pending),
-            ("CallIndex" | "CallPlace", "") => Rule::Below(limits.calls),
-            // The slot of an agent that was never scheduled refers to the first batch, even if there is none.
+            ("CallIndex" | "CallRef", "") => Rule::Below(limits.calls),
+            // The slot of an agent that was never scheduled has batch 0, even if there are no batches.
             ("BatchIndex", "") if site.holder == "batch" => Rule::Below(limits.batches.max(1)),
             ("BatchIndex", "") => Rule::Below(limits.batches),
             ("Event", "Step") => Rule::Below(limits.steps + 1),
@@ -65,9 +65,9 @@ impl<'a> Rules<'a> {
             ("Answers", "spare") => Rule::Below(limits.applications),
             ("CellIndex", "") if site.holder == "of_user" => Rule::BelowOrNone(limits.cells),
             ("CellIndex", "") => Rule::Below(limits.cells),
-            ("Mark", "") => Rule::BelowMarked(limits.cells),
+            ("CellMark", "") => Rule::BelowMarked(limits.cells),
             ("Instances", "marked") => Rule::BelowMarked(limits.agents),
-            ("TurnsIndex", "") => Rule::Below(limits.turns),
+            ("RoundRobinIndex", "") => Rule::Below(limits.round_robins),
             (container, field) => rule_of_count(container, field),
         }
     }
@@ -76,8 +76,8 @@ impl<'a> Rules<'a> {
 /// The rules of numbers that are not indices.
 fn rule_of_count(container: &str, field: &str) -> Rule {
     match (container, field) {
-        // Checked by the tables themselves.
-        ("EventQueue" | "Slot" | "Round", _) | ("Batch", "awake") | ("Onward", "") => Rule::Any,
+        // Checked by the tables that contain them.
+        ("EventQueue" | "Slot" | "Pattern", _) | ("Batch", "awake") | ("NextHop", "") => Rule::Any,
         ("Agent", "pending_at" | "current")
         | ("RequestSnapshot", "same_as")
         | ("ExtraKnowledge", "random")
@@ -87,11 +87,11 @@ fn rule_of_count(container: &str, field: &str) -> Rule {
         ("Scenario" | "Commuters", "seed") | ("Past", "checksum") | ("Capacity" | "Hardware" | "Id", _) => Rule::Any,
         (_, "capacity" | "free" | "hardware") => Rule::Any,
         (
-            "Batch" | "Agent" | "LinksVersion" | "Remembered" | "History" | "Rotation" | "Paths" | "Crowd" | "Cycle"
+            "Batch" | "Agent" | "LinksVersion" | "Remembered" | "History" | "Rotation" | "Paths" | "Cohort" | "Cycle"
             | "Share" | "Pending",
             _,
         ) => Rule::SmallCount,
-        ("Turns", "cells" | "holders") | ("LeastUsed", "used") | ("Message", "hops") | ("Change", _) => {
+        ("RoundRobin", "cells" | "holders") | ("LeastUsed", "used") | ("Message", "hops") | ("Change", _) => {
             Rule::SmallCount
         }
         _ => Rule::Count,
@@ -119,22 +119,22 @@ impl Visitor for Rules<'_> {
     fn float(&mut self, site: Site, value: f64) -> bool {
         let is_period = |value: f64| self.limits.periods.contains(&value.to_bits());
         match (site.container, site.field) {
-            // Fractions of requests add up to whole counts. A member of a crowd is counted minus the crowd's value when
-            // it joined, so its own part can be negative.
-            ("Account" | "Crowd", "served") | ("Accounts", "lost" | "hops") => value.abs() <= COUNT_MAX as f64,
-            // Counting starts at these times.
+            // Sums of fractions of requests. The account of a member of a cohort is reduced by the cohort's value at
+            // the time of joining, so it can be negative.
+            ("Account" | "Cohort", "served") | ("Accounts", "lost" | "hops") => value.abs() <= COUNT_MAX as f64,
+            // The times at which counting starts.
             ("Account", "arrival") => value.is_finite() && value >= 0.0,
-            ("Account", "counted") | ("Crowd", "since") => value >= 0.0,
-            ("Account" | "Crowd", "waited") | ("Turns", "until" | "regular_from") => !value.is_nan(),
+            ("Account", "counted") | ("Cohort", "since") => value >= 0.0,
+            ("Account" | "Cohort", "waited") | ("RoundRobin", "until" | "regular_from") => !value.is_nan(),
             ("Periodic" | "OnOff" | "AgentTiming", "period") | ("Poisson", "mean_period") | ("OnOff", _) => {
                 value.is_finite() && value > 0.0
             }
             ("Scenario", "step" | "management_period") => value.is_finite() && value > 0.0,
-            ("LinkState", "busy_until") | ("Spot", "distance") => !value.is_nan(),
+            ("LinkState", "busy_until") | ("FieldEntry", "distance") => !value.is_nan(),
             ("Exact" | "Regular" | "Number", "period") => is_period(value),
-            ("Crowd", "period") => value == 0.0 || is_period(value),
-            // The times of first requests, from which all others are counted.
-            ("Exact" | "Number" | "Crowd", "first") | ("Regular", "firsts") => value.is_finite() && value >= 0.0,
+            ("Cohort", "period") => value == 0.0 || is_period(value),
+            // The times of first requests, from which all later ones are computed.
+            ("Exact" | "Number" | "Cohort", "first") | ("Regular", "firsts") => value.is_finite() && value >= 0.0,
             _ => value.is_finite(),
         }
     }

@@ -4,12 +4,12 @@ use mario_scenario::{PolicyText, Scenario};
 
 use super::Limits;
 
-/// An upper bound on the steps of a run: each has its counts in memory.
+/// An upper bound on the steps of a run. The counts of each step are kept in memory.
 const STEPS_MAX: f64 = 16_777_216.0;
 
-/// Whether every number refers to something that exists, and tables have the right lengths. Resolving a scenario
-/// reports more, and more precisely; this is for a resolved scenario that was read from a checkpoint.
-pub(crate) fn scenario_holds_together(scenario: &Scenario) -> bool {
+/// Whether all indices are valid, and tables have the right lengths. This is for a resolved scenario that was read from
+/// a checkpoint; resolving a scenario checks more, and reports errors precisely.
+pub(crate) fn scenario_is_consistent(scenario: &Scenario) -> bool {
     let has_text = |policy: &PolicyText| !policy.files.is_empty();
     let nodes = scenario.topology.node_count();
     nodes > 0

@@ -8,28 +8,27 @@ use serde::ser::{
     SerializeTupleVariant, Serializer,
 };
 
-/// The location of a number: the innermost struct and its field, the enum and its variant, or a struct that wraps the
-/// number.
+/// The location of a number: the innermost struct and field, or the enum and variant, or the newtype struct.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Site {
     pub(super) container: &'static str,
     pub(super) field: &'static str,
-    /// The field that holds a struct which wraps a number.
+    /// If the number is in a newtype struct, the field that has this struct as its value.
     pub(super) holder: &'static str,
 }
 
-/// Visits a value. Each function returns whether it is valid.
+/// Checks the numbers of a value. Each function returns whether the number is valid.
 pub(super) trait Visitor {
-    /// A number that is not negative.
+    /// A non-negative integer.
     fn natural(&mut self, site: Site, value: u64) -> bool;
-    /// Any other whole number.
+    /// A signed integer.
     fn integer(&mut self, site: Site, value: i64) -> bool;
     fn float(&mut self, site: Site, value: f64) -> bool;
-    /// A list or a table. `depth` counts the lists that it is in, within its field.
+    /// The length of a list or map. `depth` is the number of enclosing lists within the same field.
     fn length(&mut self, site: Site, depth: u32, length: usize) -> bool;
 }
 
-/// Returns whether everything in a value is valid.
+/// Returns whether all numbers in a value are valid.
 pub(super) fn walk(value: &impl Serialize, visitor: &mut impl Visitor) -> bool {
     value.serialize(Walker { visitor, site: Site::default(), depth: 0 }).is_ok()
 }
@@ -40,7 +39,7 @@ struct Walker<'v, V> {
     depth: u32,
 }
 
-/// Something in the value is invalid.
+/// A number in the value is invalid.
 #[derive(Debug)]
 struct Fault;
 
@@ -107,7 +106,7 @@ impl<V: Visitor> Serializer for Walker<'_, V> {
     naturals! { serialize_u8 u8, serialize_u16 u16, serialize_u32 u32, serialize_u64 u64 }
     integers! { serialize_i8 i8, serialize_i16 i16, serialize_i32 i32, serialize_i64 i64 }
 
-    // The states of random generators: any is valid.
+    // The state of a random generator: any value is valid.
     fn serialize_u128(self, _: u128) -> Result<(), Fault> {
         Ok(())
     }
@@ -209,7 +208,7 @@ impl<V: Visitor> Serializer for Walker<'_, V> {
         Ok(self.entering(variant, ""))
     }
 
-    // Ids and similar types have one form for people and another for binary files.
+    // Some types, such as ids, have a human-readable and a binary form. Checkpoints have the binary one.
     fn is_human_readable(&self) -> bool {
         false
     }

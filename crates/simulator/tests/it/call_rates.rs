@@ -1,4 +1,4 @@
-//! Compares service graphs as rates with individual messages.
+//! Compares service graphs in the rate model with simulated messages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use mario_simulator::{
 
 use crate::calls::stage;
 use crate::fidelity::check_page;
-use crate::world::{Furnish, STILL, audited, scenario, topology};
+use crate::world::{STILL, ScenarioExt, audited, scenario, topology};
 
 /// The results of a run at one fidelity.
 #[derive(Default)]
@@ -72,8 +72,8 @@ fn ran(scenario: &Scenario, fidelity: Fidelity) -> Ran {
     let mut scenario = scenario.clone();
     scenario.network.fidelity = fidelity;
     let mut recorders = (Ran::default(), TraceRecorder::new(Vec::new(), &scenario, Detail::Operations));
-    // The trace asks for traffic at each step; that must not change the results. Here each user and call is reported
-    // once, at the end.
+    // The trace reports traffic at each step, which must not change the results. In this run, each user and call is
+    // reported once, at the end.
     let mut simulation = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");
     simulation.run(&mut recorders.0);
     let mut again = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");
@@ -83,8 +83,8 @@ fn ran(scenario: &Scenario, fidelity: Fidelity) -> Ran {
     recorders.0
 }
 
-/// Users on node 0 of a front end on node 1, which calls two others in stages, of which one calls a third. The service
-/// time is zero; links carry one message at a time or any number at once.
+/// Users on node 0 of a front end on node 1. The front end calls two other applications in stages, one of which calls a
+/// third. The service time is zero. Links carry one message at a time, or any number at once.
 fn graph(users: u32, order: CallOrder, occupancy: Occupancy) -> Scenario {
     let mut world = scenario(topology(&[9, 9, 9], &[(0, 1, 2.0), (1, 2, 3.0)]));
     for node in [1, 2, 1, 2] {
@@ -108,13 +108,13 @@ fn rates_equal_messages_without_queueing() {
     let world = graph(4, CallOrder::Sequence, Occupancy::Transmission);
     let [one, rates] = [Fidelity::Messages, Fidelity::Flow].map(|fidelity| ran(&world, fidelity));
     let mean = |(count, sum): (u64, f64)| sum / count as f64;
-    // 2 to the front end, twice 3, and three times 0 and then 3.
+    // 2 to the front end, two calls of 3, and three calls of 0 + 3.
     for ran in [&one, &rates] {
         assert!((mean(ran.users) - 17.0).abs() < 1e-6, "{}", mean(ran.users));
-        // Each takes 3, except for the call on the same node, which takes as long as its own call.
+        // Each call takes 3. The call on the same node takes as long as the call that it makes.
         assert!(ran.calls.values().all(|call| (mean(*call) - 3.0).abs() < 1e-6), "{:?}", ran.calls);
     }
-    // Agents see the same requests in each period after calls have started.
+    // Once calls have started, agents see the same requests in each period.
     for ((application, node, time), seen) in one.seen.range((0, 0, Time::at(500.0))..) {
         if *time < Time::at(500.0) {
             continue;
@@ -124,7 +124,7 @@ fn rates_equal_messages_without_queueing() {
     }
 }
 
-/// With two instances of each of 32 applications, the call graph has 2³² paths: enumerating them must be avoided.
+/// With two instances of each of 32 applications, the call graph has 2³² paths, too many to enumerate.
 #[test]
 fn a_deep_graph_with_several_instances_of_each_application_is_settled_in_linear_time() {
     const DEPTH: u32 = 32;
@@ -146,13 +146,13 @@ fn a_deep_graph_with_several_instances_of_each_application_is_settled_in_linear_
     }
     for fidelity in [Fidelity::Messages, Fidelity::Flow] {
         let (count, sum) = ran(&world, fidelity).users;
-        // Each of the 31 calls goes over the link, which takes 2.
+        // Each of the 31 calls passes the link, which takes 2.
         assert!(count > 40 && (sum / count as f64 - 62.0).abs() < 1e-6, "{fidelity:?}: {count}, {sum}");
     }
 }
 
 #[test]
-fn losses_of_calls_are_the_same_as_rates() {
+fn rates_lose_the_same_calls_as_messages() {
     let world = graph(5, CallOrder::Parallel, Occupancy::Transmission)
         .with_disturbance(4_000.0, DisturbanceEvent::Crash(NodeIndex(2)));
     let [one, rates] = [Fidelity::Messages, Fidelity::Flow].map(|fidelity| ran(&world, fidelity));
@@ -163,7 +163,7 @@ fn losses_of_calls_are_the_same_as_rates() {
     assert!(one.calls_lost > 450 && rates.calls_lost > 450, "{} {}", one.calls_lost, rates.calls_lost);
 }
 
-/// Service graphs, from one without queueing to the shipped one.
+/// Service graphs with increasing queueing; the last is the shipped one.
 fn worlds() -> Vec<(&'static str, Scenario)> {
     let own = "workload-and-latency-aware";
     let shop = |policy: &str, settings: &[&str]| {

@@ -1,12 +1,12 @@
-//! Compares service graphs with individual messages with results computed by hand.
+//! Compares the results of service graphs, if messages are simulated, with values computed by hand.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{ApplicationIndex, Call, CallOrder, DisturbanceEvent, NodeIndex, Scenario, Stage, Workload};
 use mario_simulator::{CallIndex, Recorder, RunOptions, Served, ServedCall, Simulation};
 
-use crate::world::{Furnish, STILL, scenario, story, topology};
+use crate::world::{STILL, ScenarioExt, scenario, story, topology};
 
-/// One application calls another.
+/// A stage of calls, each given by application and number of requests.
 pub fn stage(order: CallOrder, calls: &[(u32, u32)]) -> Stage {
     let call = |(application, requests): &(u32, u32)| Call {
         application: ApplicationIndex(*application),
@@ -61,8 +61,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A user of a front end on node 0, whose service time is 3. It calls an application on node 1, over a link of 2, whose
-/// service time is 1.5.
+/// A user on node 0 of a front end on the same node, whose service time is 3. The front end calls an application on
+/// node 1, over a link of latency 2. The service time of the called application is 1.5.
 fn two(stages: Vec<Stage>) -> Scenario {
     let mut world = scenario(topology(&[9, 9], &[(0, 1, 2.0)]))
         .with_application(1, 0, STILL)
@@ -78,7 +78,7 @@ fn two(stages: Vec<Stage>) -> Scenario {
 fn calls_in_sequence_take_the_sum_of_their_times() {
     for requests in [1, 2, 5] {
         let found = answers(&two(vec![stage(CallOrder::Sequence, &[(1, requests)])]));
-        // Each takes 2 for the link and 1.5 for the service before the next is sent.
+        // Each call takes 2 for the link and 1.5 for the service before the next is sent.
         let expected = 3.0 + f64::from(requests) * 3.5;
         assert_eq!(found.users.len(), 49, "one every 40");
         assert!(found.users.iter().all(|time| (time - expected).abs() < 1e-9), "{:?}", found.users);
@@ -91,7 +91,7 @@ fn calls_in_sequence_take_the_sum_of_their_times() {
 fn calls_in_parallel_take_as_long_as_the_slowest() {
     for requests in [1, 2, 5] {
         let found = answers(&two(vec![stage(CallOrder::Parallel, &[(1, requests)])]));
-        // The link carries one request every 2, and the instance finishes each before the next arrives.
+        // The link carries one request per 2 units of time, and the instance finishes each before the next arrives.
         let expected = 3.0 + f64::from(requests) * 2.0 + 1.5;
         assert!(found.users.iter().all(|time| (time - expected).abs() < 1e-9), "{:?}", found.users);
         let of_calls = (1..=requests).map(|number| f64::from(number) * 2.0 + 1.5).sum::<f64>() / f64::from(requests);
@@ -102,7 +102,7 @@ fn calls_in_parallel_take_as_long_as_the_slowest() {
 
 #[test]
 fn stages_follow_each_other_and_calls_may_call_others() {
-    // 0 calls 1, then 2 and 3 in parallel; 2 calls 3 twice. 3 is on node 0.
+    // Application 0 calls 1, then 2 and 3 in parallel. Application 2 calls 3 twice. Application 3 is on node 0.
     let mut world = scenario(topology(&[9, 9], &[(0, 1, 2.0)]))
         .with_application(1, 0, STILL)
         .with_application(1, 1, STILL)
@@ -116,9 +116,9 @@ fn stages_follow_each_other_and_calls_may_call_others() {
         vec![stage(CallOrder::Sequence, &[(1, 1)]), stage(CallOrder::Parallel, &[(2, 1), (3, 1)])];
     world.applications[2].stages = vec![stage(CallOrder::Sequence, &[(3, 2)])];
     let found = answers(&world);
-    // Own service: 1. First stage: 2 + 0.5. Then 2 + 0.25 to the instance of 2, which calls 3 over the link in 2. That
-    // call arrives 4.25 after the start of the stage, when 3 has been idle since 4. So each of its two calls takes 2 +
-    // 4, and the other call 4.
+    // Own service: 1. First stage: 2 + 0.5. Second stage: 2 + 0.25 for application 2, which then calls 3 over the link
+    // in 2. That call arrives 4.25 after the start of the stage, when 3 has been idle since 4. So each of its two calls
+    // takes 2 + 4, and the other call to 3 takes 4.
     let third = 2.0 + 0.25 + 2.0 * (2.0 + 4.0);
     assert!(found.users.iter().all(|time| (time - (1.0 + 2.5 + third)).abs() < 1e-9), "{:?}", found.users);
     let of =
@@ -131,9 +131,9 @@ fn stages_follow_each_other_and_calls_may_call_others() {
 }
 
 /// Requests with random arrivals pass two servers with constant service times. By Friedman (1965), their total wait
-/// equals that at the slower server alone: ρ s / (2 (1 − ρ)).
+/// equals the wait at the slower server alone: ρ s / (2 (1 − ρ)).
 #[test]
-fn the_wait_in_a_graph_of_two_equals_queueing_theory() {
+fn the_wait_at_two_servers_equals_queueing_theory() {
     for (first, second, period) in [(5.0, 3.0, 10.0), (3.0, 5.0, 8.0), (6.0, 6.0, 10.0)] {
         let mut world = scenario(topology(&[9], &[]))
             .with_application(1, 0, STILL)
@@ -161,7 +161,7 @@ fn a_lost_call_loses_its_request() {
     let world = two(vec![stage(CallOrder::Sequence, &[(1, 2)])])
         .with_disturbance(1_000.0, DisturbanceEvent::Crash(NodeIndex(1)));
     let found = answers(&world);
-    // The request of 1,000 is served itself before its calls are sent.
+    // The request sent at 1,000 is served before its calls are sent.
     assert_eq!(found.users.len(), 24);
     assert_eq!((found.lost.len(), found.calls_lost), (25, 25), "{:?}", found.lost);
     assert!(found.lost.iter().all(|time| *time > 1_000.0));
@@ -171,7 +171,7 @@ fn a_lost_call_loses_its_request() {
 
 #[test]
 fn a_removed_instance_loses_its_pending_requests() {
-    // At 1,004 the front end has sent the call for the request of 1,000.
+    // At 1,004, the front end has sent the call for the request sent at 1,000.
     let world = two(vec![stage(CallOrder::Sequence, &[(1, 1)])])
         .with_disturbance(1_004.0, DisturbanceEvent::Crash(NodeIndex(0)));
     let found = answers(&world);

@@ -1,4 +1,4 @@
-//! A run that is checkpointed, dropped and resumed leaves the same bytes as an uninterrupted one.
+//! Tests that a run that is checkpointed, dropped and resumed writes the same bytes as an uninterrupted one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,13 +20,13 @@ const WORLDS: u64 = 120;
 
 /// The options of a run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
+pub(crate) struct RunSetup {
     pub(crate) keep: Keep,
     pub(crate) has_regret: bool,
     pub(crate) reuse: Reuse,
 }
 
-/// Creates an empty directory of this name.
+/// A path for a directory of this name, which does not exist yet.
 pub(crate) fn directory(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checkpoints").join(name);
     let _ = fs::remove_dir_all(&path);
@@ -58,26 +58,26 @@ pub(crate) fn city(seed: u64) -> Resolved {
 pub(crate) fn begin<'a>(
     resolved: &'a Resolved,
     path: &Path,
-    way: Way,
+    setup: RunSetup,
     threads: usize,
 ) -> (Simulation<'a>, RunDirectory<'a>) {
-    let options = RunOptions { threads, reuse: way.reuse };
+    let options = RunOptions { threads, reuse: setup.reuse };
     let simulation = Simulation::new(&resolved.scenario, options).expect("it can be run");
-    let kept = RunDirectory::create(path, resolved, way.keep, Existing::Refuse).expect("a new directory");
-    (simulation, if way.has_regret { kept.with_regret(&resolved.scenario) } else { kept })
+    let kept = RunDirectory::create(path, resolved, setup.keep, Existing::Refuse).expect("a new directory");
+    (simulation, if setup.has_regret { kept.with_regret(&resolved.scenario) } else { kept })
 }
 
 /// Runs a world without interruption.
-fn whole(resolved: &Resolved, path: &Path, way: Way) -> Effort {
-    let (mut simulation, mut kept) = begin(resolved, path, way, 1);
+fn whole(resolved: &Resolved, path: &Path, setup: RunSetup) -> Effort {
+    let (mut simulation, mut kept) = begin(resolved, path, setup, 1);
     let effort = simulation.run(kept.recorder());
     kept.complete(&resolved.scenario, effort.clone()).expect("writable");
     effort
 }
 
-/// Runs until a number of pause checks, and then writes a checkpoint. Returns whether the run reached its end.
-pub(crate) fn part(simulation: &mut Simulation<'_>, kept: &mut RunDirectory<'_>, looks: u32) -> bool {
-    let mut left = looks;
+/// Runs until `checks` pause checks have happened, then writes a checkpoint. Returns whether the run reached its end.
+pub(crate) fn part(simulation: &mut Simulation<'_>, kept: &mut RunDirectory<'_>, checks: u32) -> bool {
+    let mut left = checks;
     simulation.run_until_pause(Time::NEVER, kept.recorder(), || {
         left -= 1;
         left == 0
@@ -88,12 +88,13 @@ pub(crate) fn part(simulation: &mut Simulation<'_>, kept: &mut RunDirectory<'_>,
     simulation.is_over()
 }
 
-/// Runs a world with interruptions: each time, only the directory is left. Returns the number of interruptions.
-fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (Effort, u32) {
+/// Runs a world with interruptions, after each of which only the directory is left. Returns the statistics and the
+/// number of interruptions.
+fn broken_off(resolved: &Resolved, path: &Path, setup: RunSetup, dice: &mut Pcg64) -> (Effort, u32) {
     let mut breaks = 0;
     {
-        let (mut simulation, mut kept) = begin(resolved, path, way, 1);
-        // Interrupts it also before the first event.
+        let (mut simulation, mut kept) = begin(resolved, path, setup, 1);
+        // Some runs are interrupted before the first event.
         if dice.random_range(0..8) == 0 {
             kept.save(&simulation).expect("writable");
         } else if part(&mut simulation, &mut kept, dice.random_range(1..12)) {
@@ -110,8 +111,8 @@ fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (
         breaks += 1;
         let checkpoint = Checkpoint::open(path).expect("a checkpoint");
         let (mut simulation, mut kept) = checkpoint.resume(dice.random_range(1..3)).expect("it can be gone on with");
-        let looks = if breaks == 3 { u32::MAX } else { dice.random_range(1..12) };
-        if part(&mut simulation, &mut kept, looks) {
+        let checks = if breaks == 3 { u32::MAX } else { dice.random_range(1..12) };
+        if part(&mut simulation, &mut kept, checks) {
             let effort = simulation.effort();
             kept.complete(checkpoint.scenario(), effort.clone()).expect("writable");
             return (effort, breaks);
@@ -119,7 +120,7 @@ fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (
     }
 }
 
-/// Worlds of which some have a central planner, and some a service graph.
+/// A random world. Some have a central planner, some a service graph.
 pub(crate) fn managed(number: u64) -> Scenario {
     let mut scenario = if number % 5 == 2 { calling(number) } else { world(number) };
     if number % 4 == 1 {
@@ -136,35 +137,35 @@ pub(crate) fn managed(number: u64) -> Scenario {
     scenario
 }
 
-/// Interrupts a world and resumes it; returns the number of interruptions, and whether its traffic is rates.
+/// Interrupts and resumes a world. Returns the number of interruptions, and whether its traffic is modelled as rates.
 fn check(number: u64) -> (u32, bool) {
     let mut dice = Pcg64::seed_from_u64(number);
-    // Only cities have users that are generated on the fly.
+    // Only in cities are movements generated on the fly.
     let resolved = if number.is_multiple_of(10) { city(number) } else { resolved(managed(number)) };
     let is_flow = resolved.scenario.network.fidelity == Fidelity::Flow;
     let details = [Detail::Full, Detail::Operations, Detail::Full, Detail::Summary];
     let detail = details[(number / 10 + number) as usize % details.len()];
-    let way = Way {
+    let setup = RunSetup {
         keep: Keep { detail, messages: !is_flow && number.is_multiple_of(2) },
         has_regret: number.is_multiple_of(9),
         reuse: if number.is_multiple_of(7) { Reuse::Nothing } else { Reuse::Proposals },
     };
     let paths = ["whole", "broken"].map(|name| directory(&format!("{name}-{number}")));
-    let expected = whole(&resolved, &paths[0], way);
-    let (effort, breaks) = broken_off(&resolved, &paths[1], way, &mut dice);
+    let expected = whole(&resolved, &paths[0], setup);
+    let (effort, breaks) = broken_off(&resolved, &paths[1], setup, &mut dice);
     assert_eq!(Effort { shared: 0, ..effort }, Effort { shared: 0, ..expected }, "world {number}");
     let [expected, found] = paths.each_ref().map(|path| files(path));
     assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "world {number}");
     for (name, content) in &expected {
-        assert!(found[name] == *content, "world {number}, {way:?}: another {name}");
+        assert!(found[name] == *content, "world {number}, {setup:?}: another {name}");
     }
     paths.iter().for_each(|path| fs::remove_dir_all(path).expect("it was there"));
     (breaks, is_flow)
 }
 
 #[test]
-fn an_interrupted_and_resumed_run_leaves_the_same_bytes() {
-    /// Threads mostly wait for the disk.
+fn an_interrupted_and_resumed_run_writes_the_same_bytes() {
+    /// More than there are cores, because threads mostly wait for the disk.
     const THREADS: u64 = 8;
     let done: Vec<(u32, bool)> = std::thread::scope(|scope| {
         let workers = (0..THREADS).map(|thread| {
@@ -175,7 +176,7 @@ fn an_interrupted_and_resumed_run_leaves_the_same_bytes() {
     });
     let breaks: u32 = done.iter().map(|(breaks, _)| breaks).sum();
     let flows = done.iter().filter(|(breaks, is_flow)| *is_flow && *breaks > 0).count();
-    // The test is meaningless without interruptions.
+    // Without interruptions, the test would prove nothing.
     assert!(breaks > 150 && flows > 5, "{breaks} breaks, {flows} runs with traffic as rates");
 }
 
@@ -184,18 +185,18 @@ fn saved_run(name: &str) -> PathBuf {
     let resolved = resolved(world(8));
     let path = directory(name);
     let keep = Keep { detail: Detail::Full, messages: false };
-    let way = Way { keep, has_regret: false, reuse: Reuse::Proposals };
-    let (mut simulation, mut kept) = begin(&resolved, &path, way, 1);
+    let setup = RunSetup { keep, has_regret: false, reuse: Reuse::Proposals };
+    let (mut simulation, mut kept) = begin(&resolved, &path, setup, 1);
     assert!(!part(&mut simulation, &mut kept, 3), "it is not over yet");
     path
 }
 
-/// The error of resuming a run; the attempt must not change its directory.
+/// The error of an attempt to resume a run, which must not change its directory.
 fn refusal(path: &Path) -> ResumeError {
     let before = files(path);
     let result = Checkpoint::open(path).and_then(|checkpoint| checkpoint.resume(1).map(|_| ()));
     assert!(files(path) == before, "the directory stays as it is");
-    result.expect_err("nobody can go on with it")
+    result.expect_err("it cannot be resumed")
 }
 
 #[test]
@@ -225,13 +226,14 @@ fn the_stored_scenario_of_another_run_is_rejected() {
     let resolved = resolved(world(9));
     let other = directory("exchanged-other");
     let keep = Keep { detail: Detail::Full, messages: false };
-    let (simulation, mut kept) = begin(&resolved, &other, Way { keep, has_regret: false, reuse: Reuse::Proposals }, 1);
+    let (simulation, mut kept) =
+        begin(&resolved, &other, RunSetup { keep, has_regret: false, reuse: Reuse::Proposals }, 1);
     kept.save(&simulation).expect("writable");
     fs::copy(other.join("checkpoint.scenario"), path.join("checkpoint.scenario")).expect("writable");
     assert!(matches!(refusal(&path), ResumeError::Damaged(file) if file.ends_with("checkpoint.scenario")));
 }
 
-/// The checkpoint of a run, with another first line and the right checksum.
+/// Changes the first line of a run's checkpoint, and corrects the checksum.
 fn readdress(path: &Path, change: impl FnOnce(&str) -> String) {
     let file = path.join("checkpoint");
     let content = fs::read(&file).expect("it is there");
@@ -300,7 +302,7 @@ fn a_flipped_bit_in_an_output_is_detected_before_anything_is_changed() {
         }
         fs::write(&file, whole).expect("writable");
     }
-    // Output after the checkpoint is overwritten, whatever it contains.
+    // Any output after the checkpoint is overwritten.
     let mut trace = fs::read(path.join("trace.jsonl")).expect("it is there");
     trace.extend_from_slice(b"anything");
     fs::write(path.join("trace.jsonl"), trace).expect("writable");
@@ -308,7 +310,7 @@ fn a_flipped_bit_in_an_output_is_detected_before_anything_is_changed() {
 }
 
 #[test]
-fn of_concurrent_runs_in_one_directory_one_is_stored() {
+fn only_one_of_several_concurrent_runs_in_a_directory_is_stored() {
     const THREADS: usize = 4;
     let resolved = resolved(world(8));
     let keep = Keep { detail: Detail::Full, messages: false };

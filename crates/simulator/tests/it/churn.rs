@@ -5,7 +5,7 @@ use mario_scenario::{
     ApplicationIndex, Deploy, DisturbanceEvent, NodeIndex, PolicyIndex, Position, Scenario, TopologyBuilder, Workload,
 };
 
-use crate::world::{Furnish, SPREADS, STILL, described, scenario, story, topology};
+use crate::world::{SPREADS, STILL, ScenarioExt, described, scenario, story, topology};
 
 fn crash(node: u32) -> DisturbanceEvent {
     DisturbanceEvent::Crash(NodeIndex(node))
@@ -23,14 +23,15 @@ fn link_up(one: u32, other: u32) -> DisturbanceEvent {
     DisturbanceEvent::LinkUp(NodeIndex(one), NodeIndex(other))
 }
 
-/// Three nodes in a line, five units and five milliseconds each, and a user at the end of it.
+/// Three nodes in a line with five units each, links of five milliseconds, and a user at the end.
 fn line(policy: &str) -> Scenario {
     scenario(topology(&[5, 5, 5], &[(0, 1, 5.0), (1, 2, 5.0)])).with_application(1, 0, policy).with_user(0, &[Some(2)])
 }
 
 #[test]
-fn users_are_rerouted_when_an_instance_goes_with_its_node() {
-    // A second instance next to the user; when its node goes down, the first one serves over the other path.
+fn users_are_rerouted_when_an_instance_is_lost_with_its_node() {
+    // A second instance runs at the user's access point. When its node goes down, the first instance serves over the
+    // other path.
     let ring = topology(&[5, 5, 5], &[(0, 1, 5.0), (1, 2, 5.0), (0, 2, 20.0)]);
     let mut world = scenario(ring).with_application(1, 0, STILL).with_user(0, &[Some(2)]);
     world.deploys.push(Deploy {
@@ -57,14 +58,14 @@ const STAYS_AND_SPREADS: &str =
 
 #[test]
 fn the_survivors_recover_the_service() {
-    // Replicas follow the user until one is at the access point. Then that node goes down, and comes back empty.
+    // Replicas spread towards the user until one is at the access point. Then that node goes down, and comes up empty.
     let world = line(STAYS_AND_SPREADS).with_disturbance(1_010.0, crash(2)).with_disturbance(1_030.0, join(2));
     let story = story(&world);
     let hops = |from: f64, until: f64| {
         let within = story.served.iter().filter(|served| (from..until).contains(&served.emitted.units()));
         within.map(|served| ((served.arrived - served.emitted).units() / 5.0).round() as u32).collect::<Vec<u32>>()
     };
-    // One replica at 300, and the next at 500 at the access point.
+    // The first replica is created at 300, and the second at 500, at the access point.
     assert_eq!((hops(0.0, 300.0), hops(500.0, 1_010.0)), (vec![2; 7], vec![0; 13]));
     // The instance in the middle survives. It sees requests again from 1,100 on, and replicates again at 1,300.
     assert_eq!(story.downs, [(1_010.0, 2, 1)]);
@@ -84,7 +85,7 @@ fn an_application_without_instances_is_redeployed_after_the_delay() {
     let mut world = line(STILL).with_disturbance(510.0, crash(0)).with_disturbance(550.0, join(0));
     world.redeploy_delay = Some(Duration::of(300.0));
     let story = story(&world);
-    // Gone at 510, proposed at 810, judged at the next activation.
+    // Lost at 510, proposed at 810, judged at the next activation.
     assert_eq!(story.deploys, [(900.0, 0, true)]);
     // Requests in between are lost, including those in transit at 510.
     let lost: Vec<f64> = story.lost.iter().map(|(time, _)| *time).collect();
@@ -105,7 +106,7 @@ fn a_redeploy_on_a_home_that_is_down_is_retried() {
     let mut world = line(STILL).with_disturbance(510.0, crash(0)).with_disturbance(1_150.0, join(0));
     world.redeploy_delay = Some(Duration::of(200.0));
     let story = story(&world);
-    // 710, then 200 after each inhibition.
+    // Proposed at 710, then 200 after each inhibition.
     assert_eq!(story.deploys, [(800.0, 0, false), (1_000.0, 0, false), (1_200.0, 0, true)]);
 }
 
@@ -113,7 +114,7 @@ fn a_redeploy_on_a_home_that_is_down_is_retried() {
 fn a_redeploy_is_cancelled_if_no_longer_needed() {
     let mut world = line(STILL).with_disturbance(510.0, crash(0)).with_disturbance(520.0, join(0));
     world.redeploy_delay = Some(Duration::of(300.0));
-    // The scenario's own deploy comes first; a deploy that is inhibited in the meantime does not restart the delay.
+    // The scenario's own deploy comes first. A deploy that is inhibited in the meantime does not restart the delay.
     for (time, node) in [(530.0, 1), (620.0, 0)] {
         world.deploys.push(Deploy {
             time: Time::at(time),
@@ -148,24 +149,24 @@ fn an_application_with_a_pending_deploy_is_not_redeployed() {
 
 #[test]
 fn a_pending_agent_is_lost_with_its_node() {
-    // Evaluations at 300, 500 and so on are normally judged at once; with rarer activations they wait.
+    // Evaluations at 300, 500 and so on are normally judged at once. With rarer activations, they stay pending.
     let mut world = line(SPREADS).with_disturbance(350.0, crash(0));
     world.management_period = Duration::of(400.0);
     let story = story(&world);
     assert_eq!(story.downs, [(350.0, 0, 1)]);
-    assert!(story.cycles.is_empty(), "nobody is left who waits");
+    assert!(story.cycles.is_empty(), "no agent is left to be judged");
 }
 
 #[test]
 fn a_node_that_is_down_forwards_no_messages() {
-    // The request of 480 is in transit from 2 to 1 when 1 goes down.
+    // The request sent at 480 is in transit from node 2 to node 1 when node 1 goes down.
     let world = line(STILL).with_disturbance(482.0, crash(1)).with_disturbance(488.0, join(1));
     let story = story(&world);
     assert_eq!(story.lost, [(485.0, 0)]);
 }
 
 #[test]
-fn a_message_on_a_link_that_goes_down_still_arrives_and_is_lost_at_the_next() {
+fn a_message_passes_a_link_that_goes_down_and_is_lost_at_the_next_one() {
     let on_it = story(&line(STILL).with_disturbance(481.0, link_down(1, 2)).with_disturbance(500.0, link_up(1, 2)));
     assert_eq!(on_it.lost, []);
     let next = story(&line(STILL).with_disturbance(481.0, link_down(0, 1)).with_disturbance(500.0, link_up(0, 1)));
@@ -182,7 +183,7 @@ fn a_second_failure_of_a_link_is_ignored() {
 }
 
 #[test]
-fn a_node_announces_once_that_it_leaves_and_a_join_does_not_cancel_that() {
+fn a_node_announces_its_departure_once_and_a_join_does_not_cancel_it() {
     let event = |event: fn(NodeIndex) -> DisturbanceEvent| event(NodeIndex(1));
     let world = line(STILL)
         .with_disturbance(400.0, event(DisturbanceEvent::Notice))
@@ -196,7 +197,7 @@ fn a_node_announces_once_that_it_leaves_and_a_join_does_not_cancel_that() {
     assert_eq!((story.downs, story.ups), (vec![(600.0, 1, 0)], vec![(700.0, 1)]));
 }
 
-/// Access points 0, 1, 2, 3 from west to east; the user is at 0.
+/// Access points 0, 1, 2 and 3 from west to east. The user is at 0.
 fn street() -> Scenario {
     let mut builder = TopologyBuilder::default();
     for (number, longitude) in [12.40, 12.41, 12.43, 12.46].into_iter().enumerate() {
@@ -255,7 +256,7 @@ fn requests_are_lost_while_no_access_point_is_up() {
 }
 
 #[test]
-fn a_user_who_comes_back_restarts_the_schedule() {
+fn a_returning_user_restarts_the_schedule() {
     // A request every 1,500 units, the first 700 after the arrival. The user is away from 1,000 to 2,000.
     let mut world = scenario(topology(&[5], &[])).with_application(1, 0, STILL).with_user(0, &[Some(0), None, Some(0)]);
     world.users[0].workload = Workload::Periodic { period: Duration::of(1_500.0), phase: Duration::of(700.0) };

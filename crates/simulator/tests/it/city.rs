@@ -1,4 +1,4 @@
-//! The preset `city`: generated on the fly, reproducible in every mode, and valid.
+//! The preset `city`: its movements are generated on the fly, its runs are reproducible, and its traces are valid.
 
 use mario_audit::{Options, audit};
 use mario_scenario::{Document, NoFiles, Resolved, Scenario};
@@ -17,7 +17,7 @@ fn traced(scenario: &Scenario, threads: usize) -> (Vec<u8>, Effort) {
     (trace.finish(scenario.end()).expect("memory"), effort)
 }
 
-/// The same users, with every step listed.
+/// The same scenario, with the movements of every step listed.
 fn listed(scenario: &Scenario) -> Scenario {
     let mut eager = scenario.clone();
     let attachments = &scenario.attachments;

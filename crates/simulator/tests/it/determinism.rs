@@ -1,13 +1,13 @@
-//! The same scenario and seed produce the same bytes, however they are run.
+//! Tests that the same scenario and seed produce the same bytes, however they are run.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{Document, NoFiles, Scenario, Workload};
 use mario_simulator::{Detail, Reuse, RunOptions};
 
-use crate::world::{Furnish, SPREADS, outputs, scenario, topology};
+use crate::world::{SPREADS, ScenarioExt, outputs, scenario, topology};
 
-/// A world in which enough agents evaluate at one time for two and three threads to share them.
-fn crowd() -> Scenario {
+/// A world in which so many agents evaluate at the same time that two or three threads share them.
+fn crowded() -> Scenario {
     let units = vec![300; 12];
     let links: Vec<(u32, u32, f64)> = (1..12).map(|node| ((node - 1) / 2, node, 2.0)).collect();
     let mut world = scenario(topology(&units, &links));
@@ -42,7 +42,7 @@ fn crowd() -> Scenario {
 
 #[test]
 fn threads_and_reuse_change_no_byte() {
-    let world = crowd();
+    let world = crowded();
     for detail in [Detail::Full, Detail::Operations] {
         let (expected, alone) = outputs(&world, RunOptions::default(), detail);
         assert_eq!(alone.shared, 0);
@@ -67,7 +67,7 @@ fn threads_and_reuse_change_no_byte() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes_and_another_seed_different_ones() {
+fn the_same_seed_writes_the_same_bytes_and_another_seed_different_ones() {
     let run = |seed: &str| {
         let mut document = Document::preset("paper").expect("a preset");
         document.set(&[format!("seed={seed}"), "duration=9000".to_owned()]);
@@ -79,8 +79,8 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_different_ones() {
 }
 
 #[test]
-fn a_run_in_parts_gives_the_same_bytes() {
-    let world = crowd();
+fn a_run_in_parts_writes_the_same_bytes() {
+    let world = crowded();
     let (expected, _) = outputs(&world, RunOptions::default(), Detail::Full);
     let mut writer = mario_simulator::TraceRecorder::new(Vec::new(), &world, Detail::Full);
     let mut simulation = mario_simulator::Simulation::new(&world, RunOptions::default()).expect("it can be run");

@@ -1,8 +1,8 @@
-//! No number that a scenario may have makes a run panic, abort or hang.
+//! Tests that no number in a scenario makes a run panic, abort or hang.
 //!
-//! The keys come from the schema, so new ones are covered. Each is set to extremes, one at a time, in a small world
-//! with low limits. Either the scenario is rejected with a location, or the run ends with no more events than the
-//! limits allow.
+//! The keys are taken from the schema, so new keys are covered. Each key is set to extreme values, one at a time, in a
+//! small world with low limits. Either the scenario is rejected with a location, or the run ends with no more events
+//! than the limits allow.
 
 use std::path::Path;
 
@@ -84,7 +84,7 @@ const CHURN: [(&str, &str); 5] = [
     ("link-up", "link = [\"NODE\", \"OTHER\"]\ntime = 300"),
 ];
 
-/// The kinds of a world's parts, besides the topology.
+/// The kind of each part of a world.
 #[derive(Clone, Copy)]
 struct Kinds<'k> {
     topology: &'k str,
@@ -114,7 +114,7 @@ impl Files for Texts {
 fn document(kinds: Kinds<'_>) -> (Document, Texts) {
     let (_, shape, [node, other]) =
         TOPOLOGIES.iter().find(|(kind, ..)| *kind == kinds.topology).expect("describe the new kind of topology here");
-    // The recorded users were attached to a larger tree.
+    // The recorded users need a larger tree.
     let shape = if kinds.mobility == "recorded" { &"size = 8" } else { shape };
     let told = |list: &[(&str, &'static str)], kind: &str| {
         list.iter().find(|(known, _)| *known == kind).map(|(_, keys)| *keys).expect("describe the new kind here")
@@ -135,7 +135,7 @@ fn document(kinds: Kinds<'_>) -> (Document, Texts) {
     (Document::file(Path::new("s.toml"), text, &mut files), files)
 }
 
-/// A key with a number: its path, and how the number is written there.
+/// A key with a number as its value.
 #[derive(Clone, PartialEq, Debug)]
 struct Key {
     path: String,
@@ -151,7 +151,8 @@ fn target<'s>(schema: &'s Value, part: &'s Value) -> &'s Value {
     }
 }
 
-/// All keys with numbers of a part of the schema. Ids and facts, which may be numbers, are names.
+/// Collects all keys with numbers in a part of the schema. Ids and facts are skipped: they may be numbers, but are
+/// names.
 fn keys(schema: &Value, part: &Value, path: &str, around: (&str, &str), found: &mut Vec<Key>) {
     const IDS: &str = "WrittenId";
     if part["$ref"].as_str().is_some_and(|reference| reference.ends_with(IDS)) {
@@ -219,7 +220,7 @@ fn kinds_of(section: &str) -> Vec<String> {
     kinds.filter_map(|kind| kind["properties"]["kind"]["const"].as_str()).map(str::to_owned).collect()
 }
 
-/// Sets a key to all extremes, one after the other. Returns how many were rejected and how many were run.
+/// Sets a key to each extreme value. Returns how many were rejected and how many were run.
 fn push(kinds: Kinds<'_>, key: &Key) -> [usize; 2] {
     let (usual, mut files) = document(kinds);
     let (_, _, [node, _]) = TOPOLOGIES.iter().find(|(kind, ..)| *kind == kinds.topology).expect("a known kind");
@@ -241,7 +242,7 @@ fn push(kinds: Kinds<'_>, key: &Key) -> [usize; 2] {
                 assert!(resolved.cost.events <= 200_000.0 || key.path.starts_with("limits"), "{line}");
                 let mut tally = Tally::new(&resolved.scenario);
                 let Ok(mut simulation) = Simulation::new(&resolved.scenario, RunOptions::default()) else { continue };
-                // Checked at least once in 64 events.
+                // The pause check is called at least once per 64 events.
                 let mut left = 200_000;
                 let is_over = simulation.run_until_pause(Time::NEVER, &mut tally, || {
                     left -= 1;

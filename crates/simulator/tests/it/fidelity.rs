@@ -1,4 +1,4 @@
-//! Traffic as rates compared with individual messages.
+//! Compares traffic as rates with simulated messages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,11 +12,11 @@ use mario_simulator::population::{AgentIndex, Label, Outcome, Population, Propos
 use mario_simulator::{Detail, Recorder, RunOptions, Simulation, Tally, TraceRecorder};
 use mario_testing::{check_stored, replaced_part};
 
-use crate::world::{self, Furnish, STILL};
+use crate::world::{self, STILL, ScenarioExt};
 
 /// The facts of an evaluation, and the agent's previous proposal.
 #[derive(PartialEq, Debug)]
-struct Look {
+struct Observed {
     time: Time,
     agent: AgentIndex,
     facts: Vec<RequestFact>,
@@ -24,12 +24,12 @@ struct Look {
 }
 
 #[derive(Default)]
-struct Looks(Vec<Look>);
+struct Observations(Vec<Observed>);
 
-impl Recorder for Looks {
+impl Recorder for Observations {
     fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, _decision: Option<&Decision>) {
         let acting = population.agent(agent);
-        self.0.push(Look { time, agent, facts: acting.requests().to_vec(), before: acting.proposal().cloned() });
+        self.0.push(Observed { time, agent, facts: acting.requests().to_vec(), before: acting.proposal().cloned() });
     }
 }
 
@@ -42,14 +42,14 @@ fn scenario(fidelity: &str, policy: &str, settings: &[&str]) -> Scenario {
     document.resolve(&mut NoFiles).expect("a scenario").scenario
 }
 
-fn looks(fidelity: &str, policy: &str, settings: &[&str]) -> Vec<Look> {
+fn observations(fidelity: &str, policy: &str, settings: &[&str]) -> Vec<Observed> {
     let scenario = scenario(fidelity, policy, settings);
-    let mut looks = Looks::default();
-    Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut looks);
-    looks.0
+    let mut observations = Observations::default();
+    Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut observations);
+    observations.0
 }
 
-/// Links of unlimited parallel capacity: nothing queues.
+/// Links of practically unlimited bandwidth and no service time: nothing queues.
 const WIDE: [&str; 3] = ["network.bandwidth=1e9", "network.occupancy=transmission", "network.service_time=0"];
 
 #[test]
@@ -59,10 +59,11 @@ fn agents_see_and_decide_the_same_while_nothing_queues() {
     {
         for phase in ["workload.phase=spread", "workload.phase=simultaneous"] {
             let settings: Vec<&str> = WIDE.into_iter().chain([phase]).collect();
-            let (one_by_one, as_rates) = (looks("messages", policy, &settings), looks("flow", policy, &settings));
+            let (one_by_one, as_rates) =
+                (observations("messages", policy, &settings), observations("flow", policy, &settings));
             assert!(one_by_one.len() > 5_000);
             for (position, (one, rate)) in one_by_one.iter().zip(&as_rates).enumerate() {
-                assert_eq!(one, rate, "{policy}, {phase}: look {position} of {}", one_by_one.len());
+                assert_eq!(one, rate, "{policy}, {phase}: observation {position} of {}", one_by_one.len());
             }
             assert_eq!(one_by_one.len(), as_rates.len());
         }
@@ -127,7 +128,7 @@ const WORLDS: [(&str, &[&str]); 10] = [
     ("5 × the users, at random times", &["mobility.users=255", "mobility.first_users=255", "workload.kind=poisson"]),
 ];
 
-/// Compares the table between two comments of a page with this one, or updates it on request.
+/// Compares `table` with the one between two comments of a page, or updates the page on request.
 pub fn check_page(page: &str, table: &str) {
     const PART: [&str; 2] = ["<!-- begin: rates against messages -->\n", "<!-- end: rates against messages -->\n"];
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
@@ -186,7 +187,7 @@ fn recorders_do_not_change_the_counts() {
 }
 
 /// A user with random send times is served on a short path, then loses a request, then is served a fraction of a
-/// request on a long path. So the total response time grows, although the number of served requests does not.
+/// request on a long path. So the total response time grows although the number of served requests does not.
 #[test]
 fn the_auditor_accepts_a_response_time_that_grows_while_requests_are_lost() {
     let [one, other, third] = [0, 1, 2].map(NodeIndex);

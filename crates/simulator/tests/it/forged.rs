@@ -1,4 +1,4 @@
-//! Manipulated checkpoints with a valid checksum: they are rejected, or the run resumes; nothing panics.
+//! Tests that manipulated checkpoints with a valid checksum are rejected, or that the run resumes, without a panic.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,24 +10,24 @@ use mario_simulator::{Checkpoint, Detail, Keep, ResumeError, Reuse};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use crate::checkpoints::{Way, begin, city, directory, files, managed, part, resolved};
+use crate::checkpoints::{RunSetup, begin, city, directory, files, managed, part, resolved};
 
-/// The number of forgeries per run in a normal test run; `MARIO_FORGERIES` asks for more.
+/// The default number of forgeries per world; `MARIO_FORGERIES` overrides it.
 const FORGERIES: u64 = 60;
 
-/// Worlds of messages and of rates, with planners, failures, and users generated on the fly.
+/// Worlds with messages and with rates, with planners, failures, and movements generated on the fly.
 const WORLDS: [u64; 10] = [1, 2, 3, 6, 7, 8, 9, 10, 12, 15];
 
 /// The results of forgeries.
 #[derive(Default, Debug)]
 struct Tried {
     refused: u64,
-    went_on: u64,
-    /// Detected only during the run.
+    resumed: u64,
+    /// The errors detected only after resuming, during the run.
     late: Vec<String>,
 }
 
-/// The compressed content of a checkpoint file, and its header.
+/// The first line of a checkpoint file, and its uncompressed content.
 fn unpacked(file: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let line = file.iter().position(|byte| *byte == b'\n').expect("a first line") + 1;
     let (mut content, mut packed) = (Vec::new(), &file[line..file.len() - 4]);
@@ -39,7 +39,7 @@ fn unpacked(file: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (file[..line].to_vec(), content)
 }
 
-/// A checkpoint file with another content, and with its length and checksum.
+/// A checkpoint file with this content, and its length and checksum.
 fn packed(opening: &[u8], content: &[u8]) -> (Vec<u8>, (u64, u32)) {
     let mut file = opening.to_vec();
     for chunk in content.chunks(1 << 20) {
@@ -55,7 +55,7 @@ fn packed(opening: &[u8], content: &[u8]) -> (Vec<u8>, (u64, u32)) {
     (file, (length, checksum))
 }
 
-/// Changes a few bytes of a content.
+/// Changes a few bytes of the content.
 fn forge(content: &mut Vec<u8>, dice: &mut Pcg64) {
     const FLOATS: [f64; 7] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, 1e300, 1e-300];
     const BYTES: [u8; 6] = [0, 1, 0x7f, 0x80, 0xfe, 0xff];
@@ -65,7 +65,7 @@ fn forge(content: &mut Vec<u8>, dice: &mut Pcg64) {
     for _ in 0..dice.random_range(1..4) {
         let place = dice.random_range(0..content.len());
         match dice.random_range(0..14) {
-            // Another number of the same length, so that everything after it is decoded as before.
+            // Another number of the same encoded length, so that the bytes after it are decoded as before.
             9.. => content[place] = content[place] & 0x80 | dice.random_range(0..0x80),
             0 | 1 => content[place] ^= 1 << dice.random_range(0..8),
             2 | 3 => content[place] = BYTES[dice.random_range(0..BYTES.len())],
@@ -74,7 +74,7 @@ fn forge(content: &mut Vec<u8>, dice: &mut Pcg64) {
                 let float = FLOATS[dice.random_range(0..FLOATS.len())];
                 content[place..place + 8].copy_from_slice(&float.to_le_bytes());
             }
-            // The largest 32-bit number, as encoded.
+            // The encoding of the largest 32-bit number.
             6 => drop(content.splice(place..=place, [0xff, 0xff, 0xff, 0xff, 0x0f])),
             7 => content.insert(place, dice.random_range(0..=255)),
             _ => drop(content.remove(place)),
@@ -83,7 +83,7 @@ fn forge(content: &mut Vec<u8>, dice: &mut Pcg64) {
 }
 
 /// Resumes the run in a directory for some time.
-fn go_on(path: &Path) -> Result<(), ResumeError> {
+fn resume(path: &Path) -> Result<(), ResumeError> {
     const LOOKS: u32 = 4_000;
     Checkpoint::guarded(path, || {
         let checkpoint = Checkpoint::open(path)?;
@@ -116,13 +116,13 @@ fn forge_world(number: u64, forgeries: u64) -> Tried {
     let is_flow = resolved.scenario.network.fidelity == mario_scenario::Fidelity::Flow;
     let detail = [Detail::Full, Detail::Summary, Detail::Operations][number as usize % 3];
     let keep = Keep { detail, messages: !is_flow && number.is_multiple_of(2) };
-    let way = Way { keep, has_regret: number.is_multiple_of(3), reuse: Reuse::Proposals };
+    let setup = RunSetup { keep, has_regret: number.is_multiple_of(3), reuse: Reuse::Proposals };
     let path = directory(&format!("forged-{number}"));
-    // Interrupts the run as late as possible, so that there is much state to forge.
-    let is_saved = [30, 10, 3, 1].into_iter().any(|looks| {
+    // Interrupts the run as late as possible, so that there is a lot of state to forge.
+    let is_saved = [30, 10, 3, 1].into_iter().any(|checks| {
         let _ = fs::remove_dir_all(&path);
-        let (mut simulation, mut kept) = begin(&resolved, &path, way, 1);
-        !part(&mut simulation, &mut kept, looks)
+        let (mut simulation, mut kept) = begin(&resolved, &path, setup, 1);
+        !part(&mut simulation, &mut kept, checks)
     });
     assert!(is_saved, "world {number} is over at once");
     let whole = files(&path);
@@ -146,8 +146,8 @@ fn forge_world(number: u64, forgeries: u64) -> Tried {
             forge(&mut state, &mut dice);
         }
         fs::write(path.join("checkpoint"), packed(&opening, &state).0).expect("writable");
-        match go_on(&path) {
-            Ok(()) => tried.went_on += 1,
+        match resume(&path) {
+            Ok(()) => tried.resumed += 1,
             Err(ResumeError::Contradictory { message, .. }) => {
                 tried.late.push(format!("world {number}, forgery {forgery}: {message}"));
             }
@@ -155,7 +155,7 @@ fn forge_world(number: u64, forgeries: u64) -> Tried {
         }
     }
     put_back(&path, &whole);
-    go_on(&path).expect("what nobody forged goes on");
+    resume(&path).expect("what nobody forged goes on");
     fs::remove_dir_all(path).expect("it was there");
     tried
 }
@@ -166,14 +166,14 @@ fn a_forged_checkpoint_is_rejected_or_resumes() {
     let forgeries = asked.unwrap_or(FORGERIES);
     let mut all = Tried::default();
     for world in WORLDS {
-        let Tried { refused, went_on, late } = forge_world(world, forgeries);
-        (all.refused, all.went_on) = (all.refused + refused, all.went_on + went_on);
+        let Tried { refused, resumed, late } = forge_world(world, forgeries);
+        (all.refused, all.resumed) = (all.refused + refused, all.resumed + resumed);
         all.late.extend(late);
     }
-    println!("{} refused, {} went on, {} found out late", all.refused, all.went_on, all.late.len());
+    println!("{} rejected, {} resumed, {} detected late", all.refused, all.resumed, all.late.len());
     all.late.iter().for_each(|late| println!("{late}"));
-    assert!(all.refused > all.went_on / 8, "{all:?}");
-    // Errors that only sums reveal are detected late, which must stay rare.
-    let tried = all.refused + all.went_on + all.late.len() as u64;
+    assert!(all.refused > all.resumed / 8, "{all:?}");
+    // Contradictions that only show up in sums are detected late. That must stay rare.
+    let tried = all.refused + all.resumed + all.late.len() as u64;
     assert!(all.late.len() as u64 <= tried / 100, "{all:?}");
 }

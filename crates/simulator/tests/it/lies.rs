@@ -2,7 +2,7 @@
 //! `lies/believed.rs` lists it with the reason why nothing in the trace contradicts it. A change on that list must not
 //! be detected.
 //!
-//! `MARIO_LIES=400` tries as many random worlds; `MARIO_LIES_TABLE=1` prints how often each kind of lie was detected
+//! `MARIO_LIES=400` tries that many random worlds; `MARIO_LIES_TABLE=1` prints how often each kind of lie was detected
 //! and believed.
 
 mod believed;
@@ -22,16 +22,16 @@ use believed::{BELIEVED, Believed, Lookup};
 use fields::{Change, Lie, lies};
 use worlds::{World, drawn_world, remembering_world, worlds};
 
-/// The maximum number of places of a trace where a kind of lie is tried.
+/// The maximum number of places in a trace at which a kind of lie is tried.
 const PLACES: usize = 4;
 
-/// The number of random worlds, beside the handmade ones.
+/// The number of random worlds, in addition to the handmade ones.
 const DRAWN: u64 = 60;
 
-/// The number of further worlds with policies that look back.
+/// The number of additional random worlds with policies that look back.
 const REMEMBERING: u64 = 6;
 
-/// Further worlds, in which something rare on the list is believed or detected.
+/// Additional random worlds, in which a rare entry of the list is believed or detected.
 const RARE: [u64; 15] = [75, 90, 96, 115, 130, 139, 145, 150, 162, 165, 173, 222, 256, 424, 541];
 
 /// A trace as JSON values: the header, then the records.
@@ -44,7 +44,7 @@ impl Trace {
         Trace(text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
     }
 
-    /// The auditor's first finding; `None` if there is none.
+    /// The auditor's first finding; `None` if the trace passes.
     fn finding(&self) -> Option<String> {
         static ENGINE: OnceLock<Engine> = OnceLock::new();
         let lines: Vec<String> = self.0.iter().map(ToString::to_string).collect();
@@ -77,14 +77,14 @@ impl fmt::Display for Kind {
     }
 }
 
-/// How often a kind of lie was detected and believed, and the first one that was believed.
+/// The lies of one kind that were detected, and those that were believed.
 #[derive(Default)]
 struct Tally {
     found: Vec<String>,
     passed: Vec<String>,
 }
 
-/// Tries lies about each field of a trace, and counts.
+/// Tries lies about each field of a trace, and adds the results to `tallies`.
 fn tell(world: &World, tallies: &mut BTreeMap<Kind, Tally>) {
     let truth = Trace::read(&world.trace);
     assert_eq!(truth.finding(), None, "{}: the truth is believed", world.name);
@@ -137,7 +137,8 @@ fn faults(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
     faults
 }
 
-/// Superfluous entries of the list: nothing is believed, or nothing is ever detected although the entry says sometimes.
+/// Superfluous entries of the list: no such lie is believed, or none is ever detected although the entry says
+/// `Sometimes`.
 fn idle_entries(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
     let sums = |is_of_it: &dyn Fn(&Believed) -> bool| {
         let about = tallies.iter().filter(|(kind, _)| believed(kind).is_some_and(is_of_it));

@@ -1,4 +1,4 @@
-//! Compares links and queues with a reference implementation that is too simple to have the same errors.
+//! Compares links and queues with a reference implementation that is too simple to have the same bugs.
 
 use std::collections::BTreeMap;
 
@@ -10,42 +10,43 @@ use mario_scenario::{
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use crate::world::{Furnish, STILL, described, scenario, story, topology};
+use crate::world::{STILL, ScenarioExt, described, scenario, story, topology};
 
-/// One client request: user, and the times of sending, arrival, start and end of service.
+/// One client request: the user, and the times of sending, arrival, start of service and end of service.
 type Row = (UserIndex, [f64; 4]);
 
 /// The shortest paths from a node, by repeated relaxation: the distance of each node, and its predecessor.
-fn ways(world: &Scenario, from: NodeIndex, metric: Metric) -> Vec<(f64, NodeIndex)> {
+fn shortest_paths(world: &Scenario, from: NodeIndex, metric: Metric) -> Vec<(f64, NodeIndex)> {
     let topology = &world.topology;
-    let mut ways = vec![(f64::INFINITY, from); topology.node_count()];
-    ways[from.position()].0 = 0.0;
+    let mut shortest_paths = vec![(f64::INFINITY, from); topology.node_count()];
+    shortest_paths[from.position()].0 = 0.0;
     for _ in 0..topology.node_count() {
         for (node, _) in topology.nodes() {
             for (_, link) in topology.links_from(node) {
-                let further = ways[node.position()].0 + if metric == Metric::Hops { 1.0 } else { link.latency.units() };
-                if further < ways[link.to.position()].0 {
-                    ways[link.to.position()] = (further, node);
+                let further =
+                    shortest_paths[node.position()].0 + if metric == Metric::Hops { 1.0 } else { link.latency.units() };
+                if further < shortest_paths[link.to.position()].0 {
+                    shortest_paths[link.to.position()] = (further, node);
                 }
             }
         }
     }
-    ways
+    shortest_paths
 }
 
-/// The results of all client requests, by brute force: the earliest message of a list makes a hop, repeatedly.
+/// The results of all client requests, by brute force: repeatedly moves the earliest of all messages by one hop.
 fn toy(world: &Scenario, metric: Metric) -> Vec<Row> {
     let mut on_the_way: Vec<(f64, Row, Vec<NodeIndex>)> = Vec::new();
     for (user, at) in &world.attachments.steps[0] {
         let plan = &world.users[user.position()];
         let Workload::Periodic { period, phase } = plan.workload else { panic!("all are periodic") };
-        let ways = ways(world, at.expect("somewhere"), metric);
+        let shortest_paths = shortest_paths(world, at.expect("somewhere"), metric);
         let hosts = world.deploys.iter().filter(|deploy| deploy.application == plan.application);
-        let distance = |node: NodeIndex| ways[node.position()].0;
+        let distance = |node: NodeIndex| shortest_paths[node.position()].0;
         let nearest = hosts.min_by(|one, other| distance(one.node).total_cmp(&distance(other.node)));
         let mut path = vec![nearest.expect("an instance").node];
         while path[0] != at.expect("somewhere") {
-            path.insert(0, ways[path[0].position()].1);
+            path.insert(0, shortest_paths[path[0].position()].1);
         }
         let [period, phase, duration] = [period, phase, world.duration].map(Duration::units);
         let times = (0..).map(|number| phase + f64::from(number) * period).take_while(|time| *time < duration);
@@ -80,7 +81,7 @@ fn toy(world: &Scenario, metric: Metric) -> Vec<Row> {
     rows
 }
 
-/// A small network with much queueing. In hops there is only one path, in latency only one shortest path.
+/// A small network with much queueing. Shortest paths are unique in either metric.
 fn network(seed: u64, metric: Metric) -> Scenario {
     let mut random = Pcg64::seed_from_u64(seed);
     let nodes = random.random_range(1..9_usize);
@@ -155,7 +156,7 @@ fn times_of_arrival_and_service_equal_those_of_the_reference() {
     assert!(rows > 20_000 && waited > rows / 10, "{waited} of {rows} waited for service");
 }
 
-/// The user is at 0; nodes 1 and 2 are one hop away, node 3 is two.
+/// The user is at node 0. Nodes 1 and 2 are one hop away, node 3 is two hops away.
 fn diamond(hosts: &[u32]) -> Scenario {
     let links = [(0, 1, 4.0), (0, 2, 6.0), (1, 3, 4.0), (2, 3, 1.0)];
     let mut world = scenario(topology(&[9, 9, 9, 9], &links)).with_application(1, hosts[0], STILL);
@@ -185,8 +186,8 @@ fn users_of_one_access_point_share_a_round_robin() {
 }
 
 #[test]
-fn a_request_that_finds_its_instance_gone_is_lost() {
-    // The instance is removed or migrates at 300, while the request of 280 is still in transit.
+fn a_request_in_transit_to_a_removed_or_moved_instance_is_lost() {
+    // The instance is removed or migrates at 300, while the request sent at 280 is still in transit.
     for policy in ["operation(undeploy, _, self).\n", "operation(migrate, _, n2).\n"] {
         let line = topology(&[1, 1, 1], &[(0, 1, 30.0), (1, 2, 1.0)]);
         let mut world = scenario(line).with_application(1, 1, policy).with_user(0, &[Some(0)]);
@@ -198,8 +199,8 @@ fn a_request_that_finds_its_instance_gone_is_lost() {
 
 #[test]
 fn queued_requests_migrate_with_their_instance_and_are_lost_with_it() {
-    // Requests are sent at 40, 80, ... 280 and served from 40, 110, 180, 250: three are queued when the instance
-    // migrates or is removed.
+    // Requests are sent at 40, 80, ... 280, and their service starts at 40, 110, 180 and 250. So three are queued when
+    // the instance migrates or is removed.
     for (policy, served, lost) in [("operation(migrate, _, n1).\n", 7, 0), ("operation(undeploy, _, self).\n", 4, 3)] {
         let mut world = scenario(topology(&[1, 1], &[(0, 1, 100.0)])).with_application(1, 0, policy);
         world = world.with_user(0, &[Some(0), None]);

@@ -1,9 +1,9 @@
-//! One engine: nodes that exchange messages produce the same labels as the population that holds them all.
+//! Tests that nodes that exchange messages produce the same labels as the population, which has them all in its tables.
 //!
-//! A recorder observes a simulation and drives one `mario_colony::Node` for each node of its world, connected by
-//! instant and ordered messages: whenever an agent observes, evaluates or is judged in the simulation, so is its twin,
-//! in the same order. Each proposal and each verdict, with its reason, must be the same, cycle by cycle, up to the
-//! names of instances.
+//! A recorder observes a simulation and drives one `mario_colony::Node` for each node of its world. The nodes are
+//! connected by instant and ordered messages. Whenever an agent observes, evaluates or is judged in the simulation, so
+//! is its twin, in the same order. Each proposal and each verdict, with its reason, must be the same, cycle by cycle,
+//! up to the names of instances.
 //!
 //! `MARIO_NODES=10000` draws that many worlds; `MARIO_NODE_WORLD=1234` replays one, and a failure prints that command.
 
@@ -34,7 +34,8 @@ impl Drop for Replay {
     }
 }
 
-/// The world of a number, restricted to what single nodes support: no planner, judging by managers, sliding memory.
+/// The random world with this number, restricted to features that separate nodes support: no planner, judging by
+/// managers, sliding memory.
 fn world(number: u64) -> Scenario {
     as_nodes(drawn::draw(number))
 }
@@ -43,18 +44,18 @@ fn as_nodes(mut scenario: Scenario) -> Scenario {
     scenario.arbitration = Arbitration::Managers;
     scenario.memory = Memory::Sliding;
     scenario.management = Management::Agents;
-    // Labels are the same up to the names of instances, so policies must not compute with them.
+    // Labels are the same only up to the names of instances, so policies must not compute with the names.
     for text in scenario.policies.iter_mut().chain(&mut scenario.acceptances) {
         for (_, code) in &mut text.files {
             *code = code.replace("I mod 2 =:= 0", "I == I").replace("I * 7 + ", "").replace("(I + C)", "(1 + C)");
-            // Within a cycle, a single node enacts operations at once, and the population all together.
+            // Within a cycle, a separate node enacts each operation at once, while the population enacts all together.
             *code = code.replace("asleep(J)", "J = I, asleep(J)").replace("asleep(_), C)", "(fail, asleep(_)), C)");
         }
     }
     scenario
 }
 
-/// Runs a world, and its mirror beside it.
+/// Runs a world together with its mirror.
 fn mirrored(scenario: &Scenario, options: RunOptions) -> Option<Counts> {
     let mut simulation = Simulation::new(scenario, options).ok()?;
     let mut mirror = Mirror::new(scenario);
@@ -79,7 +80,7 @@ fn nodes_with_instant_messages_produce_the_labels_of_the_population() {
     }
     println!("{total:?}");
     if only.is_none() {
-        // The comparison is meaningless without events.
+        // Without these events, the comparison would prove nothing.
         assert!(total.is_varied(), "{total:?}");
     }
 }
@@ -166,7 +167,7 @@ fn nodes_sleep_and_wake_as_the_population_does() {
 }
 
 #[test]
-fn the_papers_scenario_is_the_same_for_every_shipped_policy() {
+fn nodes_equal_the_population_in_the_papers_scenario_for_every_shipped_policy() {
     for policy in mario_scenario::policy_names() {
         let mut document = mario_scenario::Document::preset("paper").expect("it ships");
         document.set(&["duration=12000".to_owned()]);

@@ -1,4 +1,4 @@
-//! Runs with and without parking have the same results.
+//! Tests that runs with and without parking have the same results.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{Arbitration, Document, Fidelity, Memory, NoFiles, Scenario, Workload};
@@ -7,12 +7,12 @@ use mario_simulator::{Detail, Effort, Recorder, RunOptions, Simulation, TableOut
 use crate::random_worlds::calling::calling;
 use crate::random_worlds::world;
 
-/// Asks for every evaluation, so that no agent is parked.
+/// A recorder that wants every evaluation, so that no agent is parked.
 struct Curious;
 
 impl Recorder for Curious {}
 
-/// The outputs of a run at the level of counts, and its figures.
+/// The outputs of a run with a summary trace: trace, operations, figures and statistics.
 fn counts(scenario: &Scenario, threads: usize, curious: Option<Curious>) -> (Vec<u8>, Vec<u8>, String, Effort) {
     let tables = TableOutputs { operations: Vec::new(), moves: None, handovers: None, messages: None };
     let written = (TraceRecorder::new(Vec::new(), scenario, Detail::Summary), Tables::new(scenario, tables));
@@ -25,7 +25,7 @@ fn counts(scenario: &Scenario, threads: usize, curious: Option<Curious>) -> (Vec
     (trace, tables.operations, format!("{:?}", tally.figures()), effort)
 }
 
-/// Compares a world with parking with the same world without; returns the number of evaluations of parked agents.
+/// Compares a run with parking with a run without. Returns the number of evaluations of parked agents.
 fn check(name: &str, scenario: &Scenario) -> u64 {
     let (trace, operations, figures, effort) = counts(scenario, 1, Some(Curious));
     assert_eq!(effort.rested, 0, "{name}");
@@ -56,7 +56,8 @@ fn parking_changes_no_count_of_the_papers_experiments_and_saves_most_evaluations
             let scenario = document.resolve(&mut NoFiles).expect("a scenario").scenario;
             let rested = check(&format!("{policy}, {phases}"), &scenario);
             let asked = counts(&scenario, 1, None).3.asked;
-            // One policy remembers inhibitions, which are new facts.
+            // With the policy that remembers inhibitions, fewer agents can be parked, because inhibitions are new
+            // facts.
             let part = if policy.ends_with("memory") { 4 } else { 2 };
             assert!(rested * part > asked, "{policy}, {phases}: {rested} of {asked}");
         }
@@ -73,13 +74,13 @@ fn parking_changes_no_count_of_any_random_world() {
         (scenario.arbitration, scenario.memory) = (Arbitration::Managers, Memory::Sliding);
         scenario.management_period = scenario.management_period.min(scenario.agents.period);
         for deploy in &mut scenario.deploys {
-            // Instances without room at the start would make the scenario invalid.
+            // Initial instances that do not fit would make the scenario invalid.
             deploy.time = deploy.time.max(Time::at(1.0));
         }
-        // Some policies double their instances in each period.
+        // Some policies double the number of instances in each period.
         scenario.duration = scenario.duration.min(scenario.agents.period * 12.0);
         for (position, user) in scenario.users.iter_mut().enumerate() {
-            // Regular traffic, in round robins of different lengths.
+            // Regular traffic, with round robins of different lengths.
             let parts = [1.0, 2.0, 3.0, 5.0][(position + number as usize) % 4];
             user.workload =
                 Workload::Periodic { period: scenario.agents.period / parts, phase: Duration::of(position as f64) };
@@ -90,7 +91,7 @@ fn parking_changes_no_count_of_any_random_world() {
 }
 
 #[test]
-fn no_agent_is_parked_where_its_facts_could_change_unnoticed() {
+fn no_agent_is_parked_if_its_facts_could_change_unnoticed() {
     for number in 0..60 {
         let scenario = world(number);
         let may_park = scenario.network.fidelity == Fidelity::Flow

@@ -1,4 +1,4 @@
-//! The transition system: one test for each clause of its rules.
+//! Tests of the transition system: one for each clause of its rules.
 
 mod acceptance;
 mod context;

@@ -1,4 +1,4 @@
-//! The prototype's four runs, reproduced to the last evaluation, operation and message.
+//! Reproduces the prototype's four runs, down to each evaluation, operation and message.
 
 use mario_domain::{AgentOperation, Capacity, Id, Time};
 use mario_policy::{Decision, Solution};
@@ -87,7 +87,7 @@ impl Comparison {
         self.instances.push(instance);
     }
 
-    /// The name of the target, which the prototype remembers and judges even if the policy says `self`.
+    /// The name of the target node. The prototype remembers and judges it even if the policy says `self`.
     fn target(&self, target: &Target, own: NodeIndex) -> Node {
         match target {
             Target::Own => self.nodes[own.position()],
@@ -233,8 +233,9 @@ fn the_run_with_memory_equals_the_prototypes() {
     compare(4, "workload-and-latency-aware-with-memory", Reuse::Nothing);
 }
 
-/// Operations per movement, response times, usage, inhibitions, instances, correlations and cycles to steady state of
-/// the prototype's runs, as published or computed from its files: for all, WS and LS where there are three.
+/// The figures of the prototype's runs, as published or computed from its files: operations per movement, response
+/// times, usage, inhibitions, instances, correlations and cycles to steady state. Arrays of three are for all
+/// applications, WS and LS.
 struct Known {
     policy: &'static str,
     replicate: [f64; 3],

@@ -1,4 +1,4 @@
-//! Random worlds, each run step by step and checked by the auditor.
+//! Runs random worlds part by part, and checks each with the auditor.
 //!
 //! `MARIO_WORLDS=10000` draws that many; `MARIO_WORLD=1234` replays one, and a failure prints that command.
 
@@ -32,7 +32,7 @@ use crate::world::{Story, audited, outputs};
 /// The number of worlds in a normal test run.
 const WORLDS: u64 = 400;
 
-/// How often a run is paused for a check.
+/// The number of parts of a run, after each of which it is checked.
 const PARTS: u32 = 16;
 
 /// Prints the replay command when a world violates a rule or panics.
@@ -147,7 +147,8 @@ fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, Report, Story, Eff
     (trace, observer.audit.finish(), recorders.1, simulation.effort())
 }
 
-/// The world of a number. Instances without room at the start are deployed a moment later, and may be inhibited then.
+/// The random world with this number. If the initial instances do not fit, they are deployed shortly after the start,
+/// when they may be inhibited.
 pub fn world(number: u64) -> Scenario {
     let mut scenario = drawn::draw(number);
     if let Err(error) = Simulation::new(&scenario, RunOptions::default()) {
@@ -185,7 +186,7 @@ fn check(number: u64, seen: &mut BTreeMap<&'static str, u64>) {
     if number % 4 == 2 {
         let run = |threads, reuse| outputs(&scenario, RunOptions { threads, reuse }, Detail::Operations).0;
         let is_same = run(1, Reuse::Proposals) == run(2, Reuse::Nothing);
-        assert!(is_same, "world {number} goes another way when agents take over what others decided");
+        assert!(is_same, "world {number} differs when agents share decisions");
     }
     for (what, count) in report.counts.operations.iter().chain(&report.counts.inhibited) {
         *seen.entry(what).or_default() += count;
@@ -215,7 +216,7 @@ fn no_random_world_breaks_a_rule() {
     for world in 0..number("MARIO_WORLDS").unwrap_or(WORLDS) {
         check(world, &mut seen);
     }
-    // The test is meaningless without these events.
+    // Without these events, the test would prove nothing.
     for what in [
         "deploy",
         "undeploy",

@@ -1,4 +1,4 @@
-//! Reused decisions change no result.
+//! Tests that reusing decisions does not change any result.
 
 use mario_scenario::{Document, NoFiles, Scenario};
 use mario_simulator::{Detail, Reuse, RunOptions};

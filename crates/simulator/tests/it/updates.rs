@@ -11,8 +11,8 @@ use crate::random_worlds::world;
 
 const MOMENT: f64 = 3_050.0;
 
-/// The paper's world for a short time, with these keys, under one policy until `MOMENT` and perhaps another one after
-/// it.
+/// A short run of the paper's world with these keys, with one policy until `MOMENT` and perhaps another one from then
+/// on.
 fn paper(keys: &[&str], seed: u64, policy: &str, from_then_on: Option<&str>) -> Scenario {
     let mut document = Document::preset("paper").expect("a preset");
     let keys: Vec<String> =
@@ -34,7 +34,7 @@ fn trace(scenario: &Scenario, detail: Detail) -> Vec<u8> {
     recorder.finish(scenario.end()).expect("memory takes everything")
 }
 
-/// The records before the moment, and those after it.
+/// The records before and after `MOMENT`.
 fn parts(trace: &[u8]) -> (Vec<&str>, Vec<&str>) {
     let text = std::str::from_utf8(trace).expect("text");
     let time =
@@ -47,11 +47,11 @@ fn is_clean(trace: &[u8]) {
     assert!(report.findings.is_empty(), "{:#?}", report.findings);
 }
 
-/// Individual messages, and rates.
+/// Simulated messages, and rates.
 const FIDELITIES: [&[&str]; 2] = [&[], &["network.fidelity=flow"]];
 
 #[test]
-fn an_update_to_the_same_policy_leaves_the_same_bytes() {
+fn an_update_to_the_same_policy_writes_the_same_bytes() {
     for (number, policy) in policy_names().enumerate() {
         for keys in FIDELITIES {
             let seed = 1 + number as u64;
@@ -138,7 +138,7 @@ fn a_different_past_is_reported_with_its_line() {
     assert!(held(&lines).starts_with("line 1 of the trace"), "{}", held(&lines));
 }
 
-/// An update that is left out, comes too late, or is of another application or policy is detected, because the
+/// The auditor detects an update that is left out, comes too late, or has another application or policy, because the
 /// decisions after it do not follow.
 #[test]
 fn lies_about_updates_are_detected() {

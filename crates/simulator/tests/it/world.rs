@@ -16,7 +16,7 @@ use mario_simulator::{
 /// A policy that proposes nothing.
 pub const STILL: &str = ":- dynamic operation/3.\noperation(undeploy, _, _) :- fail.\n";
 
-/// Undeploys without client requests, and replicates towards the neighbour that sends most.
+/// Undeploys without client requests, and replicates towards a neighbour that forwards requests.
 pub const SPREADS: &str = "\
 :- dynamic requests/4.\n\
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
@@ -89,17 +89,17 @@ pub fn scenario(topology: Topology) -> Scenario {
     }
 }
 
-/// Extends a world, one call at a time.
-pub trait Furnish: Sized {
-    /// Adds an application with a policy of its own, whose instances need this number of units. It is deployed on `home` at
-    /// the start.
+/// Adds elements to a world, in the style of a builder.
+pub trait ScenarioExt: Sized {
+    /// Adds an application with its own policy, whose instances need `units` units. It is deployed on `home` at the
+    /// start.
     fn with_application(self, units: u64, home: u32, policy: &str) -> Self;
-    /// Adds a user of an application, who sends every 40 time units, and is at these access points, step by step.
+    /// Adds a user of an application, who sends every 40 time units. `steps` has the user's access point in each step.
     fn with_user(self, application: u32, steps: &[Option<u32>]) -> Self;
     fn with_disturbance(self, time: f64, event: DisturbanceEvent) -> Self;
 }
 
-impl Furnish for Scenario {
+impl ScenarioExt for Scenario {
     fn with_application(mut self, units: u64, home: u32, policy: &str) -> Scenario {
         let number = self.applications.len();
         let (place, home) = (PolicyIndex::at(self.policies.len()), NodeIndex(home));
@@ -148,7 +148,7 @@ pub fn policy_text(text: &str, memory: u32) -> PolicyText {
     PolicyText { name: "policy".to_owned(), files: vec![("policy.pl".to_owned(), text.to_owned())], memory }
 }
 
-/// The events that are not in the trace.
+/// A recorder that stores the events of a run.
 #[derive(Default)]
 pub struct Story {
     pub served: Vec<Served>,

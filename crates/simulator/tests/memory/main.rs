@@ -1,4 +1,4 @@
-//! Measures the memory of a world. A separate program, because all its allocations are counted.
+//! Measures the memory of a world. A separate test program, because it counts all allocations of the process.
 //!
 //! `cargo test -p mario-simulator --test memory -- --nocapture` prints the numbers that `docs/scale.md` states.
 
@@ -37,8 +37,8 @@ fn bytes_at_the_end(make: impl FnOnce() -> Scenario) -> (f64, Effort) {
     (bytes as f64, effort)
 }
 
-/// The bytes per additional item, which must be the same from the first size to the second as from the second to the
-/// third. Sizes double, so that vectors, which double their capacity, have the same spare capacity at each.
+/// The bytes per additional item. They must be the same from the first size to the second as from the second to the
+/// third. Sizes double, because vectors double their capacity, so that the spare capacity is the same at each size.
 fn bytes_each(what: &str, first: u32, bytes: impl Fn(u32) -> f64) -> f64 {
     let [small, medium, large] = [first, 2 * first, 4 * first].map(bytes);
     let first = f64::from(first);
@@ -53,7 +53,7 @@ fn city(users: u32, duration: u32) -> Scenario {
     scenario("city", "baseline:never-move", &overrides)
 }
 
-/// The paper's scenario with `users` users, in traffic as rates.
+/// The paper's scenario with `users` users and traffic as rates.
 fn paper(size: u32, users: u32, duration: u32) -> Scenario {
     let overrides = [
         format!("topology.size={size}"),
@@ -75,10 +75,10 @@ fn idle(agents: u32) -> Scenario {
     scenario
 }
 
-// One test, because the allocations of a concurrent one would be counted too.
+// A single test, because the allocations of a concurrent test would be counted too.
 #[test]
 fn memory_grows_with_users_agents_and_nodes_but_not_with_time() {
-    // Compiles the policies, which are then shared by all further runs.
+    // Compiles the policies, which all later runs share.
     bytes_at_the_end(|| city(16, 2_000));
 
     let of_user = bytes_each("a user of the city", 4_096, |users| bytes_at_the_end(|| city(users, 9_000)).0);
@@ -98,7 +98,7 @@ fn memory_grows_with_users_agents_and_nodes_but_not_with_time() {
     println!("a city after a day: {one_day:.0} bytes, after four days: {four_days:.0}");
     assert!(four_days < 1.02 * one_day, "{one_day} bytes after a day, {four_days} after four");
 
-    // The whole world: four times the nodes, users and agents each time.
+    // The whole world: each size has four times the nodes, users and agents of the previous one.
     let worlds = [(16, 976), (32, 3_905), (64, 15_624)];
     let bytes = worlds.map(|(size, users)| bytes_at_the_end(|| paper(size, users, 2_000)).0);
     println!("worlds of 341, 1365 and 5461 nodes: {bytes:?} bytes");

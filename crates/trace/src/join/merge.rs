@@ -8,16 +8,16 @@ use std::path::PathBuf;
 use mario_domain::{AgentOperation, Duration, InstanceId, NodeId, Time, Verdict};
 
 use super::parts::{Line, Reader};
-use super::survey::{Survey, Told};
+use super::survey::{Survey, TransferEvents};
 use super::{JoinError, JoinProblem, Joined, Open};
 use crate::header::{Header, HeaderApplication, HeaderLive, HeaderNode, HeaderPolicy, Version};
 use crate::live::{
     Cause, Happened, PartEvaluation, PartInhibited, PartLine, PartOwnerAct, PartOwnerActKind, PartRecord, PartSolution,
 };
-use crate::place::{ApplicationPlace, NodePlace, PolicyPlace};
 use crate::record::{
     Decided, Deployed, Detail, Evaluation, Judged, OwnerAct, OwnerActKind, RequestsSeen, Solution, Target,
 };
+use crate::reference::{ApplicationRef, NodeRef, PolicyRef};
 use crate::writer::TraceWriter;
 
 pub(super) fn merge<W: Write>(survey: &Survey<'_>, open: &Open<'_>, out: W) -> Result<(W, Joined), JoinError> {
@@ -40,7 +40,7 @@ pub(super) fn merge<W: Write>(survey: &Survey<'_>, open: &Open<'_>, out: W) -> R
     let mut merge = Merge {
         survey,
         writer: TraceWriter::new(out, &header(survey)),
-        so_far: Told::default(),
+        written: TransferEvents::default(),
         departures: BTreeMap::new(),
         placed: BTreeMap::new(),
         links: Links::default(),
@@ -52,7 +52,7 @@ pub(super) fn merge<W: Write>(survey: &Survey<'_>, open: &Open<'_>, out: W) -> R
         let part = cursors[place].reader.part();
         if let Some(record) = cursors[place].next.take() {
             let directory = &survey.directories[place];
-            merge.tell(directory.node, &directory.applications[part], *record);
+            merge.write(directory.node, &directory.applications[part], *record);
         }
         cursors[place].step()?;
     }
@@ -67,7 +67,7 @@ pub(super) fn merge<W: Write>(survey: &Survey<'_>, open: &Open<'_>, out: W) -> R
     finished.map(|out| (out, joined)).map_err(failed)
 }
 
-/// The parts of one directory, with the next record.
+/// The position in the parts of one directory, with the next record.
 struct Cursor<'a> {
     reader: Reader<'a>,
     next: Option<Box<PartRecord>>,
@@ -90,16 +90,16 @@ impl Cursor<'_> {
 struct Merge<'a, W: Write> {
     survey: &'a Survey<'a>,
     writer: TraceWriter<W>,
-    /// The events of transfers that are already in the trace.
-    so_far: Told,
+    /// The events of transfers that are already written.
+    written: TransferEvents,
     departures: BTreeMap<String, Departure>,
     /// The placement of instances.
-    placed: BTreeMap<InstanceId, (NodePlace, u32)>,
+    placed: BTreeMap<InstanceId, (NodeRef, u32)>,
     links: Links,
-    /// Nodes with a record so far.
-    begun: BTreeSet<NodePlace>,
-    /// Instances that owners evict, with the reason: the record of their end follows.
-    evicted: BTreeMap<InstanceId, (NodePlace, String)>,
+    /// Nodes that already have a record.
+    begun: BTreeSet<NodeRef>,
+    /// Instances that owners evict, with the reason. The record of their end follows later.
+    evicted: BTreeMap<InstanceId, (NodeRef, String)>,
     now: f64,
 }
 
@@ -118,7 +118,7 @@ struct Links {
 }
 
 impl<W: Write> Merge<'_, W> {
-    /// The index of the directory with the next record: the earliest one that waits for nothing.
+    /// The index of the directory with the next record: the earliest record whose causes are already written.
     fn choose(&self, cursors: &[Cursor<'_>], joined: &mut Joined) -> Option<usize> {
         let waiting = cursors.iter().enumerate().filter_map(|(place, cursor)| Some((cursor.next.as_ref()?, place)));
         let earliest = waiting.clone().min_by_key(|(record, place)| (record.0, *place))?.1;
@@ -128,7 +128,7 @@ impl<W: Write> Merge<'_, W> {
                 joined.reordered += u64::from(place != earliest);
                 Some(place)
             }
-            // The dependency is cyclic: the parts contradict each other, which the auditor reports.
+            // The dependencies are cyclic, so the parts contradict each other. The auditor reports that.
             None => {
                 joined.unordered += 1;
                 Some(earliest)
@@ -138,20 +138,22 @@ impl<W: Write> Merge<'_, W> {
 
     fn waits_for_nothing(&self, line: &PartLine) -> bool {
         let PartLine::Happened(happened) = line else { return true };
-        let (told, so_far) = (&self.survey.told, &self.so_far);
+        let (recorded, written) = (&self.survey.recorded, &self.written);
         match happened {
             Happened::Own { cause: Cause::Taken { transfer, .. }, .. } => {
-                !told.departures.contains(transfer) || so_far.departures.contains(transfer)
+                !recorded.departures.contains(transfer) || written.departures.contains(transfer)
             }
-            Happened::Taken { transfer } => !told.arrivals.contains(transfer) || so_far.arrivals.contains(transfer),
-            Happened::Forgotten { transfer } => !told.taken.contains(transfer) || so_far.taken.contains(transfer),
+            Happened::Taken { transfer } => {
+                !recorded.arrivals.contains(transfer) || written.arrivals.contains(transfer)
+            }
+            Happened::Forgotten { transfer } => !recorded.taken.contains(transfer) || written.taken.contains(transfer),
             _ => true,
         }
     }
 
-    fn tell(&mut self, node: NodePlace, applications: &[u32], record: PartRecord) {
+    fn write(&mut self, node: NodeRef, applications: &[u32], record: PartRecord) {
         let PartRecord(stamp, number, line) = record;
-        // Times never decrease: a delayed record gets the time of its cause.
+        // Times must not decrease, so a delayed record gets the time of its cause.
         self.now = self.now.max(stamp.0.saturating_sub(self.survey.first.0) as f64);
         let time = Time::at(self.now);
         match line {
@@ -183,10 +185,10 @@ impl<W: Write> Merge<'_, W> {
         }
     }
 
-    fn evaluation(&mut self, time: Time, node: NodePlace, applications: &[u32], seen: &PartEvaluation) {
+    fn evaluation(&mut self, time: Time, node: NodeRef, applications: &[u32], seen: &PartEvaluation) {
         let evaluation = Evaluation {
             instance: &seen.instance,
-            application: ApplicationPlace(applications[seen.application as usize]),
+            application: ApplicationRef(applications[seen.application as usize]),
             node,
             free: seen.free,
             rate: seen.requests.iter().map(|(_, rate, _)| rate).sum(),
@@ -225,8 +227,8 @@ impl<W: Write> Merge<'_, W> {
         });
     }
 
-    /// Writes the action of a node's owner. An eviction replaces the record of the end that it causes.
-    fn owner_acts(&mut self, time: Time, node: NodePlace, act: PartOwnerAct) {
+    /// Writes the action of a node's owner. An eviction is only noted; its record replaces that of the instance's end.
+    fn owner_acts(&mut self, time: Time, node: NodeRef, act: PartOwnerAct) {
         let PartOwnerAct { instance, act, reason } = act;
         let application = self.placed.get(&instance).map_or(0, |(_, application)| *application);
         let of = self.survey.applications.get(application as usize).map(|described| &described.application);
@@ -241,22 +243,22 @@ impl<W: Write> Merge<'_, W> {
                 None => return,
             },
         };
-        let application = ApplicationPlace(application);
+        let application = ApplicationRef(application);
         let act = OwnerAct { instance, application, kind, reason: &reason };
         self.writer.owner(time, node, std::iter::once(act));
     }
 
-    /// Writes the effects on the placement as records that all readers of traces understand.
-    fn follow(&mut self, time: Time, node: NodePlace, happened: Happened<NodePlace>) {
+    /// Writes the effects of an event on the placement, as records that simulated traces have too.
+    fn follow(&mut self, time: Time, node: NodeRef, happened: Happened<NodeRef>) {
         let is_first = self.begun.insert(node);
         match happened {
             Happened::Own { owned, cause } => {
                 if let Cause::Taken { transfer, .. } = &cause {
-                    self.so_far.arrivals.insert(transfer.clone());
+                    self.written.arrivals.insert(transfer.clone());
                 }
                 self.came(time, node, &owned.instance, owned.application, &cause);
             }
-            // The causes of this state are not recorded.
+            // The records that led to this state are missing.
             Happened::State(state) if is_first || !state.follows => {
                 for owned in &state.owned {
                     if self.placed.get(&owned.instance).is_none_or(|(known, _)| *known != node) {
@@ -265,7 +267,7 @@ impl<W: Write> Merge<'_, W> {
                 }
             }
             Happened::Custody { instance, transfer, .. } => {
-                self.so_far.departures.insert(transfer.clone());
+                self.written.departures.insert(transfer.clone());
                 self.departures.insert(transfer, Departure::Migrates { instance, is_ended: false });
             }
             Happened::CustodyEnded { instance: ended } => {
@@ -278,12 +280,12 @@ impl<W: Write> Merge<'_, W> {
                 }
             }
             Happened::Offer(offer) => {
-                self.so_far.departures.insert(offer.transfer.clone());
+                self.written.departures.insert(offer.transfer.clone());
                 self.departures.insert(offer.transfer, Departure::Replicates { parent: offer.parent });
             }
             Happened::Taken { transfer } => {
                 self.departures.remove(&transfer);
-                self.so_far.taken.insert(transfer);
+                self.written.taken.insert(transfer);
             }
             Happened::NotTaken { transfer } => {
                 if let Some(Departure::Migrates { instance, is_ended: true }) = self.departures.remove(&transfer) {
@@ -299,7 +301,7 @@ impl<W: Write> Merge<'_, W> {
     }
 
     /// Records that an instance arrived on a node.
-    fn came(&mut self, time: Time, node: NodePlace, instance: &InstanceId, application: u32, cause: &Cause<NodePlace>) {
+    fn came(&mut self, time: Time, node: NodeRef, instance: &InstanceId, application: u32, cause: &Cause<NodeRef>) {
         let before = self.placed.insert(instance.clone(), (node, application));
         let target = Target::Node(node);
         let parent = match cause {
@@ -311,7 +313,7 @@ impl<W: Write> Merge<'_, W> {
             _ => None,
         };
         let parent = parent.filter(|parent| self.placed.contains_key(parent));
-        // It never left.
+        // The instance never left.
         if matches!(cause, Cause::NotTaken { .. }) && before.is_some() {
             return;
         }
@@ -326,7 +328,7 @@ impl<W: Write> Merge<'_, W> {
                 cycle.judged(&Judged { instance: parent, operation, target, verdict, created });
             }
             (None, None) => {
-                let (application, policy) = (ApplicationPlace(application), PolicyPlace(application));
+                let (application, policy) = (ApplicationRef(application), PolicyRef(application));
                 cycle.deployed(&Deployed { application, node, policy, verdict, created: Some(instance.clone()) });
             }
         });
@@ -337,7 +339,7 @@ impl<W: Write> Merge<'_, W> {
         let evicted = self.evicted.remove(instance);
         let Some((_, application)) = self.placed.remove(instance) else { return };
         if let Some((node, reason)) = evicted {
-            let (application, kind) = (ApplicationPlace(application), OwnerActKind::Evicted);
+            let (application, kind) = (ApplicationRef(application), OwnerActKind::Evicted);
             let act = OwnerAct { instance: instance.clone(), application, kind, reason: &reason };
             return self.writer.owner(time, node, std::iter::once(act));
         }
@@ -347,14 +349,14 @@ impl<W: Write> Merge<'_, W> {
         });
     }
 
-    /// Updates links: a link is down if either end reports so, and up if both do.
-    fn neighbours(&mut self, time: Time, node: NodePlace, up: &[NodePlace]) {
+    /// Updates the links of a node. A link is up if both ends report it as up, else down.
+    fn neighbours(&mut self, time: Time, node: NodeRef, up: &[NodeRef]) {
         let own = node.0;
         let up: BTreeSet<u32> = up.iter().map(|node| node.0).collect();
         let before = self.links.reached.insert(own, up.clone()).unwrap_or_default();
         for neighbour in &self.survey.nodes[own as usize].neighbours {
             let link = (own.min(*neighbour), own.max(*neighbour));
-            let (one, other) = (NodePlace(link.0), NodePlace(link.1));
+            let (one, other) = (NodeRef(link.0), NodeRef(link.1));
             let is_both = || self.links.reached.get(neighbour).is_some_and(|theirs| theirs.contains(&own));
             if before.contains(neighbour) && !up.contains(neighbour) {
                 if self.links.down.insert(link) {
@@ -370,7 +372,7 @@ impl<W: Write> Merge<'_, W> {
 fn header<'a>(survey: &'a Survey<'_>) -> Header<'a> {
     let places = |has: &dyn Fn(&super::survey::SurveyedNode) -> bool| {
         let nodes = survey.nodes.iter().zip(0..).filter(|(node, _)| has(node));
-        nodes.map(|(_, place)| NodePlace(place)).collect()
+        nodes.map(|(_, place)| NodeRef(place)).collect()
     };
     let duration = survey.last.0.saturating_sub(survey.first.0).max(1) as f64;
     let tiers = tiers(survey);
@@ -393,7 +395,7 @@ fn header<'a>(survey: &'a Survey<'_>) -> Header<'a> {
             .map(|(application, place)| HeaderApplication {
                 application: &application.application,
                 kind: "live",
-                policy: PolicyPlace(place),
+                policy: PolicyRef(place),
             })
             .collect(),
         calls: Vec::new(),
@@ -412,7 +414,7 @@ fn header<'a>(survey: &'a Survey<'_>) -> Header<'a> {
                 id: &node.id,
                 capacity: node.capacity,
                 tier,
-                neighbours: node.neighbours.iter().map(|neighbour| NodePlace(*neighbour)).collect(),
+                neighbours: node.neighbours.iter().map(|neighbour| NodeRef(*neighbour)).collect(),
                 position: None,
                 is_access_point: false,
                 acceptance: None,
@@ -433,8 +435,8 @@ fn header<'a>(survey: &'a Survey<'_>) -> Header<'a> {
     }
 }
 
-/// The distance of each node from the one with most neighbours: live nodes have no tiers, which the report needs to
-/// draw them.
+/// The distance of each node from the one with the most neighbours. Live nodes have no tiers, but the report needs them
+/// to draw the nodes.
 fn tiers(survey: &Survey<'_>) -> Vec<u16> {
     let nodes = &survey.nodes;
     let mut tiers = vec![None; nodes.len()];

@@ -1,4 +1,4 @@
-//! The first pass over all parts: collects the header of the trace, and which transfers are recorded by which nodes.
+//! The first pass over all parts: collects the tables of the header, and the transfers that each part records.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -8,16 +8,16 @@ use mario_domain::{Capacity, Fact, NodeId};
 use super::parts::{Line, Reader};
 use super::{JoinError, JoinProblem, Open};
 use crate::live::{Cause, Happened, PartApplication, PartHeader, PartLine, Stamp};
-use crate::place::NodePlace;
+use crate::reference::NodeRef;
 
 /// The result of the first pass.
 pub(super) struct Survey<'a> {
     pub(super) directories: Vec<Directory<'a>>,
     pub(super) nodes: Vec<SurveyedNode>,
-    /// Every described application, with the text of its policy.
+    /// All applications, with the texts of their policies.
     pub(super) applications: Vec<PartApplication>,
     /// The recorded events of transfers.
-    pub(super) told: Told,
+    pub(super) recorded: TransferEvents,
     pub(super) first: Stamp,
     pub(super) last: Stamp,
     pub(super) evaluation_ms: u64,
@@ -29,8 +29,8 @@ pub(super) struct Survey<'a> {
 /// The parts of one data directory.
 pub(super) struct Directory<'a> {
     pub(super) paths: &'a [PathBuf],
-    pub(super) node: NodePlace,
-    /// For each part, the indices in the trace of the applications that it describes.
+    pub(super) node: NodeRef,
+    /// For each part, the trace's indices of the applications in the part.
     pub(super) applications: Vec<Vec<u32>>,
 }
 
@@ -44,9 +44,9 @@ pub(super) struct SurveyedNode {
     pub(super) is_silent: bool,
 }
 
-/// The recorded events of transfers: only these can be waited for.
+/// The events of transfers that are recorded in any part. Records wait only for these.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct TransferEvents {
     pub(super) departures: BTreeSet<String>,
     pub(super) arrivals: BTreeSet<String>,
     pub(super) taken: BTreeSet<String>,
@@ -65,12 +65,12 @@ struct Read {
 
 impl<'a> Survey<'a> {
     pub(super) fn of(directories: &'a [Vec<PathBuf>], open: &Open<'_>) -> Result<Survey<'a>, JoinError> {
-        let mut told = Told::default();
+        let mut recorded = TransferEvents::default();
         let mut read = Vec::new();
         for paths in directories.iter().filter(|paths| !paths.is_empty()) {
-            read.push((paths.as_slice(), read_directory(paths, open, &mut told)?));
+            read.push((paths.as_slice(), read_directory(paths, open, &mut recorded)?));
         }
-        // Sorted, so that the order of the directories makes no difference.
+        // Sorted, so that the result does not depend on the order of the directories.
         read.sort_by(|(_, one), (_, other)| {
             (&one.header.node, &one.header.journal, one.first).cmp(&(
                 &other.header.node,
@@ -85,7 +85,7 @@ impl<'a> Survey<'a> {
             directories: Vec::new(),
             nodes: nodes(&read),
             applications: Vec::new(),
-            told,
+            recorded,
             first: read
                 .iter()
                 .filter(|(_, read)| read.first <= read.last)
@@ -120,15 +120,15 @@ impl<'a> Survey<'a> {
         Ok(survey)
     }
 
-    /// The index of a node. Every node in a part has one.
-    pub(super) fn place(&self, node: &NodeId) -> NodePlace {
+    /// The index of a node that occurs in a part.
+    pub(super) fn place(&self, node: &NodeId) -> NodeRef {
         let place = self.nodes.binary_search_by(|known| known.id.cmp(node)).unwrap_or(0);
-        NodePlace(place as u32)
+        NodeRef(place as u32)
     }
 
     /// The index of a node named by a policy, if it exists.
-    pub(super) fn place_if_known(&self, node: &NodeId) -> Option<NodePlace> {
-        self.nodes.binary_search_by(|known| known.id.cmp(node)).ok().map(|place| NodePlace(place as u32))
+    pub(super) fn place_if_known(&self, node: &NodeId) -> Option<NodeRef> {
+        self.nodes.binary_search_by(|known| known.id.cmp(node)).ok().map(|place| NodeRef(place as u32))
     }
 }
 
@@ -166,7 +166,7 @@ fn nodes(read: &[(&[PathBuf], Read)]) -> Vec<SurveyedNode> {
     nodes
 }
 
-fn read_directory(paths: &[PathBuf], open: &Open<'_>, told: &mut Told) -> Result<Read, JoinError> {
+fn read_directory(paths: &[PathBuf], open: &Open<'_>, recorded: &mut TransferEvents) -> Result<Read, JoinError> {
     let mut reader = Reader::new(paths, open);
     let mut read: Option<Read> = None;
     while let Some(line) = reader.next()? {
@@ -184,7 +184,7 @@ fn read_directory(paths: &[PathBuf], open: &Open<'_>, told: &mut Told) -> Result
                 });
             }
             (Line::Header(header), Some(read)) => {
-                // The journal may differ, if the disk of the node was replaced.
+                // The journal may differ if the disk of the node was replaced.
                 if header.node != read.header.node {
                     let (expected, found) = (read.header.node.clone(), header.node);
                     return Err(reader.error(JoinProblem::Mixed { expected, found }));
@@ -209,7 +209,7 @@ fn read_directory(paths: &[PathBuf], open: &Open<'_>, told: &mut Told) -> Result
                 match record.2 {
                     PartLine::Application(application) => read.applications[part].push(*application),
                     PartLine::Happened(happened) => {
-                        told.note(&happened);
+                        recorded.note(&happened);
                         let named = &mut read.named;
                         happened.map(&mut |node| named.insert(node), &mut |place| place);
                     }
@@ -244,7 +244,7 @@ fn named_application(line: &PartLine) -> impl Iterator<Item = u32> {
     named.into_iter()
 }
 
-impl Told {
+impl TransferEvents {
     fn note<N>(&mut self, happened: &Happened<N>) {
         match happened {
             Happened::Custody { transfer, .. } => self.departures.insert(transfer.clone()),

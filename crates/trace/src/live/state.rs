@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 pub struct NodeState<N> {
     /// The number of records in its journal.
     pub records: u64,
-    /// Whether it follows from the records in the trace. If not, records are missing.
+    /// Whether the state follows from the earlier records. If not, records are missing.
     pub follows: bool,
     /// The instances that it owns.
     pub owned: Vec<OwnedState>,
-    /// Instances in custody, not answered yet.
+    /// Instances in custody, whose targets have not answered yet.
     pub custody: Vec<CustodyState<N>>,
     /// Offers that were not answered yet.
     pub offers: Vec<OfferState<N>>,
-    /// Stopping copies, and their hardware.
+    /// Stopping workloads, and their hardware.
     pub draining: Vec<(String, Hardware)>,
-    /// Shrinking copies, and their surplus hardware.
+    /// Shrinking workloads, and the hardware that they will free.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shrinking: Vec<(String, Hardware)>,
-    /// Transfers that it accepted and whose sources may still ask.
+    /// Accepted transfers whose sources may still ask about them.
     pub taken: Vec<String>,
     /// Its reservations.
     pub reserved: Vec<ReservedState>,
-    /// Copies of dropped reservations, and their hardware.
+    /// Workloads of dropped reservations, and their hardware.
     pub released: Vec<(String, Hardware)>,
-    /// Transfers that it prepares, with the proposing instances.
+    /// Transfers in preparation, with the proposing instances.
     pub preparing: Vec<(String, InstanceId)>,
 }
 
@@ -36,13 +36,13 @@ pub struct NodeState<N> {
 pub struct OwnedState {
     /// The instance.
     pub instance: InstanceId,
-    /// The epoch: the number of its owners so far.
+    /// The epoch: the number of nodes that have owned it so far.
     pub epoch: u32,
     /// The index of its application.
     pub application: u32,
-    /// The hardware of its copy.
+    /// The hardware of its workload.
     pub needed: Hardware,
-    /// Its copy.
+    /// Its workload.
     pub workload: String,
     /// The index of its flavour.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -61,14 +61,14 @@ pub(super) fn is_default(flavour: &u32) -> bool {
 /// An instance in custody: handed over, and kept until the target has answered.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CustodyState<N> {
-    /// The instance as it was when handed over.
+    /// The state of the instance when it was handed over.
     #[serde(flatten)]
     pub owned: OwnedState,
     /// The transfer.
     pub transfer: String,
     /// The target.
     pub target: N,
-    /// Whether its copy is running.
+    /// Whether its workload is running.
     pub is_running: bool,
     /// Whether an operator has ended it in the meantime.
     pub is_ended: bool,
@@ -98,7 +98,7 @@ pub struct ReservedState {
     pub application: u32,
     /// The reserved hardware.
     pub needed: Hardware,
-    /// The copy that is started in it.
+    /// The workload that is started for it.
     pub workload: String,
 }
 

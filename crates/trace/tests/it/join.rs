@@ -1,4 +1,4 @@
-//! The parts of live nodes are merged into one trace, with causes before effects.
+//! Tests that the parts of live nodes are merged into one trace, with causes before effects.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -70,11 +70,11 @@ fn kinds(trace: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_arrival_comes_after_its_departure_whatever_the_clocks_say() {
+fn an_arrival_comes_after_its_departure_even_if_clocks_disagree() {
     let (trace, joined) = skewed().join(&[&["a/1"], &["b/1"]]).expect("parts");
     assert_eq!(kinds(&trace), ["own", "custody", "own", "taken", "forgotten"], "{trace}");
     assert!(joined.reordered > 0 && joined.unordered == 0, "{joined:?}");
-    // All readers of traces see a deploy and a migration.
+    // The joined trace has the deploy and the migration as ordinary cycles.
     let cycles: Vec<&str> = trace.lines().filter(|line| line.starts_with("[\"cycle\"")).collect();
     assert_eq!(
         cycles,
@@ -116,7 +116,7 @@ fn a_malformed_part_is_rejected_with_its_line() {
     assert!(matches!(problem(&[&["text"]]), (1, JoinProblem::NotAPart)));
     assert!(matches!(problem(&[&["newer"]]), (1, JoinProblem::Version(3))));
     assert!(matches!(problem(&[&["wrong"]]), (2, JoinProblem::Record(_))));
-    // The record refers to an application that the part does not describe.
+    // The record refers to an application that the part does not have.
     assert!(matches!(problem(&[&["unknown"]]), (2, JoinProblem::Record(_))));
     assert!(matches!(problem(&[&["a/1", "b/1"]]), (1, JoinProblem::Mixed { .. })));
     assert!(matches!(problem(&[&["nowhere"]]), (0, JoinProblem::Io(_))));

@@ -1,4 +1,4 @@
-//! Each record has the form documented in `docs/trace.md`.
+//! Tests that each record has the form documented in `docs/trace.md`.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 
@@ -12,13 +12,13 @@ use mario_domain::{
     Quantity, Rule, Time, Verdict,
 };
 use mario_trace::{
-    ApplicationPlace, Cause, Decided, Deployed, Detail, Evaluation, Header, HeaderApplication, HeaderNode,
-    HeaderPolicy, HeaderUser, Judged, NodePlace, PolicyPlace, Regret, RequestsSeen, Sent, Solution, Target,
-    TraceWriter, UserPlace, Version, Worth,
+    ApplicationRef, Cause, Decided, Deployed, Detail, Evaluation, Header, HeaderApplication, HeaderNode, HeaderPolicy,
+    HeaderUser, Judged, NodeRef, PolicyRef, Regret, RequestsSeen, Sent, Solution, Target, TraceWriter, UserRef,
+    Version, Worth,
 };
 
-const APPLICATION: ApplicationPlace = ApplicationPlace(0);
-const NODES: [NodePlace; 2] = [NodePlace(0), NodePlace(1)];
+const APPLICATION: ApplicationRef = ApplicationRef(0);
+const NODES: [NodeRef; 2] = [NodeRef(0), NodeRef(1)];
 
 fn application() -> Application {
     Application {
@@ -55,7 +55,7 @@ fn written(detail: Detail, write: impl FnOnce(&mut TraceWriter<Vec<u8>>)) -> Vec
         memory: "sliding",
         forgets_every: None,
         notice: None,
-        applications: vec![HeaderApplication { application: &application, kind: "WS", policy: PolicyPlace(0) }],
+        applications: vec![HeaderApplication { application: &application, kind: "WS", policy: PolicyRef(0) }],
         calls: Vec::new(),
         traffic: None,
         tiers: &[],
@@ -133,8 +133,8 @@ fn a_full_trace_has_every_record_in_the_documented_form() {
     let leaving = Verdict::Inhibited(Inhibition { node: node("edge"), rule: Rule::Leaving });
     let worth = |served| Worth { present: 1, satisfied: 1, served, latency_millionths: -3, instances: 2 };
     let lines = written(Detail::Full, |writer| {
-        writer.deployed(Time::at(0.0), &instance, APPLICATION, NODES[1], PolicyPlace(0));
-        writer.handover(Time::at(0.0), UserPlace(1), None, Some(NODES[1]));
+        writer.deployed(Time::at(0.0), &instance, APPLICATION, NODES[1], PolicyRef(0));
+        writer.handover(Time::at(0.0), UserRef(1), None, Some(NODES[1]));
         evaluate(writer, Time::at(10.0), false);
         evaluate(writer, Time::at(20.5), true);
         writer.cycle(Time::at(30.0), |cycle| {
@@ -144,17 +144,17 @@ fn a_full_trace_has_every_record_in_the_documented_form() {
             cycle.judged(&Judged { instance: &instance, operation, target, verdict: &Verdict::Accepted, created });
             let (operation, target) = (AgentOperation::Migrate, Target::Node(NODES[0]));
             cycle.judged(&Judged { instance: &instance, operation, target, verdict: &full, created: None });
-            let (node, policy) = (NODES[1], PolicyPlace(0));
+            let (node, policy) = (NODES[1], PolicyRef(0));
             cycle.deployed(&Deployed { application: APPLICATION, node, policy, verdict: &leaving, created: None });
         });
         writer.regret(Time::at(30.0), &Regret { search: "exact", users: 2, actual: worth(1), best: worth(2) });
         writer.node_leaving(Time::at(31.0), NODES[1]);
         writer.link_down(Time::at(32.0), NODES[0], NODES[1]);
         writer.node_down(Time::at(33.0), NODES[1], Cause::Leave, [(instance.clone(), APPLICATION)].into_iter());
-        writer.served(UserPlace(1), APPLICATION, Duration::of(4.0));
-        writer.lost(UserPlace(1), APPLICATION);
+        writer.served(UserRef(1), APPLICATION, Duration::of(4.0));
+        writer.lost(UserRef(1), APPLICATION);
         writer.responses(Time::at(50.0));
-        writer.sent(UserPlace(1), APPLICATION, &Sent { served: 3, lost: 1, response: Duration::of(12.0) });
+        writer.sent(UserRef(1), APPLICATION, &Sent { served: 3, lost: 1, response: Duration::of(12.0) });
     });
     let expected = [
         r#"["deployed",0,5,0,1,0]"#,
@@ -177,11 +177,11 @@ fn a_full_trace_has_every_record_in_the_documented_form() {
 }
 
 #[test]
-fn a_trace_of_counts_has_sums_instead_of_records() {
+fn a_summary_trace_has_counts_instead_of_individual_records() {
     let lines = written(Detail::Summary, |writer| {
-        writer.deployed(Time::at(0.0), &InstanceId::number(5), APPLICATION, NODES[1], PolicyPlace(0));
-        writer.handover(Time::at(0.0), UserPlace(0), None, Some(NODES[1]));
-        writer.handover(Time::at(0.0), UserPlace(1), None, Some(NODES[1]));
+        writer.deployed(Time::at(0.0), &InstanceId::number(5), APPLICATION, NODES[1], PolicyRef(0));
+        writer.handover(Time::at(0.0), UserRef(0), None, Some(NODES[1]));
+        writer.handover(Time::at(0.0), UserRef(1), None, Some(NODES[1]));
         evaluate(writer, Time::at(10.0), false);
         writer.count_evaluations(APPLICATION, 3, 7.5);
         writer.count_cycle(Time::at(30.0), |counts| {
@@ -194,7 +194,7 @@ fn a_trace_of_counts_has_sums_instead_of_records() {
         });
         writer.node_up(Time::at(40.0), NODES[0]);
         writer.node_down(Time::at(41.0), NODES[1], Cause::Crash, [(InstanceId::number(6), APPLICATION)].into_iter());
-        writer.served(UserPlace(1), APPLICATION, Duration::of(4.0));
+        writer.served(UserRef(1), APPLICATION, Duration::of(4.0));
     });
     let expected = [
         r#"["deployed",0,5,0,1,0]"#,
@@ -209,7 +209,7 @@ fn a_trace_of_counts_has_sums_instead_of_records() {
     assert_eq!(lines[1..], expected);
 }
 
-/// Accepts a number of bytes, then fails.
+/// A writer that accepts this number of bytes, then fails.
 struct Full(usize);
 
 impl Write for Full {

@@ -11,7 +11,7 @@ use mario_domain::{InstanceId, Time};
 use mario_frontend::drive::{Finished, quoted};
 use mario_policy::Settings;
 use mario_scenario::{Management, PolicyText, Scenario};
-use mario_simulator::{BudgetWatch, FailedDecision, PolicyPlace, Simulation};
+use mario_simulator::{BudgetWatch, FailedDecision, PolicyLocation, Simulation};
 
 use crate::Console;
 
@@ -109,7 +109,7 @@ fn failed(first: &FailedDecision, count: u64, asked: u64, scenario: &Scenario, d
     diagnostic.hint(explaining(directory, instance, *time))
 }
 
-fn source(scenario: &Scenario, policy: &str, place: &PolicyPlace) -> Option<Source> {
+fn source(scenario: &Scenario, policy: &str, place: &PolicyLocation) -> Option<Source> {
     let policy: &PolicyText = scenario.policies.iter().find(|known| known.name == policy)?;
     let (_, text) = policy.files.iter().find(|(file, _)| *file == place.file)?;
     // The policy's own file is shown under the path that the user gave.

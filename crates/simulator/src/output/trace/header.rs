@@ -5,8 +5,8 @@ use mario_scenario::{
     adapts, has_initiative, remembers, sleeps,
 };
 use mario_trace::{
-    AcceptancePlace, ApplicationPlace, Detail, Header, HeaderApplication, HeaderCall, HeaderNode, HeaderPolicy,
-    HeaderUser, NodePlace, PolicyPlace, Version,
+    AcceptanceRef, ApplicationRef, Detail, Header, HeaderApplication, HeaderCall, HeaderNode, HeaderPolicy, HeaderUser,
+    NodeRef, PolicyRef, Version,
 };
 
 /// The header of the trace of a scenario. Its tables have the same order as those of the scenario.
@@ -16,10 +16,10 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
         id: &node.id,
         capacity: node.capacity,
         tier: node.tier,
-        neighbours: topology.links_from(index).map(|(_, link)| NodePlace(link.to.0)).collect(),
+        neighbours: topology.links_from(index).map(|(_, link)| NodeRef(link.to.0)).collect(),
         position: node.position.map(|position| [position.latitude, position.longitude]),
         is_access_point: node.is_access_point,
-        acceptance: scenario.acceptance_of.get(index.position()).copied().flatten().map(AcceptancePlace),
+        acceptance: scenario.acceptance_of.get(index.position()).copied().flatten().map(AcceptanceRef),
     });
     let of_applications = scenario.applications.iter().flat_map(|plan| &plan.facts);
     let of_nodes = topology.nodes().flat_map(|(_, node)| &node.facts);
@@ -60,7 +60,7 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
             .map(|plan| HeaderApplication {
                 application: &plan.application,
                 kind: &plan.kind,
-                policy: PolicyPlace(plan.policy.0),
+                policy: PolicyRef(plan.policy.0),
             })
             .collect(),
         calls: calls(scenario),
@@ -77,7 +77,7 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
         policies: scenario.policies.iter().map(policy).collect(),
         acceptances: scenario.acceptances.iter().map(policy).collect(),
         users: users
-            .map(|(user, plan)| HeaderUser { id: &user.id, application: ApplicationPlace(plan.application.0) })
+            .map(|(user, plan)| HeaderUser { id: &user.id, application: ApplicationRef(plan.application.0) })
             .collect(),
     }
 }
@@ -109,10 +109,10 @@ fn calls(scenario: &Scenario) -> Vec<HeaderCall> {
         let in_stage = move |(stage, of): (u32, &Stage)| {
             let order = of.order.as_str();
             let calls = of.calls.iter().map(move |call| HeaderCall {
-                caller: ApplicationPlace(caller),
+                caller: ApplicationRef(caller),
                 stage,
                 order,
-                application: ApplicationPlace(call.application.0),
+                application: ApplicationRef(call.application.0),
                 requests: call.requests,
             });
             calls.collect::<Vec<_>>()
@@ -122,7 +122,7 @@ fn calls(scenario: &Scenario) -> Vec<HeaderCall> {
     (0..).zip(&scenario.applications).flat_map(of_application).collect()
 }
 
-/// Whether the owner of any node has initiative. Where a planner manages, managers are not asked.
+/// Whether the owner of any node has initiative. Managers are not asked if a planner manages.
 fn has_owners(scenario: &Scenario) -> bool {
     let has_initiative: Vec<bool> = scenario.acceptances.iter().map(has_initiative).collect();
     scenario.arbitration != Arbitration::Central

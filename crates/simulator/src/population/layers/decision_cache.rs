@@ -1,8 +1,8 @@
 //! The decision cache: agents share decisions on knowledge that is the same up to names.
 //!
-//! Most of an agent's knowledge is the same as that of an earlier agent, with other names for nodes and instance. A
-//! policy that is invariant under renaming ([`mario_policy::name_invariance`] proves this) proposes the same to both,
-//! up to names. So the key of an entry is an agent's knowledge without names: a node is its position in the standard
+//! Usually, an earlier agent has had the same knowledge, with other names for nodes and instance. A policy that is
+//! invariant under renaming ([`mario_policy::name_invariance`] proves this) proposes the same to both, up to names. So
+//! the key of an entry is an agent's knowledge without names: each node is replaced by its position in the standard
 //! order of the nodes that occur.
 //!
 //! Start at [`DecisionCache::lookup`]. After a miss the policy is evaluated, and [`DecisionCache::insert`] stores the
@@ -10,7 +10,7 @@
 //!
 //! **Invariant:** a proposal does not depend on whether it came from the cache.
 //! **Invariant:** hits and misses depend only on the agents and their order, not on the number of threads: a slot is
-//! taken before the policy is evaluated, and other agents with the same key wait for the answer.
+//! reserved before the policy is evaluated, and other agents with the same key wait for the answer.
 
 mod key;
 #[cfg(test)]
@@ -37,30 +37,30 @@ use crate::population::state::{PastUse, Population};
 const ENTRIES_PER_NODE: usize = 4;
 const ENTRIES: RangeInclusive<usize> = 1 << 10..=1 << 19;
 
-/// The upper half of a hash, which the index keeps.
+/// Mask for the upper half of a hash, which is stored in the index.
 const UPPER: u64 = !0 << 32;
 
-/// A decision that took more than one part in this many of its budget is not shared: with other names some steps cost a little
-/// more, and another agent might run out of budget.
+/// A decision is not shared if it used more than 1/64 of its budget: with other names some steps cost slightly more, so
+/// another agent might run out of budget.
 const BUDGET_PART: u64 = 64;
 
 /// Decisions of policies, by agents' knowledge up to names.
 pub struct DecisionCache {
-    /// For each policy, what its decisions depend on besides its own facts; `None` if they cannot be shared.
+    /// For each policy, the result of its analysis; `None` if its decisions cannot be shared.
     policies: Vec<Option<NameInvariance>>,
-    /// For each application, the first one with the same requirements.
+    /// For each application, the first application with the same requirements.
     alike: Vec<ApplicationIndex>,
     limit: usize,
     /// The number of entries.
     count: usize,
     /// The entries, one after another: a header word with length and answer, then the words of the key.
     blocks: Vec<u64>,
-    /// Open addressing by hash: the upper half of the hash, and the position in `blocks` plus one; 0 for an empty slot. Its
-    /// length is a power of two.
+    /// Open addressing by hash: the upper half of the hash, and the position in `blocks` plus one; 0 for an empty slot.
+    /// The length is a power of two.
     index: Vec<u64>,
-    /// Keys: the first for single lookups, the others for the prefetched batch.
+    /// Key buffers: the first for single lookups, the others for the prefetched batch.
     keys: Vec<Key>,
-    /// The key that was written or used last.
+    /// The index of the key that was written or used last.
     current: usize,
     prefetched: Prefetched,
 }
@@ -68,7 +68,7 @@ pub struct DecisionCache {
 /// The batch of agents that are looked up next.
 #[derive(Default)]
 struct Prefetched {
-    /// Each with the hash of its key; `None` if its decision cannot be shared.
+    /// Each agent, with the hash of its key; `None` if its decision cannot be shared.
     slots: Vec<(AgentIndex, Option<u64>)>,
     length: usize,
     taken: usize,
@@ -79,12 +79,12 @@ struct Prefetched {
 enum Answer {
     /// The policy is being evaluated.
     Pending,
-    /// Not to be shared.
+    /// The decision must not be shared.
     Private,
     Nothing,
-    /// The policy looks further back than the key: the key must include the history, or the age as well.
+    /// The policy looks further back than this key: a longer key, with the history or also the age, has the answer.
     LooksBack,
-    /// This operation, towards the node at this position of the key.
+    /// This operation; its target is the node at this position of the key.
     Proposal(AgentOperation, u8),
 }
 
@@ -131,14 +131,14 @@ const FIRST_OPERATION: u8 = 3;
 /// The tag of a decision that is based on the past.
 const LOOKS_BACK: u8 = u8::MAX;
 
-/// The slot of a decision that is being made.
+/// The slot reserved for a pending decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlotId(u32);
 
 /// The result of a lookup.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Lookup {
-    /// The proposal of the agent, which may be none, and its basis.
+    /// The agent's proposal, or `None` if it proposes nothing, and its basis.
     Hit(Option<Proposal>, Basis),
     /// The policy has to be evaluated, and its answer passed to [`DecisionCache::insert`] if there is a slot.
     Miss(Option<SlotId>),
@@ -147,7 +147,7 @@ pub enum Lookup {
     Pending(SlotId),
 }
 
-/// What [`DecisionCache::saved`] wrote, read again.
+/// The decoded form of [`DecisionCache::saved`].
 #[derive(Deserialize)]
 pub struct SavedDecisionCache {
     count: usize,
@@ -177,7 +177,7 @@ impl DecisionCache {
         }
     }
 
-    /// Clears a full cache. Not while any entry is pending.
+    /// Clears the cache if it is full. No entry may be pending.
     pub fn make_room(&mut self) {
         if self.count >= self.limit {
             self.count = 0;
@@ -186,8 +186,8 @@ impl DecisionCache {
         }
     }
 
-    /// Writes the keys of a batch of agents, which are looked up next in this order, and prefetches their entries, so that their
-    /// cache misses overlap.
+    /// Writes the keys of a batch of agents, and prefetches their entries, so that their cache misses overlap. The
+    /// agents must be looked up next, in this order.
     pub fn prefetch(&mut self, population: &Population, agents: &[AgentIndex]) {
         (self.prefetched.length, self.prefetched.taken) = (agents.len(), 0);
         self.prefetched.slots.resize_with(agents.len().max(self.prefetched.slots.len()), || (AgentIndex(0), None));
@@ -226,7 +226,7 @@ impl DecisionCache {
     /// Looks up the decision of an agent.
     pub fn lookup(&mut self, population: &Population, agent: AgentIndex) -> Lookup {
         let Some(hash) = self.hash(population, agent) else { return Lookup::Miss(None) };
-        // A decision is deterministic, so whether it looks back depends only on the rest of the agent's knowledge.
+        // A decision is deterministic, so whether it looks back depends only on the present part of the key.
         if let Some(lookup) = self.lookup_key(hash, Basis::Present) {
             return lookup;
         }
@@ -291,7 +291,7 @@ impl DecisionCache {
         self.write_key(population, agent, Basis::Age).map(|()| Basis::Age)
     }
 
-    /// Stores the decision of an agent's policy, and its basis. `is_plain` says that it may be shared.
+    /// Stores the decision of an agent's policy, and its basis. `is_plain` says whether it may be shared.
     pub fn insert(
         &mut self,
         slot: SlotId,
@@ -324,13 +324,13 @@ impl DecisionCache {
         self.keys[self.current].write(population, agent, application, invariance.sees_neighbours, basis)
     }
 
-    /// Returns the meaning of an answer for the agent whose key was written last.
+    /// Converts an answer to a proposal of the agent whose key was written last.
     fn proposal(&self, answer: Answer) -> Option<Proposal> {
         let Answer::Proposal(operation, place) = answer else { return None };
         Some(Proposal { operation, target: self.key().target(place) })
     }
 
-    /// Returns the position of the entry with the current key, or else the slot of the index where it belongs.
+    /// Returns the position of the entry with the current key, or as an error the slot of the index where it belongs.
     fn position(&mut self, hash: u64) -> Result<usize, usize> {
         if self.index.len() <= 2 * self.count {
             self.grow();
@@ -370,12 +370,13 @@ impl DecisionCache {
         }
     }
 
-    /// The entries, for a checkpoint: hits and misses after a resume are those of an uninterrupted run.
+    /// The entries, for a checkpoint. They are saved so that a resumed run has the same hits and misses as an
+    /// uninterrupted one.
     pub fn saved(&self) -> impl Serialize + '_ {
         (self.count, &self.blocks)
     }
 
-    /// Restores a checkpoint of a cache for the same population. Returns whether its entries are valid.
+    /// Restores the cache from a checkpoint. Returns whether its entries are valid.
     #[must_use]
     pub fn restore(&mut self, saved: SavedDecisionCache) -> bool {
         self.count = saved.count;
@@ -405,7 +406,7 @@ fn alike(applications: &[Application]) -> Vec<ApplicationIndex> {
     };
     let first = |(position, application): (usize, &Application)| {
         let like = applications.iter().position(|other| is_like(other, application));
-        // An application that is described twice is not equal to any other.
+        // If an id occurs twice, applications are not shared.
         let has_names = ids.len() == applications.len();
         ApplicationIndex::at(like.filter(|_| has_names).unwrap_or(position))
     };

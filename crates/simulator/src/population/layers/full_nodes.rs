@@ -1,4 +1,4 @@
-//! A table of full nodes: one byte for each, instead of an access to its manager.
+//! A table of full nodes: reading one byte replaces an access to the node's manager.
 
 use mario_colony::Availability;
 use mario_domain::{Capacity, Hardware};
@@ -8,7 +8,7 @@ use crate::population::simulated_node::SimulatedNode;
 
 /// For each node, whether it is up and has no hardware left.
 ///
-/// Where hardware is scarce, half of all agents propose a place on a full node in every cycle; the table inhibits them
+/// If hardware is scarce, half of all agents propose a place on a full node in every cycle. The table inhibits them
 /// without fetching the node. It is derived from the nodes, so it is not stored in checkpoints.
 pub(crate) struct FullNodes {
     is_full: Vec<bool>,
@@ -33,7 +33,7 @@ impl FullNodes {
         self.is_full[node.position()]
     }
 
-    /// Whether a node is full, and any hardware at all is needed.
+    /// Whether a request for `needed` is inhibited because the node is full.
     #[inline]
     pub(crate) fn inhibits(&self, node: NodeIndex, needed: Hardware) -> bool {
         self.is_full[node.position()] && !needed.fits(NO_HARDWARE)

@@ -1,10 +1,9 @@
-//! Parked agents: while nothing is new to an agent, its outcome of each cycle is counted in aggregate, and it is not
-//! visited.
+//! Parking: agents whose outcome is predictable are counted in aggregate instead of being visited in each cycle.
 //!
-//! An agent that proposes nothing does nothing, and one that proposes a place on a full node is inhibited. So as long
-//! as its facts stay the same and that node stays full, its outcome is known. Any event that could change that unparks
-//! the agent: a change of its own node, and free hardware on a reachable node. The simulation unparks it for everything
-//! else that it would see. No agent is parked in scenarios where nodes and links go up and down.
+//! An agent that proposes nothing does nothing, and an agent that proposes a place on a full node is inhibited. So
+//! while its facts stay the same and that node stays full, its outcome is known. The population unparks an agent when
+//! its own node changes, or when a reachable node has free hardware again. The simulation unparks it when its other
+//! facts change. No agent is parked in scenarios in which nodes and links go up and down.
 
 use mario_scenario::{Arbitration, Memory, NodeIndex};
 use serde::{Deserialize, Serialize};
@@ -16,7 +15,7 @@ use crate::population::proposal::Proposal;
 use crate::population::state::{PastUse, Population};
 use crate::whole_number::is_whole;
 
-/// The outcomes of a cycle for parked agents of one application.
+/// The outcomes of the parked agents of one application in a cycle.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ParkedCounts {
     /// Agents that propose nothing.
@@ -28,7 +27,7 @@ pub struct ParkedCounts {
 }
 
 impl ParkedCounts {
-    /// One agent that sees this many client requests.
+    /// The counts of one agent that sees this rate of client requests.
     pub fn one(is_inhibited: bool, requests: f64) -> ParkedCounts {
         ParkedCounts { idle: u64::from(!is_inhibited), inhibited: u64::from(is_inhibited), requests }
     }
@@ -38,14 +37,14 @@ impl ParkedCounts {
         self.idle + self.inhibited
     }
 
-    /// Adds others.
+    /// Adds the counts of other agents.
     pub fn add(&mut self, others: &ParkedCounts) {
         self.idle += others.idle;
         self.inhibited += others.inhibited;
         self.requests += others.requests;
     }
 
-    /// Removes some of them.
+    /// Removes the counts of some of the agents.
     pub fn remove(&mut self, some: &ParkedCounts) {
         self.idle -= some.idle;
         self.inhibited -= some.inhibited;
@@ -65,7 +64,7 @@ impl Population {
         }
         let (proposal, reached) = match snapshot {
             None => (agent.proposal(), agent.reached),
-            // While requests change, so does the history of an agent that looks back.
+            // The history of an agent that looks back changes whenever its requests change.
             Some(number) if agent.history().is_some() && !agent.sees(number) => return None,
             Some(number) => agent.cached_proposal(number)?,
         };
@@ -81,8 +80,8 @@ impl Population {
         ParkedCounts::one(was_inhibited, self.agent(agent).rate_in(snapshot))
     }
 
-    /// Whether a proposal is inhibited until the agent is unparked: inhibitions are not remembered, and the target is
-    /// reachable and full.
+    /// Whether a proposal stays inhibited until the agent is unparked: inhibitions are not remembered, and the target
+    /// is reachable and full.
     fn stays_inhibited(&self, agent: &Agent, proposal: &Proposal, reached: Option<LinksVersion>) -> bool {
         self.remembers_nothing
             && reached == Some(self.links_version)
@@ -99,7 +98,7 @@ impl Population {
         agent.activity = Activity::Parked;
     }
 
-    /// Unparks an agent that was parked for this many cycles. `last` is the snapshot of its recurring traffic that it saw last.
+    /// Unparks an agent after `cycles` cycles. `last` is the last snapshot of its recurring traffic that it saw.
     pub fn unpark(&mut self, agent: AgentIndex, cycles: u32, last: Option<u8>) {
         let agent = &mut self.agents[agent.position()];
         if agent.activity == Activity::Parked {
@@ -115,8 +114,8 @@ impl Population {
         }
     }
 
-    /// Prefetches what [`Population::unpark`] reads of an agent. Call it for a batch first, so that their cache misses overlap; the
-    /// return value only keeps the read.
+    /// Prefetches the agent for [`Population::unpark`]. Call it for a batch first, so that the cache misses overlap.
+    /// The return value only keeps the read from being optimised away.
     pub fn prefetch_parked(&self, agent: AgentIndex) -> u32 {
         self.agent(agent).application.0
     }
@@ -134,15 +133,15 @@ impl Population {
         }
     }
 
-    /// Unparks an agent after the cycle, because something about its node has changed.
+    /// Schedules an agent to be unparked after the cycle, because its node has changed.
     pub(crate) fn unpark_later(&mut self, agent: AgentIndex) {
         if self.agent(agent).activity == Activity::Parked {
             self.to_unpark.push(agent);
         }
     }
 
-    /// Ends a cycle: agents that may have been inhibited by a node that has free hardware now must be unparked. They
-    /// are on that node or on a neighbour of it.
+    /// Schedules the agents to be unparked that may have been inhibited by a node that now has free hardware. They are
+    /// on that node or on its neighbours. Called at the end of a cycle.
     pub(crate) fn unpark_around_freed_nodes(&mut self) {
         let mut freed = std::mem::take(&mut self.freed);
         if self.parked_count > 0 {

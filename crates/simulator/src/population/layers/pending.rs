@@ -1,4 +1,4 @@
-//! Requests that wait for the next cycle, with all data needed to inhibit those for a full node.
+//! The queue of requests for the next cycle. An entry has all the data needed to inhibit a request for a full node.
 
 use mario_domain::{AgentOperation, Hardware};
 use mario_scenario::NodeIndex;
@@ -11,25 +11,26 @@ use crate::population::label::Label;
 use crate::population::proposal::{CompactVerdict, Judged, Proposal, Target};
 use crate::population::state::Population;
 
-/// An agent that has evaluated since the last cycle. Most outcomes follow from this alone, without fetching the agent.
+/// The request of an agent that has evaluated since the last cycle. Most outcomes follow from it alone, without
+/// fetching the agent.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum PendingRequest {
-    /// It proposes nothing.
+    /// The agent proposes nothing.
     Nop(AgentIndex),
-    /// It proposes a place on a reachable node. If the node is full at the time of judging, it is inhibited.
+    /// The agent proposes a place on a reachable node. It is inhibited if the node is full at the time of judging.
     Place(PlaceRequest),
-    /// It proposes something else.
+    /// The agent proposes something else.
     Other(AgentIndex),
 }
 
 const _: () = assert!(size_of::<PendingRequest>() == 16, "four in a cache line");
 
-/// A migrate or replicate, in 16 bytes.
+/// The short form of a migrate or replicate, in 16 bytes.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct PlaceRequest {
     agent: AgentIndex,
     from: NodeIndex,
-    /// The same as `from` if the policy wrote `self`.
+    /// Equal to `from` if the policy wrote `self`.
     to: NodeIndex,
     operation: AgentOperation,
 }
@@ -40,12 +41,13 @@ impl PlaceRequest {
         PlaceRequest::node(from, proposal).map(|to| PlaceRequest { agent, from, to, operation: proposal.operation })
     }
 
-    /// The node on which a proposal with a short form needs hardware.
+    /// The node on which a proposal needs hardware; `None` if the proposal has no short form.
     pub(crate) fn node(from: NodeIndex, proposal: &Proposal) -> Option<NodeIndex> {
         match proposal.target {
             _ if !proposal.operation.asks_for_place() => None,
             Target::Own => Some(from),
-            // The own node is written as `self` in the short form, so its name needs the long form.
+            // In the short form, the own node means that the policy wrote `self`. A policy that wrote its name needs
+            // the long form.
             Target::Node(node) if node != from => Some(node),
             Target::Node(_) | Target::Unknown(_) | Target::Flavour(_) => None,
         }
@@ -84,7 +86,7 @@ impl PendingRequest {
         }
     }
 
-    /// `is_accepted_by_own` says that the manager of the agent's own node has no acceptance policy that would be asked first.
+    /// `is_accepted_by_own`: the agent's own node has no acceptance policy, which would have to be asked first.
     fn new(
         index: AgentIndex,
         agent: &Agent,
@@ -101,10 +103,11 @@ impl PendingRequest {
 }
 
 impl Population {
-    /// Queues the request of an agent that has just evaluated, in place of an earlier one of the same cycle.
+    /// Queues the request of an agent that has just evaluated. Replaces an earlier request of the same cycle.
     pub(crate) fn enqueue(&mut self, index: AgentIndex) {
         let agent = self.agent(index);
-        // An amount other than the application's needs the long form, which `Hardware::NONE` selects.
+        // An instance that holds another amount of hardware than usual needs the long form, which `Hardware::NONE`
+        // selects.
         let needed = self.needed(agent.application);
         let is_usual = agent.is_blank || self.held(agent) == needed;
         let needed = if is_usual { needed } else { Hardware::NONE };
@@ -120,8 +123,8 @@ impl Population {
         }
     }
 
-    /// Returns the agent at a position of the queue and its proposal. Entries that need no judging go directly into the
-    /// label: no proposal, or a place on a full node.
+    /// Returns the agent at a position of the queue and its proposal. Returns `None` for an entry that needs no
+    /// judging, and adds it to the label: no proposal, or a place on a full node.
     pub(crate) fn dequeue(&self, position: usize, label: &mut Label) -> Option<(AgentIndex, Proposal)> {
         if let PendingRequest::Place(request) = self.pending[position]
             && self.full_nodes.contains(request.to)
@@ -132,7 +135,8 @@ impl Population {
         self.proposal_at(position, label)
     }
 
-    /// Returns the agent at a position of the queue and its proposal; without a proposal, adds the agent to the label.
+    /// Returns the agent at a position of the queue and its proposal. If it has none, returns `None` and adds the agent
+    /// to the label.
     pub(crate) fn proposal_at(&self, position: usize, label: &mut Label) -> Option<(AgentIndex, Proposal)> {
         let index = self.pending[position].agent();
         if matches!(self.pending[position], PendingRequest::Nop(_)) {
@@ -142,7 +146,7 @@ impl Population {
         self.agent(index).proposal().map(|proposal| (index, proposal.clone()))
     }
 
-    /// Removes requests of agents that are gone.
+    /// Removes the requests of agents that no longer exist.
     pub(crate) fn drop_requests_of_gone(&mut self) {
         let agents = &mut self.agents;
         self.pending.retain(|pending| agents[pending.agent().position()].is_alive());
@@ -151,7 +155,7 @@ impl Population {
         }
     }
 
-    /// Invalidates the checked reachability, because links have changed.
+    /// Invalidates cached reachability, because links have changed.
     pub(crate) fn recheck_reach(&mut self) {
         for pending in &mut self.pending {
             if let PendingRequest::Place(request) = *pending {

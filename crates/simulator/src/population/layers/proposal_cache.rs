@@ -1,9 +1,9 @@
-//! The proposal cache: an agent that sees the same client requests as before, and nothing else that is new, reuses its
-//! proposal.
+//! The proposal cache: an agent reuses its proposal if it sees the same client requests as before, and nothing else has
+//! changed.
 //!
-//! Round robin traffic between several instances reaches each of them in a few recurring patterns. The simulation
-//! numbers the snapshots of such a pattern, so that from the second repetition on an agent receives only a number
-//! instead of facts.
+//! With round robin between several instances, the traffic of each repeats in a short pattern. The simulation numbers
+//! the snapshots of such a pattern. From the second repetition on, an agent receives only the number instead of the
+//! facts.
 
 use mario_policy::Decision;
 use serde::{Deserialize, Serialize};
@@ -17,19 +17,19 @@ use crate::population::state::Population;
 /// Client requests as seen by an agent, and its proposal for them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RequestSnapshot {
-    /// `None` if anything else that the agent knows has changed since.
+    /// `None` if other knowledge of the agent has changed since.
     cached: Option<CachedProposal>,
     rate: f64,
     requests: SmallVec<[RequestFact; 3]>,
-    /// The first snapshot of the pattern with the same requests: usually itself.
+    /// The number of the first snapshot of the pattern with the same requests; usually its own number.
     same_as: u8,
 }
 
-/// The proposal of an agent, which may be none.
+/// A cached proposal; an agent may also propose nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct CachedProposal {
     proposal: Option<Proposal>,
-    /// The version of the links with which its target was reachable.
+    /// The version of the links for which its target is known to be reachable.
     reached: Option<LinksVersion>,
     basis: Basis,
 }
@@ -61,12 +61,12 @@ impl RequestSnapshot {
         &self.requests
     }
 
-    /// Whether these are its requests. The sum is compared first, because it differs for most others.
+    /// Whether the snapshot has these requests. Compares the sum first, because it usually differs.
     fn holds(&self, facts: &[RequestFact]) -> bool {
         self.rate.to_bits() == sum(facts).to_bits() && *self.requests == *facts
     }
 
-    /// Replaces the requests by ones that the agent has not seen before.
+    /// Replaces the requests of the snapshot by new ones.
     fn replace(&mut self, number: u8, facts: &[RequestFact]) {
         self.cached = None;
         self.rate = sum(facts);
@@ -76,7 +76,7 @@ impl RequestSnapshot {
     }
 }
 
-/// Returns the sum of the rates; 0 for none, and not the -0 that sums of floats begin with.
+/// Returns the sum of the rates. Starts at 0, because an empty float sum is -0.
 fn sum(facts: &[RequestFact]) -> f64 {
     facts.iter().fold(0.0, |sum, fact| sum + fact.rate)
 }
@@ -104,7 +104,8 @@ impl Agent {
         self.switch_to(number);
     }
 
-    /// Observes a snapshot of a recurring pattern in its first round, where they come in order, numbered from 0.
+    /// Observes a snapshot of a recurring pattern in its first repetition, in which snapshots come in order, numbered
+    /// from 0.
     fn observe_first(&mut self, number: u8, facts: &[RequestFact]) {
         let is_new = !self.sees_already(facts);
         let shown = match self.find_snapshot(facts) {
@@ -127,7 +128,7 @@ impl Agent {
         self.is_unchanged = was_unchanged && !is_new;
     }
 
-    /// Observes a snapshot of the recurring pattern in a later round.
+    /// Observes a snapshot of the recurring pattern in a later repetition.
     fn observe_again(&mut self, number: u8) {
         if let Some(snapshot) = self.snapshots.get(usize::from(number))
             && snapshot.same_as != self.current
@@ -190,8 +191,8 @@ impl Agent {
         }
     }
 
-    /// Returns the agent's proposal for a snapshot of its recurring pattern, and the version of the links with which
-    /// its target was reachable; `None` if it is not cached.
+    /// Returns the agent's proposal for a snapshot of its recurring pattern, and the version of the links for which its
+    /// target is known to be reachable; `None` if it is not cached.
     pub(crate) fn cached_proposal(&self, number: u8) -> Option<(Option<&Proposal>, Option<LinksVersion>)> {
         let cached = self.recurring(number)?.cached.as_ref()?;
         Some((cached.proposal.as_ref(), cached.reached))
@@ -235,8 +236,8 @@ impl Agent {
         }
     }
 
-    /// Whether the agent will repeat its proposal while its requests stay the same, whatever happens to the history:
-    /// its last proposal is cached, so it does not depend on what has changed.
+    /// Whether the agent will repeat its proposal while its requests stay the same. True if its last proposal is still
+    /// cached: then it does not depend on the history.
     pub(crate) fn is_settled(&self) -> bool {
         self.is_unchanged || self.current_snapshot().is_some_and(|snapshot| snapshot.cached.is_some())
     }
@@ -246,7 +247,7 @@ impl Agent {
         self.snapshots.get(usize::from(number)).is_some_and(|snapshot| snapshot.same_as == self.current)
     }
 
-    /// Whether snapshots refer to snapshots, and each cached proposal satisfies `is_valid`.
+    /// Whether references between snapshots are valid, and each cached proposal satisfies `is_valid`.
     pub(crate) fn has_valid_snapshots(&self, is_valid: impl Fn(&Proposal) -> bool) -> bool {
         let count = self.snapshots.len();
         let has_current = count == 0 && self.current == 0 || usize::from(self.current) < count;
@@ -265,7 +266,8 @@ impl Agent {
 }
 
 impl Population {
-    /// Whether an agent's facts are those of its last evaluation. A policy is a pure function of them, so its proposal is the same.
+    /// Whether an agent's facts have not changed since its last evaluation. A policy is a pure function of them, so its
+    /// proposal is the same.
     pub fn is_unchanged(&self, agent: AgentIndex) -> bool {
         self.agent(agent).is_unchanged
     }
@@ -275,14 +277,15 @@ impl Population {
         self.agent(agent).current_snapshot().is_some_and(|snapshot| snapshot.cached.is_some())
     }
 
-    /// Proposes the cached proposal: see [`Population::has_cached_proposal`].
+    /// Proposes the cached proposal, see [`Population::has_cached_proposal`].
     pub fn propose_cached(&mut self, index: AgentIndex) {
         self.agents[index.position()].reuse_cached();
         self.repeat_proposal(index);
     }
 
-    /// Rule r2 for traffic with a recurring pattern: an agent sees snapshot `number` of it. In the first round snapshots come in
-    /// order and with their facts, in later rounds by number alone. A snapshot of other traffic ends the pattern.
+    /// Rule r2 for traffic with a recurring pattern: an agent sees snapshot `number` of it. In the first repetition,
+    /// snapshots come in order and with their facts; later, only by number. The pattern ends when the agent observes
+    /// other traffic.
     pub fn observe_recurring(&mut self, agent: AgentIndex, number: u8, facts: Option<&[RequestFact]>) {
         let agent = &mut self.agents[agent.position()];
         match facts {
@@ -291,8 +294,8 @@ impl Population {
         }
     }
 
-    /// Prefetches an agent's snapshots. Call it for a batch of agents before they observe something, so that their cache misses
-    /// overlap; the return value only keeps the read.
+    /// Prefetches an agent's snapshots. Call it for a batch of agents before they observe something, so that the cache
+    /// misses overlap. The return value only keeps the read from being optimised away.
     pub fn prefetch_snapshots(&self, agent: AgentIndex) -> u32 {
         let snapshots = self.agent(agent).snapshots.iter();
         snapshots.fold(0, |sum, snapshot| sum ^ u32::from(snapshot.same_as) ^ snapshot.requests.len() as u32)

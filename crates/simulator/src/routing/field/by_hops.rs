@@ -1,19 +1,19 @@
-//! For links of equal length: nodes are visited level by level (BFS), and each level is sorted at once.
+//! The search for links of equal length: a BFS that visits nodes level by level and sorts each level as a whole.
 
 use mario_scenario::NodeIndex;
 
-use super::{Ground, Onward, Spot};
+use super::{FieldEntry, MetricGraph, NextHop};
 use crate::routing::CellIndex;
 
-/// The nodes at one distance, and those one hop further.
+/// The nodes at one distance, and those one hop farther.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Levels {
     level: Vec<NodeIndex>,
     next: Vec<NodeIndex>,
-    /// The same nodes while an instance is added.
+    /// Used instead of `level` and `next` while an instance is added.
     reached: Vec<Reached>,
     further: Vec<Reached>,
-    /// Nodes reached from the border of a region, with their distances; the furthest first.
+    /// Nodes reached from the border of a region, with their distances, the farthest first.
     border: Vec<(f64, NodeIndex)>,
 }
 
@@ -24,7 +24,7 @@ impl Levels {
         self.level.push(node);
     }
 
-    /// Advances one hop: each node once, in the order of nodes.
+    /// Advances one hop. Each node of the new level occurs once, in order.
     fn advance(&mut self) {
         self.next.sort_unstable();
         self.next.dedup();
@@ -33,8 +33,8 @@ impl Levels {
     }
 }
 
-/// A node that has a new instance among its nearest, and whether another is equally near, packed into one number for
-/// sorting.
+/// A node that has a new instance among its nearest, and whether another instance is equally near. Packed into one
+/// number for sorting.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Reached(u32);
 
@@ -56,31 +56,31 @@ impl Reached {
 /// `SEVERAL` if two links tie. A node at equal distance keeps its next hop unless a shortened neighbour adds a second
 /// one.
 pub(super) fn add(
-    spots: &mut [Spot],
-    ground: Ground<'_>,
+    entries: &mut [FieldEntry],
+    graph: MetricGraph<'_>,
     node: NodeIndex,
     levels: &mut Levels,
     stale: &mut Vec<CellIndex>,
 ) {
     let Levels { reached, further, .. } = levels;
-    let spot = &mut spots[node.position()];
+    let entry = &mut entries[node.position()];
     reached.clear();
     further.clear();
-    reached.push(Reached::new(node, spot.distance <= 0.0));
-    (spot.distance, spot.onward) = (0.0, Onward::UNKNOWN);
+    reached.push(Reached::new(node, entry.distance <= 0.0));
+    (entry.distance, entry.next_hop) = (0.0, NextHop::UNKNOWN);
     let mut distance = 0.0;
     while !reached.is_empty() {
         distance += 1.0;
         for from in reached.drain(..) {
-            spots[from.node().position()].forget(stale);
-            for (link, node) in ground.links_around(from.node()) {
-                let spot = &mut spots[node.position()];
-                if distance < spot.distance {
-                    (spot.distance, spot.onward) = (distance, Onward(ground.topology.back(link).0));
+            entries[from.node().position()].forget(stale);
+            for (link, node) in graph.links_around(from.node()) {
+                let entry = &mut entries[node.position()];
+                if distance < entry.distance {
+                    (entry.distance, entry.next_hop) = (distance, NextHop(graph.topology.back(link).0));
                     further.push(Reached::new(node, false));
-                } else if distance <= spot.distance {
+                } else if distance <= entry.distance {
                     if !from.is_tied() {
-                        spot.onward = Onward::SEVERAL;
+                        entry.next_hop = NextHop::SEVERAL;
                     }
                     further.push(Reached::new(node, true));
                 }
@@ -93,10 +93,10 @@ pub(super) fn add(
     }
 }
 
-/// The nodes that have a node among their nearest instances, the nearest first, then in the order of nodes.
+/// The nodes for which an instance on `node` is among the nearest, ordered by distance, then by index.
 pub(super) fn region(
-    spots: &[Spot],
-    ground: Ground<'_>,
+    entries: &[FieldEntry],
+    graph: MetricGraph<'_>,
     node: NodeIndex,
     levels: &mut Levels,
     region: &mut Vec<NodeIndex>,
@@ -107,17 +107,18 @@ pub(super) fn region(
         region.extend_from_slice(&levels.level);
         distance += 1.0;
         for node in &levels.level {
-            let further = |next: &NodeIndex| spots[next.position()].distance.to_bits() == distance.to_bits();
-            levels.next.extend(ground.around(*node).filter(further));
+            let further = |next: &NodeIndex| entries[next.position()].distance.to_bits() == distance.to_bits();
+            levels.next.extend(graph.around(*node).filter(further));
         }
         levels.advance();
     }
 }
 
-/// Computes the distances in a region, where they are infinite, from its border and from the instances in it.
+/// Computes the distances in a region, in which they have been reset to infinity, from its border and from the
+/// instances in it.
 pub(super) fn fill(
-    spots: &mut [Spot],
-    ground: Ground<'_>,
+    entries: &mut [FieldEntry],
+    graph: MetricGraph<'_>,
     seeds: &[NodeIndex],
     region: &[NodeIndex],
     levels: &mut Levels,
@@ -125,9 +126,9 @@ pub(super) fn fill(
     let Levels { level, next, border, .. } = levels;
     border.clear();
     level.clear();
-    level.extend(seeds.iter().filter(|node| ground.paths.is_node_up(**node)));
+    level.extend(seeds.iter().filter(|node| graph.paths.is_node_up(**node)));
     for node in region {
-        let distances = ground.around(*node).map(|next| spots[next.position()].distance);
+        let distances = graph.around(*node).map(|next| entries[next.position()].distance);
         let nearest = distances.fold(f64::INFINITY, f64::min);
         if nearest.is_finite() {
             border.push((nearest + 1.0, *node));
@@ -140,10 +141,10 @@ pub(super) fn fill(
             level.push(node);
         }
         for node in level.iter() {
-            let spot = &mut spots[node.position()];
-            if distance < spot.distance {
-                spot.distance = distance;
-                next.extend(ground.around(*node).filter(|next| distance + 1.0 < spots[next.position()].distance));
+            let entry = &mut entries[node.position()];
+            if distance < entry.distance {
+                entry.distance = distance;
+                next.extend(graph.around(*node).filter(|next| distance + 1.0 < entries[next.position()].distance));
             }
         }
         level.clear();

@@ -1,10 +1,10 @@
-//! For links of different lengths: the nearest node is visited first (Dijkstra).
+//! The search for links of different lengths: Dijkstra's algorithm.
 
 use std::collections::BinaryHeap;
 
 use mario_scenario::NodeIndex;
 
-use super::{Ground, Onward, Spot};
+use super::{FieldEntry, MetricGraph, NextHop};
 use crate::paths::Candidate;
 use crate::routing::CellIndex;
 
@@ -13,7 +13,7 @@ use crate::routing::CellIndex;
 pub(super) struct Heap {
     candidates: BinaryHeap<Candidate>,
     round: u32,
-    /// The search in which a node was last visited.
+    /// For each node, the round in which it was last visited.
     visited: Vec<u32>,
 }
 
@@ -40,44 +40,44 @@ impl Heap {
 }
 
 pub(super) fn add(
-    spots: &mut [Spot],
-    ground: Ground<'_>,
+    entries: &mut [FieldEntry],
+    graph: MetricGraph<'_>,
     node: NodeIndex,
     heap: &mut Heap,
     stale: &mut Vec<CellIndex>,
 ) {
-    heap.begin(spots.len(), node);
+    heap.begin(entries.len(), node);
     while let Some(Candidate { distance, node }) = heap.candidates.pop() {
-        let spot = &mut spots[node.position()];
-        if distance > spot.distance || !heap.visit(node) {
+        let entry = &mut entries[node.position()];
+        if distance > entry.distance || !heap.visit(node) {
             continue;
         }
-        (spot.distance, spot.onward) = (distance, Onward::UNKNOWN);
-        spot.forget(stale);
-        for (next, length) in ground.before(node) {
-            if distance + length <= spots[next.position()].distance && !heap.was_visited(next) {
+        (entry.distance, entry.next_hop) = (distance, NextHop::UNKNOWN);
+        entry.forget(stale);
+        for (next, length) in graph.before(node) {
+            if distance + length <= entries[next.position()].distance && !heap.was_visited(next) {
                 heap.candidates.push(Candidate::at(next, distance + length));
             }
         }
     }
 }
 
-/// The nodes that have a node among their nearest instances, the nearest first, then in the order of nodes.
+/// The nodes for which an instance on `node` is among the nearest, ordered by distance, then by index.
 pub(super) fn region(
-    spots: &[Spot],
-    ground: Ground<'_>,
+    entries: &[FieldEntry],
+    graph: MetricGraph<'_>,
     node: NodeIndex,
     heap: &mut Heap,
     region: &mut Vec<NodeIndex>,
 ) {
-    heap.begin(spots.len(), node);
+    heap.begin(entries.len(), node);
     while let Some(Candidate { distance, node }) = heap.candidates.pop() {
         if !heap.visit(node) {
             continue;
         }
         region.push(node);
-        for (next, length) in ground.before(node) {
-            let known = spots[next.position()].distance;
+        for (next, length) in graph.before(node) {
+            let known = entries[next.position()].distance;
             if (distance + length).to_bits() == known.to_bits() && !heap.was_visited(next) {
                 heap.candidates.push(Candidate::at(next, distance + length));
             }
@@ -85,25 +85,32 @@ pub(super) fn region(
     }
 }
 
-/// Computes the distances in a region, where they are infinite, from its border and from the instances in it.
-pub(super) fn fill(spots: &mut [Spot], ground: Ground<'_>, seeds: &[NodeIndex], region: &[NodeIndex], heap: &mut Heap) {
+/// Computes the distances in a region, in which they have been reset to infinity, from its border and from the
+/// instances in it.
+pub(super) fn fill(
+    entries: &mut [FieldEntry],
+    graph: MetricGraph<'_>,
+    seeds: &[NodeIndex],
+    region: &[NodeIndex],
+    heap: &mut Heap,
+) {
     heap.candidates.clear();
-    let seeds = seeds.iter().filter(|node| ground.paths.is_node_up(**node));
+    let seeds = seeds.iter().filter(|node| graph.paths.is_node_up(**node));
     heap.candidates.extend(seeds.map(|node| Candidate::at(*node, 0.0)));
     for node in region {
-        let distances = ground.before(*node).map(|(next, length)| spots[next.position()].distance + length);
+        let distances = graph.before(*node).map(|(next, length)| entries[next.position()].distance + length);
         let nearest = distances.fold(f64::INFINITY, f64::min);
         if nearest.is_finite() {
             heap.candidates.push(Candidate::at(*node, nearest));
         }
     }
     while let Some(Candidate { distance, node }) = heap.candidates.pop() {
-        if distance >= spots[node.position()].distance {
+        if distance >= entries[node.position()].distance {
             continue;
         }
-        spots[node.position()].distance = distance;
-        for (next, length) in ground.before(node) {
-            if distance + length < spots[next.position()].distance {
+        entries[node.position()].distance = distance;
+        for (next, length) in graph.before(node) {
+            if distance + length < entries[next.position()].distance {
                 heap.candidates.push(Candidate::at(next, distance + length));
             }
         }

@@ -38,7 +38,7 @@ fn graph(random: &mut Random) -> Topology {
     builder.build().expect("a graph")
 }
 
-/// The nodes with instances, and those with a cell: cell `n` is that of node `n`.
+/// A topology with a field. Cell `n` is the cell of node `n`.
 struct World {
     topology: Topology,
     paths: Paths,
@@ -69,18 +69,18 @@ impl World {
         (0..NODES).map(NodeIndex::at)
     }
 
-    fn ground(&self) -> Ground<'_> {
-        Ground { topology: &self.topology, paths: &self.paths, metric: self.metric }
+    fn graph(&self) -> MetricGraph<'_> {
+        MetricGraph { topology: &self.topology, paths: &self.paths, metric: self.metric }
     }
 
-    /// Distances from a node, by repeated relaxation of all links.
+    /// The distance of each node to the nearest source, by repeated relaxation of all links.
     fn distances_to(&self, sources: impl Fn(NodeIndex) -> bool) -> Vec<f64> {
         let is_source = |node: NodeIndex| sources(node) && self.paths.is_node_up(node);
         let mut distances: Vec<f64> =
             World::nodes().map(|node| if is_source(node) { 0.0 } else { f64::INFINITY }).collect();
         for _ in 0..NODES {
             for node in World::nodes() {
-                for (next, length) in self.ground().before(node) {
+                for (next, length) in self.graph().before(node) {
                     distances[next.position()] = distances[next.position()].min(distances[node.position()] + length);
                 }
             }
@@ -88,7 +88,7 @@ impl World {
         distances
     }
 
-    /// The cells that have a node among their nearest instances, in the order in which they must become stale.
+    /// The cells for which an instance on `node` is among the nearest, in the order in which they must become stale.
     fn cells_near(&self, node: NodeIndex) -> Vec<CellIndex> {
         let (to_it, to_any) = (self.distances_to(|at| at == node), self.distances_to(|at| self.hosts[at.position()]));
         let is_near = |at: &NodeIndex| {
@@ -99,14 +99,14 @@ impl World {
         near.into_iter().filter_map(|at| self.field.cell(at)).collect()
     }
 
-    /// Computes all stale routes, as a caller would.
+    /// Takes the stale cells, and marks their routes as fresh, as a caller would.
     fn take_stale(&mut self, node: NodeIndex) -> Vec<CellIndex> {
         let mut stale = std::mem::take(&mut self.stale);
         for cell in &stale {
             self.field.refresh(NodeIndex(cell.0));
         }
         if self.metric == Metric::Latency {
-            // Of two nodes that are connected by a link of length zero, the one reached first comes first.
+            // Nodes connected by a link of length zero are in the order in which they were reached.
             let distances = self.distances_to(|at| at == node);
             let distance = |cell: CellIndex| distances[cell.position()];
             assert!(stale.is_sorted_by(|one, other| distance(*one) <= distance(*other)));
@@ -115,17 +115,17 @@ impl World {
         stale
     }
 
-    /// Adds an instance to a node, or removes it.
+    /// Adds an instance on a node that has none, else removes it.
     fn change(&mut self, node: NodeIndex) {
         let before = self.cells_near(node);
         self.hosts[node.position()] = !self.hosts[node.position()];
         let World { topology, paths, metric, hosts, field, frontier, stale } = self;
-        let ground = Ground { topology, paths, metric: *metric };
+        let graph = MetricGraph { topology, paths, metric: *metric };
         if hosts[node.position()] {
-            field.add(ground, node, frontier, stale);
+            field.add(graph, node, frontier, stale);
             assert_eq!(self.take_stale(node), self.cells_near(node));
         } else {
-            field.remove(ground, node, |at| hosts[at.position()], frontier, stale);
+            field.remove(graph, node, |at| hosts[at.position()], frontier, stale);
             assert_eq!(self.take_stale(node), before);
         }
     }
@@ -133,10 +133,10 @@ impl World {
     fn rebuild(&mut self) {
         let World { topology, paths, metric, hosts, field, frontier, .. } = self;
         let hosts = World::nodes().filter(|node| hosts[node.position()]);
-        field.rebuild(Ground { topology, paths, metric: *metric }, hosts, frontier);
+        field.rebuild(MetricGraph { topology, paths, metric: *metric }, hosts, frontier);
     }
 
-    /// Takes a node or a link up or down.
+    /// Toggles a random node or link.
     fn disturb(&mut self, random: &mut Random) {
         let node = NodeIndex::at(random.below(NODES));
         if random.below(2) == 0 {
@@ -155,31 +155,30 @@ impl World {
         let expected = self.distances_to(|at| self.hosts[at.position()]);
         let distances: Vec<f64> = World::nodes().map(|node| self.field.distance(node)).collect();
         assert_eq!(distances, expected);
-        let (mut recent, mut trail) = (None, Trail::default());
+        let (mut recent, mut path_builder) = (None, PathBuilder::default());
         for node in World::nodes() {
-            recent = self.check_way_from(node, recent, &mut trail);
+            recent = self.check_path_from(node, recent, &mut path_builder);
         }
     }
 
-    /// Checks that the path followed link by link, until it joins the previous path, equals the one that a search
-    /// finds.
-    fn check_way_from(
+    /// Checks that following next hops, until they join the previous path, leads along the path that a search finds.
+    fn check_path_from(
         &mut self,
         from: NodeIndex,
         recent: Option<Destination>,
-        trail: &mut Trail,
+        path_builder: &mut PathBuilder,
     ) -> Option<Destination> {
-        let (mut ends, mut found) = (Vec::new(), Trail::default());
+        let (mut ends, mut found) = (Vec::new(), PathBuilder::default());
         let World { topology, paths, metric, field, .. } = self;
         paths.descend(topology, from, *metric, field, &mut ends);
-        let destination = field.follow(Ground { topology, paths, metric: *metric }, from, recent, trail);
+        let destination = field.follow(MetricGraph { topology, paths, metric: *metric }, from, recent, path_builder);
         match destination {
             Destination::Nowhere => assert!(ends.is_empty()),
             Destination::One(node, agent) => {
                 assert_eq!(ends, [node]);
                 assert_eq!(agent.unwrap_or(AgentIndex(node.0)), AgentIndex(node.0), "what was remembered of this node");
                 paths.trace(from, node, &mut found);
-                assert_eq!(*trail, found);
+                assert_eq!(*path_builder, found);
                 field.remember(node, AgentIndex(node.0));
             }
             Destination::Several => {
@@ -201,7 +200,7 @@ impl World {
 }
 
 #[test]
-fn distances_paths_and_stale_cells_stay_correct_as_instances_come_and_go() {
+fn distances_paths_and_stale_cells_stay_correct_as_instances_are_added_and_removed() {
     let mut random = Random::new(1);
     for metric in [Metric::Hops, Metric::Latency] {
         for _ in 0..20 {
@@ -220,7 +219,7 @@ fn distances_paths_and_stale_cells_stay_correct_as_instances_come_and_go() {
 }
 
 #[test]
-fn an_instance_that_leaves_others_on_its_node_changes_no_distance() {
+fn removing_one_of_several_instances_on_a_node_changes_no_distance() {
     let mut random = Random::new(1);
     for metric in [Metric::Hops, Metric::Latency] {
         let mut world = World::new(&mut random, metric);
@@ -230,9 +229,13 @@ fn an_instance_that_leaves_others_on_its_node_changes_no_distance() {
         world.check();
         let (near, node) = (world.cells_near(NodeIndex(17)), NodeIndex(17));
         let World { topology, paths, metric, hosts, field, frontier, stale } = &mut world;
-        let ground = Ground { topology, paths, metric: *metric };
-        field.remove(ground, node, |at| hosts[at.position()], frontier, stale);
-        assert_eq!(field.spots[node.position()].onward, Onward::UNKNOWN, "which instances are there is asked again");
+        let graph = MetricGraph { topology, paths, metric: *metric };
+        field.remove(graph, node, |at| hosts[at.position()], frontier, stale);
+        assert_eq!(
+            field.entries[node.position()].next_hop,
+            NextHop::UNKNOWN,
+            "which instances are there is asked again"
+        );
         assert_eq!(world.take_stale(node), near);
         world.check();
     }

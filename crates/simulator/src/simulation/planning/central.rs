@@ -1,4 +1,4 @@
-//! Central planning: the best allocation found, recomputed at each activation.
+//! Central planning: searches for the best allocation at each activation.
 
 use mario_scenario::{ApplicationIndex, NodeIndex, Search};
 
@@ -6,7 +6,7 @@ use super::{Answers, Planner, View};
 use crate::optimum::{Allocation, Distances, Problem, Room, best, changes};
 use crate::population::Plan;
 
-/// Searches for the best allocation, and reaches it in one cycle.
+/// A planner that searches for the best allocation, and reaches it in one cycle.
 pub(super) struct Central {
     search: Search,
     distances: Distances,
@@ -14,7 +14,7 @@ pub(super) struct Central {
     last: Option<(Moment, Problem, Vec<Allocation>)>,
 }
 
-/// Everything that the best allocation depends on.
+/// The inputs that determine the best allocation.
 #[derive(PartialEq)]
 struct Moment {
     access_points: Vec<Option<NodeIndex>>,
@@ -35,7 +35,7 @@ impl Planner for Central {
             rooms: view.rooms(),
             infrastructure: view.paths.version(),
         };
-        // The result is a pure function of the moment, so it is reused while the moment stays the same.
+        // The result is a pure function of the inputs, so it is reused while they stay the same.
         let is_known = self.last.as_ref().is_some_and(|(last, ..)| *last == moment);
         if !is_known {
             let problem = Problem::new(

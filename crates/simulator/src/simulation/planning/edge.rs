@@ -1,4 +1,4 @@
-//! The planner `edge-first-fit`: first fit at the edge, without later moves.
+//! The planner `edge-first-fit`: places instances first-fit at the edge, and never moves them.
 
 use mario_scenario::{NodeIndex, Scenario};
 use rustc_hash::FxHashMap;
@@ -8,7 +8,7 @@ use super::{Planner, View};
 use crate::optimum::{Distances, demand_rate};
 use crate::population::{Deployment, Plan};
 
-/// Assigns each arriving user a share of an instance, on the access point or as near to it as there is room.
+/// Assigns each arriving user a share of an instance, at the access point or as near to it as there is room.
 pub(super) struct FirstFit {
     distances: Distances,
     answers: Answers,
@@ -57,10 +57,12 @@ impl Planner for FirstFit {
             let plan_of = &view.scenario.applications[user.application.position()];
             let (needed, handles) = (plan_of.application.hardware.as_units(), plan_of.application.max_rate.value());
             let rate = demand_rate(user.workload, view.scenario);
-            let reach = self.distances.from(access_point, view.scenario, view.paths);
-            let mut nodes: Vec<NodeIndex> = (0..reach.len()).map(NodeIndex::at).collect();
-            nodes.retain(|node| reach[node.position()].distance.is_finite());
-            nodes.sort_by(|one, other| reach[one.position()].distance.total_cmp(&reach[other.position()].distance));
+            let distances = self.distances.from(access_point, view.scenario, view.paths);
+            let mut nodes: Vec<NodeIndex> = (0..distances.len()).map(NodeIndex::at).collect();
+            nodes.retain(|node| distances[node.position()].distance.is_finite());
+            nodes.sort_by(|one, other| {
+                distances[one.position()].distance.total_cmp(&distances[other.position()].distance)
+            });
             for node in nodes {
                 let spare = self.answers.spare.entry((user.application.0, node)).or_insert(0.0);
                 let room = &mut rooms[node.position()];
@@ -88,7 +90,7 @@ impl Planner for FirstFit {
         self.answers = memory;
     }
 
-    fn holds_together(&self, scenario: &Scenario) -> bool {
+    fn is_consistent(&self, scenario: &Scenario) -> bool {
         self.answers.is_answered.len() == scenario.users.len()
     }
 }

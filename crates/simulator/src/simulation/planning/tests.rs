@@ -1,4 +1,4 @@
-//! A plan is enacted in one cycle, wherever hardware is free.
+//! Tests that a plan is enacted in one cycle, on any node with free hardware.
 
 use std::path::Path;
 
@@ -11,7 +11,8 @@ use crate::population::{Deployed, Label, Outcome, Plan, Population};
 use crate::recorder::Recorder;
 use crate::simulation::{RunOptions, Simulation};
 
-/// A cloud above four access points with room for one instance each, and two applications, each on one access point.
+/// A cloud above four access points with room for one instance each. Two applications have an instance at one access
+/// point each.
 const TEXT: &str = r#"
 preset = "paper"
 reset = ["application"]
@@ -79,7 +80,7 @@ impl Recorder for Operations {
     }
 }
 
-/// The operations that lead to the wanted placement.
+/// Runs a planner that wants this placement. Returns the operations and whether each was accepted.
 fn operations(wanted: [&[&str]; 2]) -> Vec<(OperationName, bool)> {
     let scenario = scenario();
     let allocations: Vec<Allocation> = wanted

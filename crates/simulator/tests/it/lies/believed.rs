@@ -1,27 +1,27 @@
-//! The changes that nothing in a trace contradicts, everywhere or in some places: values that the auditor takes as
+//! The changes that nothing in a trace contradicts, always or sometimes: the auditor has to take these values as
 //! recorded.
 
 use super::fields::Change;
 
-/// Whether such changes are detected.
+/// Whether the changes of an entry are detected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lookup {
-    /// Nothing contradicts them.
+    /// No record contradicts them.
     Never,
-    /// Some are contradicted by later records, and others are not.
+    /// Some are contradicted by other records, some are not.
     Sometimes,
 }
 
 /// An entry of the list.
 pub struct Believed {
-    /// The field; it may end in `*`, for a prefix.
+    /// The field, or a prefix that ends in `*`.
     pub field: &'static str,
     /// The changes of the field; empty for all.
     pub changes: &'static [Change],
     /// The trace levels; empty for all.
     pub details: &'static [&'static str],
     pub found: Lookup,
-    /// Why nothing contradicts them, as stated in `docs/auditing.md`.
+    /// Why no record contradicts the changes, as stated in `docs/auditing.md`.
     pub reason: &'static str,
 }
 

@@ -15,9 +15,9 @@ pub enum Change {
     Less,
     /// A hundred times as much, and a little more.
     Much,
-    /// The next entry of the table that it refers to.
+    /// The index of the next entry of the table.
     Other,
-    /// Another valid word; an unknown name; the negation.
+    /// Another valid word, an unknown name, or the negation of a boolean.
     Word,
     /// The field is missing.
     Dropped,
@@ -150,7 +150,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ("detail", &["full", "operations", "summary"]),
 ];
 
-/// All lies about a trace.
+/// All lies to try on a trace.
 pub fn lies(truth: &Trace) -> Vec<Lie> {
     let tables = Tables {
         nodes: length(&truth.0[0]["nodes"]),
@@ -238,7 +238,7 @@ fn object(value: &Value, field: &str, pointer: &str, tables: &Tables, changes: &
 fn list(elements: &[Value], field: &str, pointer: &str, tables: &Tables, changes: &mut Changes) {
     let named = |field: &str| ELEMENTS.iter().find(|(name, _)| *name == field).map(|(_, names)| *names);
     if let Some(names) = named(field) {
-        // The elements of this value have names, and none can be omitted.
+        // The elements of this list have names, and none may be omitted.
         for (place, element) in elements.iter().enumerate() {
             any(element, &format!("{field}/{}", names[place]), &format!("{pointer}/{place}"), tables, changes);
         }

@@ -1,4 +1,4 @@
-//! The worlds whose traces are lied about: all strategies, all trace levels, and all kinds of failures.
+//! The worlds whose traces are changed. They cover all strategies, trace levels and kinds of failures.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceRecorder};
 use crate::calls::stage;
 use crate::random_worlds::drawn::draw;
 use crate::random_worlds::remembering::remembering;
-use crate::world::{Furnish, STILL, described, policy_text, scenario};
+use crate::world::{STILL, ScenarioExt, described, policy_text, scenario};
 
 /// A world and its true trace.
 pub struct World {
@@ -23,7 +23,7 @@ pub struct World {
     pub trace: Vec<u8>,
 }
 
-/// Follows late requests, undeploys without any, and sometimes proposes impossible operations.
+/// Follows late requests, undeploys without requests, and sometimes proposes impossible operations.
 const FOLLOWS: &str = "\
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
 operation(migrate, I, M) :- requests(I, M, R, L), M \\== self, R > 3, L > 3, \\+ inhibited(migrate, I, M).\n\
@@ -32,7 +32,7 @@ operation(replicate, I, M) :- requests(I, M, _, _), fact(M, region, eu), \\+ inh
 operation(migrate, I, nowhere) :- requests(I, self, R, _), R > 8.\n\
 operation(hover, I, self) :- requests(I, self, R, _), R > 7.\n";
 
-/// The same policy for agents that know the capacity of an instance, and the tolerated latency.
+/// A similar policy that compares with the capacity of an instance and the tolerated latency.
 const MEASURES: &str = "\
 operation(replicate, I, self) :- serviceInstance(I, A, _), service(A, _, Most, _), requests(I, _, R, _), R > Most, \\+ inhibited(replicate, I, self).\n\
 operation(migrate, I, M) :- serviceInstance(I, A, _), service(A, _, _, Late), requests(I, M, _, L), M \\== self, L > Late / 4, \\+ inhibited(migrate, I, M).\n\
@@ -42,7 +42,7 @@ operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 2, \\+ inhi
 const DRAWS: &str = "\
 operation(migrate, I, M) :- fact(I, random, N), node(_, _, Ms), length(Ms, L), L > 0, K is N mod (L + 2), nth0(K, Ms, M).\n";
 
-/// Follows sustained requests, waits after a replica, and undeploys after a long time without any.
+/// Follows sustained requests, waits after a replica, and undeploys after a long time without requests.
 const LOOKS_BACK: &str = "\
 :- remembers(requests, 2). :- remembers(operations, 3).\n\
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _), \\+ earlier(_, I, _, _, _).\n\
@@ -50,7 +50,7 @@ operation(migrate, I, M) :- requests(I, M, R, L), M \\== self, R > 3, L > 3, ear
 operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 3, earlier(2, I, M, _, _), \\+ done(_, I, replicate, _).\n\
 operation(migrate, I, M) :- done(1, I, replicate, M), M \\== self.\n";
 
-/// Adapts to demand, proposes unknown flavours, and migrates and replicates in its flavour.
+/// Adapts its flavour to demand, sometimes to an unknown flavour, and migrates and replicates.
 const ADAPTS: &str = "\
 rate(I, T) :- findall(R, requests(I, _, R, _), Rs), sum_list(Rs, T).\n\
 operation(adapt, I, F) :- serviceInstance(I, A, _), running(I, G), flavour(A, G, _, M, Late, _), rate(I, T), T > M, requests(I, _, _, L), L =< Late, flavour(A, F, _, W, _, Q), W > M, Q < 1, \\+ inhibited(adapt, I, F).\n\
@@ -88,7 +88,7 @@ fn base(policy: &str) -> Scenario {
         .with_application(1, 0, policy)
         .with_application(2, 0, other)
         .with_application(1, 0, policy);
-    // The last application has no users, and is not deployed.
+    // The last application has no users and is not deployed.
     world.deploys.pop();
     for (user, steps) in [[3, 3, 5, 6], [4, 5, 5, 3], [6, 4, 3, 3], [5, 6, 6, 4], [3, 4, 6, 5]].into_iter().enumerate()
     {
@@ -154,13 +154,14 @@ operation(migrate, I, M) :- leave(I, 1), requests(I, M, _, _), M \\== self, \\+ 
 operation(replicate, I, M) :- leave(I, 2), node(_, _, [M | _]), \\+ inhibited(replicate, I, M).\n\
 operation(replicate, I, M) :- \\+ leave(I, _), requests(I, M, R, _), M \\== self, R > 3, \\+ inhibited(replicate, I, M).\n";
 
-/// Evicts when it is full, shrinks what can be shrunk, and accepts nothing while an eviction is pending.
+/// Evicts when the node is full, shrinks instances if hardware is tight, and rejects replicas while an eviction is
+/// pending.
 const OWNER: &str = "\
 evict(I, full(H)) :- node(N, 0), serviceInstance(I, A, N), service(A, H, _, _), \\+ leave(_, _).\n\
 shrink(I, least, tight) :- node(N, F), F < 2, serviceInstance(I, A, N), running(I, full), flavour(A, least, _, _, _, _).\n\
 reject(request(replicate, _, _, _, N), waits(E)) :- node(N, _), leave(_, E), E > 1.\n";
 
-/// The same world with owners who evict and shrink.
+/// The flavoured world with owners who evict and shrink.
 fn owned() -> Scenario {
     let mut world = flavoured();
     for (place, policy) in world.policies.iter_mut().enumerate() {
@@ -239,12 +240,12 @@ pub fn worlds() -> Vec<World> {
     let mut calls_as_rates = calling;
     calls_as_rates.network.fidelity = Fidelity::Flow;
     worlds.push(traced("calls as rates", &calls_as_rates, Detail::Full, false));
-    // At lower trace levels, owners are not evaluated again, and their actions are taken as recorded.
+    // At lower trace levels, the auditor does not recompute the actions of owners.
     worlds.push(traced("owners", &owned(), Detail::Full, true));
     worlds
 }
 
-/// Whether all decisions of a world are recomputed with few inferences.
+/// Whether the auditor needs few inferences to recompute all decisions of a world.
 fn is_decided_fast(world: &World) -> bool {
     const INFERENCES: u64 = 1_000_000;
     let reader = TraceReader::new(world.trace.as_slice()).expect("a header");
@@ -269,6 +270,6 @@ fn shortened(number: u64, mut scenario: Scenario, detail: Detail) -> Option<Worl
     scenario.duration = scenario.duration.min(Duration::of(1_000.0));
     Simulation::new(&scenario, RunOptions::default()).ok()?;
     let world = traced(&format!("world {number}"), &scenario, detail, number.is_multiple_of(2));
-    // Worlds that take long to audit are skipped: each lie about them is audited.
+    // Skips worlds that take long to audit, because every lie about them needs an audit.
     (world.trace.len() < 60_000 && is_decided_fast(&world)).then_some(world)
 }

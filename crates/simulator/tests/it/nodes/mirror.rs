@@ -1,4 +1,4 @@
-//! One node driven by messages for each node of a simulated world.
+//! A mirror of a simulated world: one separate node for each node, driven by messages.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use mario_simulator::population::{
 };
 use mario_simulator::{Cause, Recorder};
 
-/// The events in the compared worlds.
+/// Counts of events in the compared worlds.
 #[derive(Clone, Debug, Default)]
 pub struct Counts(BTreeMap<&'static str, u64>);
 
@@ -57,12 +57,12 @@ impl Counts {
     }
 }
 
-/// Nodes that follow a simulation.
+/// The nodes that mirror a simulation.
 pub struct Mirror<'a> {
     scenario: &'a Scenario,
     engine: Engine,
     catalogue: Vec<Arc<Descriptor>>,
-    /// For each node of the world; `None` while it is down.
+    /// For each node of the world, its mirror; `None` while it is down.
     nodes: Vec<Option<Node>>,
     indices: BTreeMap<NodeId, NodeIndex>,
     neighbours: Vec<Vec<NodeIndex>>,
@@ -70,7 +70,7 @@ pub struct Mirror<'a> {
     twins: BTreeMap<AgentIndex, InstanceId>,
     journals: u128,
     deploys: u128,
-    /// Copies that stop at the end of the cycle, because freed hardware counts from the next one on.
+    /// Workloads to stop at the end of the cycle, because freed hardware is available from the next cycle on.
     stopping: Vec<(NodeIndex, WorkloadId)>,
     adapting: Vec<(NodeIndex, WorkloadId)>,
     /// The actions of owners at this activation.
@@ -88,7 +88,7 @@ impl<'a> Mirror<'a> {
             .map(|application| descriptor(scenario, application, scenario.applications[application.position()].policy))
             .collect();
         if let Some(first) = catalogue.first_mut() {
-            // The population shows the facts of all applications in this order.
+            // An agent of the population sees the facts of all applications in this order.
             let facts = all_facts();
             *first = Arc::new(Descriptor { facts, ..Descriptor::clone(first) });
         }
@@ -162,7 +162,7 @@ impl<'a> Mirror<'a> {
         self.perform(node, effects);
     }
 
-    /// Performs effects, and their consequences, until none is left.
+    /// Performs effects, and the effects of those, until none is left.
     fn perform(&mut self, node: NodeIndex, effects: Vec<Effect>) {
         let mut queue: VecDeque<(NodeIndex, Effect)> = effects.into_iter().map(|effect| (node, effect)).collect();
         while let Some((node, effect)) = queue.pop_front() {
@@ -175,7 +175,7 @@ impl<'a> Mirror<'a> {
                 }
                 Effect::Start { workload, .. } => (node, Input::Healthy(workload)),
                 Effect::Adapt { workload, .. } => {
-                    // Freed hardware counts from the next cycle on, as for copies that stop.
+                    // Freed hardware is available from the next cycle on, as for workloads that stop.
                     self.adapting.push((node, workload));
                     continue;
                 }
@@ -197,7 +197,7 @@ impl<'a> Mirror<'a> {
         }
     }
 
-    /// Updates the links to those of the population.
+    /// Updates the neighbours of each node to those in the population.
     fn follow_links(&mut self, population: &Population) {
         for node in (0..self.nodes.len()).map(NodeIndex::at) {
             let now: Vec<NodeIndex> = population.node(node).neighbours().to_vec();
@@ -448,7 +448,7 @@ impl Recorder for Mirror<'_> {
         for agent in gone {
             self.twins.remove(agent);
         }
-        // Its neighbours' sessions with it end, even if it is back before they notice.
+        // The neighbours' sessions with the node end, even if it is up again before they notice.
         for other in (0..self.nodes.len()).map(NodeIndex::at) {
             if self.neighbours[other.position()].contains(&node) {
                 self.neighbours[other.position()].retain(|neighbour| *neighbour != node);
@@ -466,7 +466,7 @@ impl Recorder for Mirror<'_> {
     }
 }
 
-/// Checks that a proposal is complete.
+/// Checks that an undeploy targets the agent's own instance.
 fn check(proposal: Option<&Proposal>) {
     if let Some(proposal) = proposal
         && proposal.operation == mario_domain::AgentOperation::Undeploy

@@ -1,4 +1,4 @@
-//! Acceptance policies: both the node of the instance and the target are asked.
+//! Acceptance policies: the managers of the source and of the target are asked.
 
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Rule, Verdict};
@@ -20,7 +20,7 @@ fn rejected(by: u32, reason: &str) -> Verdict {
 #[test]
 fn the_manager_of_the_source_is_asked() {
     for operation in [Migrate, Replicate] {
-        let mut world = Plan::line(&[2, 2]).accepting(0, NOTHING_LEAVES).found();
+        let mut world = Plan::line(&[2, 2]).accepting(0, NOTHING_LEAVES).build();
         let agents = world.deploy(&[0, 1]);
         world.propose(agents[0], operation, node(1));
         world.propose(agents[1], operation, node(0));
@@ -32,7 +32,7 @@ fn the_manager_of_the_source_is_asked() {
 #[test]
 fn the_manager_of_the_target_is_asked() {
     for operation in [Migrate, Replicate] {
-        let mut world = Plan::line(&[2, 2]).accepting(1, NOTHING_COMES).found();
+        let mut world = Plan::line(&[2, 2]).accepting(1, NOTHING_COMES).build();
         let agent = world.deploy(&[0])[0];
         world.propose(agent, operation, node(1));
         world.cycle(&[]);
@@ -43,7 +43,7 @@ fn the_manager_of_the_target_is_asked() {
 
 #[test]
 fn the_verdict_of_the_source_comes_first() {
-    let mut world = Plan::line(&[2, 2]).accepting(0, NOTHING_LEAVES).accepting(1, NOTHING_COMES).found();
+    let mut world = Plan::line(&[2, 2]).accepting(0, NOTHING_LEAVES).accepting(1, NOTHING_COMES).build();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Migrate, node(1));
     world.cycle(&[]);
@@ -52,7 +52,7 @@ fn the_verdict_of_the_source_comes_first() {
 
 #[test]
 fn an_undeploy_and_a_deploy_concern_one_manager() {
-    let mut world = Plan::line(&[2, 2]).accepting(0, NOTHING_LEAVES).accepting(1, NOTHING_COMES).found();
+    let mut world = Plan::line(&[2, 2]).accepting(0, NOTHING_LEAVES).accepting(1, NOTHING_COMES).build();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Undeploy, Target::Own);
     world.cycle(&[deployment(1), deployment(0)]);
@@ -63,7 +63,7 @@ fn an_undeploy_and_a_deploy_concern_one_manager() {
 
 #[test]
 fn no_policy_overrules_the_hardware() {
-    let mut world = Plan::line(&[1, 0]).accepting(0, "accept(_).\n").accepting(1, "accept(_).\n").found();
+    let mut world = Plan::line(&[1, 0]).accepting(0, "accept(_).\n").accepting(1, "accept(_).\n").build();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Migrate, node(1));
     world.cycle(&[deployment(1)]);
@@ -73,7 +73,7 @@ fn no_policy_overrules_the_hardware() {
 #[test]
 fn a_manager_sees_its_reservations_of_this_cycle_as_used() {
     let keeps_one = "accept(request(_, _, _, _, To)) :- node(To, Free), Free >= 2.\n";
-    let mut world = Plan::line(&[2, 3]).accepting(1, keeps_one).found();
+    let mut world = Plan::line(&[2, 3]).accepting(1, keeps_one).build();
     let agents = world.deploy(&[0, 0]);
     world.propose(agents[0], Replicate, node(1));
     world.propose(agents[1], Migrate, node(1));
@@ -86,7 +86,7 @@ fn a_manager_sees_its_reservations_of_this_cycle_as_used() {
 #[test]
 fn a_rejected_request_reserves_nothing() {
     let no_copies = "reject(request(replicate, _, _, _, _), no_copies).\n";
-    let mut world = Plan::line(&[2, 1]).accepting(1, no_copies).found();
+    let mut world = Plan::line(&[2, 1]).accepting(1, no_copies).build();
     let agents = world.deploy(&[0, 0]);
     world.propose(agents[0], Replicate, node(1));
     world.propose(agents[1], Migrate, node(1));
@@ -97,7 +97,7 @@ fn a_rejected_request_reserves_nothing() {
 #[test]
 fn a_failing_acceptance_policy_inhibits() {
     for text in ["accept(_) :- throw(broken).\n", "accept(_) :- accept(_), fail.\n", "accept(_) :- halt.\n"] {
-        let mut world = Plan::line(&[1, 1]).accepting(1, text).found();
+        let mut world = Plan::line(&[1, 1]).accepting(1, text).build();
         let agent = world.deploy(&[0])[0];
         world.propose(agent, Migrate, node(1));
         world.cycle(&[]);
@@ -110,17 +110,17 @@ fn a_failing_acceptance_policy_inhibits() {
 /// Accepts one instance of each application.
 const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).\n";
 
-/// Names the instances that it sees once there are four.
+/// Rejects with the list of visible instances, once there are four.
 const NAMES_FOUR: &str = "reject(request(_, _, _, _, To), Is) :- node(To, _), findall(I, serviceInstance(I, _, _), Is), \
                           length(Is, L), L >= 4.\n";
 
 const ACCEPTED: Option<Verdict> = Some(Verdict::Accepted);
 
 #[test]
-fn a_limit_on_instances_holds_within_a_cycle() {
+fn a_limit_on_instances_is_kept_within_a_cycle() {
     for operation in [Migrate, Replicate] {
         for arbitration in [Arbitration::Managers, Arbitration::Sequential] {
-            let mut world = Plan { arbitration, ..Plan::line(&[9, 9]).accepting(1, ONE_EACH) }.found();
+            let mut world = Plan { arbitration, ..Plan::line(&[9, 9]).accepting(1, ONE_EACH) }.build();
             for agent in world.deploy(&[0, 0, 0]) {
                 world.propose(agent, operation, node(1));
             }
@@ -135,7 +135,7 @@ fn a_limit_on_instances_holds_within_a_cycle() {
 #[test]
 fn a_deploy_counts_for_requests_of_agents_in_the_same_cycle() {
     for arbitration in [Arbitration::Managers, Arbitration::Sequential] {
-        let mut world = Plan { arbitration, ..Plan::line(&[9, 9]).accepting(1, ONE_EACH) }.found();
+        let mut world = Plan { arbitration, ..Plan::line(&[9, 9]).accepting(1, ONE_EACH) }.build();
         let agent = world.deploy(&[0])[0];
         world.propose(agent, Migrate, node(1));
         world.cycle(&[deployment(1), deployment(1)]);
@@ -150,7 +150,7 @@ fn a_replica_on_the_own_node_counts() {
                        setof(I, serviceInstance(I, app1, To), Is), length(Is, N), N >= 2.\n";
     for arbitration in [Arbitration::Managers, Arbitration::Sequential] {
         let plan = Plan { arbitration, ..Plan::line(&[9, 9]).accepting(0, at_most_two).accepting(1, at_most_two) };
-        let mut world = plan.found();
+        let mut world = plan.build();
         let agents = world.deploy(&[0, 1, 1]);
         world.propose(agents[0], Replicate, Target::Own);
         world.propose(agents[1], Replicate, node(0));
@@ -165,7 +165,7 @@ fn a_replica_on_the_own_node_counts() {
 #[test]
 fn instances_of_other_applications_are_not_counted() {
     let plan = Plan { applications: vec![1, 1], ..Plan::line(&[9, 9]).accepting(1, ONE_EACH) };
-    let mut world = plan.found();
+    let mut world = plan.build();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Migrate, node(1));
     let other = Deployment { application: ApplicationIndex(1), node: NodeIndex(1), policy: PolicyIndex(0) };
@@ -175,7 +175,7 @@ fn instances_of_other_applications_are_not_counted() {
 
 #[test]
 fn a_reserved_instance_is_listed_after_existing_ones() {
-    let mut world = Plan::line(&[9, 9]).accepting(1, NAMES_FOUR).found();
+    let mut world = Plan::line(&[9, 9]).accepting(1, NAMES_FOUR).build();
     let agents = world.deploy(&[0, 0, 1]);
     world.propose(agents[0], Migrate, node(1));
     world.propose(agents[1], Replicate, node(1));
@@ -192,7 +192,7 @@ fn a_reserved_instance_is_listed_after_existing_ones() {
 #[test]
 fn a_leaving_instance_is_visible_until_the_cycle_ends() {
     for leaves in [Migrate, Undeploy] {
-        let mut world = Plan::line(&[9, 9, 9]).accepting(1, ONE_EACH).found();
+        let mut world = Plan::line(&[9, 9, 9]).accepting(1, ONE_EACH).build();
         let agents = world.deploy(&[1, 0]);
         world.propose(agents[0], leaves, if leaves == Migrate { node(2) } else { Target::Own });
         world.propose(agents[1], Migrate, node(1));
@@ -207,7 +207,7 @@ fn a_leaving_instance_is_visible_until_the_cycle_ends() {
 #[test]
 fn in_sequence_an_instance_that_left_is_not_visible() {
     let plan = Plan { arbitration: Arbitration::Sequential, ..Plan::line(&[9, 9, 9]).accepting(1, ONE_EACH) };
-    let mut world = plan.found();
+    let mut world = plan.build();
     let agents = world.deploy(&[0, 1]);
     world.propose(agents[0], Migrate, node(1));
     world.propose(agents[1], Migrate, node(2));
@@ -218,7 +218,7 @@ fn in_sequence_an_instance_that_left_is_not_visible() {
 #[test]
 fn in_sequence_the_managers_of_source_and_target_are_asked() {
     let plan = Plan::line(&[2, 2]).accepting(0, NOTHING_LEAVES).accepting(1, NOTHING_COMES);
-    let mut world = Plan { arbitration: Arbitration::Sequential, ..plan }.found();
+    let mut world = Plan { arbitration: Arbitration::Sequential, ..plan }.build();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Undeploy, Target::Own);
     world.cycle(&[deployment(1)]);
@@ -229,7 +229,7 @@ fn in_sequence_the_managers_of_source_and_target_are_asked() {
 #[test]
 fn a_request_accepted_by_only_one_manager_reserves_nothing() {
     // n0 would accept the replica from n1, but n1 lets none leave.
-    let mut world = Plan::line(&[9, 9]).accepting(0, ONE_EACH).accepting(1, NOTHING_LEAVES).found();
+    let mut world = Plan::line(&[9, 9]).accepting(0, ONE_EACH).accepting(1, NOTHING_LEAVES).build();
     let agent = world.deploy(&[1])[0];
     world.propose(agent, Replicate, node(0));
     world.cycle(&[]);
@@ -240,14 +240,14 @@ fn a_request_accepted_by_only_one_manager_reserves_nothing() {
 
 #[test]
 fn acceptance_policies_work_without_policies_of_agents() {
-    let mut world = Plan { policies: Vec::new(), ..Plan::line(&[1]).accepting(0, "reject(_, never).\n") }.found();
+    let mut world = Plan { policies: Vec::new(), ..Plan::line(&[1]).accepting(0, "reject(_, never).\n") }.build();
     world.cycle(&[deployment(0)]);
     assert_eq!(world.verdict(), rejected(0, "never"));
 }
 
 #[test]
 fn a_manager_that_cannot_see_its_node_inhibits() {
-    let mut world = Plan::line(&[1, 1]).accepting(0, "accept(_).\n").found();
+    let mut world = Plan::line(&[1, 1]).accepting(0, "accept(_).\n").build();
     let neighbours = &[NodeIndex(1), NodeIndex(1)];
     world.population.r2(ContextChange::Neighbours { node: NodeIndex(0), neighbours });
     world.cycle(&[deployment(0)]);
@@ -261,7 +261,7 @@ fn a_manager_that_cannot_see_its_node_inhibits() {
 #[test]
 fn failed_acceptance_policies_are_counted() {
     let throws = "reject(request(migrate, _, _, _, _), _) :- throw(broken).\naccept(_).\n";
-    let mut world = Plan::line(&[9, 9]).accepting(0, "accept(_).\n").accepting(1, throws).found();
+    let mut world = Plan::line(&[9, 9]).accepting(0, "accept(_).\n").accepting(1, throws).build();
     let agents = world.deploy(&[0, 0, 0]);
     world.judge.take_counts();
     world.propose(agents[0], Replicate, node(1));
@@ -280,7 +280,7 @@ fn failed_acceptance_policies_are_counted() {
 
 #[test]
 fn a_rejection_needs_a_reason() {
-    let mut world = Plan::line(&[1, 1]).accepting(1, "reject(_, _).\n").found();
+    let mut world = Plan::line(&[1, 1]).accepting(1, "reject(_, _).\n").build();
     world.cycle(&[deployment(1)]);
     let Verdict::Inhibited(inhibition) = world.verdict() else { panic!("accepted") };
     let cause = "it rejected without a reason".to_owned();

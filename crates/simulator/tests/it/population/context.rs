@@ -1,4 +1,4 @@
-//! Rule r2: nodes that leave, go down and come up, and what agents see of it.
+//! Rule r2: nodes that leave, go down and come up, and what agents see of these changes.
 
 use mario_colony::Availability;
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
@@ -10,7 +10,7 @@ use crate::population::world::{Plan, deployment, inhibited, node};
 
 #[test]
 fn a_leaving_node_accepts_no_instance_and_lets_all_leave() {
-    let mut world = Plan::line(&[2, 3]).found();
+    let mut world = Plan::line(&[2, 3]).build();
     let agents = world.deploy(&[0, 1, 1]);
     world.population.r2(ContextChange::Leaving(NodeIndex(1)));
     world.propose(agents[0], Migrate, node(1));
@@ -25,8 +25,8 @@ fn a_leaving_node_accepts_no_instance_and_lets_all_leave() {
 }
 
 #[test]
-fn a_node_that_goes_down_loses_its_instances_and_comes_back_empty() {
-    let mut world = Plan::line(&[1, 2]).found();
+fn a_node_that_goes_down_loses_its_instances_and_comes_up_empty() {
+    let mut world = Plan::line(&[1, 2]).build();
     let agents = world.deploy(&[0, 1, 1]);
     assert_eq!(world.population.r2(ContextChange::Down(NodeIndex(1))), agents[1..]);
     assert_eq!(world.placement(), [vec![0], vec![]]);
@@ -46,7 +46,7 @@ fn a_node_that_goes_down_loses_its_instances_and_comes_back_empty() {
 
 #[test]
 fn a_pending_agent_whose_node_goes_down_is_not_judged() {
-    let mut world = Plan::line(&[1, 1]).found();
+    let mut world = Plan::line(&[1, 1]).build();
     let agents = world.deploy(&[0, 1]);
     world.propose(agents[0], Replicate, node(1));
     world.propose(agents[1], Undeploy, Target::Own);
@@ -61,7 +61,7 @@ fn a_pending_agent_whose_node_goes_down_is_not_judged() {
 
 #[test]
 fn a_node_without_a_working_link_is_not_a_neighbour() {
-    let mut world = Plan::line(&[1, 1]).policy("operation(replicate, _, M) :- node(_, _, [M | _]).\n", 0).found();
+    let mut world = Plan::line(&[1, 1]).policy("operation(replicate, _, M) :- node(_, _, [M | _]).\n", 0).build();
     let agent = world.deploy(&[0])[0];
     let change = |neighbours| ContextChange::Neighbours { node: NodeIndex(0), neighbours };
     world.population.r2(change(&[]));

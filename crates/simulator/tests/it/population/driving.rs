@@ -1,4 +1,4 @@
-//! Agents evaluated one by one or in parallel, and reused decisions.
+//! Sequential and parallel evaluation of agents, and reused decisions.
 
 use mario_domain::AgentOperation::{Migrate, Replicate};
 use mario_domain::{Inhibition, Verdict};
@@ -10,7 +10,7 @@ use mario_simulator::population::{
 
 use crate::population::world::{Plan, World, deployment, node};
 
-/// Follows its clients, and replicates on its node when it has none.
+/// Follows its clients, and replicates on its own node without clients.
 const FOLLOWS: &str =
     "operation(migrate, I, M) :- requests(I, M, _, _), M \\== self.\noperation(replicate, _, self).\n";
 
@@ -20,7 +20,7 @@ fn requests(world: &mut World, agent: AgentIndex, from: u32, rate: f64) {
 }
 
 fn crowd() -> (World, Vec<AgentIndex>) {
-    let mut world = Plan::line(&[4, 3, 2]).policy(FOLLOWS, 0).found();
+    let mut world = Plan::line(&[4, 3, 2]).policy(FOLLOWS, 0).build();
     let agents = world.deploy(&[0, 0, 1, 2]);
     for (agent, from) in agents.iter().zip([1, 1, 2, 1]) {
         requests(&mut world, *agent, from, 5.0);
@@ -55,7 +55,7 @@ fn a_parallel_round_equals_a_sequential_one() {
 }
 
 #[test]
-fn a_manager_asked_directly_gives_the_verdict_of_a_cycle() {
+fn a_manager_asked_directly_returns_the_verdict_of_a_cycle() {
     let (mut world, agents) = crowd();
     for agent in &agents {
         world.evaluate(*agent);
@@ -84,7 +84,7 @@ fn a_manager_asked_directly_gives_the_verdict_of_a_cycle() {
 
 #[test]
 fn a_decision_is_reused_only_while_the_facts_are_unchanged() {
-    let mut world = Plan::line(&[3, 1]).policy(crate::world::STILL, 1).found();
+    let mut world = Plan::line(&[3, 1]).policy(crate::world::STILL, 1).build();
     let agents = world.deploy(&[0, 0]);
     let agent = agents[0];
     assert!(!world.population.is_unchanged(agent), "it has not evaluated yet");
@@ -96,7 +96,7 @@ fn a_decision_is_reused_only_while_the_facts_are_unchanged() {
         assert!(world.population.is_unchanged(agent));
     };
     settled(&mut world);
-    // Client requests that are new; the same ones again change nothing.
+    // New client requests change the facts; repeated ones do not.
     requests(&mut world, agent, 1, 5.0);
     assert!(!world.population.is_unchanged(agent));
     settled(&mut world);
@@ -105,18 +105,18 @@ fn a_decision_is_reused_only_while_the_facts_are_unchanged() {
     requests(&mut world, agent, 1, 6.0);
     assert!(!world.population.is_unchanged(agent));
     settled(&mut world);
-    // Hardware of the own node; that of other nodes is not visible.
+    // The free hardware of its own node changes the facts; that of other nodes is not visible.
     world.cycle(&[deployment(1)]);
     assert!(world.population.is_unchanged(agent));
     world.propose(agents[1], Replicate, Target::Own);
     world.cycle(&[]);
     assert!(!world.population.is_unchanged(agent));
     settled(&mut world);
-    // Neighbours.
+    // Neighbours change the facts.
     world.population.r2(ContextChange::Neighbours { node: NodeIndex(0), neighbours: &[] });
     assert!(!world.population.is_unchanged(agent));
     settled(&mut world);
-    // Memories, when they are added and when they expire.
+    // Memories change the facts when they are added and when they expire.
     world.propose(agent, Migrate, node(1));
     world.cycle(&[]);
     assert!(!world.population.is_unchanged(agent));
@@ -128,7 +128,7 @@ fn a_decision_is_reused_only_while_the_facts_are_unchanged() {
 
 #[test]
 fn a_repeated_proposal_equals_the_last_one() {
-    let mut world = Plan::line(&[1, 0]).policy("operation(migrate, _, n1).\n", 0).found();
+    let mut world = Plan::line(&[1, 0]).policy("operation(migrate, _, n1).\n", 0).build();
     let agent = world.deploy(&[0])[0];
     world.evaluate(agent);
     world.cycle(&[]);
@@ -152,7 +152,7 @@ fn an_invalid_proposal_is_a_nop() {
         "operation(_, _, _) :- throw(broken).\n",
         "operation(_, _, _) :- halt.\n",
     ] {
-        let mut world = Plan::line(&[1, 1]).policy(text, 1).found();
+        let mut world = Plan::line(&[1, 1]).policy(text, 1).build();
         let agent = world.deploy(&[0])[0];
         assert_eq!(world.evaluate(agent), None, "{text}");
         world.cycle(&[]);
@@ -164,14 +164,14 @@ fn an_invalid_proposal_is_a_nop() {
 #[test]
 fn the_first_solution_counts_even_if_it_is_invalid() {
     let text = "operation(explode, _, self).\noperation(migrate, _, n1).\n";
-    let mut world = Plan::line(&[1, 1]).policy(text, 0).found();
+    let mut world = Plan::line(&[1, 1]).policy(text, 0).build();
     let agent = world.deploy(&[0])[0];
     assert_eq!(world.evaluate(agent), None);
 }
 
 #[test]
 fn an_empty_name_denotes_no_node() {
-    let mut world = Plan::line(&[1, 1]).policy("operation(migrate, _, '').\n", 0).found();
+    let mut world = Plan::line(&[1, 1]).policy("operation(migrate, _, '').\n", 0).build();
     let agent = world.deploy(&[0])[0];
     world.evaluate(agent);
     world.cycle(&[]);

@@ -21,7 +21,7 @@ fn shown(world: &mut World, agent: AgentIndex) -> String {
     world.evaluator.evaluate(&world.population, agent, Wanted::All);
     let facts = world.evaluator.facts();
     let row = |row: &[mario_policy::Constant]| {
-        // The instance is the same in all facts, and left out.
+        // The instance is left out, because it is the same in all facts.
         row.iter().map(|value| facts.text(*value)).collect::<Vec<String>>().join(" ")
     };
     let earlier = facts.earlier().map(|[ago, _, from, rate, _]| row(&[ago, from, rate]));
@@ -41,7 +41,7 @@ fn replica(world: &World) -> AgentIndex {
 
 #[test]
 fn the_history_of_an_agent_migrates_with_it() {
-    let mut world = Plan::line(&[3, 3, 3]).policy(LOOKS_BACK, 0).found();
+    let mut world = Plan::line(&[3, 3, 3]).policy(LOOKS_BACK, 0).build();
     let agent = world.deploy(&[0])[0];
     assert_eq!(shown(&mut world, agent), " |  | 0", "there is nothing before the first evaluation");
     observe(&mut world, agent, 1, 5.0);
@@ -68,7 +68,7 @@ fn the_history_of_an_agent_migrates_with_it() {
 
 #[test]
 fn inhibited_operations_are_not_in_the_history() {
-    let mut world = Plan::line(&[1, 0]).policy(LOOKS_BACK, 0).found();
+    let mut world = Plan::line(&[1, 0]).policy(LOOKS_BACK, 0).build();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Migrate, node(1));
     world.cycle(&[]);
@@ -76,9 +76,9 @@ fn inhibited_operations_are_not_in_the_history() {
 }
 
 #[test]
-fn a_migration_that_makes_a_new_instance_starts_without_a_history() {
+fn a_migration_that_creates_a_new_instance_starts_without_a_history() {
     let plan = Plan { arbitration: Arbitration::Sequential, ..Plan::line(&[1, 1]).policy(LOOKS_BACK, 0) };
-    let mut world = plan.found();
+    let mut world = plan.build();
     let agent = world.deploy(&[0])[0];
     observe(&mut world, agent, 1, 5.0);
     world.propose(agent, Migrate, node(1));
@@ -91,7 +91,7 @@ fn a_migration_that_makes_a_new_instance_starts_without_a_history() {
 fn an_agent_is_unchanged_once_its_history_equals_its_current_facts() {
     const SUSTAINED: &str = ":- remembers(requests, 2).\n:- dynamic operation/3, earlier/5.\n\
                              operation(replicate, I, self) :- earlier(2, I, _, R, _), R > 9.\n";
-    let mut world = Plan::line(&[3, 3]).policy(SUSTAINED, 0).found();
+    let mut world = Plan::line(&[3, 3]).policy(SUSTAINED, 0).build();
     let agent = world.deploy(&[0])[0];
     let mut unchanged = Vec::new();
     for rate in [5.0, 5.0, 5.0, 5.0, 7.0, 5.0, 5.0, 5.0, 5.0] {

@@ -7,7 +7,7 @@ use mario_simulator::population::{Basis, Proposal, Target};
 use crate::population::world::{Plan, World, node};
 use crate::world::STILL;
 
-/// Replicates towards `n1` until that is remembered as inhibited.
+/// Replicates to `n1` unless it remembers that this was inhibited.
 const TRIES_ONCE: &str = ":- dynamic inhibited/3.\noperation(replicate, I, n1) :- \\+ inhibited(replicate, I, n1).\n";
 
 /// The evaluations at which an agent still sees that its first proposal was inhibited.
@@ -29,7 +29,7 @@ fn seen_at(world: &mut World, evaluations: u32) -> Vec<u32> {
 #[test]
 fn an_inhibition_is_seen_at_the_next_k_evaluations() {
     for (k, expected) in [(0, vec![]), (1, vec![2]), (2, vec![2, 3]), (10, (2..=11).collect())] {
-        let mut world = Plan::line(&[1, 0]).policy(STILL, k).found();
+        let mut world = Plan::line(&[1, 0]).policy(STILL, k).build();
         assert_eq!(seen_at(&mut world, 14), expected, "memory of {k}");
     }
 }
@@ -39,7 +39,7 @@ fn a_policy_that_heeds_its_memory_proposes_every_k_plus_1_evaluations() {
     for (k, expected) in
         [(0, "????????????????"), (1, "?.?.?.?.?.?.?.?."), (2, "?..?..?..?..?..?"), (10, "?..........?....")]
     {
-        let mut world = Plan::line(&[1, 0]).policy(TRIES_ONCE, k).found();
+        let mut world = Plan::line(&[1, 0]).policy(TRIES_ONCE, k).build();
         let agent = world.deploy(&[0])[0];
         let asked: String = (0..16)
             .map(|_| {
@@ -55,7 +55,7 @@ fn a_policy_that_heeds_its_memory_proposes_every_k_plus_1_evaluations() {
 #[test]
 fn periodic_memory_is_cleared_after_the_facts_of_evaluations_6_11_16() {
     let plan = Plan { memory: Memory::Periodic { every: 5 }, ..Plan::line(&[1, 0]).policy(TRIES_ONCE, 0) };
-    let mut world = plan.found();
+    let mut world = plan.build();
     let agent = world.deploy(&[0])[0];
     let mut asked = Vec::new();
     for evaluation in 1..=18 {
@@ -64,14 +64,14 @@ fn periodic_memory_is_cleared_after_the_facts_of_evaluations_6_11_16() {
         }
         world.cycle(&[]);
     }
-    // At evaluation 6 the old inhibition is still visible, so nothing is proposed; from 7 on it is forgotten.
+    // At evaluation 6, the old inhibition is still visible, so nothing is proposed. From 7 on, it is forgotten.
     assert_eq!(asked, [1, 7, 12, 17]);
 }
 
 #[test]
 fn an_inhibition_at_the_evaluation_that_clears_the_memory_is_kept() {
     let plan = Plan { memory: Memory::Periodic { every: 5 }, ..Plan::line(&[1, 0]) };
-    let mut world = plan.found();
+    let mut world = plan.build();
     let agent = world.deploy(&[0])[0];
     let mut lengths = Vec::new();
     for _ in 0..12 {
@@ -79,13 +79,13 @@ fn an_inhibition_at_the_evaluation_that_clears_the_memory_is_kept() {
         world.cycle(&[]);
         lengths.push(world.population.visible_memory(world.population.agent(agent)).len());
     }
-    // Repeats are kept, because the memory is a list.
+    // Duplicates are kept, because the memory is a list.
     assert_eq!(lengths, [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2]);
 }
 
 #[test]
-fn sliding_memory_is_seen_in_standard_order_and_without_repeats() {
-    let mut world = Plan::line(&[1, 0]).policy(STILL, 10).found();
+fn sliding_memory_is_seen_in_standard_order_and_without_duplicates() {
+    let mut world = Plan::line(&[1, 0]).policy(STILL, 10).build();
     let agent = world.deploy(&[0])[0];
     let unknown = Target::Unknown(Box::new(mario_domain::NodeId::number(7)));
     let targets = [node(1), Target::Own, unknown.clone(), node(1)];
@@ -110,7 +110,7 @@ fn sliding_memory_is_seen_in_standard_order_and_without_repeats() {
 #[test]
 fn the_target_is_remembered_as_the_policy_wrote_it() {
     let text = "operation(replicate, _, self).\n";
-    let mut world = Plan::line(&[1]).policy(text, 3).found();
+    let mut world = Plan::line(&[1]).policy(text, 3).build();
     let agent = world.deploy(&[0])[0];
     assert_eq!(world.evaluate(agent), Some(Proposal { operation: Replicate, target: Target::Own }));
     world.cycle(&[]);
@@ -119,7 +119,7 @@ fn the_target_is_remembered_as_the_policy_wrote_it() {
 
 #[test]
 fn an_inhibited_undeploy_is_remembered() {
-    let mut world = Plan::line(&[1]).policy(STILL, 1).accepting(0, "accept(request(deploy, _, _, _, _)).\n").found();
+    let mut world = Plan::line(&[1]).policy(STILL, 1).accepting(0, "accept(request(deploy, _, _, _, _)).\n").build();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Undeploy, Target::Own);
     world.cycle(&[]);

@@ -9,7 +9,7 @@ use crate::population::world::{Plan, deployment, full, inhibited, node, node_id}
 
 #[test]
 fn a_deploy_creates_an_agent_on_its_node() {
-    let mut world = Plan::line(&[2, 1]).found();
+    let mut world = Plan::line(&[2, 1]).build();
     let agents = world.deploy(&[0, 1]);
     assert_eq!(world.placement(), [[0], [1]]);
     let ids: Vec<InstanceId> = agents.iter().map(|agent| world.population.instance(*agent)).collect();
@@ -19,7 +19,7 @@ fn a_deploy_creates_an_agent_on_its_node() {
 
 #[test]
 fn an_undeploy_removes_the_agent_and_frees_its_hardware() {
-    let mut world = Plan::line(&[1]).found();
+    let mut world = Plan::line(&[1]).build();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Undeploy, Target::Own);
     world.cycle(&[]);
@@ -29,10 +29,10 @@ fn an_undeploy_removes_the_agent_and_frees_its_hardware() {
 }
 
 #[test]
-fn an_undeploy_removes_the_own_instance_whatever_its_target() {
+fn an_undeploy_removes_the_agents_own_instance_and_ignores_its_target() {
     for arbitration in [Arbitration::Managers, Arbitration::Sequential] {
         for target in [node(1), Target::Unknown(Box::new(NodeId::name("nowhere").expect("a name")))] {
-            let mut world = Plan { arbitration, ..Plan::line(&[1, 1]) }.found();
+            let mut world = Plan { arbitration, ..Plan::line(&[1, 1]) }.build();
             let agents = world.deploy(&[0, 1]);
             world.propose(agents[0], Undeploy, target);
             world.cycle(&[]);
@@ -44,7 +44,7 @@ fn an_undeploy_removes_the_own_instance_whatever_its_target() {
 
 #[test]
 fn a_migration_keeps_the_agent_its_id_its_memory_and_the_number_of_instances() {
-    let mut world = Plan::line(&[1, 1, 0]).policy(crate::world::STILL, 10).found();
+    let mut world = Plan::line(&[1, 1, 0]).policy(crate::world::STILL, 10).build();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Replicate, Target::Own);
     world.cycle(&[]);
@@ -65,8 +65,8 @@ fn a_migration_keeps_the_agent_its_id_its_memory_and_the_number_of_instances() {
 }
 
 #[test]
-fn a_migration_of_the_prototype_makes_a_new_agent_without_memory() {
-    let mut world = Plan { arbitration: Arbitration::Sequential, ..Plan::line(&[1, 1]) }.found();
+fn a_migration_of_the_prototype_creates_a_new_agent_without_memory() {
+    let mut world = Plan { arbitration: Arbitration::Sequential, ..Plan::line(&[1, 1]) }.build();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Migrate, node(1));
     world.cycle(&[]);
@@ -79,7 +79,7 @@ fn a_migration_of_the_prototype_makes_a_new_agent_without_memory() {
 
 #[test]
 fn a_replica_has_a_fresh_id_and_no_memory_and_the_original_stays() {
-    let mut world = Plan::line(&[1, 3]).policy(crate::world::STILL, 10).found();
+    let mut world = Plan::line(&[1, 3]).policy(crate::world::STILL, 10).build();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Replicate, Target::Own);
     world.cycle(&[]);
@@ -99,7 +99,7 @@ fn a_replica_has_a_fresh_id_and_no_memory_and_the_original_stays() {
 #[test]
 fn an_instance_may_be_replicated_but_not_migrated_to_its_own_node() {
     for target in [Target::Own, node(0)] {
-        let mut world = Plan::line(&[2, 2]).found();
+        let mut world = Plan::line(&[2, 2]).build();
         let agent = world.deploy(&[0])[0];
         world.propose(agent, Migrate, target.clone());
         world.cycle(&[]);
@@ -114,7 +114,7 @@ fn an_instance_may_be_replicated_but_not_migrated_to_its_own_node() {
 #[test]
 fn a_target_outside_the_neighbourhood_is_inhibited_for_that_reason() {
     for operation in [Migrate, Replicate] {
-        let mut world = Plan::line(&[1, 1, 1]).found();
+        let mut world = Plan::line(&[1, 1, 1]).build();
         let agent = world.deploy(&[0])[0];
         world.propose(agent, operation, node(2));
         world.cycle(&[]);
@@ -130,7 +130,7 @@ fn a_target_outside_the_neighbourhood_is_inhibited_for_that_reason() {
 #[test]
 fn two_requests_for_the_last_unit_are_never_both_accepted() {
     for operation in [Migrate, Replicate] {
-        let mut world = Plan::line(&[1, 1, 1]).found();
+        let mut world = Plan::line(&[1, 1, 1]).build();
         let agents = world.deploy(&[0, 2]);
         for agent in &agents {
             world.propose(*agent, operation, node(1));
@@ -143,7 +143,7 @@ fn two_requests_for_the_last_unit_are_never_both_accepted() {
 
 #[test]
 fn reservations_count_the_hardware_of_each_application() {
-    let mut world = Plan { applications: vec![1, 3], ..Plan::line(&[1, 4, 4]) }.found();
+    let mut world = Plan { applications: vec![1, 3], ..Plan::line(&[1, 4, 4]) }.build();
     let small = world.deploy(&[0])[0];
     let large =
         mario_simulator::population::Deployment { application: mario_scenario::ApplicationIndex(1), ..deployment(2) };
@@ -156,7 +156,7 @@ fn reservations_count_the_hardware_of_each_application() {
     world.cycle(&[]);
     assert_eq!(world.verdicts(), [Some(Verdict::Accepted), Some(Verdict::Accepted)]);
     assert_eq!(world.free(1), Capacity::units(0));
-    let mut world = Plan { applications: vec![3], ..Plan::line(&[3, 5, 3]) }.found();
+    let mut world = Plan { applications: vec![3], ..Plan::line(&[3, 5, 3]) }.build();
     for agent in world.deploy(&[0, 2]) {
         world.propose(agent, Replicate, node(1));
     }
@@ -166,9 +166,9 @@ fn reservations_count_the_hardware_of_each_application() {
 }
 
 #[test]
-fn freed_hardware_counts_from_the_next_cycle_on() {
+fn freed_hardware_is_available_from_the_next_cycle_on() {
     for leaving in [Undeploy, Migrate] {
-        let mut world = Plan::line(&[1, 1, 1]).found();
+        let mut world = Plan::line(&[1, 1, 1]).build();
         let agents = world.deploy(&[0, 1]);
         let target = if leaving == Undeploy { Target::Own } else { node(2) };
         world.propose(agents[1], leaving, target);
@@ -183,7 +183,7 @@ fn freed_hardware_counts_from_the_next_cycle_on() {
 
 #[test]
 fn two_full_neighbours_cannot_exchange_instances() {
-    let mut world = Plan::line(&[1, 1]).found();
+    let mut world = Plan::line(&[1, 1]).build();
     let agents = world.deploy(&[0, 1]);
     world.propose(agents[0], Migrate, node(1));
     world.propose(agents[1], Migrate, node(0));
@@ -193,7 +193,7 @@ fn two_full_neighbours_cannot_exchange_instances() {
 
 #[test]
 fn operators_deploys_are_judged_first() {
-    let mut world = Plan::line(&[1, 1]).found();
+    let mut world = Plan::line(&[1, 1]).build();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Replicate, node(1));
     world.cycle(&[deployment(1), deployment(1)]);
@@ -202,8 +202,8 @@ fn operators_deploys_are_judged_first() {
 }
 
 #[test]
-fn agents_are_judged_in_the_order_of_their_evaluations_and_once() {
-    let mut world = Plan::line(&[3, 1]).found();
+fn agents_are_judged_once_in_the_order_of_their_evaluations() {
+    let mut world = Plan::line(&[3, 1]).build();
     let agents = world.deploy(&[0, 0, 0]);
     for agent in [agents[2], agents[0], agents[1], agents[2]] {
         world.propose(agent, Replicate, node(1));
@@ -225,7 +225,7 @@ fn agents_are_judged_in_the_order_of_their_evaluations_and_once() {
 
 #[test]
 fn an_agent_that_proposes_nothing_does_nothing() {
-    let mut world = Plan::line(&[1, 1]).found();
+    let mut world = Plan::line(&[1, 1]).build();
     let agent = world.deploy(&[0])[0];
     assert_eq!(world.evaluate(agent), None);
     world.cycle(&[]);
@@ -235,7 +235,7 @@ fn an_agent_that_proposes_nothing_does_nothing() {
 
 #[test]
 fn an_inhibited_request_changes_only_the_memory_of_its_agent() {
-    let mut world = Plan::line(&[1, 2, 1]).policy(crate::world::STILL, 1).found();
+    let mut world = Plan::line(&[1, 2, 1]).policy(crate::world::STILL, 1).build();
     let agents = world.deploy(&[0, 1, 1, 2]);
     let state = |world: &crate::population::world::World| {
         let managers = (0..3).map(|node| format!("{:?}", world.population.node(NodeIndex(node)))).collect::<Vec<_>>();
@@ -254,7 +254,7 @@ fn an_inhibited_request_changes_only_the_memory_of_its_agent() {
 #[test]
 fn an_unbounded_node_accepts_every_instance() {
     let plan = Plan { capacities: vec![Capacity::Unbounded], applications: vec![u64::MAX], ..Plan::line(&[1]) };
-    let mut world = plan.found();
+    let mut world = plan.build();
     world.deploy(&[0, 0, 0]);
     assert_eq!((world.free(0), world.placement()), (Capacity::Unbounded, vec![vec![0, 1, 2]]));
 }

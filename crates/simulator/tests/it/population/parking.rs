@@ -1,4 +1,4 @@
-//! Parked agents: when they may be parked, what unparks them, and how they are counted.
+//! Parked agents: when agents may be parked, what unparks them, and how they are counted.
 
 use mario_domain::AgentOperation;
 use mario_scenario::{Arbitration, NodeIndex};
@@ -15,7 +15,7 @@ fn to_unpark(world: &mut World) -> Vec<AgentIndex> {
 
 #[test]
 fn an_idle_agent_stays_parked_until_its_node_changes() {
-    let mut world = Plan::line(&[9, 9]).found();
+    let mut world = Plan::line(&[9, 9]).build();
     let agent = world.deploy(&[0])[0];
     assert_eq!(world.population.steady_outcome(agent, None), None, "nobody knows yet what it proposes");
     world.evaluate(agent);
@@ -35,7 +35,7 @@ fn an_idle_agent_stays_parked_until_its_node_changes() {
 
 #[test]
 fn an_inhibited_agent_stays_parked_until_there_is_room() {
-    let mut world = Plan::line(&[1, 1, 1]).found();
+    let mut world = Plan::line(&[1, 1, 1]).build();
     let [agent, other, third] = world.deploy(&[0, 1, 2])[..] else { panic!("three of them") };
     world.propose(agent, AgentOperation::Migrate, Target::Node(NodeIndex(1)));
     assert_eq!(world.population.steady_outcome(agent, None), Some(ParkedCounts::one(true, 0.0)));
@@ -57,9 +57,9 @@ fn an_inhibited_agent_stays_parked_until_there_is_room() {
 }
 
 #[test]
-fn no_agent_is_parked_whose_next_cycle_may_differ() {
+fn no_agent_is_parked_if_its_next_outcome_may_differ() {
     let habit_of = |plan: Plan, operation, target: u32| {
-        let mut world = plan.found();
+        let mut world = plan.build();
         let agent = world.deploy(&[0])[0];
         world.propose(agent, operation, Target::Node(NodeIndex(target)));
         world.population.steady_outcome(agent, None)
@@ -76,8 +76,8 @@ fn no_agent_is_parked_whose_next_cycle_may_differ() {
 }
 
 #[test]
-fn parked_agents_with_recurring_snapshots_need_known_numbers_and_whole_rates() {
-    let mut world = Plan::line(&[9, 9]).found();
+fn agents_with_recurring_snapshots_are_parked_only_with_cached_proposals_and_whole_rates() {
+    let mut world = Plan::line(&[9, 9]).build();
     let agent = world.deploy(&[0])[0];
     let fact = |rate| [RequestFact { neighbour: Neighbour::Own, rate, latency: 0.0 }];
     for (number, rate) in [(0, 2.0), (1, 5.0), (2, 0.5)] {
@@ -96,7 +96,7 @@ fn parked_agents_with_recurring_snapshots_need_known_numbers_and_whole_rates() {
 
 #[test]
 fn a_cycle_counts_parked_agents_once() {
-    let mut world = Plan::line(&[9]).found();
+    let mut world = Plan::line(&[9]).build();
     let parked = [ParkedCounts { idle: 2, inhibited: 3, requests: 7.0 }];
     world.population.propose_parked(&parked);
     assert_eq!(world.population.pending_count(), 5);

@@ -1,4 +1,4 @@
-//! Recurring snapshots: the same facts, by number or not, and the same proposals.
+//! Recurring snapshots: passing a number has the same effect as passing the facts.
 
 use mario_policy::Wanted;
 use mario_scenario::NodeIndex;
@@ -54,14 +54,14 @@ impl Watched {
 }
 
 #[test]
-fn snapshots_by_number_give_the_same_facts_and_proposals() {
+fn snapshots_by_number_lead_to_the_same_facts_and_proposals() {
     let mut random = Random::new(1);
     for _ in 0..60 {
-        let mut world = Plan::line(&[9, 0]).policy(FOLLOWS, 0).found();
+        let mut world = Plan::line(&[9, 0]).policy(FOLLOWS, 0).build();
         let agent = world.deploy(&[0])[0];
         let mut watched = Watched { world, agent, evaluated: None, recalled: 0 };
         for _ in 0..12 {
-            // Something new, several times, then a recurring pattern.
+            // First several new snapshots, then a recurring pattern.
             for _ in 0..random.below(8) {
                 let facts = drawn(&mut random);
                 watched.world.population.r2(ContextChange::Requests { agent, facts: &facts });
@@ -91,7 +91,7 @@ fn snapshots_by_number_give_the_same_facts_and_proposals() {
 
 #[test]
 fn an_unknown_snapshot_number_changes_nothing() {
-    let mut world = Plan::line(&[9, 0]).policy(FOLLOWS, 0).found();
+    let mut world = Plan::line(&[9, 0]).policy(FOLLOWS, 0).build();
     let agent = world.deploy(&[0])[0];
     world.population.observe_recurring(agent, 3, None);
     assert!(world.population.agent(agent).requests().is_empty());

@@ -21,7 +21,7 @@ pub struct Plan {
     pub links: Vec<(u32, u32)>,
     /// The hardware that an instance of each application needs.
     pub applications: Vec<u64>,
-    /// Texts, and the lengths of their memories.
+    /// The text of each policy, and the length of its memory.
     pub policies: Vec<(&'static str, u32)>,
     /// The acceptance policies of nodes.
     pub acceptances: Vec<(u32, &'static str)>,
@@ -50,7 +50,7 @@ pub fn node_id(node: u32) -> NodeId {
 }
 
 impl Plan {
-    /// A line of nodes with these units; one application that needs one unit, and a policy that proposes nothing.
+    /// A line of nodes with these units, one application that needs one unit, and a policy that proposes nothing.
     pub fn line(capacities: &[u64]) -> Plan {
         Plan {
             arbitration: Arbitration::Managers,
@@ -73,7 +73,7 @@ impl Plan {
         self
     }
 
-    pub fn found(self) -> World {
+    pub fn build(self) -> World {
         let engine = engine();
         let nodes = self.capacities.iter().zip(0..).map(|(capacity, node)| {
             let linked = |(one, other): &(u32, u32)| match (*one == node, *other == node) {
@@ -119,7 +119,7 @@ impl Plan {
 }
 
 impl World {
-    /// Has operators deploy the first application on these nodes; all must be accepted.
+    /// Deploys the first application on these nodes, for an operator. Panics unless all are accepted.
     pub fn deploy(&mut self, nodes: &[u32]) -> Vec<AgentIndex> {
         let deployments: Vec<Deployment> = nodes.iter().map(|node| deployment(*node)).collect();
         self.cycle(&deployments);
@@ -139,7 +139,7 @@ impl World {
         self.population.propose(agent, Some(Proposal { operation, target }), Basis::Past);
     }
 
-    /// Evaluates the policy of an agent, whose proposal then waits for the managers.
+    /// Evaluates the policy of an agent, and queues its proposal for the next cycle.
     pub fn evaluate(&mut self, agent: AgentIndex) -> Option<Proposal> {
         let decision = self.evaluator.evaluate(&self.population, agent, Wanted::All);
         let proposal = self.population.proposal(agent, decision);
@@ -152,7 +152,7 @@ impl World {
         self.label.iter().collect()
     }
 
-    /// The verdicts of the last cycle, in the order of judging; none for a nop.
+    /// The verdicts of the last cycle, in the order of judging; `None` for a nop.
     pub fn verdicts(&self) -> Vec<Option<Verdict>> {
         let verdict = |outcome: &Outcome| match outcome {
             Outcome::Nop(_) => None,
@@ -197,12 +197,12 @@ pub fn node(node: u32) -> Target {
     Target::Node(NodeIndex(node))
 }
 
-/// Inhibited by the manager of a node.
+/// The verdict of a node's manager who inhibits by this rule.
 pub fn inhibited(by: u32, rule: Rule) -> Verdict {
     Verdict::Inhibited(Inhibition { node: node_id(by), rule })
 }
 
-/// Inhibited for lack of hardware: one unit was needed.
+/// The verdict of a full node's manager on a request for one unit.
 pub fn full(by: u32) -> Verdict {
     inhibited(by, Rule::Capacity { needed: Hardware::units(1), free: Capacity::units(0) })
 }

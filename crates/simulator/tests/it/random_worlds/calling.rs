@@ -16,7 +16,7 @@ use crate::world::{audited, outputs};
 /// The number of worlds.
 const WORLDS: u64 = 240;
 
-/// A random world in which applications call those after them.
+/// A random world in which applications call later ones in the list.
 pub fn calling(number: u64) -> Scenario {
     let mut scenario = match number % 5 {
         0 => world(number),
@@ -73,7 +73,7 @@ fn no_random_world_with_a_service_graph_breaks_a_rule() {
         for detail in [Detail::Operations, Detail::Summary] {
             let every = outputs(&scenario, everything, detail).0;
             let shared = outputs(&scenario, RunOptions::default(), detail).0;
-            assert!(every == shared, "world {number} goes another way when agents take over what others decided");
+            assert!(every == shared, "world {number} differs when agents share decisions");
             let counted = audited(&shared[0]);
             assert!(counted.is_clean(), "world {number}: {counted}");
             let sums = [counted.counts.served, counted.counts.lost, counted.counts.instances];

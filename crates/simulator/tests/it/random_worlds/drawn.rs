@@ -1,4 +1,4 @@
-//! Draws worlds.
+//! Draws random worlds.
 
 use mario_domain::{
     Application, ApplicationId, Capacity, Duration, Fact, FactValue, Hardware, Id, NodeId, Quantity, Time,
@@ -14,7 +14,7 @@ use rand_pcg::Pcg64;
 use super::texts;
 use crate::world;
 
-/// One world, by its number.
+/// Draws the world with this number.
 pub fn draw(number: u64) -> Scenario {
     let mut dice = Dice(Pcg64::seed_from_u64(number));
     let mut scenario = world::scenario(dice.topology());
@@ -37,7 +37,7 @@ impl Dice {
         self.0.random_range(0..end)
     }
 
-    /// With probability 1 in `times`.
+    /// True with probability 1 / `times`.
     fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -54,7 +54,7 @@ impl Dice {
         Duration::of(self.between(from, to))
     }
 
-    /// A time within the run: sometimes any, sometimes one with many other events.
+    /// A time within the run: sometimes arbitrary, sometimes one at which many other events happen.
     fn time(&mut self, scenario: &Scenario) -> Time {
         if self.once_in(3) {
             let period = self.of(&[scenario.management_period, scenario.agents.period, scenario.step]);
@@ -240,7 +240,7 @@ impl Dice {
         }
     }
 
-    /// Arbitrary events: also for a node to go down that is down, or to come up that is up.
+    /// Draws arbitrary events, including crashes of nodes that are already down and joins of nodes that are already up.
     fn disturbances(&mut self, scenario: &mut Scenario) {
         let count = if self.once_in(4) { 0 } else { self.below(16) };
         let links: Vec<(NodeIndex, NodeIndex)> = scenario
@@ -260,7 +260,7 @@ impl Dice {
                 _ => DisturbanceEvent::Crash(node),
             };
             if let DisturbanceEvent::Leave(node) = event {
-                // A scenario must have both or neither.
+                // A leave needs a notice.
                 scenario.disturbances.push(Disturbance { time, event: DisturbanceEvent::Notice(node) });
             }
             scenario.disturbances.push(Disturbance { time, event });

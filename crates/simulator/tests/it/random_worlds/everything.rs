@@ -51,7 +51,7 @@ fn everything(number: u64) -> Scenario {
     let text = |place: usize| vec![("everything.pl".to_owned(), TEXTS[place % TEXTS.len()].to_owned())];
     for (place, policy) in scenario.policies.iter_mut().enumerate() {
         policy.memory = policy.memory.max(1);
-        // One in five keeps the policy that was drawn.
+        // One policy in five stays as drawn.
         if !(number as usize + place).is_multiple_of(5) {
             policy.files = text(number as usize + place);
         }

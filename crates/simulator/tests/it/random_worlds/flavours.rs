@@ -12,7 +12,7 @@ use crate::world::{audited, outputs};
 /// The number of worlds.
 const WORLDS: u64 = 160;
 
-/// Policies that adapt, among other things.
+/// Policies that propose adapts and other operations.
 const TEXTS: [&str; 7] = [
     // The largest flavour that fits, and a smaller one under low load.
     ":- dynamic flavour/6, running/2.\n\
@@ -22,9 +22,9 @@ const TEXTS: [&str; 7] = [
      operation(adapt, I, F) :- serviceInstance(I, A, _), running(I, G), flavour(A, G, H, M, _, _), rate(I, T), T =< M,\n\
          flavour(A, F, K, _, _, _), K < H.\n\
      operation(replicate, I, M) :- requests(I, M, _, _).\n",
-    // Cycles through the flavours, whether they fit or not.
+    // Proposes any other flavour, even if it does not fit.
     "operation(adapt, I, F) :- serviceInstance(I, A, _), running(I, G), flavour(A, F, _, _, _, _), F \\== G.\n",
-    // By name, without reading anything: invariant under renaming except for this one.
+    // Names flavours without reading any: invariant under renaming, except for flavours.
     "operation(adapt, I, lite) :- requests(I, _, R, _), R > 2.\n\
      operation(adapt, I, full) :- \\+ requests(I, _, _, _).\n\
      operation(replicate, I, self) :- requests(I, self, _, _).\n",
@@ -48,14 +48,14 @@ const TEXTS: [&str; 7] = [
      operation(replicate, I, self) :- running(I, full), flavour(a, b).\n",
 ];
 
-/// An acceptance policy that reads flavours, and inhibits growth when hardware is scarce.
+/// An acceptance policy that reads flavours, and rejects growth if hardware is scarce.
 const LOOKS: &str = "reject(request(adapt, I, A, N, N), tight) :-\n\
                          node(N, F), F < 1, serviceInstance(I, A, N), running(I, lite).\n\
                      reject(request(replicate, _, A, _, N), too_many(C)) :-\n\
                          aggregate_all(count, (running(I, large), serviceInstance(I, A, N)), C), C > 1.\n\
                      reject(request(migrate, _, A, _, _), one_way) :- \\+ flavour(A, _, _, _, _, _).\n";
 
-/// Gives applications flavours.
+/// Adds flavours to applications.
 pub fn give_flavours(scenario: &mut Scenario, number: u64) {
     for (place, plan) in scenario.applications.iter_mut().enumerate() {
         let seed = number as usize + place;
@@ -94,7 +94,7 @@ pub fn flavoured(number: u64) -> Scenario {
     let mut scenario = world(number);
     give_flavours(&mut scenario, number);
     for (place, policy) in scenario.policies.iter_mut().enumerate() {
-        // Some keep the drawn policy, which does not use flavours.
+        // Some policies stay as drawn, without flavours.
         if let Some(text) = TEXTS.get((number as usize + place * 3) % (TEXTS.len() + 1)) {
             policy.files = vec![("flavours.pl".to_owned(), (*text).to_owned())];
         }
@@ -109,14 +109,14 @@ pub fn flavoured(number: u64) -> Scenario {
             }
         }
     }
-    // Instances without room at the start are deployed a moment later, and may be inhibited then.
+    // Initial instances that do not fit would make the scenario invalid.
     for deploy in &mut scenario.deploys {
         deploy.time = deploy.time.max(Time::at(1.0));
     }
     scenario
 }
 
-/// Runs a world in all modes, which must have the same result; counts its events.
+/// Runs a world in all modes, which must have the same result, and counts its events.
 pub(super) fn check_all_ways(number: u64, scenario: &Scenario, seen: &mut BTreeMap<&'static str, u64>) {
     let replay = Replay(number);
     let (trace, report, ..) = run(scenario, RunOptions::default());
@@ -127,7 +127,7 @@ pub(super) fn check_all_ways(number: u64, scenario: &Scenario, seen: &mut BTreeM
     for detail in [Detail::Operations, Detail::Summary] {
         let every = outputs(scenario, everything, detail).0;
         let shared = outputs(scenario, RunOptions::default(), detail).0;
-        assert!(every == shared, "world {number} goes another way when agents take over what others decided");
+        assert!(every == shared, "world {number} differs when agents share decisions");
         let counted = audited(&shared[0]);
         assert!(counted.is_clean(), "world {number}: {counted}");
         assert_eq!(counted.counts.operations, report.counts.operations, "world {number}");

@@ -23,7 +23,7 @@ const TEXTS: [&str; 3] = [
     "operation(replicate, _, M) :- node(_, _, Ms), member(M, [self | Ms]).\n",
 ];
 
-/// An acceptance policy that reserves a part of every kind.
+/// An acceptance policy that keeps a quarter of every kind of hardware free.
 const KEEPS: &str = "reject(request(_, _, A, _, To), tight(K)) :-\n\
                      needs(A, K, W), free(To, K, F), capacity(To, K, C), F - W < C / 4.\n";
 
@@ -59,12 +59,12 @@ pub fn of_kinds(number: u64) -> Scenario {
         }
     }
     for (place, policy) in scenario.policies.iter_mut().enumerate() {
-        // Some keep the drawn policy, which does not use kinds.
+        // Some policies stay as drawn, without kinds.
         if let Some(text) = TEXTS.get((number as usize + place) % 4) {
             policy.files = vec![("kinds.pl".to_owned(), (*text).to_owned())];
         }
     }
-    // Instances without room at the start are deployed a moment later, and may be inhibited then.
+    // Initial instances that do not fit would make the scenario invalid.
     for deploy in &mut scenario.deploys {
         deploy.time = deploy.time.max(mario_domain::Time::at(1.0));
     }
@@ -88,7 +88,7 @@ fn no_random_world_with_several_kinds_of_hardware_breaks_a_rule() {
             outputs(&scenario, everything, Detail::Operations).0,
             outputs(&scenario, RunOptions::default(), Detail::Operations).0,
         );
-        assert!(every == shared, "world {number} goes another way when agents take over what others decided");
+        assert!(every == shared, "world {number} differs when agents share decisions");
         for (what, count) in report.counts.operations.iter().chain(&report.counts.inhibited) {
             *seen.entry(what).or_default() += count;
         }

@@ -19,14 +19,14 @@ const LIES_MAX: usize = 4;
 
 const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).\n";
 
-/// Checks after each cycle whether a node holds two instances of an application.
+/// Checks after each cycle that no node has two instances of an application.
 #[derive(Default)]
 struct Limit {
     cycles: u64,
     /// The number of requests inhibited by the limit.
     inhibited: u64,
-    /// Requests inhibited by the limit after another one of the same application was accepted for the node in the same
-    /// cycle.
+    /// The number of requests inhibited by the limit because another one for the same application and node was accepted
+    /// in the same cycle.
     beside_promises: u64,
 }
 
@@ -72,7 +72,7 @@ impl Recorder for Limit {
     }
 }
 
-/// The world of a number, with the limit at every node.
+/// The random world with this number, with the limit at every node.
 fn limited(number: u64) -> Scenario {
     let mut scenario = drawn::draw(number);
     let files = vec![("one-each.pl".to_owned(), ONE_EACH.to_owned())];
@@ -87,7 +87,7 @@ fn limited(number: u64) -> Scenario {
     scenario
 }
 
-/// The same outcome, accepted, if it was inhibited by the limit.
+/// The outcome changed to accepted, if it was inhibited by the limit.
 fn accepted(outcome: &Value, arbitration: Arbitration) -> Option<Value> {
     const FRESH: i64 = 1_000_000;
     if outcome.get(3)? != "inhibited" || outcome[4]["rule"] != "acceptance" {
@@ -148,7 +148,7 @@ fn no_node_exceeds_the_limit_of_its_owner() {
         }
         drop(replay);
     }
-    // The test is meaningless without events.
+    // Without these events, the test would prove nothing.
     assert!(cycles > 500 && inhibited > 100 && told > 100, "{cycles} cycles, {inhibited} inhibited, {told} lies");
     assert!(beside_promises.iter().all(|count| *count > 5), "{beside_promises:?}");
 }

@@ -13,12 +13,12 @@ use crate::world::{audited, outputs};
 /// The number of worlds.
 const WORLDS: u64 = 200;
 
-/// Owners with initiative. None depends on the names of instances, or on their order of arrival.
+/// Policies of owners with initiative. None depends on the names of instances, or on their order of arrival.
 pub const OWNERS: [&str; 6] = [
     // Evicts everything when hardware is scarce.
     ":- dynamic leave/2.\n\
      evict(I, tight) :- node(N, F), F \\== inf, F < 2, serviceInstance(I, _, N), \\+ leave(I, _).\n",
-    // Evicts the application that needs most, with a reason.
+    // Evicts the application that needs the most hardware, and states the amount.
     "needs_most(A) :- findall(H-B, (serviceInstance(_, B, _), service(B, H, _, _)), Hs), Hs \\== [], sort(Hs, S), last(S, _-A).\n\
      evict(I, largest(H)) :- needs_most(A), serviceInstance(I, A, _), service(A, H, _, _).\n\
      reject(request(deploy, _, _, _, _), closed) :- leave(_, _).\n",
@@ -65,7 +65,7 @@ pub fn owned(number: u64) -> Scenario {
     scenario
 }
 
-/// Gives nodes owners with initiative.
+/// Adds owners with initiative to nodes.
 pub fn give_owners(scenario: &mut Scenario, number: u64) {
     let pick = |place: usize| PolicyText {
         name: format!("owner {place}"),
@@ -99,7 +99,7 @@ fn no_random_world_with_owners_breaks_a_rule() {
         for detail in [Detail::Operations, Detail::Summary] {
             let every = outputs(&scenario, everything, detail).0;
             let shared = outputs(&scenario, RunOptions::default(), detail).0;
-            assert!(every == shared, "world {number} goes another way when agents take over what others decided");
+            assert!(every == shared, "world {number} differs when agents share decisions");
             let counted = audited(&shared[0]);
             assert!(counted.is_clean(), "world {number}: {counted}");
             assert_eq!(counted.counts.operations, report.counts.operations, "world {number}");

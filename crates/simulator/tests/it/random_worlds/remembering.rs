@@ -17,19 +17,19 @@ const TEXTS: [&str; 8] = [
     ":- dynamic requests/4, earlier/5.\n:- remembers(requests, 2).\n\
      operation(replicate, I, M) :- requests(I, M, R, _), forall(member(A, [1, 2]), (earlier(A, I, M, P, _), P > R / 2)).\n\
      operation(migrate, I, M) :- earlier(2, I, M, _, _), M \\== self, \\+ requests(I, _, _, _).\n",
-    // Does nothing right after an operation.
+    // Waits after each operation.
     ":- dynamic done/4.\n:- remembers(operations, 2).\n\
      operation(replicate, I, M) :- \\+ done(_, I, _, _), node(_, _, Ms), member(M, [self | Ms]).\n\
      operation(migrate, I, M) :- done(2, I, replicate, _), node(_, _, [M | _]).\n",
-    // Does nothing while young.
+    // Waits after arriving on a node.
     ":- dynamic age/2.\n\
      operation(undeploy, I, self) :- age(I, 2).\n\
      operation(migrate, I, M) :- age(I, A), A > 0, node(_, _, Ms), last(Ms, M).\n",
-    // Migrates back to the source of its requests before the last migration.
+    // Migrates back to where its requests came from before the last migration.
     ":- remembers(requests, 1). :- remembers(operations, 1).\n\
      operation(migrate, I, M) :- done(1, I, migrate, _), earlier(1, I, M, _, _), M \\== self.\n\
      operation(migrate, _, M) :- node(_, _, [M | _]).\n",
-    // Follows the trend, also of fractional rates.
+    // Follows the trend of rates, including fractional ones.
     ":- remembers(requests, 3), remembers(inhibited, 2).\n\
      sum(I, A, T) :- findall(R, earlier(A, I, _, R, _), Rs), sum_list(Rs, T).\n\
      operation(replicate, I, self) :- sum(I, 1, One), sum(I, 2, Two), One > Two, \\+ inhibited(replicate, I, self).\n\
@@ -77,7 +77,7 @@ fn no_random_world_with_policies_that_look_back_breaks_a_rule() {
         for detail in [Detail::Operations, Detail::Summary] {
             let (every, shared) =
                 (outputs(&scenario, everything, detail).0, outputs(&scenario, RunOptions::default(), detail).0);
-            assert!(every == shared, "world {number} goes another way when agents take over what others decided");
+            assert!(every == shared, "world {number} differs when agents share decisions");
         }
         for (what, count) in report.counts.operations.iter().chain(&report.counts.inhibited) {
             *seen.entry(what).or_default() += count;

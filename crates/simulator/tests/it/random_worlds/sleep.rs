@@ -15,13 +15,13 @@ use crate::world::{audited, outputs};
 /// The number of worlds.
 const WORLDS: u64 = 200;
 
-/// Policies that sleep, among other things.
+/// Policies that propose sleeps and other operations.
 const TEXTS: [&str; 7] = [
     // Sleeps without requests, and replicates with many.
     ":- dynamic asleep/1.\n\
      operation(sleep, I, self) :- \\+ asleep(I), \\+ requests(I, _, _, _).\n\
      operation(replicate, I, M) :- \\+ asleep(I), requests(I, M, R, _), R > 2, \\+ inhibited(replicate, I, M).\n",
-    // Sleeps in any case, even if it is already asleep.
+    // Proposes sleep even if it is already asleep.
     "operation(sleep, I, self) :- \\+ inhibited(sleep, I, self).\n\
      operation(wake, I, self) :- inhibited(sleep, I, self), \\+ inhibited(wake, I, self).\n\
      operation(replicate, I, self) :- inhibited(wake, I, self).\n",
@@ -35,7 +35,7 @@ const TEXTS: [&str; 7] = [
      operation(replicate, I, self) :- \\+ asleep(I), requests(I, _, R, _), R > 2, \\+ inhibited(replicate, I, self).\n\
      operation(sleep, I, self) :- \\+ asleep(I).\n\
      operation(undeploy, I, self) :- asleep(I), \\+ requests(I, _, _, _).\n",
-    // Runs in another flavour when it wakes.
+    // Adapts while asleep, so that it wakes in another flavour.
     "operation(adapt, I, F) :- asleep(I), serviceInstance(I, A, _), running(I, G), flavour(A, F, _, _, _, _), F \\== G.\n\
      operation(sleep, I, self) :- \\+ asleep(I), requests(I, _, R, _), R < 4.\n\
      operation(replicate, I, self) :- \\+ asleep(I), \\+ inhibited(replicate, I, self).\n\
@@ -51,7 +51,7 @@ const TEXTS: [&str; 7] = [
      operation(replicate, I, M) :- requests(I, M, _, _).\n",
 ];
 
-/// An acceptance policy that looks at sleepers, and lets few of them wake.
+/// An acceptance policy that reads which instances are asleep, and lets few of them wake.
 const LOOKS: &str = "reject(request(wake, I, A, N, N), tight(F)) :- asleep(I), serviceInstance(I, A, N), node(N, F), F \\== inf, F < 2.\n\
                      reject(request(sleep, I, _, N, N), 'stay up') :- \\+ asleep(I), aggregate_all(count, (asleep(J), serviceInstance(J, _, N)), C), C > 1.\n\
                      reject(request(replicate, _, _, _, _), sleepers) :- aggregate_all(count, asleep(_), C), C > 2.\n";
@@ -85,9 +85,9 @@ pub fn sleeping(number: u64) -> Scenario {
     };
     give_sleep(&mut scenario, number);
     for (place, policy) in scenario.policies.iter_mut().enumerate() {
-        // Remembers inhibitions long enough to try something else.
+        // Agents remember inhibitions long enough to try something else.
         policy.memory = policy.memory.max(2);
-        // Some keep the drawn policy, which does not use sleep.
+        // Some policies stay as drawn, without sleep.
         if let Some(text) = TEXTS.get((number as usize / 2 + place * 3) % (TEXTS.len() + 1)) {
             policy.files = vec![("sleep.pl".to_owned(), (*text).to_owned())];
         }
@@ -102,7 +102,7 @@ pub fn sleeping(number: u64) -> Scenario {
             }
         }
     }
-    // Instances without room at the start are deployed a moment later, and may be inhibited then.
+    // Initial instances that do not fit would make the scenario invalid.
     for deploy in &mut scenario.deploys {
         deploy.time = deploy.time.max(Time::at(1.0));
     }

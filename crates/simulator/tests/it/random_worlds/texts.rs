@@ -21,14 +21,14 @@ const SHIPPED: [(&str, &str); 8] = shipped![
     "sustained-demand",
 ];
 
-/// Policies that go to the limits, or beyond.
+/// Policies at or beyond the limits of what is valid.
 const HOSTILE: [&str; 22] = [
     // Always the same proposal.
     "operation(replicate, _, self).\n",
     "operation(replicate, _, M) :- node(_, _, Ms), member(M, Ms).\n",
     "operation(undeploy, _, self).\n",
     "operation(undeploy, _, N) :- node(N, _).\n",
-    // Back and forth.
+    // Migrates back and forth.
     "operation(migrate, _, M) :- node(_, _, Ms), last(Ms, M).\n",
     "operation(migrate, _, M) :- node(_, _, [M | _]).\n",
     // An unreachable target.
@@ -59,7 +59,7 @@ const HOSTILE: [&str; 22] = [
      choice(3, undeploy, self, _).\n\
      operation(O, I, M) :- node(_, _, Ms), total(I, T), length(Ms, L), K is (I * 7 + truncate(T) * 3 + L) mod 5,\n\
          choice(K, O, M, Ms), \\+ inhibited(O, I, M).\n",
-    // Tries what it does not remember as inhibited.
+    // Tries all operations that it does not remember as inhibited.
     ":- dynamic inhibited/3, refused/3.\n\
      operation(O, I, M) :- node(_, _, Ms), member(O, [replicate, migrate]), member(M, [self | Ms]),\n\
          \\+ inhibited(O, I, M), \\+ refused(O, I, M).\n\

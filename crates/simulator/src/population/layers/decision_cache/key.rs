@@ -23,7 +23,7 @@ pub(super) const NODES_MAX: usize = 31;
 const HEAD: usize = 2;
 /// The maximum number of earlier evaluations in a key.
 const EARLIER_MAX: usize = 16;
-/// The maximum number of earlier client requests in a key, in all.
+/// The maximum total number of earlier client requests in a key.
 const EARLIER_REQUESTS_MAX: usize = 36;
 /// The maximum number of earlier operations in a key.
 const DONE_MAX: usize = 16;
@@ -33,22 +33,23 @@ const WORDS_MAX: usize = HEAD + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 3 * RE
 /// The past of an agent.
 type Past = History<RequestFact, Target>;
 
-/// Larger numbers do not fit into a word of the policy engine, and cost it more than names do.
+/// Larger integers do not fit into a word of the policy engine, so they cost it more than names.
 const NUMBER_MAX: u64 = 1 << 56;
 
-/// The number of bits of a position, beside the code of an operation, in a byte.
+/// In a byte with an operation and a position, the number of bits of the position.
 const PLACE_BITS: u32 = 5;
 
 const _: () = assert!(AgentOperation::COUNT <= 8, "the code of an operation takes three bits");
 const _: () = assert!(NODES_MAX <= 1 << PLACE_BITS, "a place takes five bits");
 
-/// Marks a position whose rate and latency follow in words of their own.
+/// Marks a position whose rate and latency follow in separate words.
 const LONG: u64 = 1 << 56;
 
 /// The knowledge of an agent, packed into as few words as possible.
 ///
-/// A node is identified by its position among all nodes that occur, `self` and its own node included, in the order of
-/// their names. So two agents have the same knowledge, up to a renaming that keeps the order, if their words are equal.
+/// A node is identified by its position among all nodes that occur, including `self` and the agent's own node, in the
+/// order of their names. So if the words of two agents are equal, their knowledge is the same up to an order-preserving
+/// renaming.
 pub(super) struct Key {
     words: [u64; WORDS_MAX],
     length: usize,
@@ -63,10 +64,10 @@ struct Nodes {
 }
 
 impl Nodes {
-    /// Adds a node if it is missing; `None` when there are too many.
+    /// Adds a node if it is missing; `None` if there are too many.
     fn add(&mut self, population: &Population, node: Neighbour) -> Option<()> {
         let rank = population.rank(node);
-        // Facts come in the order of names, so nearly every node is the last one, or comes after it.
+        // Facts are sorted by name, so nearly every node is the last one or comes after it.
         let mut position = self.count;
         while position > 0 && self.sorted[position - 1].0 > rank {
             position -= 1;
@@ -108,7 +109,7 @@ impl Key {
         hash(self.words())
     }
 
-    /// The position of a target; `None` when it does not occur in the agent's knowledge.
+    /// The position of a target; `None` if it does not occur in the agent's knowledge.
     pub(super) fn place(&self, target: &Target) -> Option<u8> {
         match target {
             Target::Own => self.nodes.place(Neighbour::Own),
@@ -142,7 +143,7 @@ impl Key {
             return None;
         }
         if population.numbers.next.unsigned_abs() >= NUMBER_MAX {
-            // The number of an instance may be too large.
+            // An instance number may be too large.
             return None;
         }
         let (policy, application) = (u16::try_from(agent.policy().0).ok()?, u16::try_from(application.0).ok()?);
@@ -165,8 +166,8 @@ impl Key {
         Some(())
     }
 
-    /// Writes client requests, which are in the order of their nodes' names: each search for a node begins at the one
-    /// before it.
+    /// Writes client requests. They are sorted by the names of their nodes, so each search for a node starts at the
+    /// previous one.
     fn write_requests(&mut self, facts: &[RequestFact]) -> Option<()> {
         let mut last = 0;
         for fact in facts {
@@ -189,7 +190,7 @@ impl Key {
         Some(())
     }
 
-    /// Writes the past of an agent, as visible to evaluation `now`.
+    /// Writes the history of an agent, as evaluation `now` sees it.
     fn write_history(&mut self, history: Option<&Past>, now: u32, age: Option<u32>) -> Option<()> {
         let Some(history) = history else {
             self.push(age.map_or(0, |age| u64::from(age) << 1 | 1));
@@ -223,7 +224,7 @@ impl Key {
         history: Option<&Past>,
     ) -> Option<()> {
         self.nodes.count = 0;
-        // Client requests are in the order of names already, so they are the cheapest to begin with.
+        // Client requests come first, because they are already sorted by name.
         let mut last = None;
         for fact in agent.requests() {
             if last != Some(fact.neighbour) {
@@ -273,8 +274,8 @@ impl Key {
         self.length += 1;
     }
 
-    /// Writes the memory of an agent; returns the number of entries. An agent with sliding memory sees it in order and
-    /// without repeats, so the order of the inhibitions does not matter.
+    /// Writes the memory of an agent. Returns the number of entries. Sliding memory is sorted and deduplicated, as
+    /// agents see it, so that the order of the inhibitions does not matter.
     fn write_remembered(&mut self, memory: Memory, agent: &Agent) -> Option<usize> {
         let mut codes = [0_u8; REMEMBERED_MAX];
         let mut count = 0;
@@ -300,7 +301,7 @@ impl Key {
     }
 }
 
-/// A small integer, as most rates and latencies are.
+/// The value as a small integer, if it is one. Most rates and latencies are.
 fn short(value: f64) -> Option<u64> {
     let whole = value as u32;
     (whole < 1 << 24 && f64::from(whole).to_bits() == value.to_bits()).then(|| u64::from(whole))

@@ -1,4 +1,4 @@
-//! Cached decisions compared with those of evaluated policies.
+//! Compares cached decisions with evaluating the policy.
 
 use std::fs;
 use std::path::Path;
@@ -35,8 +35,7 @@ const SHIPPED: [&str; 10] = [
     "sustained-demand",
 ];
 
-/// Migrates to the last of its neighbours in the order of names, if that is after its own node and requests come from
-/// there.
+/// Migrates to the last neighbour in the order of names, if that is after its own node and requests come from there.
 const FARTHEST: &str = "operation(migrate, I, N) :- node(O, _, Ns), msort([O, self|Ns], S), last(S, N), N \\== O, \
                         requests(I, N, _, _).";
 
@@ -58,7 +57,7 @@ fn written(text: &str, settings: Settings) -> Policy {
     Policy::load(engine(), "policy", text, None, settings).expect("a policy")
 }
 
-/// Names before and after `self`, some of them numbers.
+/// Draws names that sort before and after `self`, some of them numbers.
 fn node_name(dice: &mut Random, number: usize) -> NodeId {
     let number = number as i64;
     match dice.below(4) {
@@ -81,7 +80,7 @@ fn population(dice: &mut Random, policies: Vec<Policy>, facts: Vec<Fact>) -> Pop
         SimulatedNode::new(node_name(dice, node), capacity, around, None)
     });
     let nodes = nodes.collect();
-    // The first and the last are equal up to their names.
+    // The first and the last application are equal up to their names.
     let applications = (1..5).map(|number| Application {
         id: ApplicationId::name(&format!("app{number}")).expect("a name"),
         owner: None,
@@ -110,8 +109,8 @@ fn population(dice: &mut Random, policies: Vec<Policy>, facts: Vec<Fact>) -> Pop
     population
 }
 
-/// Gives an agent observations and memories, mostly about its neighbours.
-fn tell(dice: &mut Random, population: &mut Population, agent: AgentIndex) {
+/// Draws observations and memories for an agent, mostly about its neighbours.
+fn draw_facts(dice: &mut Random, population: &mut Population, agent: AgentIndex) {
     let own = population.agent(agent).node();
     let mut near: Vec<NodeIndex> = population.node(own).neighbours().to_vec();
     near.push(if dice.below(20) == 0 { own } else { near[0] });
@@ -137,11 +136,11 @@ fn tell(dice: &mut Random, population: &mut Population, agent: AgentIndex) {
     let remembering = &mut population.agents[agent.position()];
     remembering.extra.get_or_insert_default().remembered = remembered.collect();
     remembering.is_blank = false;
-    tell_past(dice, population, agent, &facts);
+    draw_past(dice, population, agent, &facts);
 }
 
-/// Gives an agent whose policy looks back a history with the same observations, or none.
-fn tell_past(dice: &mut Random, population: &mut Population, agent: AgentIndex, facts: &[RequestFact]) {
+/// Draws a history, or none, for an agent whose policy looks back, with the same observations.
+fn draw_past(dice: &mut Random, population: &mut Population, agent: AgentIndex, facts: &[RequestFact]) {
     let remembers = population.policy(population.agent(agent).policy()).remembers();
     if remembers.is_nothing() {
         return;
@@ -159,15 +158,15 @@ fn tell_past(dice: &mut Random, population: &mut Population, agent: AgentIndex, 
     remembering.extra.get_or_insert_default().history = Some(Box::new(history));
 }
 
-/// Gives the agents of a population many observations, and compares cached decisions with those of their policies.
-/// Returns the numbers of lookups, of hits, and of proposals among the hits.
+/// Draws many observations for the agents of a population, and compares cached decisions with those of their policies.
+/// Returns the number of hits, and of proposals among the hits.
 fn compare(dice: &mut Random, mut population: Population, rounds: usize) -> [usize; 2] {
     let mut decisions = DecisionCache { limit: rounds, ..DecisionCache::new(engine(), &population) };
     let mut evaluator = Evaluator::new(engine(), &population);
     let mut found = [0; 2];
     for _ in 0..rounds {
         let agent = AgentIndex::at(dice.below(population.agent_count()));
-        tell(dice, &mut population, agent);
+        draw_facts(dice, &mut population, agent);
         let known = decisions.lookup(&population, agent);
         let decision = evaluator.evaluate(&population, agent, Wanted::First);
         let asked = population.proposal(agent, decision);
@@ -240,7 +239,7 @@ fn failed_decisions_are_not_cached() {
     for (text, settings) in [(raising, Settings::default()), (long, Settings { memory: 0, budget })] {
         let mut dice = Random::new(2);
         let population = population(&mut dice, vec![written(text, settings)], Vec::new());
-        // Without client requests there is no exception.
+        // Hits without a proposal are possible: without client requests, the policy raises no exception.
         let found = compare(&mut dice, population, 2_000);
         assert_eq!(found[1], 0, "{text}");
     }

@@ -8,28 +8,28 @@ use mario_domain::{Duration, Time};
 use serde::{Deserialize, Serialize};
 
 use super::account::Count;
-use super::load::Passage;
+use super::load::PathDelay;
 use super::schedule::Schedule;
 use super::window::Span;
 
 /// Users of one cell with the same send times.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Crowd {
-    /// Their first send time: only users with exact times are in a crowd. Means would be sums of fractions, which
-    /// depend on the order of summation.
+pub(super) struct Cohort {
+    /// The members' first send time. Only users with exact send times are in a cohort: results of mean rates would be
+    /// sums of fractions, which depend on the order of summation.
     first: Time,
     period: Duration,
-    /// The start of the current path: earlier requests are accounted for.
+    /// When the members started to use the current path. Earlier requests are already accounted for.
     pub(super) since: Time,
-    /// The accumulated wait on the path up to then.
+    /// The accumulated wait on the path, up to `since`.
     pub(super) waited: f64,
-    /// The results of the requests of each member, since the crowd exists.
+    /// The results of the requests of each member, since the cohort was created.
     pub(super) served: f64,
     pub(super) response: Duration,
     users: u32,
 }
 
-impl Crowd {
+impl Cohort {
     pub(super) fn users(&self) -> u32 {
         self.users
     }
@@ -43,24 +43,24 @@ impl Crowd {
         if self.users == 0 { 0.0 } else { f64::from(self.users) * self.schedule().rate() }
     }
 
-    /// Adds a user who starts to use the path now, if the crowd is empty, or has the same schedule and also started now.
-    /// `waited` is the accumulated wait on the path. Returns whether the user was added.
-    pub(super) fn let_in(&mut self, schedule: Schedule, waited: f64, now: Time) -> bool {
+    /// Adds a user who starts to use the path now. Possible if the cohort is empty, or has the same schedule and was
+    /// last accounted for now. `waited` is the accumulated wait on the path. Returns whether the user was added.
+    pub(super) fn try_join(&mut self, schedule: Schedule, waited: f64, now: Time) -> bool {
         let Schedule::Exact { first, period } = schedule else { return false };
         if self.users == 0 {
-            *self = Crowd { first, period, since: now, waited, ..Crowd::default() };
+            *self = Cohort { first, period, since: now, waited, ..Cohort::default() };
         }
         let is_one = schedule == self.schedule() && self.since == now;
         self.users += u32::from(is_one);
         is_one
     }
 
-    pub(super) fn let_out(&mut self) {
+    pub(super) fn leave(&mut self) {
         self.users -= 1;
     }
 
     /// Moves all members to another path. Returns the number of links that their requests have passed so far.
-    pub(super) fn turn(&mut self, left: &Passage, taken: &Passage, now: Time) -> f64 {
+    pub(super) fn switch_path(&mut self, left: &PathDelay, taken: &PathDelay, now: Time) -> f64 {
         let count = Count::new(self.schedule(), Some(left), self.waited, Span { from: self.since, until: now });
         self.served += count.served;
         self.response += count.response;
@@ -77,30 +77,30 @@ mod tests {
     use crate::flow::account::Accounts;
 
     #[test]
-    fn a_member_of_a_crowd_has_the_same_account_as_alone() {
+    fn a_member_of_a_cohort_has_the_same_account_as_alone() {
         let schedule = Schedule::Exact { first: Time::at(40.0), period: Duration::of(40.0) };
         let (mut together, mut alone) = (Accounts::new(2, false), Accounts::new(2, false));
-        let mut crowd = Crowd::default();
+        let mut cohort = Cohort::default();
         let mut members: Vec<UserIndex> = Vec::new();
         // Two users of a cell whose route changes every hundred units; the second joins later, between two changes.
         for number in 0_u32..12 {
             let units = f64::from(number) * 100.0;
             let now = Time::at(units);
-            let passage = |waited: f64| Passage {
+            let delay = |waited: f64| PathDelay {
                 takes: Duration::of(3.0 + f64::from(number)),
                 waited,
                 hops: f64::from(number % 3),
                 failed: 0.0,
             };
-            let (left, taken) = (passage(units * 0.7), passage(5.0 + units * 0.3));
-            if crowd.users() > 0 {
-                let hops = crowd.turn(&left, &taken, now);
+            let (left, taken) = (delay(units * 0.7), delay(5.0 + units * 0.3));
+            if cohort.users() > 0 {
+                let hops = cohort.switch_path(&left, &taken, now);
                 together.add_hops(hops);
             }
-            for place in crowd.users() as usize..members.len() {
+            for place in cohort.users() as usize..members.len() {
                 together.count(members[place], Some(&left), now);
                 together.take(members[place], &taken);
-                together.gather(&mut crowd, &mut members, place, now);
+                together.add_to_cohort(&mut cohort, &mut members, place, now);
             }
             for user in &members {
                 alone.count(*user, Some(&left), now);
@@ -115,20 +115,20 @@ mod tests {
                 }
                 members.push(newcomer);
                 let place = members.len() - 1;
-                together.gather(&mut crowd, &mut members, place, joins);
+                together.add_to_cohort(&mut cohort, &mut members, place, joins);
             }
             if number == 9 {
-                together.leave(UserIndex(0), &crowd);
-                crowd.let_out();
+                together.leave(UserIndex(0), &cohort);
+                cohort.leave();
                 members.retain(|user| *user != UserIndex(0));
                 for accounts in [&mut together, &mut alone] {
-                    accounts.count(UserIndex(0), Some(&passage(900.0)), now + Duration::of(50.0));
+                    accounts.count(UserIndex(0), Some(&delay(900.0)), now + Duration::of(50.0));
                     accounts.end(UserIndex(0));
                 }
             }
-            assert_eq!(crowd.users() as usize, if number == 4 { 1 } else { members.len() });
+            assert_eq!(cohort.users() as usize, if number == 4 { 1 } else { members.len() });
             for user in [0, 1].map(UserIndex) {
-                let sent = |accounts: &Accounts| accounts.sent(user, &crowd, Some(&taken), now + Duration::of(60.0)).0;
+                let sent = |accounts: &Accounts| accounts.sent(user, &cohort, Some(&taken), now + Duration::of(60.0)).0;
                 let (one, other) = (sent(&together), sent(&alone));
                 assert_eq!((one.served, one.lost), (other.served, other.lost), "{user:?} at {now}");
                 assert!(

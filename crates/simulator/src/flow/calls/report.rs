@@ -3,26 +3,26 @@
 use mario_domain::Duration;
 
 use super::super::Flow;
-use super::{Beyond, CallAccount, CallFlow, Caller, Walk, requests};
+use super::{CallAccount, CallContext, CallFlow, Caller, Walk, requests};
 use crate::population::AgentIndex;
 use crate::recorder::{Recorder, SentCalls};
 use crate::simulation::CallIndex;
 
 impl Flow {
-    /// Reports the results of all calls so far to the recorder. Returns the number of requests, and the links that they
-    /// passed. Changes nothing.
-    pub(in crate::flow) fn tell_calls(&self, beyond: Beyond<'_>, recorder: &mut impl Recorder) -> (u64, f64) {
+    /// Reports the results of all calls so far to the recorder. Returns the number of requests and the number of links
+    /// that they passed.
+    pub(in crate::flow) fn report_calls(&self, context: CallContext<'_>, recorder: &mut impl Recorder) -> (u64, f64) {
         let Some(calls) = &self.calls else { return (0, 0.0) };
         let mut accounts = calls.accounts.clone();
-        let walk = Walk::new(&self.load, beyond);
+        let walk = Walk::new(&self.load, context);
         for (agent, caller) in &calls.callers {
             for (call, account) in calls.counted(caller, *agent, &walk) {
                 accounts[call].add(&account);
             }
         }
         let (mut emitted, mut hops) = (0, 0.0);
-        for ((place, account), (_, call)) in (0..).zip(&accounts).zip(beyond.scenario.calls()) {
-            let sent = account.told();
+        for ((place, account), (_, call)) in (0..).zip(&accounts).zip(context.scenario.calls()) {
+            let sent = account.report();
             recorder.calls_sent(CallIndex(place), call.application, &sent);
             emitted += sent.served + sent.lost;
             hops += account.hops;
@@ -34,23 +34,28 @@ impl Flow {
 impl CallFlow {
     /// The results of the calls of an instance since the last accounting, each with the index of its call.
     pub(super) fn counted(&self, caller: &Caller, agent: AgentIndex, walk: &Walk<'_>) -> Vec<(usize, CallAccount)> {
-        let beyond = walk.beyond;
-        let span = (beyond.now - caller.since).units();
+        let context = walk.context;
+        let span = (context.now - caller.since).units();
         if span <= 0.0 || caller.entries.is_empty() {
             return Vec::new();
         }
-        let application = beyond.population.agent(agent).application();
+        let application = context.population.agent(agent).application();
         let first = self.first_call[application.position()] as usize;
-        let met = self.met(caller, beyond.stages(agent), walk);
-        let periods = span / beyond.scenario.agents.period.units();
-        let account = |(place, (entry, met)): (usize, (&super::Entry, super::Met))| {
+        let outcomes = self.mean_outcomes(caller, context.stages(agent), walk);
+        let periods = span / context.scenario.agents.period.units();
+        let account = |(place, (entry, outcome)): (usize, (&super::Entry, super::MeanOutcome))| {
             let sent = requests(entry.amount) * periods;
-            let served = sent * (1.0 - met.failed);
-            let account =
-                CallAccount { sent, served, lost: sent - served, response: served * met.time, hops: sent * met.hops };
+            let served = sent * (1.0 - outcome.failed);
+            let account = CallAccount {
+                sent,
+                served,
+                lost: sent - served,
+                response: served * outcome.time,
+                hops: sent * outcome.hops,
+            };
             (first + place, account)
         };
-        caller.entries.iter().zip(met).enumerate().map(account).collect()
+        caller.entries.iter().zip(outcomes).enumerate().map(account).collect()
     }
 }
 
@@ -64,8 +69,8 @@ impl CallAccount {
     }
 
     /// The results in whole requests: fractions are not reported until they add up to one.
-    fn told(&self) -> SentCalls {
-        /// Absorbs rounding errors of sums, which would otherwise cost a whole request.
+    fn report(&self) -> SentCalls {
+        /// Absorbs rounding errors of sums, which could otherwise drop a whole request.
         const NEARLY: f64 = 1e-6;
         let whole = |count: f64| (count + NEARLY).floor().max(0.0);
         let (served, lost) = (whole(self.served), whole(self.lost));

@@ -5,20 +5,20 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::*;
-use crate::flow::inflow::{Inflow, Share, Way};
+use crate::flow::inflow::{ArrivalPath, Inflow, Share};
 use crate::population::{Neighbour, RequestFact};
 
-/// How many requests of a span go to an instance, by brute force.
-fn one_by_one(turns: &Turns, place: u32, span: Span) -> f64 {
-    let Members::Regular { firsts, period } = &turns.members else { panic!("they are regular") };
+/// Counts the requests of a span that go to an instance, by brute force.
+fn one_by_one(round_robin: &RoundRobin, place: u32, span: Span) -> f64 {
+    let Members::Regular { firsts, period } = &round_robin.members else { panic!("they are regular") };
     let times = (0..100).flat_map(|round| firsts.iter().map(move |first| *first + *period * f64::from(round)));
-    let numbered = (turns.turn..).zip(times).filter(|(_, time)| *time >= span.from && *time < span.until);
-    numbered.filter(|(number, _)| number % turns.count == u64::from(place)).count() as f64
+    let numbered = (round_robin.turn..).zip(times).filter(|(_, time)| *time >= span.from && *time < span.until);
+    numbered.filter(|(number, _)| number % round_robin.count == u64::from(place)).count() as f64
 }
 
 #[test]
 fn a_cycle_counts_the_same_as_counting_request_by_request() {
-    let mut table = TurnsTable::default();
+    let mut table = RoundRobins::default();
     for (firsts, period) in [
         (vec![40.0], 40.0),
         (vec![3.0, 11.5, 30.0], 40.0),
@@ -32,17 +32,17 @@ fn a_cycle_counts_the_same_as_counting_request_by_request() {
                     period: Duration::of(period),
                 };
                 let index = table.begin(members, Window { length: WINDOW, now: Time::ZERO }, turn, instances);
-                let turns = table.get(index);
-                assert_eq!(turns.cycle(WINDOW, Time::at(period - 1.0)), None, "it has not begun for all");
+                let round_robin = table.get(index);
+                assert_eq!(round_robin.cycle(WINDOW, Time::at(period - 1.0)), None, "it has not begun for all");
                 let begins = Time::at(57.0);
-                let cycle = turns.cycle(WINDOW, begins).expect("they have begun");
+                let cycle = round_robin.cycle(WINDOW, begins).expect("they have begun");
                 for place in 0..instances as u32 {
                     let mut cycle = cycle;
                     for period in 0..9 {
                         let from = begins + WINDOW * f64::from(period);
                         let span = Span { from, until: from + WINDOW };
-                        let expected = one_by_one(turns, place, span);
-                        let counted = turns.count(u64::from(place), span);
+                        let expected = one_by_one(round_robin, place, span);
+                        let counted = round_robin.count(u64::from(place), span);
                         assert!((counted - expected).abs() < 1e-12, "{firsts:?} {instances} {turn} {place}");
                         assert!((cycle.take(place) - expected).abs() < 1e-12, "{firsts:?} {instances} {turn} {place}");
                     }
@@ -53,39 +53,40 @@ fn a_cycle_counts_the_same_as_counting_request_by_request() {
     }
 }
 
-/// Two instances, and the round robin between them.
+/// Two instances, and the round robins between them.
 #[derive(Default)]
 struct Pair {
-    table: TurnsTable,
+    table: RoundRobins,
     inflows: [Inflow; 2],
 }
 
 const WINDOW: Duration = Duration::of(200.0);
 
 impl Pair {
-    fn share(turns: TurnsIndex, place: u32, cell: usize) -> Share {
-        let way = Way { neighbour: Neighbour::Node(NodeIndex(7)), latency: Duration::of(f64::from(cell as u32 % 2)) };
-        Share { way, turns, place, cells: 1, cycle: None }
+    fn share(round_robin: RoundRobinIndex, place: u32, cell: usize) -> Share {
+        let path =
+            ArrivalPath { neighbour: Neighbour::Node(NodeIndex(7)), latency: Duration::of(f64::from(cell as u32 % 2)) };
+        Share { path, round_robin, place, cells: 1, cycle: None }
     }
 
-    fn begin(&mut self, cell: usize, firsts: &[Time], turn: u64, now: Time) -> TurnsIndex {
+    fn begin(&mut self, cell: usize, firsts: &[Time], turn: u64, now: Time) -> RoundRobinIndex {
         let members = Members::Regular { firsts: firsts.iter().copied().collect(), period: Duration::of(40.0) };
-        let turns = self.table.begin(members, Window { length: WINDOW, now }, turn, 2);
+        let round_robin = self.table.begin(members, Window { length: WINDOW, now }, turn, 2);
         for (place, inflow) in (0..).zip(&mut self.inflows) {
-            inflow.take_turns(Pair::share(turns, place, cell), &mut self.table);
+            inflow.join_round_robin(Pair::share(round_robin, place, cell), &mut self.table);
         }
-        turns
+        round_robin
     }
 
-    fn end(&mut self, cell: usize, turns: TurnsIndex, now: Time) {
-        let Some(ended) = self.table.end(turns, now) else { return };
+    fn end(&mut self, cell: usize, round_robin: RoundRobinIndex, now: Time) {
+        let Some(ended) = self.table.end(round_robin, now) else { return };
         for (place, inflow) in (0..).zip(&mut self.inflows) {
-            inflow.leave_turns(Pair::share(turns, place, cell), ended, &mut self.table);
+            inflow.leave_round_robin(Pair::share(round_robin, place, cell), ended, &mut self.table);
         }
         self.table.release(ended);
     }
 
-    /// The facts of both instances, by latency.
+    /// The request rates at both instances, by latency.
     fn seen(&mut self, now: Time) -> Vec<f64> {
         let facts = self.inflows.iter_mut().map(|inflow| inflow.seen(Window { length: WINDOW, now }, &mut self.table));
         let rate = |facts: &[RequestFact], latency: f64| -> f64 {
@@ -101,7 +102,7 @@ fn cells_that_share_a_round_robin_send_the_same_as_separate_ones() {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut shared = Pair::default();
         let mut alone: Vec<Pair> = (0..9).map(|_| Pair::default()).collect();
-        let mut taken: Vec<Option<[TurnsIndex; 2]>> = vec![None; alone.len()];
+        let mut taken: Vec<Option<[RoundRobinIndex; 2]>> = vec![None; alone.len()];
         for period in 0..30 {
             let now = Time::at(100.0) + WINDOW * f64::from(period);
             for (cell, pair) in alone.iter_mut().enumerate() {
@@ -120,7 +121,7 @@ fn cells_that_share_a_round_robin_send_the_same_as_separate_ones() {
                 }
             }
             if random.random_range(0..10) == 0 {
-                // An instance moves: its earlier inflow does not count any more.
+                // An instance moves, so its earlier inflow no longer counts.
                 let place = random.random_range(0..2);
                 shared.inflows[place].clear(&mut shared.table);
                 for pair in &mut alone {
@@ -135,14 +136,14 @@ fn cells_that_share_a_round_robin_send_the_same_as_separate_ones() {
             assert_eq!(shared.seen(looked), sum, "seed {seed}, period {period}");
         }
         assert!(shared.table.all.len() < alone.iter().map(|pair| pair.table.all.len()).sum(), "some are shared");
-        for (cell, turns) in taken.iter().enumerate() {
-            if let Some([together, _]) = turns {
+        for (cell, round_robin) in taken.iter().enumerate() {
+            if let Some([together, _]) = round_robin {
                 shared.end(cell, *together, Time::at(6_200.0));
             }
         }
         for inflow in &mut shared.inflows {
             inflow.clear(&mut shared.table);
         }
-        assert_eq!(shared.table.free.len(), shared.table.all.len(), "nobody holds any, seed {seed}");
+        assert_eq!(shared.table.free.len(), shared.table.all.len(), "no reference is left, seed {seed}");
     }
 }

@@ -1,7 +1,7 @@
 //! Round robin of the users of one cell between several equally near instances.
 //!
-//! Cells whose users send at the same times, and that started at the same moment, share one round robin, each between
-//! instances of its own.
+//! Cells whose users send at the same times and that started at the same time share one round robin, although each
+//! routes to different instances.
 
 #[cfg(test)]
 mod tests;
@@ -19,24 +19,24 @@ use crate::whole_number::is_whole;
 
 indices! {
     /// The index of a round robin.
-    pub(super) TurnsIndex;
+    pub(super) RoundRobinIndex;
 }
 
-/// All round robins in use, and ended ones that are still within an evaluation period.
+/// All round robins in use, and those that ended within the last evaluation period.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct TurnsTable {
-    all: Vec<Turns>,
-    free: Vec<TurnsIndex>,
-    /// The most recently started ones.
-    recent: VecDeque<TurnsIndex>,
+pub(super) struct RoundRobins {
+    all: Vec<RoundRobin>,
+    free: Vec<RoundRobinIndex>,
+    /// The most recently started round robins.
+    recent: VecDeque<RoundRobinIndex>,
 }
 
-/// Cells that start at one moment do so one after another, so an equal round robin is among the last, if it exists.
+/// How many of the last round robins are searched for an equal one. Cells that start at the same time are consecutive.
 const RECENT: usize = 8;
 
-/// The round robin of a cell, or of several, from one change of users or routes to the next.
+/// The round robin of one or more cells, from one change of users or routes to the next.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Turns {
+pub(super) struct RoundRobin {
     from: Time,
     /// The end of the round robin; infinite while it is in use.
     until: Time,
@@ -49,61 +49,61 @@ pub(super) struct Turns {
     members: Members,
     /// The number of cells that use this round robin.
     cells: u32,
-    /// The round robin of the last cell that left while others continued.
-    ended: Option<TurnsIndex>,
+    /// The ended round robin of the last cell that left while others continued.
+    ended: Option<RoundRobinIndex>,
     /// The number of references: the cells, and the shares of instances.
     holders: u32,
 }
 
-/// A period of a regular round robin: its requests to an instance can be counted without looking at the users.
+/// One period of a regular round robin. Its requests to an instance can be counted without looking at the users.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Cycle {
-    /// The position of the instance with the first turn in it.
+    /// The position of the instance with the first turn in this period.
     whose: u32,
-    /// The number of requests in it.
+    /// The number of requests in this period.
     requests: u32,
     /// The number of instances.
     count: u32,
 }
 
-/// Users who take turns.
+/// The users whose requests are distributed round robin.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) enum Members {
-    /// All send once in a period, first at these times, and in this order.
+    /// All users send with the same period, first at these times, which are sorted.
     Regular { firsts: SmallVec<[Time; 4]>, period: Duration },
-    /// With arbitrary schedules. The order of turns cannot be computed then: each instance gets its share.
+    /// Users with arbitrary schedules. Their order of turns cannot be computed, so each instance gets an equal share.
     Mixed(Vec<Schedule>),
 }
 
-impl TurnsTable {
+impl RoundRobins {
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
     /// Whether every restored round robin has participants, and each free slot is listed once.
-    pub(super) fn hold_together(&self) -> bool {
+    pub(super) fn are_consistent(&self) -> bool {
         let mut is_free = vec![false; self.all.len()];
-        let is_once = |index: &TurnsIndex| {
+        let is_once = |index: &RoundRobinIndex| {
             let is_free = is_free.get_mut(index.position());
             is_free.is_some_and(|is_free| !std::mem::replace(is_free, true))
         };
-        self.free.iter().all(is_once) && self.recent.len() <= RECENT && self.all.iter().all(Turns::can_be)
+        self.free.iter().all(is_once) && self.recent.len() <= RECENT && self.all.iter().all(RoundRobin::is_valid)
     }
 
     /// Starts a round robin of a cell's users between instances. The cell holds a reference to it.
-    pub(super) fn begin(&mut self, members: Members, window: Window, turn: u64, instances: usize) -> TurnsIndex {
+    pub(super) fn begin(&mut self, members: Members, window: Window, turn: u64, instances: usize) -> RoundRobinIndex {
         let count = instances as u64;
-        let is_same = |index: &&TurnsIndex| {
-            let turns = self.get(**index);
-            let began_now = turns.from == window.now && !turns.until.is_finite();
-            began_now && (turns.turn, turns.count) == (turn, count) && turns.members == members
+        let is_same = |index: &&RoundRobinIndex| {
+            let round_robin = self.get(**index);
+            let began_now = round_robin.from == window.now && !round_robin.until.is_finite();
+            began_now && (round_robin.turn, round_robin.count) == (turn, count) && round_robin.members == members
         };
         if let Some(index) = self.recent.iter().rfind(is_same).copied() {
             self.all[index.position()].cells += 1;
             self.hold(index);
             return index;
         }
-        let index = self.add(Turns {
+        let index = self.add(RoundRobin {
             from: window.now,
             until: Time::NEVER,
             turn,
@@ -121,34 +121,35 @@ impl TurnsTable {
         index
     }
 
-    fn add(&mut self, turns: Turns) -> TurnsIndex {
+    fn add(&mut self, round_robin: RoundRobin) -> RoundRobinIndex {
         if let Some(index) = self.free.pop() {
-            self.all[index.position()] = turns;
+            self.all[index.position()] = round_robin;
             return index;
         }
-        self.all.push(turns);
-        TurnsIndex::at(self.all.len() - 1)
+        self.all.push(round_robin);
+        RoundRobinIndex::at(self.all.len() - 1)
     }
 
-    pub(super) fn get(&self, index: TurnsIndex) -> &Turns {
+    pub(super) fn get(&self, index: RoundRobinIndex) -> &RoundRobin {
         &self.all[index.position()]
     }
 
-    /// The users of a cell leave this round robin, and the cell drops its reference. If others continue, this cell's
-    /// share of the past becomes a round robin of its own, which is returned with a reference for the caller.
-    pub(super) fn end(&mut self, index: TurnsIndex, now: Time) -> Option<TurnsIndex> {
-        let turns = &mut self.all[index.position()];
-        turns.cells -= 1;
-        if turns.cells == 0 {
-            turns.until = now;
+    /// Removes the users of a cell from this round robin, and drops the cell's reference. If other cells continue, the
+    /// requests already sent by this cell move to an ended round robin, which is returned with a reference for the
+    /// caller.
+    pub(super) fn end(&mut self, index: RoundRobinIndex, now: Time) -> Option<RoundRobinIndex> {
+        let round_robin = &mut self.all[index.position()];
+        round_robin.cells -= 1;
+        if round_robin.cells == 0 {
+            round_robin.until = now;
             self.release(index);
             return None;
         }
-        turns.holders -= 1;
-        let turns = self.get(index);
-        let ended = match turns.ended.filter(|ended| self.get(*ended).is_part_of(turns, now)) {
+        round_robin.holders -= 1;
+        let round_robin = self.get(index);
+        let ended = match round_robin.ended.filter(|ended| self.get(*ended).is_part_of(round_robin, now)) {
             Some(ended) => ended,
-            None => self.add(Turns { until: now, cells: 0, ended: None, holders: 0, ..turns.clone() }),
+            None => self.add(RoundRobin { until: now, cells: 0, ended: None, holders: 0, ..round_robin.clone() }),
         };
         self.all[index.position()].ended = Some(ended);
         self.hold(ended);
@@ -156,25 +157,25 @@ impl TurnsTable {
     }
 
     /// Adds a reference.
-    pub(super) fn hold(&mut self, index: TurnsIndex) {
+    pub(super) fn hold(&mut self, index: RoundRobinIndex) {
         self.all[index.position()].holders += 1;
     }
 
     /// Drops a reference.
-    pub(super) fn release(&mut self, index: TurnsIndex) {
-        let turns = &mut self.all[index.position()];
-        turns.holders -= 1;
-        if turns.holders == 0 {
+    pub(super) fn release(&mut self, index: RoundRobinIndex) {
+        let round_robin = &mut self.all[index.position()];
+        round_robin.holders -= 1;
+        if round_robin.holders == 0 {
             // A released round robin must not be found and shared again.
-            (turns.until, turns.members) = (turns.from, Members::Mixed(Vec::new()));
+            (round_robin.until, round_robin.members) = (round_robin.from, Members::Mixed(Vec::new()));
             self.free.push(index);
         }
     }
 }
 
-impl Turns {
-    /// Whether it has a participant, and is short enough to be counted.
-    fn can_be(&self) -> bool {
+impl RoundRobin {
+    /// Whether a restored round robin has participants, and its numbers are in range.
+    fn is_valid(&self) -> bool {
         /// An upper bound on the number of instances.
         const COUNT_MAX: u64 = 1 << 32;
         (1..COUNT_MAX).contains(&self.count)
@@ -183,7 +184,7 @@ impl Turns {
             && self.from >= Time::ZERO
     }
 
-    /// Whether its participants are among this number of instances.
+    /// Whether it is in use with this number of participants.
     pub(super) fn is_among(&self, instances: usize) -> bool {
         self.count == instances as u64 && self.cells > 0 && self.holders > 0
     }
@@ -193,14 +194,14 @@ impl Turns {
         u64::from(place) < self.count && self.holders > 0
     }
 
-    /// Whether this is the share that a cell had of `others` until `now`.
-    fn is_part_of(&self, others: &Turns, now: Time) -> bool {
+    /// Whether this is the ended part of `others` for a cell that leaves at `now`.
+    fn is_part_of(&self, others: &RoundRobin, now: Time) -> bool {
         let is_same = self.from == others.from && self.until == now;
         is_same && (self.turn, self.count) == (others.turn, others.count) && self.members == others.members
     }
 
-    /// Whether it had ended at a time.
-    pub(super) fn are_over(&self, time: Time) -> bool {
+    /// Whether it has ended by `time`.
+    pub(super) fn has_ended_by(&self, time: Time) -> bool {
         self.until <= time
     }
 
@@ -209,23 +210,22 @@ impl Turns {
         (self.turn + self.members.sent(self.from, now) as u64) % self.count
     }
 
-    /// Whether every instance receives, in each period from now on, as many requests as in the one that started at
-    /// `begins`.
-    pub(super) fn are_regular(&self, begins: Time) -> bool {
+    /// Whether every instance receives the same number of requests in each period from `begins` on.
+    pub(super) fn is_regular_from(&self, begins: Time) -> bool {
         !self.until.is_finite() && begins >= self.regular_from
     }
 
-    /// How many requests that are sent in a period go to the instance at this position.
+    /// How many requests of a period go to the instance at this position.
     pub(super) fn count_in(&self, place: u32, window: Duration, span: Span) -> f64 {
         match self.members.steady(window) {
-            // Returned as a constant, so that rounding does not make equal periods differ.
-            Some(steady) if self.are_regular(span.from) => steady / self.count as f64,
+            // Computed the same way for each period, so that rounding does not make equal periods differ.
+            Some(steady) if self.is_regular_from(span.from) => steady / self.count as f64,
             _ => self.count(u64::from(place), span),
         }
     }
 
-    /// The period that starts at `begins`, if all users send from its start to its end, and the same number of requests
-    /// as in each later period.
+    /// The period that starts at `begins`, if all users send throughout it, and every later period has the same number
+    /// of requests.
     pub(super) fn cycle(&self, window: Duration, begins: Time) -> Option<Cycle> {
         let Members::Regular { firsts, period } = &self.members else { return None };
         let rounds = window / *period;
@@ -241,7 +241,7 @@ impl Turns {
         })
     }
 
-    /// How many requests that are sent in a span go to the instance at this position.
+    /// How many requests of a span go to the instance at this position.
     fn count(&self, place: u64, span: Span) -> f64 {
         let (from, until) = (span.from.max(self.from), span.until.min(self.until));
         if until <= from {
@@ -276,7 +276,7 @@ impl Turns {
     }
 }
 
-/// How many requests all of these users have sent before a time. They are ordered by their first ones.
+/// How many requests all of these users have sent before `time`. `firsts` is sorted.
 fn sent_before(firsts: &[Time], period: Duration, time: Time) -> u64 {
     match firsts {
         [first, .., last] if first == last => firsts.len() as u64 * number(*first, period, time),
@@ -284,14 +284,14 @@ fn sent_before(firsts: &[Time], period: Duration, time: Time) -> u64 {
     }
 }
 
-/// How many requests have been sent before a time.
+/// How many requests a user has sent before `time`.
 fn number(first: Time, period: Duration, time: Time) -> u64 {
     ((time - first) / period).ceil().max(0.0) as u64
 }
 
 impl Cycle {
-    /// Whether the turn is that of an existing participant.
-    pub(super) fn can_be(&self) -> bool {
+    /// Whether the first turn belongs to an existing participant.
+    pub(super) fn is_valid(&self) -> bool {
         self.whose < self.count
     }
 
@@ -300,11 +300,11 @@ impl Cycle {
         self.count / greatest_common_divisor(self.count, self.requests)
     }
 
-    /// The number of requests of this period that go to the instance at this position. The next call is about the next
+    /// Returns the number of requests of this period that go to the instance at this position, and advances to the next
     /// period.
     pub(super) fn take(&mut self, place: u32) -> f64 {
         let Cycle { whose, requests, count } = *self;
-        // The position of the first turn in this period; further ones follow every `count` turns.
+        // The instance's first turn in this period; further turns follow every `count` requests.
         let first = if place >= whose { place - whose } else { place + count - whose };
         self.whose = (whose + requests % count) % count;
         if requests > first { f64::from((requests - 1 - first) / count + 1) } else { 0.0 }
@@ -316,7 +316,7 @@ pub(super) fn greatest_common_divisor(one: u32, other: u32) -> u32 {
 }
 
 impl Members {
-    /// The number of requests that all of them send.
+    /// The number of requests that all users send in a span.
     fn sent(&self, from: Time, until: Time) -> f64 {
         match self {
             Members::Regular { firsts, period } => {
@@ -330,7 +330,7 @@ impl Members {
     /// Time from the start until every instance receives the same number of requests in each period.
     fn regular_after(&self, window: Duration, instances: u64) -> Duration {
         let (is_regular, after) = match self {
-            // After each period the same instance has the first turn again.
+            // Regular if the same instance has the first turn in each period.
             Members::Regular { firsts, period } => {
                 let rounds = window / *period;
                 let requests = rounds as u64 * firsts.len() as u64;
@@ -341,8 +341,8 @@ impl Members {
         if is_regular { after } else { Duration::INFINITE }
     }
 
-    /// The number of requests that users with arbitrary schedules send in every span of this length; `None` if that
-    /// depends on its start, or on whose turn it is.
+    /// The number of requests that all users send in every span of this length; `None` if it depends on the start of
+    /// the span, or if the order of turns is known.
     fn steady(&self, length: Duration) -> Option<f64> {
         match self {
             Members::Regular { .. } => None,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-macro_rules! places {
+macro_rules! references {
     ($($(#[$doc:meta])* $name:ident;)*) => { $(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -10,40 +10,40 @@ macro_rules! places {
     )* };
 }
 
-places! {
+references! {
     /// An index into the header's `nodes`.
-    NodePlace;
+    NodeRef;
     /// An index into the header's `applications`.
-    ApplicationPlace;
+    ApplicationRef;
     /// An index into the header's `policies`.
-    PolicyPlace;
+    PolicyRef;
     /// An index into the header's `acceptances`.
-    AcceptancePlace;
+    AcceptanceRef;
     /// An index into the header's `users`.
-    UserPlace;
+    UserRef;
     /// An index into the header's `calls`.
-    CallPlace;
+    CallRef;
 }
 
-impl CallPlace {
+impl CallRef {
     pub(crate) const fn position(self) -> usize {
         self.0 as usize
     }
 }
 
-impl ApplicationPlace {
+impl ApplicationRef {
     pub(crate) const fn position(self) -> usize {
         self.0 as usize
     }
 }
 
-impl NodePlace {
+impl NodeRef {
     pub(crate) const fn position(self) -> usize {
         self.0 as usize
     }
 }
 
-impl UserPlace {
+impl UserRef {
     pub(crate) const fn position(self) -> usize {
         self.0 as usize
     }

@@ -1,6 +1,22 @@
-//! The correlation of operations with movements.
+//! Means, spreads and correlations of the figures.
 
-use super::StepCounts;
+use super::{Spread, StepCounts};
+
+/// The mean; `None` without values.
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0_u64);
+    for value in values {
+        sum += value;
+        count += 1;
+    }
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// The mean and the maximum; `None` without values.
+pub(super) fn spread(values: &[u64]) -> Option<Spread> {
+    let max = *values.iter().max()?;
+    Some(Spread { mean: values.iter().sum::<u64>() as f64 / values.len() as f64, max })
+}
 
 /// Pearson's r between movements and operations by step; `None` if either series is constant.
 pub(super) fn pearson(steps: &[StepCounts]) -> Option<f64> {
@@ -34,14 +50,14 @@ mod tests {
     }
 
     #[test]
-    fn r_equals_that_by_hand() {
+    fn pearson_r_equals_the_value_computed_by_hand() {
         // Deviations -1, 0, 1 and -1, 1, 0: the sum of products is 1, the sums of squares are 2 and 2.
         let r = pearson(&steps(&[(1, 2), (2, 4), (3, 3)])).expect("no series is constant");
         assert!((r - 0.5).abs() < 1e-12, "{r}");
     }
 
     #[test]
-    fn r_is_undefined_for_a_constant_series() {
+    fn pearson_r_is_undefined_for_a_constant_series() {
         assert_eq!(pearson(&steps(&[(1, 2), (1, 4)])), None);
         assert_eq!(pearson(&steps(&[(1, 2), (2, 2)])), None);
         assert_eq!(pearson(&[]), None);
