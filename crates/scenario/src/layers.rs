@@ -201,8 +201,8 @@ impl<'a> Layers<'a> {
         words
     }
 
-    /// Merges one table on top of another: tables are merged, the lists of a scenario are extended, everything else is
-    /// replaced.
+    /// Merges one table on top of another. Nested tables are merged, the lists of a scenario are extended, and
+    /// everything else is replaced.
     pub(crate) fn merge(&mut self, below: &mut Table, above: Table) {
         let known = positions(below);
         for (key, node) in above.entries {

@@ -79,7 +79,7 @@ impl Area {
         (self.north_east.latitude - self.south_west.latitude) * DEGREE_M
     }
 
-    /// The distance from its western to its eastern side, halfway up.
+    /// The distance from its western to its eastern side, at its middle latitude.
     pub fn width_m(self) -> f64 {
         let degrees = self.north_east.longitude - self.south_west.longitude;
         degrees * DEGREE_M * self.at(0.5, 0.5).latitude.to_radians().cos()

@@ -62,8 +62,8 @@ pub struct Scenario {
     pub numbering: Numbering,
     /// The disturbances, in chronological order.
     pub disturbances: Vec<Disturbance>,
-    /// The delay before the operator redeploys an application that users want and that has no instance left; `None` is
-    /// never.
+    /// The delay before the operator redeploys an application that users want and that has no instance left. With
+    /// `None`, it is never redeployed.
     pub redeploy_delay: Option<Duration>,
     /// Optional measures.
     pub measures: Measures,

@@ -315,7 +315,7 @@ macro_rules! read_by_kind {
 }
 use read_by_kind;
 
-/// The forms of a capacity.
+/// The ways to write a capacity.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "only its schema is used")]
@@ -325,7 +325,7 @@ enum WrittenCapacity {
     Unbounded(UnboundedWord),
 }
 
-/// The forms of an application's hardware.
+/// The ways to write an application's hardware.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "only its schema is used")]
@@ -359,7 +359,7 @@ enum UnboundedWord {
     Unbounded,
 }
 
-/// The forms of an id.
+/// The ways to write an id.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "only its schema is used")]

@@ -129,7 +129,7 @@ pub struct NodeDescription {
     pub id: NodeId,
     /// The total hardware of the node.
     pub capacity: Capacity,
-    /// Its distance from the top, if the infrastructure has one: 0 is the cloud.
+    /// Its tier: the distance from the top of the infrastructure. 0 is the cloud.
     pub tier: u16,
     /// Its position on the map, if it has one.
     pub position: Option<Position>,

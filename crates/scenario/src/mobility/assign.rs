@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn balanced_assignment_gives_kinds_equal_users_and_handovers() {
+    fn balanced_assignment_yields_equal_users_and_handovers_for_all_kinds() {
         let handovers: Vec<u32> = (0..50).map(|user| user * 7 % 11 % 5).collect();
         let [one, other] = sums(&handovers, Assignment::Balanced);
         assert_eq!((one.0, other.0), (25, 25));

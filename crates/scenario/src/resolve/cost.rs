@@ -103,7 +103,7 @@ impl Resolving<'_> {
         self.mistakes.push(mistake.hint(format!("change {}, or raise `{limit}`", keys.join(" or "))));
     }
 
-    /// Whether the settings have this key, or it is one of a list.
+    /// Whether the settings have this key.
     fn is_known(&self, key: &str) -> bool {
         let settings = serde_json::to_value(self.settings).unwrap_or_default();
         settings.pointer(&format!("/{}", key.replace('.', "/"))).is_some()

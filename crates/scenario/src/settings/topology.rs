@@ -111,7 +111,7 @@ pub struct GridSettings {
     /// The hardware of the nodes of each tier, from the hub outwards; the last value applies to all further tiers.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
-    /// The latency of a link without its length.
+    /// The latency of a link of length 0.
     pub latency: Time,
     /// The additional latency of a link per kilometre.
     pub latency_per_km: Time,
@@ -135,7 +135,7 @@ pub struct RandomGeometricSettings {
     /// The hardware of the nodes of each tier, from the hub outwards; the last value applies to all further tiers.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
-    /// The latency of a link without its length.
+    /// The latency of a link of length 0.
     pub latency: Time,
     /// The additional latency of a link per kilometre.
     pub latency_per_km: Time,
@@ -159,7 +159,7 @@ pub struct BarabasiAlbertSettings {
     /// The hardware of the nodes of each tier, from the hub outwards; the last value applies to all further tiers.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
-    /// The latency of a link without its length.
+    /// The latency of a link of length 0.
     pub latency: Time,
     /// The additional latency of a link per kilometre.
     pub latency_per_km: Time,

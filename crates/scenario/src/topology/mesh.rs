@@ -36,7 +36,7 @@ pub enum Latency {
     Constant(Duration),
     /// Depending on the length of the link.
     PerKilometre {
-        /// The latency of a link without length.
+        /// The latency of a link of length 0.
         base: Duration,
         /// The additional latency per kilometre.
         per_kilometre: Duration,

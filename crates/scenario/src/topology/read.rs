@@ -115,7 +115,7 @@ pub enum GraphProblem {
     },
     /// A node has only one of latitude and longitude, or of `x` and `y`.
     HalfPosition,
-    /// The metres of a node lead off the map.
+    /// The position of a node, in metres from the origin, is off the map.
     OffTheMap,
     /// An edge leads from a node to itself.
     LinkToItself,
