@@ -17,11 +17,11 @@
 //! | [`Router::next_timeout`] has come | [`RouterInput::Timeout`] |
 //!
 //! **Loop freedom.** A node announces its route to an application as a [`Label`]: a sequence number and a metric. A
-//! label is better than another if its sequence is newer, or equal and its metric smaller. A node remembers the best
-//! label that it ever announced, and uses a neighbour only if that neighbour's label is better: then the label is
-//! *feasible*. So along every path of next hops, the best labels ever announced get strictly better, and no path
-//! returns to its start, whatever messages are lost, late or never sent. Only nodes that host an instance increase the
-//! sequence: when an instance moves, and on request, so that no node waits for ever for a feasible label.
+//! label is better than another if its sequence is newer, or if the sequences are equal and its metric is smaller. A
+//! node remembers the best label that it ever announced, and uses a neighbour only if that neighbour's label is better:
+//! then the label is *feasible*. So along every path of next hops, the best labels ever announced get strictly better,
+//! and no path returns to its start, whatever messages are lost, late or never sent. Only nodes that host an instance
+//! increase the sequence: when an instance moves, and on request, so that no node waits forever for a feasible label.
 //!
 //! **Announcements.** Because loop freedom does not depend on labels being up to date, little has to be announced at
 //! once: an application that a neighbour does not know, a shorter path by another next hop, and a withdrawal. Large

@@ -76,7 +76,7 @@ pub struct Custody {
     pub owned: Owned,
     /// The transfer.
     pub transfer: TransferId,
-    /// The token of the target's promise.
+    /// The token of the target's reservation.
     pub token: Token,
     /// The target.
     pub target: NodeId,
@@ -93,7 +93,7 @@ pub struct Custody {
 pub struct Grant {
     /// The transfer.
     pub transfer: TransferId,
-    /// The token of the target's promise.
+    /// The token of the target's reservation.
     pub token: Token,
     /// The target.
     pub target: NodeId,

@@ -291,8 +291,8 @@ pub(super) fn agent_request(
     Request::by_agent(agent, instance.clone(), node, application, operation).ok()
 }
 
-/// Splits a replication budget between parent and child: takes one replication, and returns the parent's share of the
-/// rest and the child's.
+/// Takes one replication from a replication budget, and splits the rest. Returns the shares of the parent and the
+/// child.
 pub(super) fn split_replications(left: u32) -> [u32; 2] {
     let rest = left.saturating_sub(1);
     [rest - rest / 2, rest / 2]

@@ -89,7 +89,7 @@ impl Step<'_> {
     }
 
     /// Replaces the description of an instance, or restores the previous one. A pending operation of its agent is
-    /// aborted; its memory stays.
+    /// aborted, but the agent keeps its memory.
     fn update(&mut self, instance: &InstanceId, descriptor: Option<Arc<Descriptor>>) {
         let from = self.state.ledger.owned.get(instance).map(|owned| owned.descriptor.version);
         let is_newer = descriptor.is_some();

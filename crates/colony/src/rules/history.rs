@@ -29,7 +29,7 @@ impl<R, T> Default for History<R, T> {
 
 impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
     /// Records an evaluation that saw these client requests; `next` is the number of the next evaluation. Returns
-    /// whether the next evaluation will see another history, apart from the age.
+    /// whether the next evaluation will see a different history, apart from the age.
     pub fn evaluated(&mut self, remembers: Remembers, seen: &[R], next: u32) -> bool {
         // Operations are shown with their age, which changes with every evaluation.
         let is_new = !self.done.is_empty();

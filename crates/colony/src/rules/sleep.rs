@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sleeper_keeps_what_its_application_says_and_takes_the_rest_when_it_wakes() {
+    fn a_sleeping_instance_keeps_the_configured_hardware_and_takes_the_rest_when_it_wakes() {
         let mut application = Application {
             id: ApplicationId::number(1),
             owner: None,

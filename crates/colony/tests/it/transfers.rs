@@ -98,7 +98,7 @@ fn the_return_of_an_instance_that_was_ended_in_custody_is_reported() {
 }
 
 #[test]
-fn an_exclusive_application_stops_here_before_it_starts_there() {
+fn an_exclusive_application_stops_on_the_source_before_it_starts_on_the_target() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &exclusive());
     pair.sides[0].is_prompt = false;

@@ -175,7 +175,7 @@ fn copies_that_may_not_overlap_never_do() {
 }
 
 #[test]
-fn an_exclusive_instance_in_custody_keeps_its_place() {
+fn an_exclusive_instance_in_custody_keeps_its_hardware() {
     let bounds =
         Bounds { is_exclusive: true, owners: &[0, 1], crashes: 0, promises: 2, undeploys: false, ..Bounds::SMALL };
     holds("exclusive contention", bounds, 5_000);
