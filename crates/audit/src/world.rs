@@ -301,8 +301,8 @@ impl World {
         }
     }
 
-    /// For each node, the lowest index of a node that it is connected with over working links. A node that is down is
-    /// connected with none.
+    /// For each node, the lowest index in its connected component over working links. A node that is down is in no
+    /// component.
     pub(crate) fn parts(&self) -> Vec<u32> {
         const UNKNOWN: u32 = u32::MAX;
         let mut parts = vec![UNKNOWN; self.nodes.len()];

@@ -53,7 +53,7 @@ impl Tiers {
         self.instances.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// A copy with these instances.
+    /// The same tiers with these instances instead.
     fn with(&self, placed: &[Placed]) -> Tiers {
         let mut tiers = Tiers { instances: BTreeMap::new(), rooms: self.rooms.clone() };
         for Placed { application, tier, instances } in placed {

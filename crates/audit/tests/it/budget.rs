@@ -38,7 +38,7 @@ fn decisions_are_not_recomputed_once_the_budget_is_exhausted() {
 }
 
 #[test]
-fn other_findings_are_made_without_the_budget() {
+fn other_checks_need_no_budget() {
     let lie = with_text("policies", ENDLESS).replace("\"lost\":1", "\"lost\":2");
     let report = report(&lie, 100_000);
     assert_eq!(report.found.get("totals"), Some(&1), "{report}");

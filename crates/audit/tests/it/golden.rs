@@ -2,9 +2,9 @@
 
 use crate::trace::audit_text;
 
-/// A cloud, a node with room for two, and an access point with room for one whose owner accepts no migrants. A user
-/// arrives at the access point. The instance in the cloud may not migrate, so it replicates, and is undeployed when it
-/// has no requests.
+/// A cloud, a node with room for two instances, and an access point with room for one, whose owner accepts no
+/// migrations. A user arrives at the access point. The instance in the cloud may not migrate, so it replicates, and is
+/// undeployed when it has no requests.
 pub const SMALL: &str = include_str!("../traces/small.jsonl");
 
 /// The header of the small trace.

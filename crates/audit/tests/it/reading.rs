@@ -23,7 +23,7 @@ fn record_refusal(record: &str) -> String {
 }
 
 #[test]
-fn rejects_other_files() {
+fn rejects_files_that_are_not_traces() {
     for text in ["", "\n", "time,undeploy,nop\n1,2,3\n", "[1,2]\n", "{}\n", "{\"mario_trace\":\"1\"}\n", "{nonsense}\n"]
     {
         assert_eq!(refusal(text), "this is no trace: its first line is not the header of one", "{text:?}");

@@ -178,8 +178,8 @@ fn same_memory(trace: &mut Trace, choice: usize) -> Option<()> {
 fn other_rate(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(evaluations(trace, |record| length(&record[5]) == 1 && length(&record[6]) == 0), choice)?;
     let rate = &mut trace.records[index][5][0][1];
-    // A rate between 10 and 20 has one more replication than a lower one, and a higher rate one more migration, unless
-    // from `self`.
+    // For a rate between 10 and 20, the policy has one solution more than for a lower rate, a replication. For a higher
+    // rate it has a migration as well, unless the requests come from `self`.
     *rate = if rate.as_u64()? < 10 { 15.into() } else { 1.into() };
     Some(())
 }
