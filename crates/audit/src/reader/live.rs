@@ -175,7 +175,8 @@ pub enum Happened {
         target: u32,
     },
     /// A transfer that was being prepared was aborted.
-    GaveUp {
+    #[serde(rename = "gave-up")]
+    Aborted {
         /// The transfer.
         transfer: String,
     },

@@ -190,7 +190,7 @@ impl LiveWorld {
             live.happened,
             Happened::State(_)
                 | Happened::Prepare { .. }
-                | Happened::GaveUp { .. }
+                | Happened::Aborted { .. }
                 | Happened::Reserved(_)
                 | Happened::Released { .. }
                 | Happened::Freed { .. }
@@ -283,7 +283,7 @@ impl LiveWorld {
             Happened::Prepare { transfer, instance, operation, target } => {
                 self.prepare(node, transfer, instance, *operation, *target);
             }
-            Happened::GaveUp { transfer } => {
+            Happened::Aborted { transfer } => {
                 let was_there = self.nodes[node as usize].preparing.remove(transfer).is_some();
                 self.require(was_there, node, FindingKind::Transfer, "a transfer that it prepares", transfer);
             }
