@@ -151,7 +151,7 @@ impl Schema for Split {
     }
 }
 
-/// A split as fields.
+/// A [`Split`] as fields.
 struct Replications {
     parent: u32,
     child: u32,
