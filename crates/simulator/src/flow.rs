@@ -387,7 +387,7 @@ impl Flow {
         }
     }
 
-    /// Starts the requests of a cell's users to an instance.
+    /// Routes the requests of a cell's users to an instance from now on.
     fn begin_stays(&mut self, members: &[UserIndex], cohort: &Cohort, to: Endpoint, now: Time) {
         let others = &members[cohort.users() as usize..];
         if cohort.users() > 0 {
@@ -400,12 +400,12 @@ impl Flow {
         }
     }
 
-    /// Starts the requests of `users` with one schedule to an instance.
+    /// Routes the requests of `users` users with one schedule to an instance from now on.
     fn begin_stay(&mut self, users: u32, to: Endpoint, schedule: Schedule, now: Time) {
         self.inflows.change(to.agent).join(users, to.path, schedule, Window { length: self.window, now });
     }
 
-    /// Ends the requests of `users` with one schedule to an instance.
+    /// Stops routing the requests of `users` users with one schedule to an instance.
     fn end_stay(&mut self, users: u32, from: Endpoint, schedule: Schedule, now: Time) {
         // The inflow of a removed instance is already cleared.
         if !self.is_cleared[from.agent.position()] && !self.frozen.contains(&from.agent) {

@@ -169,7 +169,8 @@ pub enum PartOwnerActKind {
 
 /// An event on a live node. `N` identifies nodes: by id in a part, by index in a trace.
 ///
-/// Transfers are named `JOURNAL.BOOT.COUNTER`, workloads `BOOT.COUNTER`. Applications are indices.
+/// Transfers are named `JOURNAL.BOOT.COUNTER`, workloads `BOOT.COUNTER`. Applications are indices. "In the journal"
+/// means that the event is also a record in the node's journal.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Happened<N> {

@@ -326,7 +326,7 @@ fn least_common_multiple(one: u32, other: u32) -> u32 {
 }
 
 impl Inflow {
-    /// Starts the requests of `users` with one schedule, from `window.now` on.
+    /// Adds the requests of `users` users with one schedule, from `window.now` on.
     pub(super) fn join(&mut self, users: u32, path: ArrivalPath, schedule: Schedule, window: Window) {
         let rate = f64::from(users) * schedule.steady(window.length).unwrap_or(0.0);
         match self.steady.iter_mut().find(|fact| is_on(fact, path)) {
@@ -336,7 +336,7 @@ impl Inflow {
         self.passing().changes.add(-(users as i32), path, schedule, window.now);
     }
 
-    /// Ends the requests of `users` with one schedule.
+    /// Removes the requests of `users` users with one schedule, from `window.now` on.
     pub(super) fn leave(&mut self, users: u32, path: ArrivalPath, schedule: Schedule, window: Window) {
         let rate = f64::from(users) * schedule.steady(window.length).unwrap_or(0.0);
         if let Some(fact) = self.steady.iter_mut().find(|fact| is_on(fact, path)) {
@@ -374,7 +374,7 @@ impl Inflow {
     }
 
     /// Removes some cells from a round robin that other cells continue to use. Requests that the removed cells have
-    /// already sent still arrive by the round robin `ended`.
+    /// already sent are counted by the ended round robin `ended`.
     pub(super) fn leave_round_robin(&mut self, share: Share, ended: RoundRobinIndex, table: &mut RoundRobins) {
         // The inflow of an instance that was removed or moved is already cleared.
         let Some(Passing { shares, .. }) = self.passing.as_deref_mut() else { return };

@@ -77,7 +77,7 @@ fn fitting(room: Option<u64>, hardware: u64, on_one_node_max: u64) -> u64 {
 /// One allocation of an application that may be part of the best.
 struct Choice {
     value: Value,
-    /// The hardware that it uses on each bounded node.
+    /// The hardware that the allocation uses on each bounded node.
     taken: Vec<u64>,
     allocation: Allocation,
 }

@@ -33,7 +33,7 @@ pub(crate) struct Nearest {
     /// Used only if messages are simulated: the cells of users, and the rotation of each cell.
     of_user: Vec<CellIndex>,
     rotations: Vec<Rotation>,
-    /// Used only if traffic is modelled as rates: the further paths of cells with more than one.
+    /// Used only if traffic is modelled as rates: for cells with several paths, all paths but the first.
     further: FxHashMap<CellIndex, Vec<PathIndex>>,
     #[serde(skip)]
     scratch: Box<Scratch>,

@@ -6,7 +6,7 @@ use mario_simulator::{Detail, Reuse, RunOptions};
 
 use crate::world::{SPREADS, ScenarioExt, outputs, scenario, topology};
 
-/// A world in which so many agents evaluate at the same time that two or three threads share them.
+/// A world with enough simultaneous evaluations that two or three threads share them.
 fn crowded() -> Scenario {
     let units = vec![300; 12];
     let links: Vec<(u32, u32, f64)> = (1..12).map(|node| ((node - 1) / 2, node, 2.0)).collect();
