@@ -17,7 +17,7 @@ requests(s1, self, 2, 0).
 requests(s1, n41, 1, 15).
 requests(s1, n43, 6, 40).
 
-% Without client requests, the instance undeploys.
+% Without client requests, the instance is undeployed.
 operation(undeploy, Instance, self) :-
     \+ requests(Instance, _, _, _).
 
