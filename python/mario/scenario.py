@@ -60,7 +60,7 @@ class Scenario:
         if not isinstance(settings.get("topology", {}), Mapping):
             raise TypeError(f"`topology` is a dict of keys, and not {settings['topology']!r}")
         if "file" in settings.get("topology", {}):
-            raise ValueError("the graph is the topology: leave `topology.file` away")
+            raise ValueError("the graph is the topology: omit `topology.file`")
         try:
             content = json.dumps(networkx.node_link_data(graph, edges="links"), default=_plain, allow_nan=False)
         except ValueError as error:
@@ -170,7 +170,7 @@ def _plain(given: Any) -> Any:
 
 def _refuse_none(given: Any, path: str) -> None:
     if given is None:
-        raise ValueError(f"`{path.lstrip('.')}` is None: leave the key away for its default")
+        raise ValueError(f"`{path.lstrip('.')}` is None: omit the key for its default")
     if isinstance(given, Mapping):
         for key, inner in given.items():
             if not isinstance(key, str):

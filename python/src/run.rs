@@ -120,7 +120,7 @@ fn simulate(
     if options.keep.messages && scenario.network.fidelity == Fidelity::Flow {
         return Err(Failure::input(
             Diagnostic::error("there are no messages to keep: `network.fidelity` is `flow`")
-                .hint("leave --messages away, or add --set network.fidelity=messages"),
+                .hint("omit --messages, or add --set network.fidelity=messages"),
         ));
     }
     // Before the directory is created: a scenario that cannot be run must neither leave a directory nor replace one.

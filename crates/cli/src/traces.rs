@@ -36,7 +36,7 @@ pub(crate) fn read_run(typed: &Path, explain: Explain, console: &Console) -> Res
     let run = run.map_err(|error| refuse(&path, &error))?;
     if allowance.is_spent() {
         let title = format!("the policies in `{}` take too long to explain", path.display());
-        let hint = "allow more with --budget, or leave explanations away with --no-explanations";
+        let hint = "allow more with --budget, or omit explanations with --no-explanations";
         return Err(Failure::input(spent(&title, inferences).hint(hint)));
     }
     Ok(run)

@@ -10,7 +10,7 @@
 //! | [`manifest`] | every crate uses the lints of the workspace |
 //! | [`opening`] | every crate opens with documentation |
 //! | [`length`] | files and functions are short, or at least do not grow |
-//! | [`names`] | a module is named after what is in it |
+//! | [`names`] | a module is named after what is in it; retired names of types do not return |
 //! | [`leftovers`] | no paths of one machine, no marks of unfinished work |
 //! | [`words`] | retired phrases stay out of comments and pages |
 //! | [`licences`], [`duplicates`] | dependencies have accepted licences and occur in one version |

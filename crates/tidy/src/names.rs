@@ -1,4 +1,4 @@
-//! A module is named after what is in it.
+//! A module is named after what is in it, and a type by the term of the field.
 //!
 //! Modules with meaningless names accumulate unrelated code. A module `foo` is in `foo.rs` beside `foo/`, not in
 //! `foo/mod.rs`, so that the tabs of an editor have different names.
@@ -6,6 +6,28 @@
 use crate::{Finding, Workspace};
 
 const SAY_NOTHING: [&str; 9] = ["util", "utils", "utilities", "helper", "helpers", "common", "misc", "stuff", "mod"];
+
+/// Names that types once had, each with the one word for the concept.
+const RETIRED: [(&str, &str); 18] = [
+    ("Blindness", "NameInvariance"),
+    ("Crowd", "Cohort"),
+    ("Founding", "ColonyConfig"),
+    ("Intent", "Proposal"),
+    ("Luggage", "AgentSnapshot"),
+    ("Mind", "Agent"),
+    ("Nobody", "NullRecorder"),
+    ("Onward", "NextHop"),
+    ("Passage", "PathDelay"),
+    ("Resting", "Parked"),
+    ("Rooms", "FullNodes"),
+    ("Ruling", "Verdict"),
+    ("Sight", "RequestSnapshot"),
+    ("Spot", "FieldEntry"),
+    ("Told", "the event or the message that it is"),
+    ("Turns", "RoundRobin"),
+    ("Way", "ArrivalPath"),
+    ("Wish", "Proposal"),
+];
 
 /// Applies the rule.
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
@@ -22,6 +44,11 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
                 let place = format!("{}:{}", file.path, index + 1);
                 findings.push(Finding::new(place, format!("`mod {name}` does not say what is in it")));
             }
+            let retired = defined_type(line).and_then(|name| RETIRED.iter().find(|(retired, _)| *retired == name));
+            if let Some((name, instead)) = retired {
+                let place = format!("{}:{}", file.path, index + 1);
+                findings.push(Finding::new(place, format!("`{name}` is a retired name of a type: write `{instead}`")));
+            }
         }
     }
     findings
@@ -33,4 +60,11 @@ fn inline_module(line: &str) -> Option<&str> {
     let (visibility, name) = declaration.split_once("mod ")?;
     let visibility = visibility.trim();
     (visibility.is_empty() || visibility.starts_with("pub")).then_some(name)
+}
+
+/// The name of the type that a line defines.
+fn defined_type(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
+    words.next().filter(|word| matches!(*word, "struct" | "enum" | "trait" | "type"))?;
+    words.next()?.split(|character: char| !character.is_alphanumeric()).next()
 }

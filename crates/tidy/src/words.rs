@@ -21,9 +21,10 @@ const LIST_OPENS: &str = "\
 ";
 
 /// Retired phrases, each with a replacement.
-const RETIRED: [(&str, &str); 19] = [
+const RETIRED: [(&str, &str); 22] = [
     ("again and again", "`repeatedly`, or the name of the loop"),
     ("anew", "`again`, or a verb such as reload, restart or recompute"),
+    ("by itself", "`alone`, `automatically`, or the name of the cause"),
     ("fewer than none", "`negative`"),
     ("go on", "`continue` or `resume`"),
     ("goes on", "`continues` or `resumes`"),
@@ -32,6 +33,8 @@ const RETIRED: [(&str, &str); 19] = [
     ("in the place of", "`instead of`, or `replaces`"),
     ("its kin", "`related predicates`, `similar functions`, or their names"),
     ("its like", "`similar`, or the names"),
+    ("is told", "`receives`, `is informed of`, or the message"),
+    ("left away", "`omitted`"),
     ("of one's own", "`your own` or `user-defined`"),
     ("so many", "the number: `N nodes`, `count`, `at most`"),
     ("so-manieth", "`every Nth`"),

@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     if arguments.messages && resolved.scenario.network.fidelity == Fidelity::Flow {
         return Err(Failure::input(
             Diagnostic::error("there are no messages to keep: `network.fidelity` is `flow`")
-                .hint("leave --messages away, or add --set network.fidelity=messages"),
+                .hint("omit --messages, or add --set network.fidelity=messages"),
         ));
     }
     for note in &resolved.notes {

@@ -126,7 +126,7 @@ fn every_wrong_row_of_a_table_is_found() {
             lies.push((format!("line {} changed", line + 1), told));
             let mut told: Vec<String> = lines.iter().map(ToString::to_string).collect();
             told.remove(line);
-            lies.push((format!("line {} left away", line + 1), told));
+            lies.push((format!("line {} omitted", line + 1), told));
         }
         let mut told: Vec<String> = lines.iter().map(ToString::to_string).collect();
         told.push(lines[1].to_owned());

@@ -172,6 +172,20 @@ fn finds_a_meaningless_module_name() {
 }
 
 #[test]
+fn finds_a_retired_name_of_a_type() {
+    for line in ["pub(crate) struct Wish<'a> {", "enum Wish {", "    pub type Wish = u32;"] {
+        let findings = Fixture::clean("retired-name").with("crates/core/src/text.rs", line).findings();
+        assert_eq!(
+            findings,
+            ["crates/core/src/text.rs:1: `Wish` is a retired name of a type: write `Proposal`"],
+            "{line}"
+        );
+    }
+    let findings = Fixture::clean("other-name").with("crates/core/src/text.rs", "struct WishList;\n").findings();
+    assert_eq!(findings, [""; 0]);
+}
+
+#[test]
 fn finds_an_absolute_path_of_a_machine() {
     // Each path is split in two, because the rule applies to this file, too.
     let paths = [

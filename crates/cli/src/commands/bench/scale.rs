@@ -190,7 +190,7 @@ fn apart(arguments: &Arguments, size: Size, interrupted: &AtomicBool) -> Result<
     }
     if !output.status.success() {
         let title = format!("measuring {} nodes ended early: {}", size.nodes(), output.status);
-        let hint = "if the system ended it, it had too little memory: leave the largest size away";
+        let hint = "if the system ended it, it had too little memory: omit the largest size";
         return Err(Failure::Environment(vec![Diagnostic::error(title).hint(hint)]));
     }
     serde_json::from_slice(&output.stdout).map_err(|error| environment(&error))

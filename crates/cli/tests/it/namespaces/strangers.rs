@@ -58,15 +58,15 @@ fn identity(nodes: &Nodes, name: &str) -> Identity {
 fn without_certificate(nodes: &Nodes) -> Arc<ClientConfig> {
     let known = identity(nodes, "mute").client(expected(), CONTROL_PROTOCOL).expect("TLS");
     let mut config = ClientConfig::clone(&known);
-    config.client_auth_cert_resolver = Arc::new(Nobody);
+    config.client_auth_cert_resolver = Arc::new(NoCertificate);
     Arc::new(config)
 }
 
 /// A client without a certificate.
 #[derive(Debug)]
-struct Nobody;
+struct NoCertificate;
 
-impl ResolvesClientCert for Nobody {
+impl ResolvesClientCert for NoCertificate {
     fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         None
     }

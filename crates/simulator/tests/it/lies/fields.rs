@@ -33,7 +33,7 @@ impl fmt::Display for Change {
             Change::Much => "much more",
             Change::Other => "of another place",
             Change::Word => "of another word",
-            Change::Dropped => "left away",
+            Change::Dropped => "omitted",
             Change::Repeated => "told twice",
         })
     }
