@@ -33,7 +33,7 @@ pub(super) const LONG_ABOUT: &str = "Run the tests of policies.
 
 The tests of `keep-close.pl` are in `keep-close.test.pl`, which has facts that hold in all tests, and tests such as
 
-  test('goes away without client requests', [], [operation(undeploy, s1, self)]).
+  test('undeploys without client requests', [], [operation(undeploy, s1, self)]).
   test('asks first to move', [requests(s1, n41, 11, 5)], [operation(migrate, s1, n41)|_]).
 
 A test has a name, facts of its own, which replace the shared ones of the same predicate, and the operations that the policy \
