@@ -28,7 +28,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) instance: Option<&'a InstanceId>,
     pub(crate) target: Option<u32>,
     pub(crate) application: u32,
-    /// The hardware that it needs at its target.
+    /// The hardware that the operation takes at its target; for an adapt, a sleep or a wake, the additional hardware on
+    /// its own node; for an undeploy, the hardware of the instance.
     pub(crate) needed: Hardware,
     pub(crate) moment: Moment,
 }
@@ -48,7 +49,7 @@ pub(crate) enum Answer {
     Accepts,
     /// The request is rejected, for this reason.
     Refuses(Rule),
-    /// There is no such policy, or it cannot be evaluated.
+    /// The node has no acceptance policy, or its answer cannot be recomputed.
     Silent,
 }
 
@@ -57,12 +58,13 @@ pub(crate) enum Answer {
 pub(crate) struct Concerned {
     /// The node whose manager is asked.
     pub(crate) node: u32,
-    /// The node of the agent; `None` for an operator.
+    /// The node of the requesting agent; `None` if an operator requests.
     pub(crate) own: Option<u32>,
 }
 
 impl Acceptances {
-    /// Compiles the acceptance policies of a header. `fault` is called for each invalid policy.
+    /// Compiles the acceptance policies of a header. `fault` is called with the name and the error of each invalid
+    /// policy.
     pub(crate) fn new(
         header: &Header,
         engine: &Engine,
@@ -94,7 +96,7 @@ impl Acceptances {
         Acceptances { machine, view, facts, texts }
     }
 
-    /// The answer of the manager's acceptance policy.
+    /// The recomputed answer of the acceptance policy of the node whose manager is asked.
     pub(crate) fn judge(&mut self, header: &Header, world: &World, asked: &Asked<'_>) -> Answer {
         self.answer(header, world, asked).unwrap_or(Answer::Silent)
     }
@@ -130,7 +132,8 @@ impl Acceptances {
     }
 
     /// The actions that the owner of a node should take now, apart from due evictions: shrinks, then announcements.
-    /// `None` if there is no such owner, or its view is unknown. A policy without a valid answer takes no action.
+    /// `None` if the node has no acceptance policy, or if the trace does not determine what its policy sees. A policy
+    /// without a valid answer takes no action.
     pub(crate) fn wanted(&mut self, header: &Header, world: &World, place: u32) -> Option<Vec<OwnerAct>> {
         let acceptance = self.texts[header.nodes[place as usize].acceptance? as usize].as_ref()?;
         let view = view(&self.view, &self.facts, (header, world), place, false)?;
@@ -164,7 +167,8 @@ impl Acceptances {
     }
 }
 
-/// The view of a node's manager; `None` if it is unknown. With `is_promised`, the instances there are only reserved.
+/// What a node's manager sees; `None` if the trace does not determine it. With `is_promised`, the instances on the node
+/// are shown as reservations.
 fn view(
     general: &ManagerView,
     facts: &ExtraFacts,

@@ -51,8 +51,8 @@ pub struct Options {
     pub inferences: u64,
 }
 
-/// The default budget of the policies of a trace: a few minutes. A decision of a shipped policy takes a few hundred
-/// inferences.
+/// The default budget of the policies of a trace, in inferences: a few minutes of computation. A decision of a shipped
+/// policy takes a few hundred inferences.
 pub const INFERENCES: u64 = 10_000_000_000;
 
 impl Default for Options {
@@ -74,11 +74,11 @@ pub struct Audit {
     allowance: Allowance,
     /// The line at which the budget was exhausted.
     spent_at: Option<u64>,
-    /// Agents that have evaluated since the last cycle.
+    /// Agents that have evaluated since the last cycle, and must be judged in the next one.
     waiting: Vec<(AgentPlace, InstanceId)>,
     /// Nodes with reservations or freed hardware in the current cycle.
     promising: Vec<u32>,
-    /// Users whose access point went down and who have not moved yet.
+    /// Users whose access point went down at the current time. They must move or be disconnected before time advances.
     stranded: Vec<u32>,
     /// Quantities that the trace sums up in several ways.
     sums: sums::Sums,
@@ -89,11 +89,11 @@ pub struct Audit {
     called: calls::Called,
     /// The time of the first evaluation.
     first_evaluation: Option<f64>,
-    /// For each policy, whether numbers are drawn for its agents, once known.
+    /// For each policy, whether random numbers are drawn for its agents; `None` before their first evaluation.
     draws: Vec<Option<bool>>,
-    /// When a node or a link last went up or down.
+    /// When a node or a link last went up or down; `None` if never.
     changed_at: Option<f64>,
-    /// The placement of instances, in a trace of counts.
+    /// The number of instances by application and tier, in a trace of counts.
     tiers: summed::Tiers,
     /// The state of live nodes, in a trace of live nodes.
     live: Option<Box<live::LiveWorld>>,
@@ -335,7 +335,8 @@ impl Audit {
         self.time = time.max(before);
     }
 
-    /// Checks that a record may follow the records before it.
+    /// Checks that a record of this kind may occur here, ends the owners' turn if it closes one, and notes changes of
+    /// users and infrastructure.
     fn before_record(&mut self, record: &Record) {
         let is_of_owners = matches!(record, Record::Owner(_) | Record::Owners(_));
         if !is_of_owners {
@@ -392,7 +393,7 @@ impl Audit {
         format!("application {}", self.header.applications[application as usize].id)
     }
 
-    /// The hardware of a new instance of an application.
+    /// The hardware that a new instance of an application needs.
     fn needed(&self, application: u32) -> Hardware {
         self.header.applications[application as usize].hardware
     }
@@ -401,7 +402,7 @@ impl Audit {
         &self.header.nodes[node as usize].id
     }
 
-    /// The id of the node that a target means for an instance on `own`.
+    /// The id of the node that a target denotes for an instance on `own`. An unknown id is returned as it is.
     fn target_id(&self, target: &Target, own: u32) -> Id {
         match target {
             Target::Own => self.node_id(own).id().clone(),
@@ -412,7 +413,8 @@ impl Audit {
         }
     }
 
-    /// The agent of an acting instance. Reports an instance that does not exist.
+    /// The agent of an instance that acts. Reports an instance that does not exist; `does` says what it did, for the
+    /// message.
     fn present(&mut self, instance: &InstanceId, does: &str) -> Option<AgentPlace> {
         let found = match self.world.standing(instance) {
             Some(Standing::There(agent)) => return Some(agent),

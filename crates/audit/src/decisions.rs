@@ -12,7 +12,7 @@ use crate::reader::{Header, Neighbour, Proposal, RequestFact, Solution, Target};
 use crate::texts::solutions_text;
 use crate::world::World;
 
-/// The approximate size of the cache of decisions.
+/// The approximate maximum size of the cache of decisions. A full cache is cleared.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 
 /// Everything needed to recompute the decisions of agents.
@@ -39,7 +39,7 @@ struct Decided {
 }
 
 impl Decisions {
-    /// Compiles the policies of a header. `fault` is called for each invalid policy.
+    /// Compiles the policies of a header. `fault` is called with the name and the error of each invalid policy.
     pub(crate) fn new(
         header: &Header,
         engine: &Engine,
@@ -74,7 +74,8 @@ impl Decisions {
         }
     }
 
-    /// The number of checked decisions, and of those for which a policy was evaluated.
+    /// The number of checked decisions, and the number of those for which a policy was evaluated instead of the cache
+    /// used.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.made, self.computed)
     }
@@ -98,7 +99,7 @@ impl Decisions {
         }
     }
 
-    /// The recomputed and the recorded decision; `None` if they are the same.
+    /// The recomputed and the recorded decision, in words; `None` if they are the same, or cannot be compared.
     pub(crate) fn mismatch(
         &mut self,
         header: &Header,

@@ -1,11 +1,11 @@
-//! The extra facts, by the agents that know them.
+//! The extra facts of a header, grouped by the agents that know them.
 
 use mario_domain::{Fact, Id};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::reader::Header;
 
-/// The extra facts of a header, sorted by their subject.
+/// The extra facts of a header: those that all agents know, and those about single nodes.
 pub(crate) struct ExtraFacts {
     /// Known to all agents.
     general: Vec<Fact>,

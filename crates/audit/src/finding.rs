@@ -14,7 +14,7 @@ pub struct Finding {
     pub file: Option<String>,
     /// The line of the trace, or of that file, from 1.
     pub line: u64,
-    /// The time of the record there.
+    /// The time of the record there; 0 for the header.
     pub time: f64,
     /// The subject.
     pub who: String,

@@ -10,7 +10,7 @@ use crate::reader::{Header, Neighbour, RequestFact, Seen, Target};
 
 /// Builds knowledge bases of recorded evaluations, reusing the same memory.
 pub struct Knowledge {
-    /// A knowledge base with the facts that every agent knows.
+    /// The facts that every agent knows, and those of the evaluation that was built last.
     facts: KnowledgeBase,
     extra: ExtraFacts,
     /// Whether `facts` has a number that was drawn for one agent.
@@ -54,8 +54,8 @@ impl Knowledge {
         Knowledge { facts, extra, has_drawn: false }
     }
 
-    /// Builds the knowledge base of an agent. Returns it with the agent's instance. `reaches` returns whether one node
-    /// reached another at the time.
+    /// Builds the knowledge base of an agent. Returns it with the constant that denotes the agent's instance. `reaches`
+    /// returns whether one node reached another at the time.
     pub fn of(
         &mut self,
         header: &Header,

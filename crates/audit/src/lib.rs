@@ -1,4 +1,4 @@
-//! Independent checks over traces.
+//! An independent auditor of traces: replays a run from its records, and reports every contradiction.
 //!
 //! Start at [`audit()`]: it reads a trace and returns a [`Report`] with counts of the checked items and a [`Finding`]
 //! for each contradiction. [`Audit`] does the same for records from another source. [`reader`] is for other consumers
@@ -22,10 +22,14 @@
 //! checks each record against it. Values that it cannot derive, such as the number of client requests that reached an
 //! instance, are taken as recorded, and each decision is recomputed from them.
 //!
-//! **Invariant:** it shares no code with the writers of traces. Only the policy engine is common, and only to recompute
-//! decisions. **Invariant:** its memory holds the header, one line, and the living instances, whatever the length of
-//! the trace. **Invariant:** it is total: bytes that are not a trace yield an error, a contradictory trace yields a
-//! report, and neither causes a panic.
+//! **Invariant:** it shares no code with the writers of traces. Only the types of the domain are common, and the policy
+//! engine, which it uses only to recompute decisions.
+//!
+//! **Invariant:** its memory holds the header, one line, the living instances, one entry for each id that was ever
+//! used, and a cache of decisions of bounded size. Beyond that, it does not grow with the length of the trace.
+//!
+//! **Invariant:** it is total: bytes that are not a trace yield an error, a contradictory trace yields a report, and
+//! neither causes a panic.
 
 pub mod reader;
 

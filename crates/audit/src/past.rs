@@ -15,7 +15,7 @@ use crate::reader::{
 /// The first format with histories. Before it, policies could not declare a memory, and `age` was not a fact.
 const FIRST_FORMAT: u64 = 3;
 
-/// The history of an agent that is visible to an evaluation.
+/// The part of an agent's history that its policy sees in an evaluation.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Recalled {
     /// The client requests of earlier evaluations, the latest first: `earlier/5`.

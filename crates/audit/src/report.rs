@@ -17,7 +17,8 @@ pub struct Report {
     pub ending: TraceEnding,
     /// The numbers of checked items.
     pub counts: Counts,
-    /// The line at which the policies of the trace exhausted their budget. After it, no decisions were recomputed.
+    /// The line at which the policies of the trace exhausted their budget; `None` if they did not. After it, no
+    /// decisions were recomputed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent_at: Option<u64>,
     /// The files beside the trace that were checked as well.
@@ -29,7 +30,7 @@ pub struct Report {
     pub unchecked: Vec<String>,
     /// The number of findings of each kind.
     pub found: BTreeMap<&'static str, u64>,
-    /// The first findings, up to the limit.
+    /// The first findings in the trace, up to the limit, then those in the files beside it.
     pub findings: Vec<Finding>,
 }
 
@@ -79,7 +80,7 @@ pub struct Counts {
     pub inhibited: BTreeMap<&'static str, u64>,
     /// Accepted operations whose target is not a neighbour, if the arbitration allows it.
     pub outside_neighbourhood: u64,
-    /// Recomputed verdicts of nodes with their own acceptance policy.
+    /// Recomputed answers of acceptance policies: verdicts, and actions of owners.
     pub acceptances: u64,
     /// Sleeping instances that a client request woke.
     #[serde(skip_serializing_if = "is_zero")]
@@ -92,7 +93,7 @@ pub struct Counts {
     pub shrunk: u64,
     /// Handovers.
     pub handovers: u64,
-    /// Nodes and links that went up or down.
+    /// Nodes and links that went up or down, nodes that announced to leave, and updates of policies.
     pub context_changes: u64,
     /// Client requests served.
     pub served: u64,

@@ -10,7 +10,7 @@ use crate::reader::{Header, Proposal, Seen, Target};
 /// The nodes, instances and users after the records so far.
 pub(crate) struct World {
     pub(crate) nodes: Vec<Node>,
-    /// The access point of each user.
+    /// The access point of each user; `None` if not connected.
     pub(crate) users: Vec<Option<u32>>,
     /// Whether each user was ever connected.
     pub(crate) were_connected: Vec<bool>,
@@ -54,9 +54,9 @@ pub(crate) struct Node {
     pub(crate) has_given_notice: bool,
     /// A version number that changes whenever the reachable neighbours change.
     pub(crate) neighbourhood: u32,
-    /// The agents here, in the order of arrival.
+    /// The agents on the node, in the order of arrival.
     pub(crate) agents: Vec<AgentPlace>,
-    /// Sorted, for binary search.
+    /// The neighbours in the header, sorted for binary search.
     neighbours: Box<[u32]>,
 }
 
@@ -98,7 +98,7 @@ pub(crate) struct Agent {
     /// The inhibited operations that it remembers, each with the evaluation that proposed it, from 1.
     pub(crate) remembered: Vec<(u64, Proposal)>,
     pub(crate) pending: Pending,
-    /// The cycle in which it was judged last, from 1.
+    /// The cycle in which it was judged last, from 1; 0 if never.
     pub(crate) judged: u64,
     /// The announced eviction of its instance, if any.
     pub(crate) notice: Option<Notice>,
@@ -301,8 +301,8 @@ impl World {
         }
     }
 
-    /// For each node, the lowest index in its connected component over working links. A node that is down is in no
-    /// component.
+    /// For each node, the lowest index in its connected component over working links. A node that is down is a
+    /// component of its own.
     pub(crate) fn parts(&self) -> Vec<u32> {
         const UNKNOWN: u32 = u32::MAX;
         let mut parts = vec![UNKNOWN; self.nodes.len()];
@@ -385,7 +385,7 @@ impl Node {
 }
 
 impl Target {
-    /// The node of a target for an instance on `own`; `None` for an unknown name.
+    /// The node that a target denotes for an instance on `own`; `None` for an unknown name and for a flavour.
     pub(crate) fn resolve(&self, own: u32) -> Option<u32> {
         match self {
             Target::Own => Some(own),

@@ -1,4 +1,4 @@
-//! Service graphs: the calls that instances made for client requests.
+//! Checks the calls between applications (service graphs) that instances made for client requests.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use crate::reader::{CallOrder, Calls, Detail, Header, TracedCall, TrafficKind};
 /// The records `calls` read so far.
 pub(super) struct Called {
     records: Vec<Calls>,
-    /// For each application, the results of all calls to it.
+    /// For each application, the numbers of calls to it that were served and lost, and the sum of their response times.
     seen: Vec<Seen>,
-    /// For each application, the number of calls to it.
+    /// For each application, the number of calls sent to it.
     sent: Vec<u64>,
 }
 
@@ -58,7 +58,7 @@ impl Audit {
     }
 
     /// Checks at the end that calls were sent and answered as the call graph prescribes. If traffic is simulated as
-    /// rates, counts are rounded means, and only sums are checked.
+    /// rates, counts are rounded means, and only the number of records is checked here.
     pub(super) fn require_calls(&mut self) {
         let header = Arc::clone(&self.header);
         let records = std::mem::take(&mut self.called.records);
@@ -87,7 +87,8 @@ impl Audit {
     }
 
     /// Checks that every served client request has had all its calls answered, and that every request that reached a
-    /// stage has had the calls of the previous stage answered. `next` is how often the next stage was started.
+    /// stage has had the calls of the previous stage answered. `next` is how often the next stage was started; `None`
+    /// for the last stage.
     fn require_answers(&mut self, stage: &[(TracedCall, Calls)], next: Option<u64>) {
         let times = begun(&stage[0]);
         for (call, calls) in stage {

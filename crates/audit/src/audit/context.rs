@@ -1,4 +1,4 @@
-//! Rule r2: changes of nodes, links and users.
+//! Checks changes of the context (rule r2 of the semantics): users, nodes, links, and the policies of applications.
 
 use std::collections::BTreeSet;
 

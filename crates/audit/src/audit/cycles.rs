@@ -1,4 +1,4 @@
-//! Rule r1: verdicts and their effects.
+//! Checks cycles (rule r1 of the semantics): the verdicts on proposals, and their effects.
 
 use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName};
 
@@ -23,16 +23,18 @@ pub(super) struct Case<'a> {
     pub(super) who: String,
     /// The proposing agent; `None` for an operator.
     pub(super) agent: Option<AgentPlace>,
-    /// The node of the agent.
+    /// The node of the agent; `None` for an operator.
     pub(super) own: Option<u32>,
     pub(super) operation: OperationName,
-    /// Its target; `None` for an unknown name, and for an undeploy.
+    /// The target node of a migrate, a replicate or a deploy; `None` for an unknown name and for other operations.
     pub(super) target: Option<u32>,
     pub(super) target_id: Id,
     pub(super) application: u32,
-    /// The hardware that it needs at its target.
+    /// The hardware that the operation takes at its target; for an adapt, a sleep or a wake, the additional hardware on
+    /// its own node; for an undeploy, the hardware of the instance.
     pub(super) needed: Hardware,
-    /// The state of the instance after an adapt, a sleep or a wake, or the rule that inhibits it.
+    /// For an adapt, a sleep or a wake, the state of the instance after it, or the rule that inhibits it; `None` for
+    /// other operations.
     pub(super) change: Option<Result<InstanceState, Rule>>,
     pub(super) enactments: &'a mut Vec<Enactment>,
 }
@@ -91,7 +93,7 @@ impl Audit {
         }
     }
 
-    /// Checks that all proposals since the last cycle have been judged.
+    /// Checks that this cycle judged all proposals since the last one.
     fn require_all_judged(&mut self) {
         for (place, instance) in std::mem::take(&mut self.waiting) {
             if self.world.standing(&instance) != Some(Standing::There(place)) {
@@ -105,7 +107,8 @@ impl Audit {
         }
     }
 
-    /// The agent that is judged next, and its proposal.
+    /// The agent that is judged next, and its pending proposal. Reports an agent that does not exist or was already
+    /// judged in this cycle, and returns `None` for it.
     fn turn(&mut self, instance: &InstanceId, does: &str) -> Option<(AgentPlace, Pending)> {
         let place = self.present(instance, does)?;
         let cycle = self.counts.cycles;
@@ -212,7 +215,7 @@ impl Audit {
         }
     }
 
-    /// Whether the agent proposed this.
+    /// Whether `proposal` is the pending proposal of the agent. Always true for a central plan.
     fn is_proposed(&self, pending: &Pending, proposal: &Proposal, own: u32) -> bool {
         if self.header.arbitration == Arbitration::Central {
             // A plan may contain any operation; whether the plan is good is not checked.
@@ -403,7 +406,7 @@ impl Audit {
     pub(super) fn inhibited(&mut self, case: &Case<'_>, reason: &Reason) {
         let mut against = self.against(case);
         if self.header.arbitration != Arbitration::Managers {
-            // With sequential arbitration, targets need not be neighbours. An undeploy has no target.
+            // Unless managers arbitrate, targets need not be neighbours. An undeploy has no target.
             against.outside = case.operation.asks_for_place() && (case.target.is_none() || against.down);
         }
         let found = || format!("inhibited: {}", rule_text(reason));
@@ -468,7 +471,7 @@ impl Audit {
     }
 }
 
-/// The operation as a verb phrase.
+/// The operation as a verb phrase, for messages.
 const fn does(operation: OperationName) -> &'static str {
     match operation {
         OperationName::Undeploy => "undeploys",

@@ -98,7 +98,8 @@ impl Audit {
         }
     }
 
-    /// The effects of the evaluation: its count, a pending proposal, and the expiry of inhibitions.
+    /// Applies the effects of an evaluation to the agent: its counts, its pending proposal, and the expiry of
+    /// inhibitions.
     fn remember_evaluation(&mut self, place: AgentPlace, time: f64, seen: Seen) {
         let forgets_every = self.header.forgets_every.filter(|_| self.header.memory == Memory::Periodic);
         let agent = self.world.agent_mut(place);
@@ -145,7 +146,7 @@ impl Audit {
         }
     }
 
-    /// Checks that numbers are drawn either for all agents of a policy or for none.
+    /// Checks that random numbers are drawn either for all agents of a policy or for none.
     fn check_random(&mut self, place: AgentPlace, seen: &Seen) {
         let agent = self.world.agent(place);
         let does_draw = seen.random.is_some();
@@ -195,7 +196,7 @@ impl Audit {
         }
     }
 
-    /// The id of a target, as the policy wrote it.
+    /// The id of a target as the policy wrote it, so `self` for the own node.
     fn written_id(&self, target: &Target) -> Id {
         match target {
             Target::Own => own_id(),
@@ -241,7 +242,7 @@ impl Audit {
         }
     }
 
-    /// The standard order of terms, argument by argument.
+    /// Compares two facts in the standard order of terms, argument by argument.
     fn compare(&self, one: &RequestFact, other: &RequestFact) -> Ordering {
         let neighbour = |fact: &RequestFact| match fact.neighbour {
             Neighbour::Own => own_id(),

@@ -71,11 +71,11 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
     faults
 }
 
-/// Checks that owners have initiative only in formats 5, 6 and 7, only if some node has an acceptance policy, and only
-/// with a notice of at least one evaluation.
+/// Checks that `notice` is in every header of format 5, optional in formats 6 and 7, and in no other; that acceptance
+/// policies are evaluated if it is there; and that it is at least one evaluation.
 fn owners(header: &Header, faults: &mut Vec<Fault>) {
     let words = |has_notice: bool| if has_notice { "`notice`" } else { "no `notice`" }.to_owned();
-    // In format 6, owners are optional.
+    // In formats 6 and 7, owners with initiative are optional.
     let is_fifth = header.mario_trace == 5;
     if !(6..=7).contains(&header.mario_trace) && is_fifth != header.notice.is_some() {
         faults.push((format!("format {}", header.mario_trace), words(is_fifth), words(header.notice.is_some())));
@@ -91,7 +91,8 @@ fn owners(header: &Header, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Checks that flavours have distinct names, and that the first has the numbers of the application.
+/// Checks that the flavours of an application have distinct names, that the first has the numbers of the application,
+/// and that there are none before format 3.
 fn flavours(header: &Header, faults: &mut Vec<Fault>) {
     for application in header.applications.iter().filter(|application| !application.flavours.is_empty()) {
         let what = format!("application {}: flavour", application.id);
@@ -109,7 +110,7 @@ fn flavours(header: &Header, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Checks that applications sleep only from format 6 on and in traces of live nodes, and that start times are not
+/// Checks that applications sleep only in format 6 or later or in a trace of live nodes, and that start times are not
 /// negative.
 fn sleep(header: &Header, faults: &mut Vec<Fault>) {
     for application in &header.applications {

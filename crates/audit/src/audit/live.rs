@@ -40,7 +40,7 @@ pub(super) struct LiveWorld {
     departures: BTreeMap<String, Departure>,
     /// The placement of instances according to cycles.
     placed: BTreeMap<InstanceId, u32>,
-    /// The proposal of each agent at its last evaluation.
+    /// The proposal of each agent at its last evaluation; `None` if it proposed nothing.
     proposals: BTreeMap<InstanceId, Option<Proposal>>,
     /// The outcomes that the next cycles must have.
     expected: VecDeque<Expected>,
@@ -240,7 +240,7 @@ impl Audit {
         unchecked
     }
 
-    /// Adds the recomputed decisions to the counts.
+    /// Sets the numbers of instances and of recomputed decisions in the counts.
     pub(super) fn count_live(&mut self, world: &LiveWorld) {
         self.counts.instances = world.placed.len() as u64;
         if let Some(decisions) = &world.decisions {

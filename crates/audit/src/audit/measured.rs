@@ -15,7 +15,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// The names of the records, each with the recorded and the required number.
+    /// The names of the records, each with the required and the recorded number.
     fn missing(&self, header: &Header) -> [(&'static str, usize, usize); 2] {
         let latencies = if header.measures { header.applications.len() } else { 0 };
         let traffic = usize::from(header.models.is_some());
@@ -67,7 +67,7 @@ impl Audit {
         }
     }
 
-    /// Checks that there is exactly one record of this kind. The number of hops is recorded nowhere else.
+    /// Counts the record, and checks that it is at the end of the run. The number of hops is recorded nowhere else.
     pub(super) fn traffic(&mut self, record: &Traffic) {
         self.measured.traffic = self.measured.traffic.saturating_add(1);
         self.require_end(record.time, "the traffic");

@@ -1,4 +1,4 @@
-//! Operations that concern only the agent's own node.
+//! Checks operations that change an instance on its own node: adapt, sleep and wake.
 
 use mario_domain::{AgentOperation, Hardware, OperationName};
 
@@ -9,8 +9,8 @@ use crate::reader::{Proposal, Rule, Target};
 use crate::world::{AgentPlace, InstanceState};
 
 impl Audit {
-    /// The state of an agent's instance after an operation that concerns only the agent's own node, or the rule that
-    /// inhibits it; `None` for other operations.
+    /// For an adapt, a sleep or a wake, the state of the agent's instance after it, or the rule that inhibits it;
+    /// `None` for other operations.
     pub(super) fn change_by(&self, place: AgentPlace, proposal: &Proposal) -> Option<Result<InstanceState, Rule>> {
         let agent = self.world.agent(place);
         let application = &self.header.applications[agent.application as usize];
@@ -35,7 +35,8 @@ impl Audit {
         }
     }
 
-    /// Checks an accepted adapt, sleep or wake: it must be possible, and the additional hardware must be free.
+    /// Checks an accepted adapt, sleep or wake: it must be possible, and the additional hardware must be free. Then it
+    /// is enacted with the others.
     pub(super) fn changes(&mut self, case: &mut Case<'_>, place: AgentPlace, own: u32) {
         let changed = match &case.change {
             Some(Ok(changed)) => *changed,

@@ -21,11 +21,11 @@ pub(super) struct Comparisons {
     has_placement_changed: bool,
     /// The time of the last cycle.
     last_cycle: Option<f64>,
-    /// The time of a cycle that was just recorded.
+    /// The time of the last cycle, while its comparison may still follow.
     awaited: Option<f64>,
-    /// The time of a cycle without a comparison.
+    /// The time of the first cycle without a comparison that has not been reported.
     missing: Option<f64>,
-    /// For each node, its connected part of the infrastructure; valid until the infrastructure changes.
+    /// For each node, its connected component of the infrastructure; empty if not computed since the last change.
     parts: Vec<u32>,
 }
 
@@ -60,7 +60,8 @@ impl Audit {
         self.comparisons.awaited = Some(self.time);
     }
 
-    /// Called when another record than a comparison follows a cycle.
+    /// Called before a record that is neither a comparison nor an owner's action: the last cycle then has no
+    /// comparison.
     pub(super) fn note_cycle_without_comparison(&mut self) {
         if let Some(time) = self.comparisons.awaited.take() {
             self.comparisons.missing.get_or_insert(time);
@@ -169,8 +170,8 @@ impl Audit {
         }
     }
 
-    /// Checks that the best placement is feasible. An application can have an instance only if a node is large enough
-    /// for one, and a user can be served only if the user's access point is connected to such a node.
+    /// Checks the best placement against upper bounds. An application can have an instance only if a node is large
+    /// enough for one, and a user can be served only if the user's access point is connected to such a node.
     fn check_best_counts(&mut self, best: &Worth) {
         self.find_parts();
         let mut rooms: FxHashMap<u32, Capacity> = FxHashMap::default();
@@ -205,7 +206,7 @@ impl Audit {
     }
 
     /// An upper bound on the number of instances: every node that is up is filled with instances of the smallest
-    /// application.
+    /// application. `u64::MAX` if nothing bounds it.
     fn instances_max(&self) -> u64 {
         let smallest = self.header.applications.iter().map(|application| application.hardware.as_units()).min();
         let Some(smallest @ 1..) = smallest else { return u64::MAX };

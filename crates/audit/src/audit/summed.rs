@@ -1,4 +1,4 @@
-//! Checks traces of counts: instances by application and tier instead of individually.
+//! Checks traces of counts, which record instances by application and tier instead of individually.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::reader::{Counted, Detail, Gone, Handovers, Header, OutcomeCounts, Pla
 /// The number of instances of each application in each tier.
 pub(super) struct Tiers {
     instances: BTreeMap<(u32, u32), u64>,
-    /// The hardware of each tier.
+    /// The total hardware of each tier, in units; `u64::MAX` if unbounded.
     rooms: BTreeMap<u32, u64>,
 }
 
@@ -81,7 +81,7 @@ impl Audit {
         self.require_each_once(record.moves.iter().map(|(application, count)| ((*application, 0), *count)));
     }
 
-    /// Checks that counts are unique, in order, and not zero.
+    /// Checks that the keys of the rows ascend without duplicates, and that no count is zero.
     fn require_each_once(&mut self, rows: impl Iterator<Item = ((u32, u32), u64)>) {
         let mut last = None;
         let mut is_true = true;
@@ -205,7 +205,8 @@ impl Audit {
         }
     }
 
-    /// Checks that an application without judged proposals does not move, and that the recorded rules are possible.
+    /// Checks that no instance of an application without outcomes came to a tier, and that the recorded rules are
+    /// possible.
     fn require_rules(&mut self, record: &Counted, after: &Tiers) {
         let mut judged = vec![false; self.header.applications.len()];
         record.outcomes.iter().for_each(|counts| judged[counts.application as usize] = true);

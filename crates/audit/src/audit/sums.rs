@@ -13,7 +13,7 @@ const DELAY_MAX: f64 = 1e6;
 /// The bounds of a bin are known up to this relative error.
 const BIN_TOLERANCE: f64 = 1e-6;
 
-/// Quantities that the trace records more than once, in different sums.
+/// Quantities that the trace records more than once, added up in different ways.
 pub(super) struct Sums {
     /// For each application, the number of its users.
     users: Vec<u64>,
@@ -21,14 +21,15 @@ pub(super) struct Sums {
     responses: Vec<Seen>,
     /// For each application, the sum of its users' records at the end.
     clients: Vec<Seen>,
-    /// For each application, its evaluations and the sum of the rates that they saw.
+    /// For each application, the number of its evaluations, and the sum of the rates that those in the default flavour
+    /// saw.
     usage: Vec<(u64, f64)>,
     /// For each application, the sum of rate over capacity in evaluations of instances in a flavour other than the
     /// default.
     used_in_flavours: Vec<f64>,
     /// For each application, how often its agents were judged.
     judged: Vec<u64>,
-    /// For each application, whether it had an instance.
+    /// For each application, whether it ever had an instance.
     had_instance: Vec<bool>,
     /// The number of evaluations, according to the records `usage`.
     recorded_evaluations: u64,
@@ -39,7 +40,7 @@ pub(super) struct Sums {
     is_silence_checked: bool,
 }
 
-/// The results of client requests.
+/// The results of client requests: how many were served and lost, and the sum of the response times.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Seen {
     served: u64,
@@ -97,8 +98,8 @@ impl Sums {
         self.users[application as usize]
     }
 
-    /// Adds an evaluation that saw client requests of this rate. `handles` is the capacity of the instance, if it is
-    /// not in the default flavour.
+    /// Adds an evaluation that saw client requests of this rate. `handles` is the rate that the instance can handle;
+    /// `None` in the default flavour.
     pub(super) fn evaluated(&mut self, application: u32, rate: f64, handles: Option<f64>) {
         let (evaluations, requests) = &mut self.usage[application as usize];
         *evaluations += 1;

@@ -1,4 +1,4 @@
-//! The header of a trace: the run, its infrastructure, policies, users and rules.
+//! The header of a trace: the run and its strategies, applications, nodes, policies and users.
 
 use mario_domain::{
     Application, ApplicationId, Capacity, Fact, Flavour, Hardware, Id, Models, NodeId, OwnerId, Quantity, Sleep,
@@ -12,7 +12,7 @@ use super::record::{Record, Target};
 /// The newest supported version of the format. All older versions are supported.
 pub const FORMAT: u64 = 7;
 
-/// The header of a trace: the run, its infrastructure, policies, users and rules.
+/// The header of a trace: the run and its strategies, applications, nodes, policies and users.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Header {
     /// The version of the format.
@@ -63,7 +63,7 @@ pub struct Header {
     /// Whether the trace records late requests and response times of each application.
     #[serde(default, skip_serializing_if = "is_false")]
     pub measures: bool,
-    /// The models of energy, money and carbon.
+    /// The models of energy, money and carbon; `None` if they are not computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<Models>,
     /// Data that only traces of live nodes have.
@@ -137,7 +137,8 @@ impl Detail {
 pub enum Arbitration {
     /// By the managers of all nodes concerned; all accepted operations are enacted together.
     Managers,
-    /// One by one, by free hardware alone; each accepted operation is enacted before the next request is judged.
+    /// One by one, by free hardware and by acceptance policies, also for targets that are not neighbours; each accepted
+    /// operation is enacted before the next request is judged.
     Sequential,
     /// By the plan of a central planner, enacted one by one.
     Central,
@@ -187,7 +188,7 @@ pub struct TracedNode {
     pub id: NodeId,
     /// Its total hardware.
     pub capacity: Capacity,
-    /// Its distance from the top.
+    /// The index of its tier, from 0 at the top.
     #[serde(default)]
     pub tier: u32,
     /// The indices of its neighbours.
@@ -198,7 +199,7 @@ pub struct TracedNode {
     /// Whether users can be connected to it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub access_point: bool,
-    /// The index of its manager's policy in `acceptances`.
+    /// The index of its manager's policy in `acceptances`; `None` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<u32>,
 }
@@ -271,7 +272,7 @@ impl Header {
         self.applications.iter().any(|application| application.sleep.is_some())
     }
 
-    /// An invalid index in the header, if any.
+    /// The first fault that makes the header unusable, such as an index out of range; `None` if there is none.
     pub(super) fn fault(&self) -> Option<String> {
         let (nodes, applications, policies) = (self.nodes.len(), self.applications.len(), self.policies.len());
         for table in [nodes, applications, policies, self.users.len()] {

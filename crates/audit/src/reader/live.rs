@@ -357,7 +357,7 @@ impl LiveRule {
         "descriptor",
     ];
 
-    /// The rule with this word.
+    /// The rule with this word; `None` if the word is unknown.
     pub(super) fn with_word(word: &str, detail: Option<String>) -> Option<LiveRule> {
         LiveRule::WORDS.into_iter().find(|known| *known == word).map(|word| LiveRule { word, detail })
     }
@@ -379,7 +379,7 @@ impl LiveRule {
 }
 
 impl Live {
-    /// The indices of the header that it contains.
+    /// Checks the indices into the header that it contains.
     pub(super) fn places<'a>(&self, places: Places<'a>) -> Places<'a> {
         let places = places.node(self.node);
         match &self.happened {

@@ -303,7 +303,7 @@ fn proposal<E: de::Error>(word: Word, target: Target) -> Result<Proposal, E> {
     let is_right = match target {
         Target::Flavour(_) => operation.asks_for_flavour(),
         Target::Own | Target::Node(_) => !operation.asks_for_flavour(),
-        // The empty name is not a valid id.
+        // Also for an adapt: the empty name, for example, is not a valid id of a flavour.
         Target::Unknown(_) => true,
     };
     if is_right { Ok(Proposal { operation, target }) } else { Err(E::custom("the target of an adapt is a flavour")) }

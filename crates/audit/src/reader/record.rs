@@ -53,15 +53,15 @@ pub enum Record {
     Counts(Counted),
     /// Instances were lost with their nodes, in a trace of counts.
     Gone(Gone),
-    /// The owner of a node acted on an instance there.
+    /// The owner of a node acted on instances there.
     Owner(Owner),
     /// Actions of owners, in a trace of counts.
     Owners(Owners),
     /// A client request reached a sleeping instance, and its manager decided whether it may wake.
     Woken(Woken),
-    /// Client requests that reached sleeping instances, in a trace of counts.
+    /// A client request reached a sleeping instance of an application, in a trace of counts.
     Wakings(Wakings),
-    /// The exact response times of an application in the whole run.
+    /// A fine histogram of the response times of an application in the whole run, and its late requests.
     Latency(Latency),
     /// The number of hops of client requests in the whole run.
     Traffic(Traffic),
@@ -125,9 +125,9 @@ pub struct Seen {
     pub inhibited: Vec<Proposal>,
     /// The solutions of its policy, in order.
     pub solutions: Vec<Solution>,
-    /// Why the policy failed; `None` if it succeeded.
+    /// Why the evaluation ended early, such as an exhausted budget; `None` if it was complete.
     pub ending: Option<String>,
-    /// The number drawn for it, if its policy uses randomness.
+    /// The random number drawn for it, if its policy uses randomness.
     pub random: Option<u32>,
 }
 
@@ -367,7 +367,7 @@ impl Record {
         }
     }
 
-    /// An invalid index in the record, if any.
+    /// The first index of the record that is out of range, in words; `None` if there is none.
     pub(super) fn fault(&self, header: &Header) -> Option<String> {
         let places = Places { header, fault: None };
         match self {

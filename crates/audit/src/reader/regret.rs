@@ -1,4 +1,4 @@
-//! The distance of the placement from the best one.
+//! Records of regret: the value of the placement compared with that of the best known one.
 
 /// See [`Record::Regret`](super::Record::Regret).
 #[derive(Clone, PartialEq, Debug)]
@@ -50,7 +50,8 @@ impl Search {
 }
 
 impl Worth {
-    /// Whether this value is less than another.
+    /// Whether this value is less than another: fewer applications present, then fewer satisfied users, then fewer
+    /// served users, then a higher latency, then more instances.
     pub fn is_less_than(&self, other: &Worth) -> bool {
         let first = |worth: &Worth| (worth.present, worth.satisfied, worth.served);
         let then = |worth: &Worth| (worth.latency_millionths, worth.instances);

@@ -51,7 +51,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The words of all rules.
+    /// The words of all rules except those of live nodes.
     pub const WORDS: [&'static str; 10] = [
         "capacity",
         "neighbourhood",

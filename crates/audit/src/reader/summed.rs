@@ -123,7 +123,7 @@ pub struct Placed {
     pub instances: u64,
 }
 
-/// The applications in a record of this module.
+/// The indices of the applications in a record of counts or usage; empty for other records.
 pub(super) fn applications(record: &Record) -> Vec<u32> {
     match record {
         Record::Usage(record) => vec![record.application],

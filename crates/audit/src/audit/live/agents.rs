@@ -10,8 +10,8 @@ use crate::report::Counts;
 use crate::texts::proposal_text;
 
 impl LiveWorld {
-    /// Checks an evaluation: the node owns the instance, no transfer of it is open, and the agent sees the free
-    /// hardware of its node.
+    /// Checks an evaluation: the node owns the instance, no transfer of it is open, the agent sees the free hardware of
+    /// its node, and its decision is the recomputed one, if decisions are recomputed.
     pub(super) fn evaluation(&mut self, record: &Evaluation) {
         self.counts.evaluations += 1;
         let (node, instance) = (record.node, &record.instance);
@@ -79,8 +79,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that a request to a target, or an inhibited request, is the agent's last proposal. A node that is being
-    /// drained sends requests without its agents.
+    /// Checks that a request to `target` is the agent's last proposal. Not checked on a node that was ever drained,
+    /// because draining sends requests without proposals, nor on a node with incomplete records.
     pub(super) fn require_proposed(
         &mut self,
         node: u32,
@@ -105,7 +105,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that the outcomes of a cycle follow from the records of live nodes, or are inhibitions.
+    /// Checks that the accepted outcomes of a cycle are those that the records of live nodes led to, and that the
+    /// inhibited ones are the agents' last proposals.
     pub(super) fn cycle(&mut self, cycle: &Cycle) {
         for outcome in &cycle.outcomes {
             let recorded = match outcome {
@@ -132,7 +133,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks an inhibited proposal: its node must still own the instance.
+    /// Checks an inhibited proposal: it is the last proposal for an instance that a node owns, or the instance has
+    /// ended.
     fn inhibited(&mut self, instance: &InstanceId, proposal: &Proposal) {
         let owner = (0..).zip(&self.nodes).find(|(_, node)| node.owned.contains_key(instance)).map(|(place, _)| place);
         match owner {
@@ -165,7 +167,7 @@ impl LiveWorld {
     }
 }
 
-/// The expected outcome for an accepted proposal.
+/// The accepted proposal in the form of [`Expected`], for comparison; `None` if live nodes record no such outcome.
 fn accepted(instance: &InstanceId, proposal: &Proposal, new: Option<&InstanceId>) -> Option<Expected> {
     match (proposal.operation, &proposal.target, new) {
         (AgentOperation::Undeploy, ..) => Some(Expected::Undeploy { instance: instance.clone() }),

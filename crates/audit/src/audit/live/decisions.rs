@@ -58,7 +58,7 @@ impl LiveDecisions {
         (self.made, self.made)
     }
 
-    /// The kinds of decisions that were not recomputed, in words.
+    /// The kinds of decisions that were not recomputed, in words for the report.
     pub(super) fn unchecked(&self, header: &Header) -> Vec<String> {
         let mut unchecked = Vec::new();
         if self.policies.iter().flatten().any(|policy| !policy.remembers().is_nothing()) {
@@ -122,7 +122,7 @@ impl LiveDecisions {
         Some((text(&decided, &ending), text(&seen.solutions, &seen.ending)))
     }
 
-    /// Builds the knowledge base of an agent; returns its instance.
+    /// Builds the knowledge base of an agent in `facts`. Returns the constant that denotes its instance.
     fn know(
         &mut self,
         header: &Header,
@@ -192,7 +192,8 @@ impl LiveDecisions {
     }
 }
 
-/// The applications described on a node: those of its instances, in custody or reserved, ordered by id.
+/// The applications that agents on a node see: those of instances that it owns, keeps in custody or has reserved
+/// hardware for, each once, ordered by id.
 fn hosted(header: &Header, state: &LiveNode) -> Vec<u32> {
     let owned = state.owned.values().map(|owned| owned.application);
     let custody = state.custody.values().map(|custody| custody.owned.application);
@@ -247,7 +248,7 @@ fn are_same(decided: &[Solution], recorded: &[Solution]) -> bool {
 
 /// A number as seen by an agent: an integer if it is whole.
 fn number(value: f64) -> Constant {
-    /// Beyond this, not every whole number is a float.
+    /// 2^53. Beyond it, not every whole number is a float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() <= EXACT { Value::Integer(value as i64) } else { Value::Float(value) }
 }

@@ -16,14 +16,14 @@ pub(super) struct LiveNode {
     capacity: Capacity,
     /// The number of its last journal record.
     number: Option<u64>,
-    /// Whether its records start in the middle, or have a gap.
+    /// Whether its records are missing, start in the middle, or have a gap.
     pub(super) is_partial: bool,
     has_records: bool,
     pub(super) owned: BTreeMap<InstanceId, OwnedState>,
     pub(super) custody: BTreeMap<InstanceId, CustodyState>,
     pub(super) offers: BTreeMap<String, OfferState>,
     pub(super) draining: BTreeMap<String, Hardware>,
-    /// The surplus hardware of copies that have not been restarted yet.
+    /// By workload, the surplus hardware of copies that have not been restarted in their smaller flavour yet.
     pub(super) shrinking: BTreeMap<String, Hardware>,
     pub(super) taken: BTreeSet<String>,
     pub(super) reserved: BTreeMap<String, ReservedState>,
@@ -65,7 +65,7 @@ impl LiveNode {
         }
     }
 
-    /// The hardware of its copies.
+    /// The hardware that its copies use, including copies that are stopping and the surplus of shrinking ones.
     fn used(&self) -> Hardware {
         let owned = self.owned.values().map(|owned| owned.needed);
         let custody = self.custody.values().filter(|custody| !custody.is_ended).map(|custody| custody.owned.needed);
@@ -99,14 +99,14 @@ impl LiveNode {
         Some(custody)
     }
 
-    /// Marks the copy of an instance as stopping. Its surplus hardware counts until it has stopped.
+    /// Marks the copy of an instance as stopping. Its surplus hardware counts as used until it has stopped.
     pub(super) fn drain(&mut self, owned: &OwnedState) {
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
         self.draining.insert(owned.workload.clone(), owned.needed.saturating_add(surplus));
     }
 
-    /// Changes the hardware that an instance needs. Returns whether the instance is on the node. The surplus of its
-    /// copy counts until it has been restarted.
+    /// Changes the hardware that an instance needs. Returns whether the node owns the instance. The surplus of its copy
+    /// counts as used until the copy has been restarted.
     fn change(&mut self, instance: &InstanceId, application: u32, flavour: u32, needed: Hardware) -> bool {
         let Some(owned) = self.owned.get_mut(instance) else { return false };
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
@@ -119,7 +119,7 @@ impl LiveNode {
         true
     }
 
-    /// The instance that a transfer keeps in custody.
+    /// The instance in custody that this transfer handed over, if any.
     pub(super) fn custody_by(&self, transfer: &str) -> Option<InstanceId> {
         let custody = self.custody.values().find(|custody| custody.transfer == transfer);
         custody.map(|custody| custody.owned.instance.clone())

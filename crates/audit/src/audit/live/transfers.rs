@@ -11,7 +11,7 @@ use crate::reader::{CustodyState, NodeState, OfferState, OwnCause, OwnedState};
 #[derive(Default)]
 pub(super) struct Life {
     owner: Option<u32>,
-    /// The epoch of its last owner.
+    /// The highest epoch of any owner so far.
     epoch: u32,
     has_ended: bool,
     /// Whether it may be missing: its node lost its disk, was declared lost, or has a gap in its records.
@@ -31,7 +31,7 @@ pub(super) struct Departure {
 }
 
 impl LiveWorld {
-    /// Adds an instance to those that a node owns.
+    /// Adds an instance to those that a node owns, and checks that the cause allows it.
     pub(super) fn own(&mut self, node: u32, owned: &OwnedState, cause: &OwnCause) {
         let instance = &owned.instance;
         let expected_epoch = match cause {
@@ -114,7 +114,7 @@ impl LiveWorld {
         Some(epoch)
     }
 
-    /// Returns an instance to its source after the target declined it. Returns its epoch.
+    /// Ends the custody of an instance whose target declined it. Returns its epoch; `None` if it was not in custody.
     fn take_back(&mut self, node: u32, instance: &InstanceId, transfer: &str) -> Option<u32> {
         let custody = self.nodes[node as usize].custody.remove(instance);
         let fits = custody.as_ref().is_some_and(|custody| custody.transfer == transfer);
@@ -126,7 +126,8 @@ impl LiveWorld {
         custody.map(|custody| custody.owned.epoch)
     }
 
-    /// Checks that an instance that was handed over to a lost node continues under a fresh id.
+    /// Ends the custody of an instance that was handed over to a lost node: its source continues it under a fresh id,
+    /// and the old id may be missing at the end.
     fn adopt(&mut self, node: u32, transfer: &str) {
         let Some(instance) = self.nodes[node as usize].custody_by(transfer) else {
             return self.require(false, node, FindingKind::Transfer, "an instance that it handed over", transfer);
@@ -197,7 +198,7 @@ impl LiveWorld {
         self.depart(offer.transfer.clone(), departure);
     }
 
-    /// Checks that a departing instance was prepared by the agent of an instance here.
+    /// Checks that a transfer was prepared for this instance, and ends the preparation. For an offer, it is the parent.
     fn leave(&mut self, node: u32, transfer: &str, instance: &InstanceId) {
         let state = &mut self.nodes[node as usize];
         let prepared = state.preparing.remove(transfer);
@@ -246,7 +247,8 @@ impl LiveWorld {
         }
     }
 
-    /// Ends a transfer that the target declined.
+    /// Ends an offer that the target declined, or a declined handover of an instance that an operator has ended
+    /// meanwhile.
     pub(super) fn is_not_taken(&mut self, node: u32, transfer: &str) {
         let state = &mut self.nodes[node as usize];
         let is_offer = state.offers.remove(transfer).is_some();
@@ -285,7 +287,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks a proposal that is sent to a target: its node owns the instance, and no other transfer of it is open.
+    /// Checks a proposal that is sent to a target: its node owns the instance, no other transfer of it is open, and the
+    /// id of the transfer is fresh.
     pub(super) fn prepare(
         &mut self,
         node: u32,
@@ -319,7 +322,8 @@ impl LiveWorld {
         }
     }
 
-    /// Replaces the state of a node with missing records by its reported state.
+    /// Updates the owners and the placement after a node with missing records reported its state. `before` are the
+    /// instances that it owned according to its records.
     pub(super) fn claim_all(&mut self, node: u32, before: &[InstanceId], state: &NodeState) {
         for instance in before {
             if state.owned.iter().all(|owned| owned.instance != *instance) {
@@ -338,7 +342,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that every instance that was neither undeployed nor lost with a disk is owned or in custody.
+    /// Checks that every instance that has neither ended nor been excused is owned or in custody. Not checked if the
+    /// records of any node are incomplete.
     pub(super) fn require_nothing_lost(&mut self) {
         let is_kept = |instance: &InstanceId| self.nodes.iter().any(|node| node.custody.contains_key(instance));
         let has_silent = self.nodes.iter().any(|node| node.is_partial);
