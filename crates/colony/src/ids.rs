@@ -1,4 +1,4 @@
-//! Ids that only one node can create.
+//! The ids of journals, transfers, copies, reservations and deploys; a node creates its own with `IdSource`.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct JournalId(pub u128);
 
-/// The id of one transfer of an instance, created by the source: the source's journal, its number of boots, and a
+/// The id of one transfer of an instance, created by the source: the source's journal, the number of its boot, and a
 /// counter. Never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TransferId {
@@ -67,7 +67,7 @@ pub(crate) struct IdSource {
     tokens: Tokens,
 }
 
-/// A generator of tokens, seeded by the shell. It is `SplitMix64`, called twice.
+/// A generator of tokens, seeded by the shell: `SplitMix64`, two numbers for each token.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Tokens {
     seed: u64,

@@ -18,13 +18,15 @@ use crate::message::{Message, TransferKind};
 /// An event for a node.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Input {
-    /// The links that work now, in the order in which agents see the neighbours.
+    /// The neighbours whose links work now, in the order in which agents see them.
     Neighbours(Vec<NodeId>),
     /// The client requests that reached an instance in the last evaluation period.
     Observed(Observation),
-    /// The agent should evaluate its policy. A node with an evaluation period does so on its own timer.
+    /// The agent of this instance evaluates its policy, unless it waits for a transfer. A node with an evaluation
+    /// period does so on its own timer.
     Evaluate(InstanceId),
-    /// The node's manager should judge the agent's proposal. A node with an evaluation period does so on its own timer.
+    /// The node's manager judges the last proposal of this instance's agent. A node with an evaluation period does so
+    /// on its own timer.
     Judge(InstanceId),
     /// A client request reached a sleeping instance. The manager judges whether the instance may wake, unless it
     /// already inhibited that since the agent's last evaluation. [`Node::is_asleep`](crate::Node::is_asleep) returns
@@ -32,7 +34,7 @@ pub enum Input {
     Requested(InstanceId),
     /// Evicts the instances under notice whose agents have had their last evaluation.
     Evict,
-    /// Asks the owner of the node which instances to evict or to shrink.
+    /// Evaluates the policy of the node's owner: which instances to evict or to shrink.
     Initiative,
     /// A message arrived.
     Received {
@@ -56,7 +58,8 @@ pub enum Input {
     },
     /// A stopping copy has stopped.
     Stopped(WorkloadId),
-    /// A copy now runs in its new flavour.
+    /// The last [`Effect::Adapt`] of this copy is done: it no longer runs in its old flavour or description, so its
+    /// surplus hardware is free.
     Adapted(WorkloadId),
     /// The last [`Effect::Sweep`] is done: only the copies that it listed run on the node.
     Swept,
@@ -75,7 +78,7 @@ pub struct Observation {
     pub instance: InstanceId,
     /// One fact for each last hop and latency, in standard order.
     pub requests: Vec<RequestFact>,
-    /// A number drawn for the next evaluation, if the policy uses randomness.
+    /// A random number that the next evaluation may use; `None` if none was drawn.
     pub random: Option<u32>,
 }
 
@@ -86,7 +89,7 @@ pub struct RequestFact {
     pub neighbour: Target,
     /// How many arrived in the evaluation period.
     pub rate: f64,
-    /// The latency of the path.
+    /// The latency of the path from the client, in the scenario's time units; in milliseconds on a live node.
     pub latency: f64,
 }
 
@@ -202,7 +205,7 @@ pub enum Report {
     Evaluated {
         /// Its instance.
         instance: InstanceId,
-        /// The agent's proposal.
+        /// The agent's proposal; `None` if its policy proposes nothing, or has no valid answer.
         proposal: Option<Proposal>,
         /// Whether the policy failed to return a valid answer.
         has_failed: bool,
@@ -260,13 +263,13 @@ pub enum Report {
     },
     /// The copy of a dropped reservation has stopped.
     Freed(WorkloadId),
-    /// A request was accepted and enacted, or inhibited: a label of rule r1.
+    /// A request was accepted and enacted, or inhibited: a label of rule (r1) of the semantics.
     Judged {
         /// The request.
         request: Request,
         /// The verdict of the managers concerned.
         verdict: Verdict,
-        /// The instance that the operation created.
+        /// The instance that the operation created; `None` if it created none.
         created: Option<InstanceId>,
     },
     /// An instance arrived from a neighbour.
@@ -287,14 +290,14 @@ pub enum Report {
         /// The version before the update, which stays in use if the update was rejected; `None` if the instance is not
         /// here.
         from: Option<u64>,
-        /// The version of the update.
+        /// The version of the update; `None` for a rollback without a previous version.
         to: Option<u64>,
-        /// The reason, if the update was rejected.
+        /// The reason, if the update was rejected; else `None`.
         refused: Option<Inhibition>,
     },
     /// An instance that an operator undeployed has ended.
     Undeployed(InstanceId),
-    /// An instance that an operator undeployed is on another node, which had taken it before.
+    /// An instance that an operator undeployed in custody is alive: the target had already taken it.
     LivesOn {
         /// The instance.
         instance: InstanceId,
@@ -347,11 +350,12 @@ pub enum Report {
         /// The failure.
         failure: Failure,
     },
-    /// A neighbour's journal has fewer records than before; it is ignored until it is replaced.
+    /// A neighbour's journal lacks records that it had before, so its disk was restored from a backup. The neighbour is
+    /// ignored until it has another journal.
     RefusedPeer(NodeId),
 }
 
-/// The facts and the decision of an agent.
+/// The facts that an agent saw in one evaluation, and its decision.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Seen {
     /// The description of its application.
@@ -364,11 +368,11 @@ pub struct Seen {
     pub requests: Vec<RequestFact>,
     /// Its remembered inhibitions, in the order seen.
     pub inhibited: Vec<(AgentOperation, Target)>,
-    /// The first solution of its policy.
+    /// The first solution of its policy; `None` if it has none.
     pub solution: Option<FirstSolution>,
-    /// The reason why the policy stopped before it returned a solution.
+    /// Why the evaluation was stopped, e.g. because its budget was spent; `None` if it was complete.
     pub ending: Option<String>,
-    /// The random number drawn for this evaluation.
+    /// The random number drawn for this evaluation; `None` if none was drawn.
     pub random: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! The durable state of a node: the records of its journal, and the ledger, the result of applying them.
+//! The durable state of a node: the records of its write-ahead journal, and the ledger that results from applying them.
 
 mod entries;
 mod kept;
@@ -29,7 +29,7 @@ pub enum Record {
         node: NodeId,
         /// The id of the journal.
         journal: JournalId,
-        /// How often it has been opened, from 0.
+        /// The number of this boot, from 0.
         boot: u32,
     },
     /// This node owns an instance.
@@ -41,7 +41,7 @@ pub enum Record {
     },
     /// An instance is handed over, and kept in custody until the target has answered.
     Custody(Custody),
-    /// The copy of an instance in custody was stopped for good by an operator.
+    /// An operator ended an instance in custody: its copy here stops for good.
     CustodyEnded {
         /// The instance.
         instance: InstanceId,
@@ -75,7 +75,7 @@ pub enum Record {
         /// The flavour that it runs in.
         flavour: FlavourIndex,
     },
-    /// An instance runs in another flavour.
+    /// An instance is to run in another flavour.
     Adapted {
         /// The instance.
         instance: InstanceId,
@@ -92,7 +92,8 @@ pub enum Record {
         /// The instance.
         instance: InstanceId,
     },
-    /// A copy now runs in a smaller flavour, or the copy of a sleeping instance has stopped.
+    /// A copy no longer uses its surplus hardware: it no longer runs in its larger flavour or description, or it
+    /// stopped because its instance sleeps.
     Shrunk {
         /// The copy.
         workload: WorkloadId,
@@ -125,12 +126,12 @@ pub enum Record {
         node: NodeId,
         /// Its journal.
         journal: JournalId,
-        /// The number of records in that journal.
+        /// The number of records in that journal; `u64::MAX` if the neighbour is rejected because records are missing.
         sequence: u64,
     },
 }
 
-/// The maximum number of idempotency keys of deploys; the newest are kept.
+/// The maximum number of idempotency keys of deploys that are kept. A new key replaces the oldest.
 const KEYS_MAX: usize = 1024;
 
 /// The state that results from the records of a journal. Nothing else survives a crash.
@@ -149,7 +150,7 @@ pub struct Ledger {
     /// Transfers that were taken and not forgotten yet, with their sources.
     pub(crate) taken: BTreeMap<TransferId, NodeId>,
     pub(crate) draining: BTreeMap<WorkloadId, Draining>,
-    /// Copies that are to run in a smaller flavour, or to stop because their instances sleep, and the surplus hardware
+    /// Copies that are to run with less hardware, or to stop because their instances sleep, and the surplus hardware
     /// that they use until then.
     pub(crate) shrinking: BTreeMap<WorkloadId, Hardware>,
     pub(crate) deploys: Vec<(DeployKey, InstanceId)>,
@@ -312,7 +313,7 @@ impl Ledger {
     }
 
     /// Changes the needs of an instance. The surplus hardware of its copy counts as used until the copy has been
-    /// restarted.
+    /// restarted or stopped.
     fn change(&mut self, instance: &InstanceId, change: impl FnOnce(&mut Owned)) {
         let Some(owned) = self.owned.get_mut(instance) else { return };
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
@@ -335,8 +336,9 @@ impl Ledger {
         self.draining.insert(owned.workload, draining);
     }
 
-    /// The hardware of all copies on the node: owned, in custody, and stopping. A copy that was stopped before its
-    /// instance was handed over keeps its hardware: the node owns the instance again if the target does not take it.
+    /// The hardware of all copies on the node: owned, in custody, and stopping, with the surplus of shrinking copies. A
+    /// copy that was stopped before its instance was handed over keeps its hardware: the node owns the instance again
+    /// if the target does not take it.
     pub fn used(&self) -> Hardware {
         let owned = self.owned.values().map(Owned::needed);
         let custody = self.custody.values().filter(|custody| !custody.is_ended).map(|custody| custody.owned.needed());
@@ -395,7 +397,7 @@ impl Ledger {
         self.peers.iter()
     }
 
-    /// The number of the last record that concerns a neighbour.
+    /// The number of the last record that concerns a neighbour; 0 if none does.
     pub(crate) fn concerning(&self, neighbour: &NodeId) -> u64 {
         self.concerning.get(neighbour).copied().unwrap_or(0)
     }
@@ -410,7 +412,7 @@ impl Ledger {
         self.taken.keys().copied().filter(|transfer| !self.lost.contains(&transfer.journal))
     }
 
-    /// The copies that must run on the node, or stop: any other copy there is an orphan.
+    /// The copies that the ledger knows: owned, in custody, or draining. Any other copy on the node is an orphan.
     pub fn workloads(&self) -> impl Iterator<Item = WorkloadId> {
         let owned = self.owned.values().map(|owned| owned.workload);
         let custody = self.custody.values().map(|custody| custody.owned.workload);

@@ -1,4 +1,5 @@
-//! The rules of one node: its agents, its manager, and how instances move between nodes.
+//! The deterministic state machine of one node: its agents, its manager, and the transfer of instances between nodes.
+//! The router of client requests is a second state machine beside it, in [`routing`].
 //!
 //! Start at [`Node::handle`]: time and inputs come in, effects come out.
 //!
@@ -44,21 +45,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The rules that both nodes and simulators apply are pure functions in [`rules`]: [`rules::judge`],
-//! [`rules::remember`], [`rules::expire`], [`rules::know`]. The simulator's population applies them to all nodes at
-//! once; a daemon drives one [`Node`] with messages. Tests check that both produce the same labels.
+//! The rules that both nodes and simulators apply are pure functions in [`rules`], such as [`rules::judge`],
+//! [`rules::remember`] and [`rules::know`]. The simulator's population applies them to all nodes at once; a daemon
+//! drives one [`Node`] with messages. Tests check that both accept and inhibit the same requests.
 //!
-//! **Transfer.** The source keeps an instance in custody until the target has taken it. The migration takes effect with
-//! a single record in the target's journal, so safety does not depend on clocks, leases or failure detection.
-//! `docs/transfer.md` has the protocol and its invariants.
+//! **Transfer.** The transfer of an instance is crash-safe and idempotent: the source keeps the instance in custody
+//! until the target has taken it, and lost messages are resent, late and duplicate ones do no harm. The migration takes
+//! effect with a single record in the target's journal, so safety does not depend on clocks, leases or failure
+//! detection. `docs/transfer.md` has the protocol and its invariants.
 //!
 //! **Invariant:** no clock, no I/O, no ambient randomness, and no table of all nodes.
+//!
 //! **Invariant:** hardware used and reserved on a node never exceeds its capacity.
+//!
 //! **Invariant:** judging is total and fails closed: a request that cannot be judged is inhibited with a reason, never
 //! a panic.
+//!
 //! **Invariant:** only [`Ledger`] survives a crash, and only records of the journal change it.
 //!
-//! Not here: how messages travel and workloads run (`live`), simulated worlds (`simulator`), and policies (`policy`).
+//! In other crates: how messages travel and workloads run (`live`), simulated worlds (`simulator`), and the evaluation
+//! of policies (`policy`).
 
 mod ids;
 

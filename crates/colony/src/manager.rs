@@ -82,7 +82,8 @@ impl<K> Manager<K> {
         self.reservations.iter().fold(self.free, reserve)
     }
 
-    /// Checks whether an instance that needs this hardware fits. If not, returns the rule that inhibits it.
+    /// Checks that the node accepts instances, and that this hardware is neither used nor reserved. If not, returns the
+    /// rule that inhibits the request.
     pub fn has_room(&self, needed: Hardware) -> Result<(), Rule> {
         match self.availability {
             Availability::Down => Err(Rule::Down),
@@ -99,7 +100,7 @@ impl<K> Manager<K> {
         self.reservations.push(Reservation { key, needed });
     }
 
-    /// Ends a reservation. Returns the reserved amount, if there was one.
+    /// Ends a reservation. Returns the reserved amount; `None` if there was no such reservation.
     pub fn release(&mut self, key: &K) -> Option<Hardware>
     where
         K: PartialEq,

@@ -10,15 +10,17 @@ use crate::ids::{Epoch, JournalId, Token, TransferId};
 use crate::input::RequestFact;
 use crate::rules::{History, Remembered};
 
-/// A message between neighbours. Messages may be lost, repeated or late; only [`Message::Hello`], which opens a
-/// session, never arrives in a later one.
+/// A message between neighbours. Messages may be lost, duplicated, reordered or late. The receiver detects duplicate
+/// and late ones by the transfer's id, the reservation's token and the journals; it ignores them, or repeats its
+/// answer. Only [`Message::Hello`], which opens a session, never arrives in a later session.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Message {
     /// The first message of a session.
     Hello(Hello),
     /// The source asks the target to reserve hardware.
     Prepare(Arc<Prepare>),
-    /// The target has reserved hardware. Unless copies may not overlap, a healthy copy runs there.
+    /// The target has reserved hardware. A healthy copy runs there, unless the application is exclusive or the instance
+    /// sleeps: then no copy starts before the instance is taken.
     Ready {
         /// The transfer.
         transfer: TransferId,
@@ -105,7 +107,7 @@ pub struct Prepare {
     pub wakefulness: Wakefulness,
     /// How many replications the instance has left on the target; `None` for unlimited.
     pub replications_left: Option<u32>,
-    /// The size of the agent's snapshot.
+    /// The size of the agent's snapshot, in bytes.
     pub snapshot_bytes: u64,
 }
 

@@ -6,7 +6,7 @@
 //! | `sleep` | instances fall asleep, and client requests wake them |
 //! | `source` | instances leave: prepare, custody, gone |
 //! | `target` | instances come: judge, reserve, take |
-//! | `operators` | deploy, undeploy, pin, lost |
+//! | `operators`, `owner` | operators' commands; evictions and shrinks by the owner of the node |
 //! | `timers` | expiry, resending, restarting, periodic evaluation |
 //! | `recovery` | a node starts from the ledger of its journal |
 //! | `reasoner` | evaluates the policies of agents and of the manager |
@@ -52,7 +52,7 @@ pub struct Start {
     pub ledger: Ledger,
     /// The identity of a new journal: 128 random bits, never used before. Not used if the ledger has one.
     pub new_journal: JournalId,
-    /// Random bits that seed the tokens.
+    /// Random bits that seed the tokens of reservations.
     pub seed: u64,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct State {
     neighbours: Vec<NodeId>,
     /// The facts that neighbours sent about themselves.
     neighbour_facts: BTreeMap<NodeId, NeighbourFacts>,
-    /// Neighbours that are rejected because their journals went back in time.
+    /// Neighbours that are rejected because their journals were restored from backups.
     refused: BTreeSet<NodeId>,
     agents: BTreeMap<InstanceId, Agent>,
     outgoing: BTreeMap<TransferId, Outgoing>,
@@ -85,15 +85,14 @@ pub(crate) struct State {
     stopping: BTreeSet<WorkloadId>,
     /// Copies that did not start, of instances that are owned or in custody, and when they are restarted.
     restarts: BTreeMap<WorkloadId, Time>,
-    /// Whether copies that the ledger does not know may still run from before a restart.
+    /// Whether copies that were started before the last restart and are not in the ledger may still run. True from the
+    /// start until [`Input::Swept`]; until then, no new instance is accepted.
     is_recovering: bool,
 }
 
-/// The configuration, which is the same in all states of a node.
 #[derive(Clone, Debug)]
 struct ConfigRef(Arc<Config>);
 
-/// Facts about a neighbour.
 #[derive(Clone, Debug, Default)]
 struct NeighbourFacts(Arc<Vec<Fact>>);
 
@@ -168,7 +167,7 @@ pub enum StartError {
 pub struct Knowledge {
     /// The facts that it sees.
     pub facts: KnowledgeBase,
-    /// Its instance, among the facts.
+    /// The constant that denotes its instance in the facts.
     pub instance: Constant,
     /// Its application, with its policy.
     pub descriptor: Arc<Descriptor>,
@@ -186,7 +185,7 @@ impl Node {
         self.state.handle(&mut self.reasoner, now, input, effects);
     }
 
-    /// When to call [`Node::handle`] with [`Input::Timeout`], if nothing happens before.
+    /// When to call [`Node::handle`] with [`Input::Timeout`], if nothing happens before; `None` if no timer is set.
     pub fn next_timeout(&self) -> Option<Time> {
         self.state.next_timeout()
     }
@@ -206,12 +205,12 @@ impl Node {
         &self.state.manager
     }
 
-    /// The instances on it, in the order of their ids.
+    /// The instances that it owns, in the order of their ids.
     pub fn instances(&self) -> impl Iterator<Item = &InstanceId> {
         self.state.ledger.owned.keys()
     }
 
-    /// The snapshot that the agent of an instance here would take along if it migrated now.
+    /// The snapshot that an instance's agent would take along if it migrated now; `None` if the instance is not here.
     pub fn snapshot(&self, instance: &InstanceId) -> Option<AgentSnapshot> {
         self.state.agents.get(instance).map(Agent::snapshot)
     }
@@ -232,13 +231,13 @@ impl Node {
         self.state.ledger.owned.get(instance).is_some_and(Owned::is_asleep)
     }
 
-    /// Why a sleeping instance here may not wake; `None` unless a client request arrived since the last evaluation of
-    /// its agent. The manager is not asked again until the next evaluation.
+    /// Why the manager did not let an instance here wake for a client request; `None` unless that happened since its
+    /// agent's last evaluation. The manager is not asked again until the next evaluation.
     pub fn wake_refused(&self, instance: &InstanceId) -> Option<&Inhibition> {
         self.state.agents.get(instance)?.wake_refused.as_ref()
     }
 
-    /// Whether the node is quiescent: no transfer is pending, and no copy is starting or stopping.
+    /// Whether the node is quiescent: no transfer is open, and no copy is stopping, shrinking or to be restarted.
     pub fn is_quiet(&self) -> bool {
         self.state.is_quiet()
     }
@@ -319,7 +318,7 @@ impl State {
 }
 
 impl Step<'_> {
-    /// Adds a record to the journal and applies it.
+    /// Applies a record to the ledger and to the manager's hardware, and adds the effect that writes it to disk.
     fn journal(&mut self, record: Record) {
         let State { ledger, manager, .. } = &mut *self.state;
         let before = ledger.used();
@@ -367,7 +366,8 @@ impl Step<'_> {
         }
     }
 
-    /// Handles a message. A message for another journal, or from a rejected neighbour, is dropped.
+    /// Handles a message; drops it if it is for another journal or from a rejected neighbour. Handlers detect
+    /// duplicates.
     fn receive(&mut self, from: &NodeId, sender: JournalId, receiver: Option<JournalId>, message: Message) {
         if let Message::Hello(hello) = message {
             self.greeted(from, hello);
@@ -474,7 +474,7 @@ impl std::ops::Deref for ConfigRef {
     }
 }
 
-// All states of a node have the same configuration, and states that differ only in facts count as equal.
+// All states of a node share one configuration, so it always compares equal. Neighbours' facts are not hashed.
 impl PartialEq for ConfigRef {
     fn eq(&self, _: &ConfigRef) -> bool {
         true

@@ -1,4 +1,4 @@
-//! Routes client requests to an instance, hop by hop.
+//! Routes client requests to an instance, hop by hop, with a loop-free distance-vector protocol in the manner of Babel.
 //!
 //! A [`Router`] is a state machine beside [`Node`](crate::Node): [`Router::handle`] takes the time and a
 //! [`RouterInput`], and adds [`RouterEffect`]s to a list. A daemon passes it the working links and their costs, the
@@ -9,9 +9,9 @@
 //! | when | input to the router |
 //! |---|---|
 //! | a session with a neighbour begins, after both hellos | [`RouterInput::LinkUp`] |
-//! | its quantised latency changes | [`RouterInput::LinkCost`] |
+//! | the quantised latency of its link changes | [`RouterInput::LinkCost`] |
 //! | the session ends | [`RouterInput::LinkDown`] |
-//! | a copy of an instance that is owned or in custody is healthy | [`RouterInput::Hosted`], and then [`RouterInput::Named`] |
+//! | an instance that is owned or in custody has a healthy copy, or sleeps | [`RouterInput::Hosted`], and then [`RouterInput::Named`] |
 //! | a record `Undeployed` is on disk, and the copy drains | [`RouterInput::Leaving`] |
 //! | a record `Gone` is on disk, or a copy has drained or died | [`RouterInput::Unhosted`] |
 //! | [`Router::next_timeout`] has come | [`RouterInput::Timeout`] |
@@ -27,8 +27,9 @@
 //! once: an application that a neighbour does not know, a shorter path by another next hop, and a withdrawal. Large
 //! changes of distance are announced at the next tick, small ones every few ticks. `docs/routing.md` has the cost.
 //!
-//! **Invariant:** no clock, no I/O, no randomness; every table is bounded by [`RouterLimits`]. **Invariant:** a message
-//! from a neighbour never causes a panic, and at most a bounded number of messages.
+//! **Invariant:** no clock, no I/O, no randomness; every table is bounded by [`RouterLimits`].
+//!
+//! **Invariant:** a message from a neighbour never causes a panic, and at most a bounded number of messages.
 
 mod announce;
 mod applications;
@@ -66,7 +67,7 @@ pub enum RouterInput {
     LinkCost {
         /// The neighbour.
         neighbour: NodeId,
-        /// The new cost of the link.
+        /// The new cost of the link in microseconds. 0 counts as 1.
         cost: u32,
     },
     /// A session ended.
@@ -110,8 +111,8 @@ pub enum RouterInput {
         application: ApplicationId,
         /// The instance.
         instance: InstanceId,
-        /// The neighbour that took it. Requests go there until a route is known, or until [`RouterTiming::moved_for`]
-        /// has passed.
+        /// The neighbour that took it; `None` if it ended. Requests go there until a route is known, or until
+        /// [`RouterTiming::moved_for`] has passed.
         moved_to: Option<NodeId>,
     },
     /// The time of [`Router::next_timeout`] has been reached.
@@ -154,20 +155,21 @@ pub(crate) struct Neighbour {
     cost: u32,
     /// The number of the last update that was sent.
     sent: u64,
-    /// The number that was last repeated without routes.
+    /// The number of the last update that was repeated to it, without routes, so that it detects a loss.
     marked: u64,
     /// The number of the newest update received.
     received: u64,
-    /// Whether updates from it are missing.
+    /// Whether updates from it are missing, until it sends its whole table.
     is_behind: bool,
-    /// How many applications it has announced.
+    /// The number of applications with a stored route from this neighbour, at most
+    /// [`RouterLimits::routes_per_neighbour_max`].
     heard: usize,
 }
 
 /// Why a route may have to be searched for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cause {
-    /// The next hop has withdrawn its route, after a search of its own failed.
+    /// A neighbour has withdrawn its route.
     Retracted,
     /// Any other reason.
     Other,
@@ -228,14 +230,14 @@ impl Router {
         Arc::clone(&self.routes)
     }
 
-    /// The distance to the nearest instance of an application that this node knows: the cost of the links to it, 0 if
-    /// it is here; `None` without a route.
+    /// The distance to the instance that requests for an application go to: the sum of the costs of the links to it, in
+    /// microseconds; 0 if it is here, and at least 2^30 if it is about to end. `None` without a route.
     pub fn distance(&self, application: &ApplicationId) -> Option<u32> {
         let entry = self.applications.get(application)?;
         entry.label(&self.neighbours).map(|label| label.metric)
     }
 
-    /// The neighbour that requests for an application go to; `None` if an instance is here, and without a route.
+    /// The neighbour that requests for an application go to; `None` if an instance is here or there is no route.
     pub fn next_hop(&self, application: &ApplicationId) -> Option<&NodeId> {
         match &self.applications.get(application)?.next {
             Next::By(neighbour) => Some(neighbour),
@@ -243,7 +245,7 @@ impl Router {
         }
     }
 
-    /// The labels announced to and by a neighbour for an application: for operators and tests.
+    /// The label announced to a neighbour for an application, and the label that it announced. For operators and tests.
     pub fn labels(&self, application: &ApplicationId, neighbour: &NodeId) -> [Option<Label>; 2] {
         let entry = self.applications.get(application);
         [entry.and_then(|entry| entry.announced.get(neighbour)), entry.and_then(|entry| entry.heard.get(neighbour))]
@@ -265,7 +267,8 @@ impl Router {
         self.applications.keys()
     }
 
-    /// How many routes of neighbours were rejected because a table was full or a sequence was not plausible.
+    /// How many routes, names and requests of neighbours were rejected because a table was full or a sequence was not
+    /// plausible.
     pub fn refused(&self) -> u64 {
         self.refused
     }
@@ -334,9 +337,9 @@ impl Step<'_> {
         self.settle(application, Cause::Other);
     }
 
-    /// Called when an instance is about to end. This node announces that with a newer sequence, so that the label is
-    /// feasible for every node that forwards requests here. These nodes search for another route; a node that finds
-    /// none keeps forwarding requests here.
+    /// Called when an instance is about to end. If no other instance stays here, this node announces that with a newer
+    /// sequence, so that the label is feasible for every node that forwards requests here. These nodes search for
+    /// another route; a node that finds none keeps forwarding requests here.
     fn leaving(&mut self, application: &ApplicationId, instance: InstanceId) {
         let Some(entry) = self.router.applications.get_mut(application) else { return };
         if entry.hosted.remove(&instance) {

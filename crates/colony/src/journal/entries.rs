@@ -1,4 +1,4 @@
-//! The entries of a journal's records.
+//! The data in a journal's records: owned instances, custody, grants, draining copies, and neighbours.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::message::AgentSnapshot;
 pub struct Owned {
     /// The instance.
     pub instance: InstanceId,
-    /// How many owners it has had.
+    /// How many owners it has had, with this node.
     pub epoch: Epoch,
     /// Its copy.
     pub workload: WorkloadId,
@@ -54,7 +54,7 @@ pub enum OwnCause {
     Replicated {
         /// The instance of that agent.
         parent: InstanceId,
-        /// How many replications the parent has left.
+        /// How many replications the parent has left; `None` for unlimited.
         replications_left: Option<u32>,
     },
     /// The instance was in custody, and the target will never take it.
@@ -82,7 +82,7 @@ pub struct Custody {
     pub target: NodeId,
     /// The target's journal.
     pub receiver: JournalId,
-    /// Whether the copy here runs.
+    /// Whether the copy here runs. Not if the application is exclusive, or the instance sleeps or was ended.
     pub is_running: bool,
     /// Whether an operator ended it in the meantime.
     pub is_ended: bool,
@@ -105,7 +105,7 @@ pub struct Grant {
     pub application: ApplicationId,
     /// The instance whose agent replicates.
     pub parent: InstanceId,
-    /// How many replications the parent has left, and how many the new instance gets.
+    /// How many replications the parent has left, and how many the new instance gets; `None` for unlimited.
     pub replications_left: Option<[u32; 2]>,
 }
 
@@ -125,7 +125,7 @@ pub struct Draining {
 pub struct PeerRecord {
     /// Its journal.
     pub journal: JournalId,
-    /// The highest number of records that it has reported.
+    /// The number of records that it last reported, which only grows; `u64::MAX` if it is rejected.
     pub sequence: u64,
     /// The highest number that it reported of a record concerning this node; see
     /// [`Hello::concerning`](crate::Hello::concerning).

@@ -1,4 +1,4 @@
-//! A ledger as plain lists, stored instead of the records that it replaces.
+//! A ledger as plain lists: the form in which a compacted journal stores it, instead of the records that led to it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{Custody, Draining, Grant, Ledger, Owned, PeerRecord};
 use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, JournalId, TransferId, WorkloadId};
 
-/// The whole content of a ledger. Lists are in the order of their keys.
+/// The whole content of a ledger. Lists are in the order of their keys, unless their documentation says otherwise.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct KeptLedger {
     /// How many records it replaces.

@@ -206,7 +206,7 @@ impl Step<'_> {
         self.effects.push(Effect::Drain(workload));
     }
 
-    /// Creates a replica on this node, which takes only one local record. Returns the new instance.
+    /// Creates a replica on this node, with a single record and without a message. Returns the id of the new instance.
     fn replicate_here(&mut self, parent: &InstanceId) -> Option<InstanceId> {
         let owned = self.state.ledger.owned.get(parent)?;
         let descriptor = Arc::clone(&owned.descriptor);
@@ -237,8 +237,8 @@ impl Step<'_> {
         self.effects.extend(start);
     }
 
-    /// Returns the change of hardware when an instance here adapts to a flavour. A shrinking copy still uses its old
-    /// amount.
+    /// Returns the flavour's index, and the change of hardware when an instance here adapts to it. A copy that is still
+    /// shrinking holds its old amount.
     fn adaptation(&self, instance: &InstanceId, target: &Target) -> Result<(FlavourIndex, HardwareChange), Rule> {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
         let runs = (owned.flavour, owned.wakefulness);
@@ -261,7 +261,7 @@ impl Step<'_> {
         self.effects.extend(effect);
     }
 
-    /// Called when a copy runs as required. Frees its surplus hardware.
+    /// Called when a copy no longer runs in its old flavour or description. Frees its surplus hardware.
     pub(super) fn adapted(&mut self, workload: WorkloadId) {
         if self.state.ledger.shrinking.contains_key(&workload) {
             self.journal(Record::Shrunk { workload });
@@ -269,7 +269,7 @@ impl Step<'_> {
     }
 
     /// Starts the agent of an owned instance. It first evaluates after a full observation window: before that it has
-    /// observed no client requests, and would undeploy itself.
+    /// observed no client requests, and might undeploy itself.
     pub(super) fn start_agent(&mut self, owned: &Owned) {
         let first = self.now + self.state.config.timing.evaluation_period.unwrap_or_default();
         self.state.agents.insert(owned.instance.clone(), Agent::new(&owned.snapshot, first));
@@ -291,8 +291,8 @@ pub(super) fn agent_request(
     Request::by_agent(agent, instance.clone(), node, application, operation).ok()
 }
 
-/// Takes one replication from a replication budget, and splits the rest. Returns the shares of the parent and the
-/// child.
+/// Takes one replication from a replication budget, and splits the rest. Returns the shares of the parent and of the
+/// child; an odd one goes to the parent.
 pub(super) fn split_replications(left: u32) -> [u32; 2] {
     let rest = left.saturating_sub(1);
     [rest - rest / 2, rest / 2]

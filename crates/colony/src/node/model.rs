@@ -37,7 +37,7 @@ struct Bounds {
     wipes: u8,
     /// How many nodes may be lost for good.
     losses: u8,
-    /// How many reservations targets may make in all.
+    /// How many `Ready` messages targets may send in all.
     promises: u8,
     replicates: bool,
     undeploys: bool,

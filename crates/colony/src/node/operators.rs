@@ -28,7 +28,8 @@ impl Step<'_> {
         }
     }
 
-    /// Creates an instance here, if it fits and the acceptance policy agrees. Idempotent by its key.
+    /// Creates an instance here, if it fits and the acceptance policy agrees. Idempotent: a duplicate, with the same
+    /// key, reports the instance that the first one created.
     fn deploy(&mut self, key: DeployKey, descriptor: Arc<Descriptor>) {
         let request = Request::deploy(descriptor.application.id.clone(), self.own_id());
         let known = self.state.ledger.deploys.iter().find(|(known, _)| *known == key);
@@ -88,8 +89,8 @@ impl Step<'_> {
         }
     }
 
-    /// Replaces the description of an instance, or restores the previous one. A pending operation of its agent is
-    /// aborted, but the agent keeps its memory.
+    /// Replaces the description of an instance; `None` restores the previous one. If the update is accepted, a pending
+    /// operation of the agent is aborted; the agent keeps its memory.
     fn update(&mut self, instance: &InstanceId, descriptor: Option<Arc<Descriptor>>) {
         let from = self.state.ledger.owned.get(instance).map(|owned| owned.descriptor.version);
         let is_newer = descriptor.is_some();
@@ -172,10 +173,10 @@ impl Step<'_> {
 
     /// Called when an operator declares that a neighbour will never answer again. Copies in custody for it are adopted
     /// under fresh ids, because the instances may still exist elsewhere under the old ones. Grants to it are written
-    /// off.
+    /// off, transfers that are being prepared are aborted, and reservations for it are dropped.
     ///
     /// The record of transfers taken from it is kept, in case it was not lost after all and asks about them. Nothing is
-    /// sent to it.
+    /// resent to it.
     fn lost(&mut self, journal: JournalId) {
         if journal == self.state.ids.journal {
             return;

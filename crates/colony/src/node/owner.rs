@@ -28,7 +28,7 @@ impl Step<'_> {
         }
     }
 
-    /// Asks the owner which instances to evict or to shrink: shrinks are enacted, evictions announced.
+    /// Evaluates the owner's policy: shrinks are enacted at once, and evictions are announced.
     pub(super) fn initiative(&mut self) {
         let (state, reasoner) = (&*self.state, &mut *self.reasoner);
         let acceptance = state.config.acceptance.as_ref().filter(|acceptance| acceptance.has_initiative());

@@ -39,9 +39,9 @@ const POLICIES_MAX: usize = 256;
 pub(super) struct Answer {
     pub(super) proposal: Option<Proposal>,
     pub(super) has_failed: bool,
-    /// The first solution.
+    /// The first solution; `None` if the policy has none, or could not be loaded.
     pub(super) solution: Option<FirstSolution>,
-    /// The reason why the policy stopped early.
+    /// Why the evaluation was stopped; `None` if it was complete.
     pub(super) ending: Option<String>,
     /// How much history the policy reads.
     pub(super) remembers: Remembers,
@@ -59,7 +59,8 @@ impl Reasoner {
         }
     }
 
-    /// Checks that agents of this application can be run here.
+    /// Checks that agents of this application can be run here: its flavours are consistent, and its policy can be
+    /// loaded.
     pub(super) fn check(&mut self, state: &State, descriptor: &Descriptor) -> Result<(), Rule> {
         if let Some(cause) = descriptor.application.flavour_fault() {
             return Err(Rule::Descriptor { cause });
@@ -85,7 +86,7 @@ impl Reasoner {
         Ok(policy)
     }
 
-    /// The proposal of the agent of an instance.
+    /// Evaluates the policy of an instance's agent.
     pub(super) fn decide(&mut self, state: &State, owned: &Owned, agent: &Agent) -> Answer {
         let policy = match self.policy(state, &owned.descriptor.policy) {
             Ok(policy) => policy,
@@ -118,7 +119,8 @@ impl Reasoner {
         Answer { has_failed: decision.has_failed(), proposal, solution, ending, remembers }
     }
 
-    /// Fills `facts` with the knowledge of the agent of an instance. Returns the instance among them.
+    /// Replaces the content of `self.facts` by what an instance's agent knows. Returns the constant that denotes the
+    /// instance.
     fn know(&mut self, state: &State, owned: &Owned, agent: &Agent, policy: &Policy) -> Constant {
         self.facts.clear();
         for descriptor in state.descriptors(None) {
@@ -129,7 +131,7 @@ impl Reasoner {
         know(&mut self.facts, &situation)
     }
 
-    /// The knowledge of the agent of an instance; `None` when its policy cannot be used.
+    /// The knowledge of an instance's agent; `None` if its policy cannot be loaded.
     pub(super) fn knowledge(&mut self, state: &State, owned: &Owned, agent: &Agent) -> Option<Knowledge> {
         let policy = self.policy(state, &owned.descriptor.policy).ok()?;
         let instance = self.know(state, owned, agent, &policy);
@@ -145,8 +147,9 @@ impl Reasoner {
         &mut self.machine
     }
 
-    /// The facts that the manager of the node sees when it judges a request for an application: the copies on its node,
-    /// including those about to stop, and its reservations.
+    /// The facts that the node's manager sees: the copies on its node, including those about to stop, and its
+    /// reservations. `asked` describes the application of the request that it judges; `None` for the owner's
+    /// initiative.
     pub(super) fn manager_view(
         &self,
         state: &State,
@@ -200,8 +203,8 @@ impl Reasoner {
 }
 
 impl State {
-    /// The descriptors known on this node, one per application: the catalogue, then those of owned, reserved and
-    /// requested applications, in the order of ids.
+    /// The descriptors known on this node, one per application: the catalogue, then those of the applications that are
+    /// owned, in custody, reserved or asked for, in the order of their ids.
     fn descriptors<'a>(&'a self, asked: Option<&'a Arc<Descriptor>>) -> Vec<&'a Arc<Descriptor>> {
         let owned = self.ledger.owned.values().map(|owned| &owned.descriptor);
         let custody = self.ledger.custody.values().map(|custody| &custody.owned.descriptor);

@@ -1,4 +1,5 @@
-//! Instances fall asleep and wake: their workloads stop and start, their agents keep evaluating.
+//! Scale to zero: an instance that falls asleep stops its workload, while its agent keeps evaluating. The agent or a
+//! client request wakes it, which is a cold start of the workload.
 
 use std::sync::Arc;
 
@@ -12,8 +13,8 @@ use crate::message::TransferKind;
 use crate::rules::{Concern, HardwareChange, sleep, wake};
 
 impl Step<'_> {
-    /// Returns the change of hardware when an instance here falls asleep or wakes. A stopping copy still uses its old
-    /// amount.
+    /// Returns the change of hardware when an instance here falls asleep or wakes. A copy that is still stopping holds
+    /// its old amount.
     pub(super) fn sleep_change(
         &self,
         instance: &InstanceId,
@@ -35,7 +36,7 @@ impl Step<'_> {
         self.effects.push(Effect::Drain(workload));
     }
 
-    /// Wakes an instance: its copy starts; if it is still stopping, it starts once it has stopped.
+    /// Wakes an instance, which is a cold start of its copy. A copy that is still stopping starts once it has stopped.
     pub(super) fn wake_up(&mut self, instance: &InstanceId) {
         self.journal(Record::Woke { instance: instance.clone() });
         if let Some(agent) = self.state.agents.get_mut(instance) {
@@ -46,8 +47,8 @@ impl Step<'_> {
         self.effects.extend(resume);
     }
 
-    /// Handles a client request to a sleeping instance. If the instance wakes, a migration that is being prepared is
-    /// aborted, because the target has reserved hardware for a sleeping instance.
+    /// Handles a client request to a sleeping instance: the manager judges whether it may wake. If the instance wakes,
+    /// a migration that is being prepared is aborted, because the target has reserved hardware for a sleeping instance.
     pub(super) fn requested(&mut self, instance: &InstanceId) {
         let Some(owned) = self.state.ledger.owned.get(instance).filter(|owned| owned.is_asleep()) else { return };
         let descriptor = Arc::clone(&owned.descriptor);

@@ -1,4 +1,5 @@
-//! The source of a transfer: prepare, custody, gone.
+//! The source of a transfer: prepare, custody, gone. Handing over is crash-safe, because custody is on disk before the
+//! instance is sent, and idempotent: duplicate and late answers are detected by the state of the transfer.
 
 use std::sync::Arc;
 
@@ -77,7 +78,8 @@ impl Step<'_> {
         self.state.retries.insert(transfer, Retry { at: self.now + after, after });
     }
 
-    /// Called when the target has reserved hardware. The copy of an exclusive application is stopped here first.
+    /// Called when the target has reserved hardware. Hands the instance over; the copy of an exclusive application is
+    /// stopped here first. A duplicate is ignored; for a transfer that was aborted, the abort is sent again.
     pub(super) fn ready(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, token: Token) {
         if transfer.journal != self.state.ids.journal {
             return;
@@ -185,8 +187,8 @@ impl Step<'_> {
     }
 
     /// Sends the target an instance that is handed over or offered. If an operator has ended the instance in the
-    /// meantime, sends an abort instead. The target then drops its reservation and answers `NotTaken`, unless it has
-    /// already taken the instance.
+    /// meantime, sends an abort first: the target drops its reservation, and so answers the transfer with `NotTaken`,
+    /// unless it has already taken the instance.
     pub(super) fn send_transfer(&mut self, transfer: TransferId) {
         if let Some(custody) = self.state.ledger.custody_of(transfer).filter(|custody| custody.is_ended) {
             let (target, receiver) = (custody.target.clone(), custody.receiver);
@@ -206,8 +208,8 @@ impl Step<'_> {
         self.send(&target, receiver, Message::Transfer { transfer, token, snapshot, concerning });
     }
 
-    /// Called when the target inhibits the request. The target may have made a reservation for a repeated message, so
-    /// it is sent an abort.
+    /// Called when the target inhibits the request. The target may have made a reservation for a duplicate of the
+    /// request, so it is sent an abort.
     pub(super) fn inhibited(&mut self, sender: JournalId, transfer: TransferId, inhibition: Inhibition) {
         if self.state.outgoing.get(&transfer).is_some_and(|outgoing| outgoing.receiver == sender) {
             self.give_up(transfer, inhibition);
@@ -220,7 +222,8 @@ impl Step<'_> {
         self.inhibit(&asked_by, &proposal, inhibition.node, inhibition.rule);
     }
 
-    /// Ends a transfer that is being prepared. Returns the instance and the proposal.
+    /// Ends a transfer that is being prepared. Returns the agent's instance and its proposal; `None` if the transfer is
+    /// not being prepared.
     pub(super) fn abort(&mut self, transfer: TransferId) -> Option<(InstanceId, Proposal)> {
         let outgoing = self.state.outgoing.remove(&transfer)?;
         self.state.retries.remove(&transfer);
@@ -232,8 +235,8 @@ impl Step<'_> {
         Some((outgoing.asked_by, outgoing.proposal))
     }
 
-    /// Called when the target owns the instance. Without custody or grant, `Gone` was recorded earlier, so the target
-    /// may forget the transfer.
+    /// Called when the target owns the instance. Without custody or grant, the message is a duplicate: `Gone` was
+    /// recorded earlier. In both cases the target may now forget the transfer.
     pub(super) fn taken(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, concerning: u64) {
         if transfer.journal != self.state.ids.journal {
             return;
@@ -278,8 +281,8 @@ impl Step<'_> {
         }
     }
 
-    /// Called when the target will never take the instance. An instance in custody is owned again, and its agent is
-    /// unfrozen; a grant is void.
+    /// Called when the target will never take the instance. An instance in custody is owned again, and its agent
+    /// continues from its snapshot; a grant is void. A duplicate finds neither, and is ignored.
     pub(super) fn not_taken(&mut self, sender: JournalId, transfer: TransferId) {
         let ledger = &self.state.ledger;
         if let Some(custody) = ledger.custody_of(transfer).cloned() {

@@ -1,4 +1,5 @@
-//! The target of a transfer: judge, reserve, take.
+//! The target of a transfer: judge, reserve, take. Taking is crash-safe, because one record makes this node the owner,
+//! and idempotent: duplicate and late messages are detected by the transfer's id and the reservation's token.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::rules::Concern;
 
 impl Step<'_> {
     /// Handles a request for hardware. Requests are judged one after another, and hardware is reserved for accepted
-    /// requests.
+    /// requests. A duplicate gets the same answer again, or none while its copy starts or after the instance was taken.
     pub(super) fn prepare(&mut self, from: &NodeId, sender: JournalId, prepare: Arc<Prepare>) {
         let transfer = prepare.transfer;
         if transfer.journal != sender || self.state.ledger.taken.contains_key(&transfer) {
@@ -46,8 +47,9 @@ impl Step<'_> {
             Report::Reserved { transfer, from, instance: instance.clone(), workload, descriptor: kept, needed };
         self.report(reserved);
         if starts_later {
-            // The copy starts only when this node owns the instance, even for a replica: this message may be late, and
-            // the replica may already be on another node. The copy of a sleeping instance starts when it wakes.
+            // The copy starts only when this node owns the instance, even for a replica: this message may be a late
+            // duplicate, and the replica may already be on another node. The copy of a sleeping instance starts when it
+            // wakes.
             self.healthy(workload);
         } else {
             self.effects.push(Effect::Start { workload, instance, descriptor, flavour });
@@ -95,7 +97,7 @@ impl Step<'_> {
             && custody.is_none_or(|custody| prepare.epoch > custody.owned.epoch)
     }
 
-    /// Called when a copy is healthy. Reports to the source that this node is ready.
+    /// Called when a copy is healthy. If it was started for a reservation, tells the source that this node is ready.
     pub(super) fn healthy(&mut self, workload: WorkloadId) {
         let place = self.state.incoming.iter_mut().find(|(_, place)| place.workload == workload);
         let Some((transfer, place)) = place else { return };
@@ -108,8 +110,8 @@ impl Step<'_> {
         self.send(&from, sender, Message::Ready { transfer, token });
     }
 
-    /// Called when a copy did not start. Drops its reservation; the copy of an instance that is already here is
-    /// restarted.
+    /// Called when a copy did not start. Drops its reservation, and inhibits the request. The copy of an instance that
+    /// is already here is restarted later.
     pub(super) fn not_started(&mut self, workload: WorkloadId, cause: String) {
         let place = self.state.incoming.iter().find(|(_, place)| place.workload == workload);
         let Some((transfer, place)) = place else { return self.restart_later(workload) };
@@ -141,7 +143,7 @@ impl Step<'_> {
     }
 
     /// Called when the source hands an instance over. If the token is that of the reservation, this node takes the
-    /// instance: the migration takes effect with the record written here.
+    /// instance: the migration takes effect with the record written here. A duplicate is answered with `Taken` again.
     pub(super) fn transfer(
         &mut self,
         from: &NodeId,
@@ -218,7 +220,7 @@ impl Step<'_> {
         self.report_taken(instance, &descriptor.application.id, &custody.target, None);
     }
 
-    /// Called when the source needs no more answers about a transfer.
+    /// Called when the source needs no more answers about a transfer. A duplicate is ignored.
     pub(super) fn forget(&mut self, sender: JournalId, transfer: TransferId) {
         if transfer.journal == sender && self.state.ledger.taken.contains_key(&transfer) {
             self.state.retries.remove(&transfer);

@@ -20,7 +20,7 @@ impl State {
 }
 
 impl State {
-    /// The instance of a copy that must run: owned, or in custody.
+    /// The instance of a copy that must run, which is owned or in custody; `None` if the copy need not run.
     fn wanted(&self, workload: WorkloadId) -> Option<&Owned> {
         if self.stopping.contains(&workload) {
             return None;
@@ -100,7 +100,7 @@ impl Step<'_> {
         }
     }
 
-    /// Resends open messages to a neighbour that is reachable again, and resets their backoff.
+    /// Resends the open messages to a neighbour that has introduced itself, and resets their backoff.
     pub(super) fn send_again_to(&mut self, neighbour: &NodeId) {
         let (State { ledger, outgoing, .. }, after) = (&*self.state, self.state.config.timing.resend_after);
         let custody = ledger.custody.values().map(|custody| (custody.transfer, &custody.target));

@@ -1,4 +1,5 @@
-//! Announcements to neighbours, and the handling of theirs.
+//! Announcements to neighbours, and the handling of theirs. Updates are numbered, so duplicate, late and missing ones
+//! are detected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -108,8 +109,8 @@ impl Step<'_> {
     }
 
     /// Announces urgent changes: a route that a neighbour does not know, a shorter path by another next hop, a newer
-    /// sequence that a neighbour waits for. Nothing is announced to the next hop itself, since the route leads through
-    /// it.
+    /// sequence that a neighbour waits for, an instance that is about to end. Nothing is announced to the next hop
+    /// itself, since the route leads through it.
     pub(super) fn announce_urgent(&mut self, application: &ApplicationId, has_changed: bool) {
         let Router { applications, neighbours, .. } = &mut *self.router;
         let Some(entry) = applications.get_mut(application) else { return };
@@ -147,13 +148,13 @@ impl Step<'_> {
         }
     }
 
-    /// Handles the announcements of a neighbour.
+    /// Handles the announcements of a neighbour. If updates before this one are missing, asks for its whole table.
     pub(super) fn updated(&mut self, from: &NodeId, update: Update) {
         let Update { number, is_table, routes } = update;
         let Some(known) = self.router.neighbours.get_mut(from) else { return };
         let is_mark = routes.is_empty() && !is_table;
         if number < known.received || number == known.received && !is_mark {
-            // A later update arrived first.
+            // The update is a duplicate, or late: a later one arrived first.
             return;
         }
         let is_gap = number > known.received.saturating_add(u64::from(!is_mark));
@@ -186,7 +187,8 @@ impl Step<'_> {
         }
     }
 
-    /// Stores a neighbour's announcement for one application. Returns whether it is new.
+    /// Stores a neighbour's announcement for one application; `None` withdraws the route. Returns whether that changed
+    /// anything.
     fn hear(&mut self, from: &NodeId, application: &ApplicationId, label: Option<Label>) -> bool {
         let limits = self.router.config.limits;
         let Router { applications, neighbours, refused, .. } = &mut *self.router;
@@ -211,8 +213,8 @@ impl Step<'_> {
         entry.heard.insert(from.clone(), label) != Some(label)
     }
 
-    /// Announces changes that were not urgent, and repeats the number of the last update to neighbours that may have
-    /// missed it.
+    /// Announces changes that were not urgent, asks neighbours whose updates are missing for their tables, and repeats
+    /// the number of the last update to neighbours that may have missed it.
     pub(super) fn tick(&mut self) {
         let timing = self.router.config.timing;
         self.router.next_tick = self.now + timing.tick;
@@ -236,7 +238,8 @@ impl Step<'_> {
         }
     }
 
-    /// Searches for another instance if the current one is about to end: asks a neighbour that may know one at once.
+    /// Searches for another instance if the current one is about to end: asks the neighbour with the shortest
+    /// infeasible path, if one is shorter, for a newer sequence.
     pub(super) fn look_for_others(&mut self, application: &ApplicationId) {
         let Router { applications, neighbours, .. } = &*self.router;
         let Some(entry) = applications.get(application) else { return };
@@ -283,7 +286,8 @@ impl Step<'_> {
     }
 }
 
-/// The neighbour with a shorter but infeasible path, and the metric of that path.
+/// The neighbour with the shortest infeasible path, and its metric; `None` if no infeasible path is shorter than
+/// `label`.
 fn better_infeasible<'a>(
     entry: &'a Entry,
     label: Label,

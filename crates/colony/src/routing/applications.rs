@@ -12,7 +12,7 @@ use super::{Hops, Neighbour};
 /// The state of a router for one application.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
-    /// The instances here.
+    /// The instances here that accept requests and stay.
     pub(crate) hosted: BTreeSet<InstanceId>,
     /// The instances here that are about to end.
     pub(crate) leaving: BTreeSet<InstanceId>,
@@ -29,14 +29,14 @@ pub(crate) struct Entry {
     pub(crate) moved: Option<(NodeId, Time)>,
     /// The search for a route, if one is in progress.
     pub(crate) search: Option<Search>,
-    /// Until this time the announced label stays valid although there is no route.
+    /// Until this time the announced label is not withdrawn, although there is no route.
     pub(crate) held_until: Option<Time>,
-    /// Neighbours that wait for a sequence, and which.
+    /// The neighbours that wait for a newer sequence, and the sequence that each needs.
     pub(crate) waiting: BTreeMap<NodeId, u64>,
     /// The newest sequence that was requested from each neighbour, and when.
     pub(crate) asked: BTreeMap<NodeId, (u64, Time)>,
     pub(crate) forget_at: Option<Time>,
-    /// The names under which clients reach it.
+    /// The names under which clients reach the application.
     pub(crate) names: Option<Arc<Names>>,
     /// The version of the names announced to neighbours.
     pub(crate) announced_names: BTreeMap<NodeId, u64>,
@@ -63,7 +63,8 @@ pub(crate) struct Search {
 const FREELY_RAISED_MAX: u64 = 1 << 62;
 const STEP_MAX: u64 = 1 << 20;
 
-/// The metric of an instance that is about to end. It is larger than the metric of any path to an instance that stays.
+/// The metric of an instance that is about to end. It is 18 minutes in microseconds, so larger than the metric of any
+/// real path to an instance that stays.
 pub(crate) const LEAVING: u32 = 1 << 30;
 
 /// Whether a sequence from a neighbour can have been chosen by a node that hosts an instance.
@@ -83,7 +84,9 @@ impl Entry {
         self.best_announced.is_none_or(|best| label.is_better_than(best))
     }
 
-    /// The next hop: this node, or the neighbour with the shortest feasible path. A tie keeps the previous next hop.
+    /// The next hop: this node if it hosts an instance, else the neighbour with the shortest feasible path. Ties are
+    /// broken in favour of the previous next hop. An instance here that is about to end is used only if every path
+    /// leads to such an instance.
     pub(crate) fn select(&self, before: &Next, neighbours: &BTreeMap<NodeId, Neighbour>) -> Next {
         if !self.hosted.is_empty() {
             return Next::Here;
@@ -98,7 +101,7 @@ impl Entry {
         }
     }
 
-    /// The label of this node's route.
+    /// The label of this node's route; `None` without a route.
     pub(crate) fn label(&self, neighbours: &BTreeMap<NodeId, Neighbour>) -> Option<Label> {
         match &self.next {
             Next::Nowhere => None,
@@ -117,7 +120,7 @@ impl Entry {
         heard.fold(announced.max(self.sequence), u64::max)
     }
 
-    /// The sequence with which a label is feasible for any metric.
+    /// The smallest sequence with which a label is feasible whatever its metric.
     pub(crate) fn needed_sequence(&self) -> u64 {
         self.best_announced.map_or(1, |label| label.sequence.saturating_add(1))
     }
@@ -182,7 +185,7 @@ impl Entry {
     }
 }
 
-/// The label of a path through a neighbour; `None` if its metric overflows.
+/// The label of a path through a neighbour; `None` if its metric overflows, or without a session with the neighbour.
 pub(crate) fn through(label: Label, neighbour: &NodeId, neighbours: &BTreeMap<NodeId, Neighbour>) -> Option<Label> {
     let metric = label.metric.checked_add(neighbours.get(neighbour)?.cost)?;
     Some(Label { metric, ..label })

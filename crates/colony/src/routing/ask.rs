@@ -6,14 +6,14 @@ use super::applications::{Next, Search, is_plausible, through};
 use super::message::{RoutingMessage, SequenceRequest};
 use super::{Cause, Router, RouterEffect, Step};
 
-/// How many nodes may forward a request. Requests follow next hops, so a bound is needed only against misbehaving
-/// neighbours.
+/// How many nodes may forward a request for a sequence. Requests follow next hops, so a bound is needed only against
+/// misbehaving neighbours.
 const REQUEST_HOPS_MAX: u8 = 255;
 
 impl Step<'_> {
     /// Called when the route to an application is lost. If neighbours claim to have one, or the instance has only
-    /// moved, the announced label stays valid for a while, and a newer sequence is requested. Otherwise the route is
-    /// withdrawn at once.
+    /// moved, a newer sequence is requested, and the announced label stays valid for a while. It is withdrawn at once
+    /// if there is no such hope, or if a neighbour's withdrawal is the cause and no instance moved.
     pub(super) fn lost(&mut self, application: &ApplicationId, cause: Cause) {
         let (now, timing) = (self.now, self.router.config.timing);
         let Some(entry) = self.router.applications.get_mut(application) else { return };
@@ -83,7 +83,7 @@ impl Step<'_> {
         self.time(application);
     }
 
-    /// Asks a neighbour for a newer sequence, unless it was asked recently.
+    /// Asks a neighbour for a sequence, unless it was recently asked for this one or a newer one.
     pub(super) fn ask(&mut self, neighbour: &NodeId, application: &ApplicationId, sequence: u64) {
         self.pass_on(neighbour, application, sequence, REQUEST_HOPS_MAX);
     }

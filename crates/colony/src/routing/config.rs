@@ -38,7 +38,7 @@ pub struct RouterTiming {
 pub struct RouterLimits {
     /// Applications that are known at one time. Applications on the node itself are always known.
     pub applications_max: usize,
-    /// Applications that one neighbour may announce.
+    /// Applications to which one neighbour's routes are stored.
     pub routes_per_neighbour_max: usize,
     /// Routes in one message.
     pub routes_per_update_max: usize,
@@ -46,7 +46,7 @@ pub struct RouterLimits {
     pub names_max: usize,
     /// Applications whose names are announced in one message.
     pub names_per_update_max: usize,
-    /// A metric is announced at a tick if it has changed by more than 1/N of its value: 4 for a quarter.
+    /// A metric is announced at a tick if it has changed by at least 1/N of its announced value: 4 for a quarter.
     pub drift_part: u32,
 }
 
@@ -84,7 +84,7 @@ impl RouterConfig {
         RouterConfig { node, timing: RouterTiming::default(), limits: RouterLimits::default() }
     }
 
-    /// The time of the first tick. It depends on the node's id, so that nodes do not all tick at once.
+    /// The delay until the first tick. It depends on the node's id, so that nodes do not all tick at once.
     pub(super) fn first_tick(&self) -> Duration {
         let name = self.node.to_string();
         // FNV-1a, which is the same on every platform.

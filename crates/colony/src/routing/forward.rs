@@ -66,7 +66,7 @@ impl Routes {
         self.applications.get(application).map(Arc::as_ref)
     }
 
-    /// All applications with a route.
+    /// All applications with an instance here or a neighbour to try.
     pub fn iter(&self) -> impl Iterator<Item = (&ApplicationId, &Hops)> {
         self.applications.iter().map(|(application, hops)| (application, hops.as_ref()))
     }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::names::Names;
 
-/// A message between the routers of two neighbours. Messages may be lost, repeated or late, but never arrive in a later
-/// session.
+/// A message between the routers of two neighbours. Messages may be lost, duplicated or late, but never arrive in a
+/// later session.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum RoutingMessage {
     /// All routes of the sender, or only the changed ones.
@@ -25,7 +25,7 @@ pub struct Update {
     /// Counts the updates of a session from 1. An update without routes repeats the number of the last one, so that the
     /// receiver detects its loss.
     pub number: u64,
-    /// Whether these are all routes, or the first of them: earlier announcements are void.
+    /// Whether these are all routes of the sender, or the first part of them: earlier announcements are void.
     pub is_table: bool,
     /// The routes.
     pub routes: Vec<RouteAnnouncement>,

@@ -14,7 +14,7 @@ use super::{Router, RouterEffect, Step};
 /// The maximum number of host names of an application, and of path prefixes.
 pub const NAMES_MAX: usize = 16;
 
-/// The maximum size of the certificate that proves the names.
+/// The maximum size of the certificate that proves the names, in bytes.
 pub const CERTIFICATE_BYTES_MAX: usize = 12 << 10;
 
 /// The names under which clients reach an application, and the proof.
@@ -22,7 +22,7 @@ pub const CERTIFICATE_BYTES_MAX: usize = 12 << 10;
 pub struct Names {
     /// The version of the description that has these names. Later versions replace earlier ones.
     pub version: u64,
-    /// Host names, in lower case, at most [`NAMES_MAX`].
+    /// Host names, written in lower case; at most [`NAMES_MAX`].
     pub hosts: Vec<String>,
     /// Path prefixes, at most [`NAMES_MAX`].
     pub prefixes: Vec<String>,
@@ -36,7 +36,7 @@ impl Router {
         self.applications.get(application)?.names.as_ref()
     }
 
-    /// Whether a router would accept names of an application: it has none, or older ones, and has room for them.
+    /// Whether this router would store names of an application: it has an older version, or none and room for them.
     pub fn wants_names(&self, application: &ApplicationId, names: &Names) -> bool {
         match self.names(application) {
             Some(known) => names.version > known.version,
@@ -52,7 +52,7 @@ impl Step<'_> {
         self.announce_names(application);
     }
 
-    /// Stores names, if they are new and there is room. Returns whether they were stored.
+    /// Stores names if their version is newer and there is room. Returns whether they were stored.
     pub(super) fn take_names(&mut self, application: &ApplicationId, names: Arc<Names>, names_max: usize) -> bool {
         let Router { applications, named, refused, .. } = &mut *self.router;
         let Some(entry) = applications.get_mut(application) else { return false };

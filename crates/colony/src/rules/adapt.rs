@@ -7,7 +7,8 @@ use mario_domain::{Application, FlavourId, FlavourIndex, Hardware, Rule, Wakeful
 pub struct HardwareChange {
     /// The additional hardware that it needs, of each kind. It must be free, and is reserved until it is taken.
     pub taken: Hardware,
-    /// The hardware that it no longer needs, of each kind. It is free from the next cycle on.
+    /// The hardware that it no longer needs, of each kind. It is free from the next cycle on, or on a live node when
+    /// the copy has been restarted.
     pub freed: Hardware,
 }
 
@@ -24,9 +25,9 @@ impl HardwareChange {
     }
 }
 
-/// The change of hardware when an instance that holds `held` and runs in the flavour `running` adapts. A flavour that
-/// its application does not have is inhibited, and so is the current flavour. A sleeping instance holds the same
-/// hardware in all flavours.
+/// Returns the index of the flavour `wanted`, and the change of hardware when an instance that holds `held` and runs in
+/// the flavour `running` adapts to it. A flavour that its application does not have is inhibited, and so is the current
+/// flavour. A sleeping instance holds the same hardware in all flavours.
 pub fn adapt(
     application: &Application,
     (running, wakefulness): (FlavourIndex, Wakefulness),

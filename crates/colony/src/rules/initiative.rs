@@ -10,8 +10,8 @@ use super::adapt::{HardwareChange, adapt};
 /// The announced eviction of an instance from its node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Notice {
-    /// How many evaluations its agent has left, visible as `leave/2` while it is positive. At 0, the instance is
-    /// evicted after the next cycle.
+    /// How many evaluations its agent has left, which its policy reads as `leave/2`. At 0 the instance is evicted,
+    /// unless it is being transferred.
     pub left: u32,
     /// The reason, as stated by the owner's policy.
     pub reason: String,
@@ -95,7 +95,8 @@ pub fn initiative<'a, I: Copy>(
     Ok(acts)
 }
 
-/// The hardware that an instance releases when it is shrunk; `None` if it already runs in that flavour.
+/// The owner's action for a shrink that its policy wants; `None` if the instance already runs in that flavour. Fails if
+/// the flavour is unknown or needs more hardware.
 fn shrink<I>(present: Present<'_, I>, wanted: Shrink) -> Result<Option<OwnerAct<I>>, AcceptanceFailure> {
     let Present { instance, application, flavour, wakefulness, held, .. } = present;
     if application.find_flavour(&wanted.flavour) == Some(flavour) {

@@ -9,7 +9,7 @@ use crate::manager::Manager;
 /// How a request concerns the node whose manager judges it.
 ///
 /// The manager of the agent's own node judges first, then the manager of the target. A replica on the same node, an
-/// adapt, an undeploy and an operator's deploy concern only one manager.
+/// adapt, a sleep, a wake, an undeploy and an operator's deploy concern only one manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Concern<'a> {
     /// The target, if an agent of this node proposes a target that it may not reach.

@@ -29,7 +29,7 @@ pub trait Situation {
     fn earlier(&self) -> impl Iterator<Item = (u32, Constant, f64, f64)>;
     /// Own accepted operations, if the policy looks back: age in evaluations, operation and target.
     fn done(&self) -> impl Iterator<Item = (u32, Constant, Constant)>;
-    /// How many evaluations the agent has made on its node, if the policy reads that.
+    /// How many evaluations the agent has made on its node; `None` unless the policy reads that.
     fn age(&self) -> Option<u32>;
     /// The flavour that the instance runs in, if its application has flavours.
     fn running(&self) -> Option<Constant>;
@@ -48,7 +48,7 @@ pub trait Situation {
 const RANDOM: &str = "random";
 
 /// Builds the knowledge base of an agent in `facts`, replacing that of the previous agent; the facts about applications
-/// are kept. Returns the agent's instance.
+/// are kept. Returns the constant that denotes the agent's instance.
 pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
     facts.clear_situation();
     let (node, free) = (situation.node(), facts.capacity(situation.free()));

@@ -3,20 +3,21 @@
 use mario_domain::AgentOperation;
 use serde::{Deserialize, Serialize};
 
-/// An inhibited operation that an agent remembers: `inhibited/3`.
+/// An operation that an agent remembers: an inhibited one (`inhibited/3`), or an accepted one in its history
+/// (`done/4`).
 ///
 /// `T` identifies a target: an id if the agent may move to another process, an index into a table in the simulator.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Remembered<T> {
     /// The evaluation that proposed it, from 1.
     pub evaluation: u32,
-    /// The inhibited operation.
+    /// The operation.
     pub operation: AgentOperation,
     /// Its target, as the policy wrote it.
     pub target: T,
 }
 
-/// Remembers an inhibited operation, unless the memory has a length of 0 `cycles`.
+/// Remembers an inhibited operation, unless the memory reaches back 0 `cycles`.
 pub fn remember<T>(memory: &mut Vec<Remembered<T>>, cycles: u32, inhibited: Remembered<T>) {
     if cycles > 0 {
         memory.push(inhibited);

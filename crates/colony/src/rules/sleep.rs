@@ -1,4 +1,4 @@
-//! Sleep: the change of hardware when an instance's workload stops, and when it starts again.
+//! Sleep, or scale to zero: the change of hardware when an instance's workload stops, and when it starts again.
 
 use mario_domain::{Application, FlavourIndex, Hardware, Rule, Wakefulness};
 
