@@ -20,8 +20,8 @@ pub struct Application {
     pub max_rate: Quantity,
     /// The latency that a client request tolerates, in milliseconds.
     pub max_latency: Quantity,
-    /// The ways to run the application. The first is the default and repeats the numbers above. Empty if there is only
-    /// one way.
+    /// The ways to run the application. The first is the default and must repeat `hardware`, `max_rate` and
+    /// `max_latency`. Empty if there is only one way.
     #[serde(default)]
     pub flavours: Vec<Flavour>,
     /// How its instances sleep; `None` if they never sleep.
@@ -29,7 +29,7 @@ pub struct Application {
     pub sleep: Option<Sleep>,
 }
 
-/// How the instances of an application sleep.
+/// What an instance of an application costs while it sleeps, and how long it takes to wake.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sleep {
@@ -100,18 +100,19 @@ impl Application {
     /// The maximum number of flavours. It is low because every agent sees all of them.
     pub const FLAVOURS_MAX: usize = 16;
 
-    /// The flavour at an index; `None` for the default of an application without flavours.
+    /// The flavour at an index; `None` if the index is out of range, as every index is for an application without
+    /// flavours.
     pub fn flavour(&self, index: FlavourIndex) -> Option<&Flavour> {
         self.flavours.get(index.position())
     }
 
-    /// The index of a flavour.
+    /// The index of the flavour with this id; `None` if the application has no such flavour.
     pub fn find_flavour(&self, id: &FlavourId) -> Option<FlavourIndex> {
         let position = self.flavours.iter().position(|flavour| flavour.id == *id)?;
         u16::try_from(position).ok().map(FlavourIndex)
     }
 
-    /// The hardware that one instance in a flavour needs on its node.
+    /// The hardware that one instance in a flavour needs on its node when it is awake.
     pub fn needed_in(&self, index: FlavourIndex) -> Hardware {
         self.flavour(index).map_or(self.hardware, |flavour| flavour.hardware)
     }
@@ -149,7 +150,7 @@ impl Application {
 
 impl Serialize for Application {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Formats without field names cannot omit a field.
+        // Binary formats have no field names, so they cannot omit a field.
         let has_owner = self.owner.is_some() || !serializer.is_human_readable();
         let has_flavours = !self.flavours.is_empty() || !serializer.is_human_readable();
         let has_sleep = self.sleep.is_some() || !serializer.is_human_readable();

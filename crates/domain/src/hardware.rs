@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 /// A kind of hardware. The list is fixed, so that a name means the same to owners of nodes and of applications.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum HardwareKind {
-    /// Units, the first kind: the amount in `service/4` and `node/2`, and the only kind unless others are named.
+    /// Abstract units, the first kind: the amount in `service/4` and `node/2`. A plain number of hardware is a number
+    /// of units.
     Units,
     /// Bandwidth to the network, in megabits per second.
     BandwidthMbps,
@@ -45,7 +46,7 @@ impl HardwareKind {
         }
     }
 
-    /// The kind with this name.
+    /// The kind with this name; `None` if there is no such kind.
     pub fn with_name(name: &str) -> Option<HardwareKind> {
         HardwareKind::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
@@ -96,7 +97,8 @@ impl Hardware {
         }
     }
 
-    /// The same hardware with another amount of one kind; `None` if the amount is too large.
+    /// The same hardware with the amount of one kind replaced; `None` if a kind other than units gets more than 32
+    /// bits.
     #[must_use]
     pub fn with(mut self, kind: HardwareKind, amount: u64) -> Option<Hardware> {
         match kind {
@@ -129,7 +131,7 @@ impl Hardware {
         }
     }
 
-    /// The first kind of which `capacity` has too little.
+    /// The first kind of which `capacity` has less than this amount; `None` if this amount fits.
     pub fn lacking(self, capacity: Capacity) -> Option<HardwareKind> {
         let Capacity::Bounded(available) = capacity else { return None };
         HardwareKind::ALL.into_iter().find(|kind| self.of(*kind) > available.of(*kind))
@@ -142,7 +144,7 @@ impl Hardware {
         self.each(other, u64::checked_add, u32::checked_add)
     }
 
-    /// The difference; `None` if it would be negative for any kind.
+    /// The difference `self - other`; `None` if it would be negative for any kind.
     #[must_use]
     #[inline]
     pub fn checked_sub(self, other: Hardware) -> Option<Hardware> {
@@ -155,7 +157,7 @@ impl Hardware {
         self.each(other, |a, b| Some(a.saturating_add(b)), |a, b| Some(a.saturating_add(b))).unwrap_or(self)
     }
 
-    /// The difference; each kind saturates at zero.
+    /// The difference `self - other`; each kind saturates at zero.
     #[must_use]
     pub fn saturating_sub(self, other: Hardware) -> Hardware {
         self.each(other, |a, b| Some(a.saturating_sub(b)), |a, b| Some(a.saturating_sub(b))).unwrap_or(self)

@@ -14,8 +14,8 @@ pub const SELF: &str = "self";
 
 /// A name or a number. In a policy, a name is an atom and a number an integer.
 ///
-/// The order is the standard order of terms: numbers by value, then names by their characters. It breaks ties between
-/// neighbours, so it must be the same on every machine.
+/// The order is Prolog's standard order of terms: numbers by value, then names by their characters. It breaks ties
+/// between neighbours, so it must be the same on every machine.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Id {
     /// A number.
@@ -84,7 +84,7 @@ impl Error for IdError {}
 impl Serialize for Id {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !serializer.is_human_readable() {
-            // A binary format does not mark whether a name or a number follows.
+            // A binary format does not mark whether a name or a number follows; the variant of the `Result` does.
             let number_or_name: Result<i64, &str> = match self {
                 Id::Number(number) => Ok(*number),
                 Id::Name(name) => Err(name.as_str()),
@@ -132,7 +132,8 @@ impl Visitor<'_> for IdVisitor {
     }
 }
 
-/// Defines id types: ids of different things have different types, each of which accepts any [`Id`].
+/// Defines one id type for each kind of thing, so that ids of different kinds cannot be confused. Each type accepts any
+/// [`Id`].
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => { $(
         $(#[$doc])*

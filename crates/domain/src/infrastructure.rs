@@ -87,7 +87,7 @@ impl fmt::Display for NodeError {
 
 impl Error for NodeError {}
 
-/// A deserialised [`Node`] before validation.
+/// The serialised form of a [`Node`], before its neighbours are validated.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TypedNode {

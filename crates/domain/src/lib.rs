@@ -37,8 +37,9 @@
 //!
 //! These forms are stable, and each is pinned by a test.
 //!
-//! **Invariant:** no behaviour beyond keeping a value valid. A field is public if any value is valid. **Invariant:**
-//! nothing here depends on Prolog, a clock or a network.
+//! **Invariant:** no behaviour beyond keeping a value valid. A field is public if any value of its type is valid.
+//!
+//! **Invariant:** nothing here depends on Prolog, a clock or a network.
 //!
 //! Not here: the facts that an agent sees (`policy`), and the rules that change the state (`colony`).
 

@@ -1,17 +1,17 @@
-//! Cost models of hardware in use: energy, money and carbon.
+//! Cost models: the energy, money and carbon that nodes, hardware in use and traffic over links cost.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Id;
 
-/// The models of energy, money and carbon. Lists are indexed by tier, from the top down; the last value applies to all
-/// further tiers, and an empty list means 0 for all tiers.
+/// The parameters of the models of energy, money and carbon. Lists of numbers are indexed by tier, from the top down;
+/// the last value applies to all further tiers, and an empty list means 0 for all tiers.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Models {
     /// The power of a node that is up, in watts.
     pub idle_watts: Vec<f64>,
-    /// The additional power of each unit of hardware in use, in watts.
+    /// The additional power per unit of hardware in use, in watts.
     pub unit_watts: Vec<f64>,
     /// The energy of each bit over a link, in joules.
     pub joules_per_bit: f64,
@@ -21,8 +21,8 @@ pub struct Models {
     pub unit_hour_price: Vec<f64>,
     /// The price of 10^9 bytes over a link.
     pub gigabyte_price: f64,
-    /// The carbon intensity of electricity: first the default, then by region. Empty if the scenario does not model
-    /// carbon.
+    /// The carbon intensity of electricity: first the default, then one entry per region. Empty if the scenario does
+    /// not model carbon.
     pub carbon: Vec<Intensity>,
 }
 
@@ -30,8 +30,8 @@ pub struct Models {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Intensity {
-    /// The region, which is the value of `fact(Node, region, Region)`; `None` for nodes without a listed region and for
-    /// links.
+    /// The region, as in `fact(Node, region, Region)`; `None` for the default, which applies to links and to nodes
+    /// without a listed region.
     pub region: Option<Id>,
     /// Pairs of a time in milliseconds and the grams per kilowatt-hour from then on. The first value also applies
     /// before its time.

@@ -14,9 +14,9 @@ use crate::{FlavourId, Id, NodeId};
 pub enum Operation {
     /// The instance disappears.
     Undeploy,
-    /// The instance moves.
+    /// The instance moves to another node.
     Migrate(Target),
-    /// Another instance of the same application appears. The instance itself stays.
+    /// Another instance of the same application appears on the target node. The instance itself stays.
     Replicate(Target),
     /// The instance changes to another flavour on the same node.
     Adapt(FlavourId),
@@ -24,7 +24,7 @@ pub enum Operation {
     Sleep,
     /// The workload of a sleeping instance starts.
     Wake,
-    /// A first instance of an application appears on a node. Only operators can request it.
+    /// A new instance of an application appears on a node. Only operators can request it.
     Deploy(NodeId),
 }
 
@@ -106,7 +106,7 @@ agent_operations! {
     Replicate "replicate";
     /// The instance runs in another flavour.
     Adapt "adapt";
-    /// The workload of the instance stops, and releases its hardware.
+    /// The workload of the instance stops, and releases its hardware except what [`Sleep`](crate::Sleep) keeps.
     Sleep "sleep";
     /// The workload of a sleeping instance starts.
     Wake "wake";
@@ -118,13 +118,13 @@ impl AgentOperation {
         self as u8
     }
 
-    /// The operation with this code.
+    /// The operation with this code; `None` if there is no such code.
     pub fn with_code(code: u8) -> Option<AgentOperation> {
         AgentOperation::ALL.get(usize::from(code)).copied()
     }
 
-    /// Whether the operation needs hardware on its target node, so that the target's manager is asked. Any other
-    /// operation concerns the instance's own node alone.
+    /// Whether the operation places an instance on its target node, so that the target's manager must accept it. Any
+    /// other operation concerns the instance's own node alone.
     pub const fn asks_for_place(self) -> bool {
         match self {
             AgentOperation::Undeploy | AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => false,
@@ -137,8 +137,7 @@ impl AgentOperation {
         matches!(self, AgentOperation::Adapt)
     }
 
-    /// Whether the operation has a target. An operation without one concerns the instance itself, and its target is
-    /// written `self`.
+    /// Whether the operation has a target. In a policy, the target of an operation without one is written `self`.
     pub const fn has_target(self) -> bool {
         self.asks_for_place() || self.asks_for_flavour()
     }
@@ -170,7 +169,7 @@ impl OperationName {
         }
     }
 
-    /// Whether the operation needs hardware on a target node.
+    /// Whether the operation places an instance on a target node. Unlike for agents, this includes a deploy.
     pub const fn asks_for_place(self) -> bool {
         match self.of_agent() {
             Some(operation) => operation.asks_for_place(),
@@ -193,7 +192,8 @@ impl Operation {
         }
     }
 
-    /// The target node for an instance on `own`; `None` if the operation has none.
+    /// The node on which the operation takes effect, for an instance on `own`: the target node, or `own` for an adapt,
+    /// a sleep and a wake. `None` for an undeploy.
     pub fn target<'a>(&'a self, own: &'a NodeId) -> Option<&'a NodeId> {
         match self {
             Operation::Undeploy => None,
@@ -226,7 +226,7 @@ impl Target {
 
 impl From<Id> for Target {
     fn from(id: Id) -> Target {
-        // The only id that is not a node's is `self`.
+        // `self` is the only id that cannot be the id of a node, so the conversion fails for it alone.
         NodeId::try_from(id).map_or(Target::Own, Target::Node)
     }
 }
@@ -242,7 +242,7 @@ enum WrittenTarget {
 impl Serialize for Target {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !serializer.is_human_readable() {
-            // A binary format does not mark whether a node or a flavour follows.
+            // A binary format does not mark whether a node or a flavour follows; the variant of the `Result` does.
             let node_or_flavour: Result<Id, &FlavourId> = match self {
                 Target::Own | Target::Node(_) => Ok(self.id()),
                 Target::Flavour(flavour) => Err(flavour),

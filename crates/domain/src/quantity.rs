@@ -27,7 +27,7 @@ pub enum QuantityError {
     Negative,
     /// It is infinite or NaN.
     NotFinite,
-    /// It is an integer of more than 32 bits.
+    /// It is an integer that does not fit in 32 bits.
     TooLarge,
 }
 

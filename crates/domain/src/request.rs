@@ -63,7 +63,7 @@ impl Request {
         Request::new(Requester::Agent { agent, instance, node }, application, operation)
     }
 
-    /// An operator's request for a first instance of `application` on `node`.
+    /// An operator's request for a new instance of `application` on `node`.
     pub fn deploy(application: ApplicationId, node: NodeId) -> Request {
         let requester = Requester::Operator(OperatorWord::Operator);
         Request { requester, application, operation: Operation::Deploy(node) }
@@ -84,7 +84,7 @@ impl Request {
         &self.requester
     }
 
-    /// The application of the instance.
+    /// The application whose instance the request concerns.
     pub fn application(&self) -> &ApplicationId {
         &self.application
     }
@@ -94,7 +94,7 @@ impl Request {
         &self.operation
     }
 
-    /// The instance; `None` if it does not exist yet.
+    /// The instance of the agent; `None` for a deploy, whose instance does not exist yet.
     pub fn instance(&self) -> Option<&InstanceId> {
         match &self.requester {
             Requester::Agent { instance, .. } => Some(instance),
@@ -102,7 +102,7 @@ impl Request {
         }
     }
 
-    /// The node of the instance; `None` if the instance does not exist yet.
+    /// The current node of the agent's instance; `None` for a deploy.
     pub fn from(&self) -> Option<&NodeId> {
         match &self.requester {
             Requester::Agent { node, .. } => Some(node),
@@ -110,7 +110,7 @@ impl Request {
         }
     }
 
-    /// The target node; `None` if the operation has none.
+    /// The node on which the operation takes effect; `None` for an undeploy. See [`Operation::target`].
     pub fn to(&self) -> Option<&NodeId> {
         match (&self.operation, &self.requester) {
             (Operation::Deploy(node), _) => Some(node),

@@ -89,7 +89,7 @@ macro_rules! ordered {
         impl Ord for $name {
             #[inline]
             fn cmp(&self, other: &$name) -> Ordering {
-                // Numbers compare as usual, with -0 equal to 0; only NaN takes the slow path.
+                // Numbers compare as usual, with -0 equal to 0. Only NaN needs the total order.
                 self.0.partial_cmp(&other.0).unwrap_or_else(|| self.0.total_cmp(&other.0))
             }
         }

@@ -32,7 +32,7 @@ pub struct Inhibition {
 pub enum Rule {
     /// The node has too little free hardware.
     Capacity {
-        /// The hardware that the application needs.
+        /// The hardware that the request needs on the node.
         needed: Hardware,
         /// The free hardware of the node when it was asked.
         free: Capacity,
@@ -48,7 +48,7 @@ pub enum Rule {
     Down,
     /// The node's acceptance policy rejects the request.
     Acceptance {
-        /// The reason that the policy stated, or a note that it stated none.
+        /// The reason that `reject/2` gave, or a note that no clause of `accept/1` holds.
         reason: String,
     },
     /// The node's acceptance policy failed: it raised an exception or exhausted its budget.
@@ -71,13 +71,13 @@ pub enum Rule {
     Pinned,
     /// The replications granted by the owner of the application are used up.
     Budget,
-    /// The node has already offered this application to the same target and is still waiting for the outcome.
+    /// The node has already offered a replica of this application to the same target and does not know the outcome yet.
     OpenGrant,
     /// The node has reached its limit on open transfers.
     Busy,
     /// The node has just restarted and does not know yet which instances still run on it.
     Recovering,
-    /// The target did not answer in time, or no longer knew its promise.
+    /// The target node did not answer in time, or had forgotten its promise to take the instance.
     Unanswered,
     /// The copy did not start on the target.
     NotStarted {
@@ -86,9 +86,9 @@ pub enum Rule {
     },
     /// The agent's memory is too large to be transferred.
     Oversized {
-        /// The size of the memory.
+        /// The size of the agent's memory, in bytes.
         bytes: u64,
-        /// The maximum size that a node accepts.
+        /// The maximum size that a node accepts, in bytes.
         bytes_max: u64,
     },
     /// The description of the application is unusable: for example, its policy is invalid.
