@@ -22,7 +22,7 @@ pub struct Source {
     pub name: Arc<str>,
     /// The whole text.
     pub text: Arc<str>,
-    /// The offsets of line ends. Computed on first use: most sources are never shown.
+    /// The byte offsets of all newlines. Computed on first use: most sources are never shown.
     line_ends: Arc<OnceLock<Vec<usize>>>,
 }
 
@@ -98,7 +98,7 @@ impl Diagnostic {
         Self { severity, title: title.into(), source: None, labels: Vec::new(), causes: Vec::new(), hints: Vec::new() }
     }
 
-    /// Sets the location of the fault in `source`.
+    /// Sets the source, and inserts this place before all other labels: it becomes the location of the fault.
     #[must_use]
     pub fn at(mut self, source: &Source, span: Range<usize>, text: impl Into<String>) -> Self {
         self.source = Some(source.clone());
@@ -113,8 +113,8 @@ impl Diagnostic {
         self
     }
 
-    /// The name of the source, and the one-based line and column of the fault; columns count characters. `None` if no
-    /// place is known.
+    /// The name of the source, and the one-based line and column of the fault; columns count characters. `None` without
+    /// a source or a label.
     pub fn place(&self) -> Option<(&str, usize, usize)> {
         let (source, label) = (self.source.as_ref()?, self.labels.first()?);
         let mut start = label.span.start.min(source.text.len());

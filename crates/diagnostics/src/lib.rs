@@ -26,8 +26,9 @@
 //! on this crate: they return errors that hold byte spans, and the command line turns those into diagnostics.
 //!
 //! **Invariant:** rendering is total. A span beyond the text, inside a character or backwards is moved to the nearest
-//! valid one; a wrong span must never hide its error. **Invariant:** control characters in external text never reach
-//! the terminal.
+//! valid one; a wrong span must never hide its error.
+//!
+//! **Invariant:** control characters in external text never reach the terminal unescaped; only newlines do.
 //!
 //! Not here: exit codes, output streams and the choice of colour (`cli`).
 

@@ -11,7 +11,8 @@ use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Snippet};
 
 use crate::{Diagnostic, Label, Severity, Source};
 
-/// The maximum total length of drawn lines: drawing time grows with it, and longer lines are unreadable anyway.
+/// The maximum total length of the source lines of a snippet, in bytes: drawing time grows with it, and longer snippets
+/// are unreadable anyway.
 const DRAWN_BYTES_MAX: usize = 1 << 20;
 
 /// Renders diagnostics, with or without colour.
@@ -61,8 +62,9 @@ impl Renderer {
     }
 }
 
-/// The snippet of the fault: the lines with all labels; if they are too long, only those of the first label, or only
-/// its line and column. Labels that are not drawn are added to `causes`.
+/// The snippet of the fault: the lines from the first to the last label. If these exceed [`DRAWN_BYTES_MAX`], only the
+/// lines of the fault; if these do, too, only its line and column. The texts of labels that are not drawn are added to
+/// `causes`.
 fn place<'a>(source: &'a Source, labels: &'a [Label], causes: &mut Vec<String>) -> Element<'a> {
     let spans: Vec<Range<usize>> = labels.iter().map(|label| nearest_valid(&source.text, &label.span)).collect();
     let fits = |count: usize| window(&source.text, &spans[..count]).len() <= DRAWN_BYTES_MAX;
@@ -111,8 +113,8 @@ fn nearest_valid(text: &str, span: &Range<usize>) -> Range<usize> {
     start..end.max(start)
 }
 
-/// The whole lines from the first label to the last, so that the cost of a message does not depend on the size of the
-/// file.
+/// The byte range of the whole lines from the first label to the last. Only these are drawn, so that the cost of a
+/// message does not depend on the size of the file.
 fn window(text: &str, spans: &[Range<usize>]) -> Range<usize> {
     let first = spans.iter().map(|span| span.start).min().unwrap_or(0);
     let last = spans.iter().map(|span| span.end).max().unwrap_or(0);
@@ -121,7 +123,8 @@ fn window(text: &str, spans: &[Range<usize>]) -> Range<usize> {
     start..end
 }
 
-/// The text without control characters, by which a file name or a policy could rewrite or reorder the user's terminal.
+/// The text with control characters escaped, except newlines. Otherwise, a file name or a policy could rewrite the
+/// terminal's content or reverse the direction of text.
 fn printable(text: &str) -> Cow<'_, str> {
     let is_control = |character: char| {
         let reorders = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
