@@ -17,7 +17,8 @@ use crate::knowledge_base::Constant;
 pub use initiative::{Eviction, Initiative, Shrink};
 pub use view::ManagerView;
 
-/// The placeholder for a missing node in a request.
+/// The placeholder for a missing instance or node in a request: a deploy has no instance and no `From`, an undeploy no
+/// `To`.
 const NONE: &str = "none";
 
 /// The facts that a node's manager may see, with their arities.
@@ -38,8 +39,8 @@ pub const MANAGER_FACTS: [(&str, usize); 14] = [
     ("asleep", 1),
 ];
 
-/// The number of [`MANAGER_FACTS`] that existed from the start. A policy may define the later ones, and its clauses
-/// then replace the host's facts.
+/// The number of [`MANAGER_FACTS`] that a policy cannot define. The later ones were added in later versions: a policy
+/// may have its own clauses for them, which then replace the host's facts.
 const FIRST_MANAGER_FACTS: usize = 7;
 
 /// A compiled acceptance policy. Immutable: share it among any number of nodes and threads.
@@ -48,7 +49,7 @@ pub struct Acceptance {
     name: Arc<str>,
     program: Arc<Program>,
     budget: Budget,
-    /// Whether the policy defines each of [`MANAGER_GOALS`].
+    /// For each of [`MANAGER_GOALS`], whether the policy defines it.
     defined: [bool; MANAGER_GOALS.len()],
     /// The place of the only clause of each of [`MANAGER_GOALS`]; `None` if there is not exactly one.
     places: [Option<Place>; MANAGER_GOALS.len()],
@@ -56,14 +57,14 @@ pub struct Acceptance {
     words: Words,
 }
 
-/// The failure of an acceptance policy to return a valid answer. The request is then inhibited.
+/// The failure of an acceptance policy to return a valid answer. A request is then inhibited.
 #[derive(Clone, Debug)]
 pub struct AcceptanceFailure {
     /// The cause, as in [`Rule::AcceptanceFailed`].
     pub cause: String,
     /// The message for users.
     pub message: String,
-    /// The start of the predicate that was called.
+    /// The only clause of the goal that failed; `None` if it has several.
     pub place: Option<Place>,
     /// The undefined predicate that was called, as `name/arity`, if that is the cause.
     pub unknown: Option<String>,
@@ -113,7 +114,7 @@ pub enum AcceptanceError {
         /// What is wrong with the text.
         problems: LoadError,
     },
-    /// A directive calls `halt`, so that the rest is not read.
+    /// A directive calls `halt`, so the rest of the text was not read.
     Halted {
         /// The name of the policy.
         name: String,
@@ -137,7 +138,7 @@ impl Acceptance {
         Acceptance::load_with(engine, name, text, resolver, budget, None)
     }
 
-    /// Like [`Acceptance::load`], for untrusted text: its directives are charged to the allowance.
+    /// Like [`Acceptance::load`], for untrusted text: the allowance limits what its directives may consume.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -234,10 +235,10 @@ impl Acceptance {
         &self.warnings
     }
 
-    /// The verdict of the manager on a request that concerns its node. `needed` is the hardware that the node would
-    /// have to provide, if any.
+    /// The verdict of the manager on a request that concerns its node. `needed` is the hardware that the request would
+    /// take from the node's free hardware.
     ///
-    /// Never fails: if the policy fails, the request is inhibited. No policy can accept more than the available
+    /// If the policy fails, the request is inhibited. No policy can accept an instance that does not fit into the free
     /// hardware.
     pub fn judge(&self, machine: &mut Machine, view: &ManagerView, request: &Request, needed: Hardware) -> Verdict {
         self.ask(machine, view, request, needed).unwrap_or_else(|failure| failure.inhibition(&view.node))
@@ -313,7 +314,7 @@ impl Acceptance {
         }
     }
 
-    /// The arguments of `request(Operation, Instance, Application, From, To)`.
+    /// The arguments of `request(Operation, Instance, Application, From, To)`; missing ones are `none`.
     fn request_arguments(&self, view: &ManagerView, request: &Request) -> [Constant; 5] {
         let none = Value::Atom(self.words.none);
         let id = |id: Option<&Id>| id.map_or(none, |id| view.facts.id(id));

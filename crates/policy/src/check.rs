@@ -1,8 +1,8 @@
-//! Finds problems in a policy before it is deployed.
+//! Finds problems in a policy or an acceptance policy before it is deployed.
 //!
 //! Start at [`check`]. Some findings come from static analysis: undefined predicates, facts that no agent sees, clauses
-//! that never fire. Others occur only when the policy runs, and come with a counterexample: the steps of a smallest
-//! world in which they occur.
+//! that never fire. Others come from running the policy of agents in all small worlds, and have a counterexample: the
+//! steps of a smallest world in which the problem occurs.
 //!
 //! The author of a policy can allow a finding with a comment that states the reason:
 //!
@@ -36,9 +36,9 @@ pub use finding::{Finding, FindingKind};
 pub struct Report {
     /// The findings of static analysis in source order, then those from small worlds.
     pub findings: Vec<Finding>,
-    /// Findings that the policy allows.
+    /// Findings that comments in the text allow.
     pub allowed: Vec<Allowed>,
-    /// Statistics about the small worlds; `None` if there was nothing to run.
+    /// Statistics about the small worlds; `None` if the text has no clause of `operation/3` to run.
     pub exploration: Option<Exploration>,
 }
 
@@ -106,7 +106,8 @@ const OF_MANAGERS: [FactPredicate; 3] = [
 /// Creates resolvers, because a check may load a text more than once.
 pub type Resolvers<'a> = &'a dyn Fn() -> Box<dyn Resolver>;
 
-/// Checks a policy. `progress` is called now and then with the number of worlds explored.
+/// Checks a policy, an acceptance policy or a library of predicates. `progress` is called now and then with the number
+/// of worlds explored.
 pub fn check(
     engine: &Engine,
     name: &str,
@@ -143,7 +144,8 @@ pub(crate) struct ClauseGoals {
     pub(crate) line: usize,
 }
 
-/// The clauses of one of [`MANAGER_GOALS`] in an acceptance policy, each with its goals as they are written.
+/// The clauses of `predicate`, one of [`MANAGER_GOALS`], in an acceptance policy, each with its goals as they are
+/// written. `None` if the text cannot be loaded or the predicate is not one of them.
 pub(crate) fn clauses_with_goals(
     engine: &Engine,
     name: &str,
@@ -155,7 +157,7 @@ pub(crate) fn clauses_with_goals(
     let text = Text::new(&loaded);
     let (_, arity) = *MANAGER_GOALS.iter().find(|(name, _)| *name == predicate)?;
     let written = |place: &Place, tree: &Tree| match &tree.kind {
-        // An atom has no separate span.
+        // An atom has the span of the term around it.
         TreeKind::Atom(name) => name.clone(),
         _ => place.source_text().get(tree.span.clone()).unwrap_or_default().to_owned(),
     };
@@ -168,8 +170,8 @@ pub(crate) fn clauses_with_goals(
     Some(clauses.collect())
 }
 
-/// Finds the first call of the undefined predicate `name/arity` in a text. Needed because an exception names the
-/// predicate, but not the goal.
+/// Finds the first call of the undefined predicate `indicator` (`name/arity`) in a text. Needed because an exception
+/// names the predicate, but not the goal that called it.
 pub fn find_unknown_call(
     engine: &Engine,
     name: &str,

@@ -1,4 +1,4 @@
-//! One decision: the proposal of the agent of an instance.
+//! One decision: evaluates the policy of an agent and returns the operations that it proposes.
 
 use std::cell::Cell;
 use std::fmt;
@@ -33,14 +33,16 @@ pub struct Decision {
     /// The inferences used.
     pub inferences: u64,
     /// Whether the policy read the past: `earlier/5`, `done/4` or `age/2`. If not, the decision does not depend on the
-    /// past.
+    /// past. For a policy function: whether it may read the past.
     pub looked_back: bool,
-    /// Whether the policy read `age/2`. If not, the decision is the same at every age.
+    /// Whether the policy read `age/2` (for a policy function: whether it may). If not, the decision is the same at
+    /// every age.
     pub read_age: bool,
 }
 
 impl Decision {
-    /// Whether the decision failed: the search ended with an error, or its first solution is not an operation.
+    /// Whether the decision failed: its first solution is not an operation, or the search ended with an error before
+    /// any solution was found.
     pub fn has_failed(&self) -> bool {
         match self.solutions.first() {
             Some(solution) => !matches!(solution, Solution::Proposal(_)),
@@ -52,9 +54,9 @@ impl Decision {
 /// How the search for solutions ended.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Ending {
-    /// All requested solutions have been found.
+    /// The search is complete: there are no more solutions, or only the first was wanted and it was found.
     Complete,
-    /// Part of the budget ran out.
+    /// This resource of the budget ran out.
     Exhausted(Resource),
     /// The policy raised an exception that it did not catch.
     Exception(Explanation),
@@ -104,7 +106,8 @@ pub enum ProposalFault {
     UnboundTarget,
     /// The target is neither a name nor an integer.
     NotATarget,
-    /// The target is a name created by the policy: it occurs in no fact and no text.
+    /// The target is a name that the policy constructed and that occurs in no fact and no text; or a policy function
+    /// names a node that the agent does not see.
     UnknownTarget,
     /// An operation without a target node, such as undeploy, names a node other than the instance's own.
     UndeploysElsewhere,
@@ -139,7 +142,7 @@ impl Decider {
         self.machine.set_allowance(allowance);
     }
 
-    /// The decision of the agent of `instance`, given its facts. The result is valid until the next decision.
+    /// Evaluates `policy` for the agent of `instance`, which sees `facts`. The next call overwrites the result.
     pub fn decide(&mut self, policy: &Policy, facts: &KnowledgeBase, instance: Constant, wanted: Wanted) -> &Decision {
         if let Some(name) = policy.outside() {
             self.decision = function::decide(policy, name, facts, instance, wanted);
@@ -171,7 +174,7 @@ impl Decider {
     }
 }
 
-/// The facts of an agent. Records whether the policy reads those about the past.
+/// The facts of an agent. Records whether the policy reads the facts about the past.
 struct Watched<'a> {
     facts: &'a KnowledgeBase,
     looked_back: Cell<bool>,
@@ -252,7 +255,7 @@ impl Proposal {
         [self.operation.to_string(), constant_text(symbols, self.instance), constant_text(symbols, self.target)]
     }
 
-    /// The operation of the domain; `None` if the target is an empty name, which is never valid.
+    /// The operation as a domain type; `None` if the target is the empty name, which is never a valid id.
     pub fn operation(&self, facts: &KnowledgeBase) -> Option<Operation> {
         if !self.operation.has_target() {
             return Some(self.operation.towards(Target::Own));

@@ -28,7 +28,7 @@ pub use step::{ClauseText, Comparison, Step, StepKind};
 
 const INTERPRETER: &str = concat!(include_str!("explain/interpreter.pl"), include_str!("explain/text.pl"));
 
-/// The budget of the interpreter, as a multiple of that of a decision.
+/// The inferences that the interpreter may use, as a multiple of those of a decision.
 const BUDGET_FACTOR: u64 = 50;
 
 /// A decision with its reasons.
@@ -38,7 +38,7 @@ pub struct Explained {
     pub instance: String,
     /// The proposals in order of priority, each with its proof.
     pub proposals: Vec<Proof>,
-    /// The operations that are not proposed. Empty if the policy failed.
+    /// The operations that are not proposed. Empty if the policy failed, and after [`Explainer::prove`].
     pub missed: Vec<MissedOperation>,
     /// Why the policy failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,18 +51,19 @@ pub struct Explained {
 /// A proposal and the reasons for it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Proof {
-    /// The operation; `undeploy`, `migrate` or `replicate`, unless the policy is wrong.
+    /// The operation as the policy wrote it: the name of an [`AgentOperation`], unless there is a `fault`.
     pub operation: String,
     /// The instance.
     pub instance: String,
-    /// The target: a node or `self`.
+    /// The target: a node, `self`, or the flavour of an adapt.
     pub target: String,
     /// What is wrong with the solution, if it is not an operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<&'static str>,
     /// The clause that produced it.
     pub clause: ClauseText,
-    /// The goals of the clause and their proofs; `None` if the proof is too long.
+    /// The goals of the clause and their proofs; `None` if the interpreter exhausted its budget or did not find the
+    /// same solution.
     pub steps: Option<Vec<Step>>,
 }
 
@@ -80,7 +81,8 @@ pub struct MissedOperation {
 pub struct Miss {
     /// The clause.
     pub clause: ClauseText,
-    /// The goals at which it failed, with their values.
+    /// The goals at which it failed, with their values. Empty if the interpreter found no explanation within its
+    /// budget.
     pub steps: Vec<Step>,
     /// The smallest changes of facts that would make it fire, each verified; the smallest first. Empty if none was
     /// found.
@@ -108,8 +110,8 @@ impl Explainer {
         Explainer::load_with(engine, name, text, resolver, settings, None)
     }
 
-    /// Like [`Explainer::load`], for untrusted text: its directives and queries are charged to the allowance. Once the
-    /// allowance is exhausted, explanations are incomplete.
+    /// Like [`Explainer::load`], for untrusted text: the allowance limits what its directives and all explanations may
+    /// consume together. Once it is exhausted, explanations are incomplete.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -166,8 +168,8 @@ impl Explainer {
         (Explained { instance: facts.text(instance), proposals, missed: Vec::new(), error, ending }, decision)
     }
 
-    /// The proof of each solution. If the interpreter does not find the same solutions, no proofs are returned, so that
-    /// an explanation never contradicts the decision.
+    /// The solutions of the decision, each with its proof. A proof is left out if the interpreter does not find the
+    /// same solution, so that an explanation never contradicts the decision.
     fn proofs(&mut self, facts: &KnowledgeBase, instance: Constant, decision: &Decision) -> Vec<Proof> {
         let solutions = &decision.solutions;
         let is_complete = decision.ending == Ending::Complete;
@@ -198,7 +200,8 @@ impl Explainer {
         solutions.iter().map(proof).collect()
     }
 
-    /// Calls `receive` with operation and target, clause and proof of each answer, until it returns false.
+    /// Calls `receive` for each solution that the interpreter finds, until it returns false. The arguments are the
+    /// operation and target, the zero-based clause, and the proof.
     fn each_answer(
         &mut self,
         facts: &KnowledgeBase,
@@ -225,7 +228,7 @@ impl Explainer {
     fn missed(&mut self, facts: &KnowledgeBase, instance: Constant, solutions: &[Solution]) -> Vec<MissedOperation> {
         let heads = self.heads(facts, instance);
         let proposed = |operation: AgentOperation| {
-            // A proposal with an invalid target is still explained, and its proof says what is wrong.
+            // A solution with an invalid target counts as proposed: its proof says what is wrong.
             let is_it = |solution: &Solution| match solution {
                 Solution::Proposal(it) => it.operation == operation,
                 Solution::Invalid(it) => it.arguments[0] == operation.as_str(),
@@ -234,7 +237,7 @@ impl Explainer {
         };
         let mut missed = Vec::new();
         for operation in AgentOperation::ALL.into_iter().filter(|&operation| !proposed(operation)) {
-            // A clause whose head names no operation is tried for the common ones.
+            // A clause whose head has a variable as its operation is considered for the common operations.
             let own = |(_, head): &&(usize, Option<String>)| {
                 head.as_deref().map_or(is_common(operation), |head| head == operation.as_str())
             };
@@ -248,7 +251,8 @@ impl Explainer {
         missed
     }
 
-    /// The clauses that may apply to an instance, each with its operation if the head names one.
+    /// The zero-based clauses of `operation/3` whose head matches the instance, each with the operation that its head
+    /// names; `None` if that is a variable.
     fn heads(&mut self, facts: &KnowledgeBase, instance: Constant) -> Vec<(usize, Option<String>)> {
         let name = self.policy.symbols().intern("$why_head");
         let arguments = [Argument::Value(instance), Argument::Unknown, Argument::Unknown];
@@ -269,7 +273,8 @@ impl Explainer {
         Miss { clause: self.clause_text("operation", 3, clause), steps, changes }
     }
 
-    /// Why a clause does not propose an operation. Empty if the explanation is too long.
+    /// The goals at which a clause fails to propose an operation. Empty if the interpreter found no explanation within
+    /// its budget.
     fn failure(
         &mut self,
         facts: &KnowledgeBase,

@@ -1,9 +1,10 @@
 //! Bounded model checking: runs a policy in all small worlds and detects undesirable behaviour.
 //!
-//! A world is a tree of nodes with clients that never move and instances of one application. All trees of up to five
-//! nodes are explored, with every placement of up to two instances and up to three clients, for a load-sensitive and a
-//! latency-sensitive application, on nodes with much hardware and with little. Nothing is random. Symmetric worlds are
-//! included, because names break ties. Smaller worlds come first, so the first counterexample found is a smallest one.
+//! A world is a tree of nodes with clients that never move and instances of one application. By default, all trees of
+//! up to five nodes are explored, with every placement of up to two instances and up to three clients, for a
+//! load-sensitive and a latency-sensitive application, on nodes with much hardware and with little. Nothing is random.
+//! Each tree is explored in two numberings of its nodes, because names break ties. Smaller worlds come first, so the
+//! first counterexample found is a smallest one.
 //!
 //! **Invariant:** the findings and counterexamples of a policy are the same on every machine.
 
@@ -26,7 +27,7 @@ use run::{Run, Step, Verdict};
 use shape::{Shape, placements};
 use world::{APPLICATIONS, CAPACITIES, ExtraFact, ExtraValue, Gpus, Spread, World};
 
-/// The budget of all decisions together; a policy that exceeds it is reported.
+/// The maximum number of inferences of all decisions together; beyond it, the exploration ends early.
 const INFERENCES_MAX: u64 = 2_000_000_000;
 
 /// The number of cycles that a world runs to distinguish bounded from unbounded growth.
@@ -51,7 +52,7 @@ impl Default for Bounds {
     }
 }
 
-/// The result of exploring a policy, in addition to the findings.
+/// Statistics about the exploration of a policy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exploration {
     /// The number of worlds run.
@@ -60,9 +61,9 @@ pub struct Exploration {
     pub decisions: usize,
     /// The maximum number of inferences of one decision.
     pub inferences_max: u64,
-    /// The lines of the clauses of `operation/3` that never produced a proposal.
+    /// The lines of the clauses of `operation/3` that never produced an agent's first solution.
     pub silent_clauses: Vec<usize>,
-    /// Whether any agent proposed an operation in any world.
+    /// Whether any agent had a solution of `operation/3`, valid or not, in any world.
     pub acted: bool,
     /// Why the exploration ended before all worlds were run, if it did.
     pub ended_early: Option<String>,
@@ -77,7 +78,7 @@ pub(crate) struct Interests {
     /// Whether it reads `needs/3` or `free/3`.
     kinds: bool,
     extra: Vec<ExtraFact>,
-    /// The flavours that it names, if it uses flavours.
+    /// The flavours that it names; `None` if it does not use flavours.
     flavours: Option<Vec<String>>,
     /// Whether it reads `leave/2`.
     leaving: bool,
@@ -134,8 +135,8 @@ impl Interests {
         }
     }
 
-    /// Adds values, so that a policy that names at most one value also encounters others. Numbers are used, because
-    /// they can be names and amounts.
+    /// Adds flavours and values of extra facts, so that a policy also encounters others than those that it names. Added
+    /// values are numbers, because a number can be an id or an amount.
     fn complete(&mut self) {
         for name in ["full", "lite", "large"] {
             if let Some(flavours) = self.flavours.as_mut().filter(|flavours| flavours.len() < 3)
@@ -159,8 +160,8 @@ impl Interests {
     }
 }
 
-/// Explores a policy and adds to `findings`, each kind at most once per clause. `progress` is called with the number of
-/// worlds.
+/// Explores a policy and adds to `findings`. Undesirable behaviour such as ping-pong is reported once per kind, invalid
+/// proposals once per clause. `progress` is called with the number of worlds run so far.
 pub(crate) fn explore(
     engine: &Engine,
     policy: &Policy,
@@ -196,7 +197,7 @@ struct Explorer<'a> {
     policy: &'a Policy,
     decider: CachedDecider<'a>,
     bounds: &'a Bounds,
-    /// The findings already reported.
+    /// The findings already reported: the kind, and a key that separates findings of the same kind.
     reported: BTreeSet<(FindingKind, String)>,
     findings: &'a mut Vec<Finding>,
     worlds: usize,
@@ -254,7 +255,8 @@ impl Explorer<'_> {
         }
     }
 
-    /// Runs the same nodes, clients and instances with all settings.
+    /// Runs the same nodes, clients and instances with each application, capacity, memory span and spread of extra
+    /// facts.
     fn explore_settings(&mut self, world: &mut World<'_>, memories: &[u32], spreads: &[Spread]) {
         for application in APPLICATIONS {
             for capacity in CAPACITIES {
@@ -317,7 +319,7 @@ impl Explorer<'_> {
         }
     }
 
-    /// Checks a single step.
+    /// Reports a step of one agent that failed, has an invalid proposal, or returns to a node that it left.
     fn check_step(&mut self, world: &World<'_>, step: &Step) {
         match &step.proposed {
             Proposed::Nothing => {}
@@ -416,7 +418,8 @@ impl Explorer<'_> {
         self.report(FindingKind::UnboundedReplication, clause, message, world, until);
     }
 
-    /// Runs the remaining cycles and returns the number of instances at the end.
+    /// Runs a world that has already run `cycles_before` cycles up to [`CYCLES_TO_CONFIRM`]. Returns the number of
+    /// instances at the end.
     fn settle(&mut self, run: &mut Run<'_>, cycles_before: u32) -> usize {
         for _ in cycles_before..CYCLES_TO_CONFIRM {
             run.cycle(&mut self.decider);
@@ -472,7 +475,7 @@ impl Explorer<'_> {
     }
 }
 
-/// The operation enacted in a step, and the clause behind it.
+/// The operation enacted in a step, and the clause that proposed it; `None` if nothing was accepted.
 fn accepted(step: &Step) -> Option<(AgentOperation, usize)> {
     match (&step.proposed, &step.verdict) {
         (Proposed::Operation { operation, clause, .. }, Some(Verdict::Accepted)) => Some((*operation, *clause)),

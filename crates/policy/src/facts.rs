@@ -1,4 +1,4 @@
-//! Reads facts from text.
+//! Reads the facts of a knowledge base from Prolog text.
 
 use std::error::Error;
 use std::fmt;
@@ -45,7 +45,8 @@ impl FactProblem {
 }
 
 impl KnowledgeBase {
-    /// Adds the facts of a text. On an error, the valid facts have been added.
+    /// Adds the facts of a text. If some facts are invalid, the valid ones are still added, and the error lists the
+    /// problems.
     pub fn read(&mut self, engine: &Engine, name: &str, text: &str) -> Result<(), FactsError> {
         let (trees, problems) = engine.read_trees(name, text);
         let mut problems: Vec<FactProblem> = problems

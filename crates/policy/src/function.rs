@@ -6,7 +6,8 @@
 //! :- decided_outside(near_users).
 //! ```
 //!
-//! The trace contains this text, so a reader of the trace knows that the decisions cannot be reproduced from it.
+//! The trace of a run contains this text, so a reader of the trace knows that the decisions cannot be reproduced from
+//! the trace alone.
 //!
 //! **Contract:** a function is deterministic. It returns the same result for the same facts, on any thread, because
 //! decisions are cached while the facts do not change.
@@ -60,7 +61,7 @@ impl PolicyFunctions {
         self.0.insert(name.to_owned(), function);
     }
 
-    /// The function of this name.
+    /// The function with this name; `None` if it is unknown.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn PolicyFunction>> {
         self.0.get(name)
     }
@@ -72,7 +73,7 @@ impl fmt::Debug for PolicyFunctions {
     }
 }
 
-/// The function that a text declares, if any.
+/// The name of the function that a text declares; `None` if it declares none. An error if the argument is not a name.
 pub(crate) fn declared(loaded: &Loaded) -> Result<Option<Arc<str>>, LoadError> {
     let mut found = None;
     for declaration in &loaded.declarations {
@@ -88,7 +89,7 @@ pub(crate) fn declared(loaded: &Loaded) -> Result<Option<Arc<str>>, LoadError> {
     Ok(found)
 }
 
-/// Calls the function of a policy.
+/// Calls the function of a policy. The decision fails if the function is unknown or returns an error.
 pub(crate) fn decide(
     policy: &Policy,
     name: &str,
@@ -128,7 +129,7 @@ pub(crate) fn decide(
     }
 }
 
-/// Validates the proposals of a function. Their clause index is 0, because there are no clauses.
+/// Validates a proposal of a function. Its clause index is 0, because there are no clauses.
 fn solution(facts: &KnowledgeBase, instance: Constant, written: &FunctionProposal) -> Solution {
     let fault = |fault| {
         let arguments = [written.operation.clone(), facts.text(instance), written.target.to_string()];

@@ -2,8 +2,8 @@
 //! to the names.
 //!
 //! Start at [`name_invariance`]. A policy is invariant if its solutions for a renamed knowledge base are its renamed
-//! solutions for the original. `self` keeps its name, the renaming is injective, and it preserves the order of the
-//! names of nodes, `self` among them, and that of instances.
+//! solutions for the original. Only renamings of this kind are considered: `self` keeps its name, different names stay
+//! different, and the order of the names is preserved, both among nodes (including `self`) and among instances.
 //!
 //! The proof is a type inference. Every argument of every predicate and every variable has a kind: nodes, instances,
 //! values that no renaming affects, or lists or terms of these. The facts determine some kinds, and each goal requires
@@ -31,8 +31,8 @@ use kinds::{APPLICATION, Clash, FIXED, INSTANCE, Kind, Kinds, NODE, Shape};
 pub struct NameInvariance {
     /// Which `fact/3` facts are allowed.
     pub facts: FactsAllowed,
-    /// Whether it reads the neighbours of the node. If not, neither their names nor their number matter, except for
-    /// neighbours in other facts.
+    /// Whether it reads the neighbours in `node/3`. If not, neither their names nor their number matter; only
+    /// neighbours that occur in other facts do.
     pub sees_neighbours: bool,
     /// Whether it reads applications other than its own. If not, neither the names of applications nor the other
     /// applications matter.
@@ -48,17 +48,17 @@ pub enum FactsAllowed {
     None,
 }
 
-/// A policy may depend on names.
+/// Why a policy may depend on names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NameDependence {
-    /// The place in the policy, and the reason.
+    /// The place in the policy and the reason, as `name/arity: reason`, or the reason alone.
     pub place: String,
 }
 
 /// The signatures of the built-in predicates and of the facts.
 const SIGNATURES: &str = include_str!("invariance/signatures.pl");
 
-/// The maximum nesting of goals.
+/// The maximum nesting of goals that is analysed; deeper goals count as dependent on names.
 const DEPTH_MAX: usize = 100;
 
 /// Proves that a policy is invariant under renaming, or returns why not.
@@ -90,7 +90,8 @@ impl Signatures {
         Signatures(signatures)
     }
 
-    /// The kinds of the arguments in the signature that applies to a goal with these arguments.
+    /// The kinds of the arguments in the signature that applies to a goal with these arguments. Of several signatures,
+    /// the one whose first argument has the same name and arity. `None` if there is none.
     fn find(&self, indicator: &Indicator, arguments: &[Tree]) -> Option<&[Tree]> {
         let found = match self.0.get(indicator)?.as_slice() {
             [only] => only,
@@ -110,7 +111,7 @@ type Variables = BTreeMap<String, Kind>;
 /// An argument of a goal.
 enum Given<'t> {
     Tree(&'t Tree),
-    /// An additional argument of the caller, of which only the kind is known.
+    /// An argument that is added by a meta-predicate such as `maplist/2`, of which only the kind is known.
     Kind(Kind),
 }
 
@@ -119,7 +120,7 @@ struct Inference<'a> {
     program: &'a Program,
     signatures: &'a Signatures,
     facts: FactsAllowed,
-    /// The kind of applications.
+    /// The kind of applications: [`APPLICATION`] if their names must not matter, [`FIXED`] if no renaming affects them.
     applications: Kind,
     kinds: Kinds,
     /// The kinds of the arguments of each called predicate that the policy defines.
@@ -128,7 +129,7 @@ struct Inference<'a> {
     pending: Vec<(Indicator, Vec<Tree>)>,
     /// The variables of the current clause.
     variables: Variables,
-    /// The number of occurrences of each variable.
+    /// The number of occurrences of each variable in the current clause.
     occurrences: BTreeMap<String, usize>,
     /// The variables that are known to be the agent's own application at the current goal.
     own: Vec<String>,
@@ -154,7 +155,8 @@ impl<'a> Inference<'a> {
 
     /// Analyses all code that a decision can reach. The error is the first place where a name may matter.
     fn run(mut self) -> Result<NameInvariance, String> {
-        // A library predicate that calls another library predicate by name would call the one in the text.
+        // A library predicate that calls a redefined predicate by name would call the definition in the text, so the
+        // signatures would be wrong.
         if self.program.redefines_library() {
             return Err("it redefines a predicate of the library".to_owned());
         }
@@ -203,7 +205,7 @@ impl<'a> Inference<'a> {
             tree = second;
         }
         match tree.callable() {
-            // The quantified variables around the goal of `setof/3` and similar predicates.
+            // `Variable^Goal`, as in `setof/3` and `bagof/3`.
             Some(("^", [_, goal])) => self.goal(goal, depth + 1),
             Some(("serviceInstance", [_, Tree { kind: TreeKind::Variable(application), .. }, _])) => {
                 self.closure(tree, &[], depth)?;
@@ -215,7 +217,8 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Analyses a goal that is passed to a predicate. Its bindings are not assumed afterwards.
+    /// Analyses a goal that is passed to a meta-predicate. What it tells about the agent's own application does not
+    /// hold after it.
     fn inner_goal(&mut self, tree: &Tree, depth: usize) -> Result<(), String> {
         let known = self.own.len();
         self.goal(tree, depth)?;
@@ -223,7 +226,7 @@ impl<'a> Inference<'a> {
         Ok(())
     }
 
-    /// Analyses a goal that is called with additional arguments.
+    /// Analyses a goal that is called with additional arguments of the kinds `more`.
     fn closure(&mut self, tree: &Tree, more: &[Kind], depth: usize) -> Result<(), String> {
         if depth > DEPTH_MAX {
             return Err("its goals are nested too deeply to be looked at".to_owned());
@@ -248,7 +251,7 @@ impl<'a> Inference<'a> {
                 Ok(())
             }
             Meaning::Relation if name == "fact" && self.facts == FactsAllowed::None => {
-                // Without facts nothing determines the kinds of the arguments, so each gets an open kind.
+                // If there are no facts, nothing determines the kinds of the arguments, so each gets an open kind.
                 for given in given {
                     let kind = self.kinds.open();
                     self.give(given, kind, &shown)?;
@@ -279,7 +282,8 @@ impl<'a> Inference<'a> {
         self.occurrences.get(name) == Some(&1)
     }
 
-    /// Infers the kinds of the arguments of a predicate that the policy defines.
+    /// The kinds of the arguments of a predicate that the policy defines. At the first call they are open, and the
+    /// clauses are queued for analysis.
     fn predicate(&mut self, indicator: Indicator, clauses: Vec<Tree>) -> Vec<Kind> {
         if let Some(known) = self.predicates.get(&indicator) {
             return known.clone();
@@ -290,7 +294,8 @@ impl<'a> Inference<'a> {
         kinds
     }
 
-    /// Analyses a call of facts or of a built-in predicate. These are polymorphic, so each call gets new kinds.
+    /// Analyses a call of facts or of a built-in predicate by its signature. Signatures are polymorphic, so each call
+    /// gets new kinds for their variables.
     fn call_known(
         &mut self,
         indicator: &Indicator,

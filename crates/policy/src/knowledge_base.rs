@@ -18,14 +18,14 @@ pub type Constant = Value<'static>;
 
 /// The facts that one agent may see.
 ///
-/// Create it once and refill it for each decision: [`KnowledgeBase::clear_situation`] keeps the memory, and the
-/// applications, which change rarely.
+/// Create it once and refill it for each decision: [`KnowledgeBase::clear_situation`] keeps the allocated memory, and
+/// the applications and extra facts, which change rarely.
 #[derive(Clone, Debug)]
 pub struct KnowledgeBase {
     symbols: Names,
     services: Table,
     nodes: Table,
-    /// The forms of the facts that each row of `nodes` represents.
+    /// For each row of `nodes`, whether it was added as `node/2`, `node/3` or both.
     node_forms: Vec<NodeForm>,
     instances: Table,
     requests: Table,
@@ -115,7 +115,7 @@ impl KnowledgeBase {
         &self.symbols.0
     }
 
-    /// Removes all facts but keeps the memory.
+    /// Removes all facts but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.services.clear();
         self.kinds.needs.clear();
@@ -124,8 +124,8 @@ impl KnowledgeBase {
         self.clear_situation();
     }
 
-    /// Removes the facts of one agent at one time: node, instance, requests, inhibitions and history. Applications and
-    /// extra facts are kept.
+    /// Removes the facts that belong to one agent at one time: node, instance, requests, inhibitions, history, free
+    /// hardware, flavour, eviction and sleep. Applications with their needs and flavours, and extra facts are kept.
     pub fn clear_situation(&mut self) {
         self.nodes.clear();
         self.node_forms.clear();
@@ -171,7 +171,7 @@ impl KnowledgeBase {
         constant_text(&self.symbols.0, constant)
     }
 
-    /// The constant for an amount of hardware in units.
+    /// The constant for an amount of hardware in units: an integer, or `inf` if it is unbounded.
     pub fn capacity(&self, capacity: Capacity) -> Constant {
         match capacity {
             Capacity::Bounded(hardware) => {
@@ -244,7 +244,7 @@ impl KnowledgeBase {
         rows(&self.services)
     }
 
-    /// The `node/3` facts.
+    /// The nodes. A node that was read as `node/2` only has no neighbours here.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeFact<'_>> {
         (0..self.nodes.len()).map(|row| NodeFact {
             node: constant(self.nodes.value(row, 0)),
@@ -276,7 +276,7 @@ impl KnowledgeBase {
         rows(&self.facts)
     }
 
-    /// Returns the instance with this id. Without an id, returns the only instance.
+    /// Returns the instance with this id. Without an id, returns the only instance, and fails if there are several.
     pub fn find_instance(&self, named: Option<&str>) -> Result<Constant, UnknownInstance> {
         let ids = || self.instances().map(|row| self.text(row[0])).collect();
         match named {
@@ -290,7 +290,7 @@ impl KnowledgeBase {
         }
     }
 
-    /// Copies the facts of `other`; keeps the allocated memory.
+    /// Replaces the facts by copies of those of `other`; reuses the allocated memory.
     pub fn copy_from(&mut self, other: &KnowledgeBase) {
         self.symbols.clone_from(&other.symbols);
         self.services.clone_from(&other.services);
@@ -307,7 +307,8 @@ impl KnowledgeBase {
         self.asleep.clone_from(&other.asleep);
     }
 
-    /// Adds a node fact in one form. The other form may already exist.
+    /// Adds `node/3`, or `node/2` if `neighbours` is `None`. The other form of the same node may already exist, with
+    /// the same free hardware.
     pub(crate) fn push_node_form(
         &mut self,
         node: Constant,
@@ -341,7 +342,7 @@ impl KnowledgeBase {
         self.node_forms[row] = form;
     }
 
-    /// The facts at a position of [`FACTS`](crate::FACTS).
+    /// The table of the facts at a position of [`FACTS`](crate::FACTS).
     fn table_at(&self, position: usize) -> Option<&Table> {
         // One table serves both `node/2` and `node/3`: the shorter form reads its first two columns. One table serves
         // `inhibited/3` and its alias.

@@ -31,10 +31,13 @@
 //! under renaming.
 //!
 //! **Invariant:** a decision is a pure function of policy, knowledge base and instance. It may be cached while the
-//! facts do not change, replayed, and computed on any thread. **Invariant:** facts are read in place. Nothing is
-//! asserted for a query, and deciding allocates nothing after the first decisions. **Invariant:** a solution that is
-//! not an operation is reported, never dropped; a policy that exhausts its budget or raises an exception is reported as
-//! failed.
+//! facts do not change, replayed, and computed on any thread.
+//!
+//! **Invariant:** facts are read in place. Nothing is asserted for a query, and deciding allocates nothing after the
+//! first decisions.
+//!
+//! **Invariant:** a solution that is not an operation is reported, never dropped; a policy that exhausts its budget or
+//! raises an exception is reported as failed.
 //!
 //! Not here: when facts become true (`simulator`), and the consequences of a decision (`colony`).
 

@@ -12,7 +12,8 @@ use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::remembers::{self, Remembers};
 use crate::vocabulary::{FACTS, FIRST_FACTS};
 
-/// The variant of `operation/3` that also returns the clause. No policy can call it by accident.
+/// The generated predicate of arity 4 that has the clauses of `operation/3` and also returns the index of the clause. A
+/// policy cannot call it by accident.
 pub(crate) const NUMBERED_OPERATION: &str = "$operation";
 
 /// The settings of a policy.
@@ -51,7 +52,7 @@ pub struct Policy {
     settings: Settings,
     remembers: Remembers,
     reads_kinds: bool,
-    /// The name of the function that decides instead of the program, if there is one.
+    /// The name of the function that decides instead of the program; `None` if the program decides.
     outside: Option<Arc<str>>,
     function: Option<Arc<dyn PolicyFunction>>,
     clauses: Arc<[Place]>,
@@ -77,7 +78,7 @@ pub enum PolicyError {
         /// What is wrong with the text.
         problems: LoadError,
     },
-    /// A directive calls `halt`, so that the rest is not read.
+    /// A directive calls `halt`, so the rest of the text was not read.
     Halted {
         /// The name of the policy.
         name: String,
@@ -101,7 +102,7 @@ impl Policy {
         Policy::load_with(engine, None, name, text, resolver, settings, None).map(|(policy, _)| policy)
     }
 
-    /// Like [`Policy::load`], for untrusted text: its directives are charged to the allowance.
+    /// Like [`Policy::load`], for untrusted text: the allowance limits what its directives may consume.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -183,13 +184,14 @@ impl Policy {
         Policy { settings, ..self.clone() }
     }
 
-    /// The same policy, decided by a function. Has no effect unless the text declares a function.
+    /// The same policy with the function that decides for it. Has no effect unless the text declares a function.
     #[must_use]
     pub fn decided_by(&self, function: Arc<dyn PolicyFunction>) -> Policy {
         Policy { function: Some(function), ..self.clone() }
     }
 
-    /// The name of the function that decides instead of the program, as the text declares it.
+    /// The name of the function that decides instead of the program, as the text declares it; `None` if the program
+    /// decides.
     pub fn outside(&self) -> Option<&str> {
         self.outside.as_deref()
     }
@@ -230,12 +232,13 @@ impl Policy {
         &self.settings
     }
 
-    /// The past that its agents must remember.
+    /// How much of the past its agents must remember.
     pub fn remembers(&self) -> Remembers {
         self.remembers
     }
 
-    /// Whether the policy reads `free/3`, the free hardware by kind. If not, its agents do not get these facts.
+    /// Whether the policy mentions `free`, so that it may read `free/3`, the free hardware by kind. If not, its agents
+    /// do not get these facts.
     pub fn reads_kinds(&self) -> bool {
         self.reads_kinds
     }

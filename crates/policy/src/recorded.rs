@@ -148,7 +148,7 @@ impl Recorded {
     }
 }
 
-/// An amount must be a non-negative number, or `inf`.
+/// Checks that an amount is a non-negative number, `inf` or `infinite`.
 fn check_amount(raw: &RawConstant<'_>, what: &str) -> Result<(), RecordedError> {
     match raw {
         RawConstant::Integer(0..) => Ok(()),
@@ -193,7 +193,7 @@ struct Raw<'a> {
     free: Amounts<'a>,
 }
 
-/// Age in evaluations, neighbour, rate and latency.
+/// How many evaluations ago, neighbour, rate and latency.
 #[derive(Deserialize)]
 struct RawEarlier<'a>(
     u32,
@@ -202,7 +202,7 @@ struct RawEarlier<'a>(
     #[serde(borrow)] RawConstant<'a>,
 );
 
-/// Age in evaluations, operation and target.
+/// How many evaluations ago, operation and target.
 #[derive(Deserialize)]
 struct RawDone<'a>(u32, #[serde(borrow)] RawConstant<'a>, #[serde(borrow)] RawConstant<'a>);
 
@@ -281,7 +281,7 @@ impl<'de> Visitor<'de> for AmountsVisitor {
 impl RecordedError {
     fn at(error: &serde_json::Error) -> RecordedError {
         let shown = error.to_string();
-        // The line number is always 1 here, so it is removed; a caller that reads several lines knows the real one.
+        // The line number is always 1 here, so it is removed; the caller knows the number of the line.
         let message = shown.rfind(" at line ").map_or(shown.as_str(), |end| &shown[..end]);
         RecordedError { column: Some(error.column()), message: message.to_owned() }
     }

@@ -22,24 +22,25 @@ pub struct Remembers {
     /// The number of evaluations for which agents remember their own accepted operations: `done/4`.
     pub operations: u32,
     /// The number of evaluations for which agents remember inhibitions, unless a setting overrides it: `inhibited/3`.
+    /// `None` if the policy does not declare it.
     pub inhibited: Option<u32>,
-    /// Whether agents know how long they have been on their node: `age/2`.
+    /// Whether the policy mentions `age`, so that agents must count their evaluations on their node: `age/2`.
     pub reads_age: bool,
 }
 
 impl Remembers {
-    /// The maximum number of evaluations of client requests. Each agent stores them and transfers them when it
-    /// migrates.
+    /// The maximum of `requests`. Each agent stores these requests and transfers them when it migrates.
     pub const REQUESTS_MAX: u32 = 64;
-    /// The maximum number of evaluations of operations and inhibitions.
+    /// The maximum of `operations` and of `inhibited`.
     pub const OPERATIONS_MAX: u32 = 1_000;
 
-    /// Whether agents remember nothing except inhibitions.
+    /// Whether agents remember nothing, apart from inhibitions.
     pub fn is_nothing(&self) -> bool {
         self.requests == 0 && self.operations == 0 && !self.reads_age
     }
 
-    /// The declarations of a text, or all errors in them. Of several declarations, the largest is used.
+    /// The declarations of a text, or all errors in them. Of several declarations about the same thing, the largest
+    /// number is used.
     pub(crate) fn of(loaded: &Loaded) -> Result<Remembers, LoadError> {
         let mut remembers = Remembers::default();
         let mut errors = Vec::new();

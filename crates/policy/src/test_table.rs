@@ -1,4 +1,4 @@
-//! Tables of tests next to a policy: facts in, operations out.
+//! Tables of tests for a policy: each test has facts and the operations that the policy must propose.
 //!
 //! A table is a text of facts and tests. Facts outside of tests apply to every test, but a test's own facts replace
 //! those of the same predicate.
@@ -40,7 +40,7 @@ pub use run::{DiffLine, TestOutcome};
 /// Tests for one policy.
 #[derive(Clone, Debug)]
 pub struct TestTable {
-    /// The file that the table names as its policy.
+    /// The file that the table names as its policy; `None` if it names none.
     pub policy: Option<String>,
     /// The tests, in order. Never empty.
     pub tests: Tests,

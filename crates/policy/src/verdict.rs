@@ -22,7 +22,7 @@ const CHANGES_MAX: usize = 3;
 /// The maximum number of instances removed to make a request acceptable.
 const REMOVED_MAX: usize = 16;
 
-/// The maximum amount of additional free hardware tried, unit by unit.
+/// The maximum number of additional free units tried, one by one.
 const UNITS_MAX: u64 = 64;
 
 /// A verdict with its reasons.
@@ -30,7 +30,7 @@ const UNITS_MAX: u64 = 64;
 pub struct ExplainedVerdict {
     /// Whether the request is accepted.
     pub is_accepted: bool,
-    /// The reason for an inhibition, in words.
+    /// The reason for an inhibition, in words; absent if the request is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The clause that decided: of `reject/2` if it inhibits, of `accept/1` if it accepts.
@@ -51,7 +51,8 @@ pub struct JudgingClause {
     pub file: String,
     /// The line that it starts on.
     pub line: usize,
-    /// The goal at which the clause failed, if it did; the head, if that does not match the request.
+    /// The goal at which the clause failed, or its head if that does not match the request; absent if the clause
+    /// applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
 }
@@ -111,7 +112,7 @@ struct Judging<'a> {
 }
 
 impl Judging<'_> {
-    /// The view of the manager and the request, from facts as text.
+    /// The manager's view of these facts, together with the request.
     fn claim(&self, facts: &str) -> Result<VerdictClaim, FactsError> {
         self.read(&format!("{facts}\ntest(explained, [], {}, accepted).\n", self.request))
     }
@@ -136,7 +137,7 @@ impl Judging<'_> {
         query.is_ok_and(|mut query| query.next_answer() == Outcome::Answer)
     }
 
-    /// The first clause of `accept/1` or `reject/2` that applies.
+    /// The first clause of a predicate of the acceptance policy that applies to the request; `None` if no clause does.
     fn holding(&mut self, text: &AcceptanceText<'_>, claim: &VerdictClaim, predicate: &str) -> Option<JudgingClause> {
         let clauses = clauses_with_goals(self.engine, text.name, text.text, text.resolvers, predicate)?;
         clauses.iter().find_map(|clause| {
@@ -149,7 +150,7 @@ impl Judging<'_> {
         })
     }
 
-    /// Each clause of a predicate with the first of its goals that fails.
+    /// Each clause of a predicate of the acceptance policy, with the first of its goals that fails.
     fn failed(&mut self, text: &AcceptanceText<'_>, claim: &VerdictClaim, predicate: &str) -> Vec<JudgingClause> {
         let clauses = clauses_with_goals(self.engine, text.name, text.text, text.resolvers, predicate);
         let mut failed = Vec::new();
@@ -165,7 +166,8 @@ impl Judging<'_> {
         failed
     }
 
-    /// A clause as a goal: the head is unified with the request, followed by its first goals.
+    /// The start of a clause as a goal: the head is unified with the request, then `goals`, the first goals of its
+    /// body, are called.
     fn goal(&self, head: &str, goals: &[&str]) -> String {
         let request = self.request;
         let matched = if head.starts_with("reject") {
@@ -208,7 +210,8 @@ enum Kind {
     NoFact(usize),
 }
 
-/// Changed facts, each with a description of the change; of each kind, the smallest change comes first.
+/// Texts with changed facts, each with the kind and a description of the change. Of each kind, the smallest change
+/// comes first.
 fn candidates(facts: &str, trees: &[Tree]) -> Vec<(String, (Kind, String))> {
     let mut found = Vec::new();
     let Some((node, free)) = trees.iter().find_map(node_fact) else { return found };
@@ -237,7 +240,8 @@ fn candidates(facts: &str, trees: &[Tree]) -> Vec<(String, (Kind, String))> {
     found
 }
 
-/// The manager's node with its free hardware, if that is a number.
+/// Reads the fact of the manager's node: the term and the free units. `None` for other facts, and if the free hardware
+/// is not an integer.
 fn node_fact(tree: &Tree) -> Option<(&Tree, u64)> {
     let Some(("node", [_, free, ..])) = tree.callable() else { return None };
     match free.kind {
@@ -246,7 +250,8 @@ fn node_fact(tree: &Tree) -> Option<(&Tree, u64)> {
     }
 }
 
-/// An instance on the node, and the hardware that it needs.
+/// Reads the fact of an instance on the node: the term, and the units that its application needs. `None` for other
+/// facts.
 fn instance_fact<'t>(tree: &'t Tree, trees: &[Tree]) -> Option<(&'t Tree, u64)> {
     let Some(("serviceInstance", [_, application, _])) = tree.callable() else { return None };
     let needs = trees.iter().find_map(|other| match other.callable() {

@@ -37,14 +37,14 @@ impl FactPredicate {
         self.arguments.len()
     }
 
-    /// Whether a policy may define the predicate, so that its clauses replace the host's facts. True for all facts
-    /// except those of the paper.
+    /// Whether a policy may define the predicate, so that its clauses replace the host's facts. True for the facts that
+    /// were added in later versions: those after [`FIRST_FACTS`], and `capacity/3` of managers.
     pub(crate) fn may_be_defined(&self) -> bool {
         let is_later = FACTS[FIRST_FACTS..].iter().any(|later| later == self);
         is_later || (self.name == "capacity" && self.arity() == 3)
     }
 
-    /// The predicate with this name and arity.
+    /// The fact predicate with this name and arity; `None` if agents see no such facts.
     pub fn find(name: &str, arity: usize) -> Option<&'static FactPredicate> {
         FACTS.iter().find(|predicate| predicate.name == name && predicate.arity() == arity)
     }
@@ -142,8 +142,8 @@ pub const FACTS: &[FactPredicate] = &[
     FactPredicate { name: "asleep", arguments: &[id("the instance")] },
 ];
 
-/// The number of [`FACTS`] that existed from the start. A policy may define the later ones, and its clauses then
-/// replace the host's facts.
+/// The number of [`FACTS`] that a policy cannot define. The later ones were added in later versions: a policy may have
+/// its own clauses for them, which then replace the host's facts.
 pub(crate) const FIRST_FACTS: usize = 8;
 
 /// The positions of `earlier/5`, `done/4` and `age/2` in [`FACTS`]: the history.

@@ -1,4 +1,4 @@
-//! The instances that the owner of a node evicts or shrinks. The node's acceptance policy determines them, too.
+//! The instances that the owner of a node evicts or shrinks, as `evict/2` and `shrink/3` of the acceptance policy say.
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ use mario_prolog::{Argument, Machine, Outcome, Query, Value};
 
 use super::{Acceptance, AcceptanceFailure, Goal, ManagerView};
 
-/// The instances that the owner of a node wants to evict or shrink. Only the first answer for each instance is used.
+/// The instances that the owner of a node wants to evict or shrink. Of several answers to one predicate for the same
+/// instance, only the first counts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Initiative {
     /// Instances to run in another flavour, in the order of the answers to `shrink/3`.
@@ -55,8 +56,8 @@ impl Acceptance {
         self.defines(Goal::Evict) || self.defines(Goal::Shrink)
     }
 
-    /// Returns the instances that the owner wants to evict or shrink. If the policy fails, or names an unknown
-    /// instance, the whole result is an error.
+    /// Returns the instances that the owner wants to evict or shrink. If the policy fails, gives no reason, or names an
+    /// instance that is not on the node, the whole result is an error.
     pub fn initiative(&self, machine: &mut Machine, view: &ManagerView) -> Result<Initiative, AcceptanceFailure> {
         let mut wanted = Initiative::default();
         if self.defines(Goal::Shrink) {
@@ -86,7 +87,7 @@ impl Acceptance {
         Ok(wanted)
     }
 
-    /// Collects all answers to a goal whose arguments are all unbound.
+    /// Calls `answer` for each answer to a goal whose arguments are all unbound.
     fn each(
         &self,
         goal: Goal,
@@ -109,7 +110,7 @@ impl Acceptance {
         }
     }
 
-    /// The instance in an answer, which must be on the node.
+    /// The instance that an answer names; an error if it is not on the node.
     fn instance(&self, goal: Goal, view: &ManagerView, query: &mut Query<'_>) -> Result<InstanceId, AcceptanceFailure> {
         let named = id(view, query.argument(0));
         let is_here = |id: &Id| view.facts.instances().any(|row| row[0] == view.facts.id(id));
@@ -134,7 +135,7 @@ impl Acceptance {
     }
 }
 
-/// The id in an argument of an answer.
+/// The id in an argument of an answer; `None` if it is not a name or an integer.
 fn id(view: &ManagerView, argument: Option<Value<'_>>) -> Option<Id> {
     view.facts.to_id(argument?)
 }

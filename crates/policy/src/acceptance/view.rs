@@ -43,7 +43,7 @@ impl ManagerView {
         view
     }
 
-    /// A view of existing facts, including those of the node.
+    /// A view of existing facts, which must include those of the node. `free/3` is added if it is missing.
     pub(crate) fn from_facts(
         mut facts: KnowledgeBase,
         node: &Node,
@@ -65,8 +65,8 @@ impl ManagerView {
         ManagerView { node, free, facts, owners, capacities, capacities_by_kind, promised_count: 0 }
     }
 
-    /// Resets the view to the manager of another node, or of the same node at another time. Applications and extra
-    /// facts are kept; instances and reservations have to be added again.
+    /// Resets the view to another node, or to the same node at another time. Applications, their owners and extra facts
+    /// are kept; instances and promised instances have to be added again.
     pub fn set_node(&mut self, node: &Node, free: Capacity) {
         self.facts.clear_situation();
         self.promised_count = 0;
@@ -134,7 +134,7 @@ impl ManagerView {
         self.facts.push_asleep(instance);
     }
 
-    /// Adds the fact that an instance on the node will be evicted, with the number of evaluations left.
+    /// Adds the fact that an instance on the node will be evicted after this number of further evaluations.
     pub fn push_leave(&mut self, instance: &InstanceId, evaluations: u32) {
         let instance = self.facts.id(instance.id());
         self.facts.push_leave(instance, evaluations);

@@ -25,7 +25,7 @@ struct Allowance {
 const OPENING: &str = "% mario: allow ";
 
 /// Separates the findings that comments allow from the others. A comment applies to the findings in its own file; a
-/// comment in the policy's main file also applies to findings about the whole policy.
+/// comment in the policy's main file applies to the findings in all files. Invalid comments become findings, too.
 pub(super) fn apply_allowances(found: Vec<Finding>, loaded: &Loaded, name: &str) -> (Vec<Finding>, Vec<Allowed>) {
     let mut findings = Vec::new();
     let mut allowances: Vec<Allowance> = Vec::new();
@@ -76,7 +76,7 @@ pub(super) fn apply_allowances(found: Vec<Finding>, loaded: &Loaded, name: &str)
     (findings, allowed)
 }
 
-/// The rest of each comment that starts with the prefix, and the place of the comment.
+/// The span of each line that starts with the prefix, and the rest of that line.
 fn comments(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     let mut start = 0;
     text.split_inclusive('\n').filter_map(move |line| {

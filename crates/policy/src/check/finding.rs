@@ -38,13 +38,13 @@ pub enum FindingKind {
     UnknownPredicate,
     /// A fact predicate is used with the wrong arity.
     WrongArity,
-    /// An argument of a fact that can never match.
+    /// An argument that can never match: of a fact, or of a request in an acceptance policy.
     WrongKind,
     /// An unknown operation.
     UnknownOperation,
     /// A variable occurs once although its name does not start with `_`.
     SingletonVariable,
-    /// Clauses of one predicate are not consecutive, or replace those of another file.
+    /// The clauses of one predicate are not consecutive, or replace those of another file.
     ScatteredClauses,
     /// A directive does not succeed.
     FailedDirective,
@@ -74,12 +74,12 @@ pub enum FindingKind {
     UnboundedReplication,
     /// The last instance disappears while clients still send requests.
     LostService,
-    /// A comment allows an unknown finding.
+    /// A comment allows an unknown kind of finding, or states no reason.
     UnknownAllowance,
 }
 
 impl FindingKind {
-    /// All kinds: first those of static analysis, then those of small worlds.
+    /// All kinds: those of static analysis, those of small worlds, and at last that of invalid comments.
     pub const ALL: [FindingKind; 21] = [
         FindingKind::UnknownPredicate,
         FindingKind::WrongArity,
@@ -131,7 +131,7 @@ impl FindingKind {
         }
     }
 
-    /// The kind with this name.
+    /// The kind with this name; `None` if there is no such kind.
     pub fn find(code: &str) -> Option<FindingKind> {
         FindingKind::ALL.into_iter().find(|kind| kind.code() == code)
     }

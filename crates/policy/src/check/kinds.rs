@@ -11,7 +11,7 @@ use super::text::{Call, Clause, Text, calls, each_part, exact_place};
 use super::{Known, Role};
 use crate::vocabulary::{FactArgument, FactKind, FactPredicate};
 
-/// The first use of a variable.
+/// How a clause uses a variable. The string describes the place of the use, for messages.
 #[derive(Clone, Debug)]
 enum Use {
     /// As a name or a list of names: it is an argument of a fact that has names there.
@@ -129,7 +129,7 @@ fn operations() -> String {
     format!("{} and {last}", others.join(", "))
 }
 
-/// Records the use of a variable, and reports the first use that contradicts an earlier one.
+/// Records the use of a variable, and reports a use that contradicts the previous one.
 fn note_use(
     clause: &Clause<'_>,
     tree: &Tree,

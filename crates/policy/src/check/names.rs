@@ -1,4 +1,4 @@
-//! Calls of undefined predicates, and facts with the wrong arity.
+//! Calls of undefined predicates, facts with the wrong arity, and goals of agents and managers that are misspelt.
 
 use mario_prolog::{Program, TreeKind};
 use strsim::osa_distance;
@@ -8,7 +8,7 @@ use super::text::{Clause, Text, calls, exact_place};
 use super::{Known, Role};
 use crate::vocabulary::FactPredicate;
 
-/// The number of letters per tolerated typo when similar names are suggested.
+/// One typo per this number of letters is tolerated when similar names are suggested.
 const LETTERS_PER_MISTAKE: usize = 3;
 
 pub(super) fn check(text: &Text<'_>, program: &Program, known: &Known, findings: &mut Vec<Finding>) {
@@ -113,12 +113,13 @@ fn signature(fact: &FactPredicate) -> String {
     format!("{}/{} ({})", fact.name, fact.arity(), arguments.join(", "))
 }
 
-/// The callable predicate with the most similar name; of equals, the one with the same arity, then the first defined.
+/// The callable predicate with the most similar name, where a different arity counts as one more typo. The tie-break is
+/// the order of the program. `None` if no name is similar enough.
 fn nearest(name: &str, arity: usize, program: &Program) -> Option<String> {
     let allowed = (name.chars().count() / LETTERS_PER_MISTAKE).max(1);
     let candidates = program.callable().filter_map(|(known, known_arity)| {
         let distance = osa_distance(name, known);
-        // A different arity counts as one more typo, but does not rule out a name that is close enough.
+        // A different arity worsens the rank, but does not exclude a name that is similar enough.
         (distance <= allowed).then_some((distance + usize::from(known_arity != arity), known, known_arity))
     });
     let best = candidates.min_by_key(|(distance, ..)| *distance);

@@ -1,4 +1,4 @@
-//! Finds clauses of `operation/3` that never produce the proposal, and targets that are never bound.
+//! Finds clauses of `operation/3` that can never determine the agent's proposal, and targets that are never bound.
 
 use std::collections::BTreeMap;
 
@@ -45,13 +45,13 @@ fn instance<'t>(clause: &Clause<'t>) -> Option<&'t Tree> {
     clause.head.callable().and_then(|(_, arguments)| arguments.get(1))
 }
 
-/// The first goal of a clause that always fails.
+/// The first goal in the body of a clause that always fails; `None` if no goal is known to.
 fn failing_goal<'t>(judge: &mut Judge<'_>, clause: &Clause<'t>) -> Option<&'t Tree> {
     let mut bindings = Bindings::of_head(clause.head, instance(clause));
     conjunction(clause.body).into_iter().find(|goal| judge.truth(goal, &mut bindings) == Truth::Never)
 }
 
-/// The reason why `later` can never produce the first solution after `earlier`; `None` if it can.
+/// The reason why `later`, which comes after `earlier`, can never produce the first solution; `None` if it may.
 fn wins(judge: &mut Judge<'_>, earlier: &Clause<'_>, later: &Clause<'_>) -> Option<&'static str> {
     let (before, after) = (instance(earlier)?, instance(later)?);
     if !matches!(before.kind, TreeKind::Variable(_)) && before.kind != after.kind {
@@ -78,7 +78,8 @@ fn wins(judge: &mut Judge<'_>, earlier: &Clause<'_>, later: &Clause<'_>) -> Opti
     matching.from(0, 0, &bound).then_some("has a solution whenever this one has")
 }
 
-/// Tries to match every goal of an earlier clause with a goal of a later clause, in order.
+/// Tries to match every goal of the earlier clause with a goal of the later clause, in the same order. If that
+/// succeeds, the earlier clause has a solution whenever the later one has.
 struct Matching<'t> {
     earlier: Vec<&'t Tree>,
     later: Vec<&'t Tree>,
@@ -100,7 +101,7 @@ impl Matching<'_> {
         false
     }
 
-    /// Whether the earlier goal succeeds whenever the later goal does.
+    /// Whether the goal `wanted` of the earlier clause succeeds whenever the goal `found` of the later one does.
     fn matches(&self, wanted: &Tree, found: &Tree, bound: &mut Bound) -> bool {
         if !matches(wanted, found, bound) {
             return false;
@@ -108,7 +109,8 @@ impl Matching<'_> {
         if wanted.callable().is_some_and(|(name, arguments)| is_plain(name, arguments.len())) {
             return true;
         }
-        // Inside a negation or a similar goal, a local variable means "any", so it must be local in both clauses.
+        // Inside a negation, a disjunction or a `findall/3`, a variable that occurs nowhere else stands for any value,
+        // so its counterpart must be local, too.
         let (earlier, later) = self.clauses;
         let mut same = true;
         each_part(wanted, &mut |part| {
@@ -126,7 +128,7 @@ impl Matching<'_> {
     }
 }
 
-/// Whether every `_` of one term corresponds to a local variable in the other.
+/// Whether every `_` in `wanted` corresponds to `_` or to a local variable in `found`.
 fn wildcards_agree(wanted: &Tree, found: &Tree, is_own: &dyn Fn(&str) -> bool) -> bool {
     match (&wanted.kind, &found.kind) {
         (TreeKind::Variable(name), other) if name == "_" => match other {
@@ -151,7 +153,8 @@ fn is_local(name: &str, goal: &Tree, clause: &Clause<'_>) -> bool {
     count(goal) == count(clause.head) + clause.body.map_or(0, count)
 }
 
-/// Whether a goal keeps all its solutions when fewer of its variables are bound.
+/// Whether a goal still succeeds when fewer of its variables are bound. Negations, control constructs and predicates
+/// that collect solutions do not guarantee that.
 fn is_plain(name: &str, arity: usize) -> bool {
     !matches!(
         (name, arity),
@@ -159,7 +162,8 @@ fn is_plain(name: &str, arity: usize) -> bool {
     )
 }
 
-/// One-way matching: a variable of `wanted` matches any term in `found`.
+/// One-way matching: a variable of `wanted` matches any term in `found`, the same one everywhere. Adds these matches to
+/// `bound`.
 fn matches(wanted: &Tree, found: &Tree, bound: &mut Bound) -> bool {
     match (&wanted.kind, &found.kind) {
         (TreeKind::Variable(name), _) if name == "_" => true,
@@ -211,7 +215,7 @@ fn unbound_target(clause: &Clause<'_>, findings: &mut Vec<Finding>) {
     findings.push(finding.hint("a target is a neighbour, or `self`; for undeploy it is `self`"));
 }
 
-/// Whether a goal may bind a variable.
+/// Whether a goal may bind the variable with this name.
 fn can_bind(goal: &Tree, variable: &str) -> bool {
     let occurs = |tree: &Tree| {
         let mut occurs = false;
@@ -226,7 +230,7 @@ fn can_bind(goal: &Tree, variable: &str) -> bool {
     }
 }
 
-/// Whether a predicate binds no variables.
+/// Whether the predicates with this name bind no variables.
 fn only_tests(name: &str) -> bool {
     matches!(name, "\\+" | "forall" | "==" | "\\==" | "\\=" | "<" | ">" | "=<" | ">=" | "=:=" | "=\\=")
         || matches!(name, "@<" | "@>" | "@=<" | "@>=" | "atom" | "number" | "integer" | "float" | "atomic")

@@ -1,4 +1,4 @@
-//! Finds goals that read unsupplied facts, and state that does not survive the query.
+//! Finds goals that read facts which nothing supplies, and goals that store state which is lost after the evaluation.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,8 @@ pub(super) fn check(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>)
     lost_state(text, findings);
 }
 
-/// Finds goals that read declared facts that neither the policy nor the agent supplies.
+/// Finds calls of predicates that are declared dynamic but have no clauses: neither the text nor the agent (or manager)
+/// supplies facts for them.
 fn unsupplied(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
     let mut reported = BTreeSet::new();
     for (clause, call) in all_calls(text) {
@@ -53,7 +54,7 @@ fn instead(name: &str, known: &Known, who: &str) -> String {
     }
 }
 
-/// Finds goals that store state which other goals read. The next evaluation starts with the program as loaded, so the
+/// Finds goals that store state which some goal reads. The next evaluation starts with the program as loaded, so the
 /// state is lost.
 fn lost_state(text: &Text<'_>, findings: &mut Vec<Finding>) {
     let read: BTreeSet<String> =
@@ -74,13 +75,14 @@ fn lost_state(text: &Text<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Predicates that store their first argument.
+/// Predicates that store state: clauses, or values of global variables.
 const STORING: &[&str] = &["assert", "asserta", "assertz", "nb_setval", "b_setval"];
 
 /// Predicates that read stored state, in addition to calls of the stored predicate itself.
 const READING: &[&str] = &["nb_getval", "b_getval", "retract"];
 
-/// The state that a goal stores or reads: `name/arity` of a clause, or the name of a global variable.
+/// The state that a goal stores or reads, if its predicate is in `wanted`: `name/arity` of a clause, or the name of a
+/// global variable.
 fn kept(name: &str, arguments: &[Tree], wanted: &[&str]) -> Option<String> {
     if !wanted.contains(&name) {
         return None;
@@ -105,7 +107,8 @@ fn is_call_of(indicator: &str, name: &str, arity: usize) -> bool {
     indicator.strip_prefix(name).and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| rest == arity.to_string())
 }
 
-/// All calls of all clauses. Directives are excluded, because the state that they store is kept.
+/// All calls in the bodies of all clauses. Directives are excluded, because the state that they store is part of the
+/// loaded program.
 fn all_calls<'t>(text: &'t Text<'t>) -> impl Iterator<Item = (&'t Clause<'t>, super::text::Call<'t>)> {
     let bodies = text.clauses.iter().filter_map(|clause| Some((clause, clause.body?)));
     bodies.flat_map(|(clause, body)| calls(body).into_iter().map(move |call| (clause, call)))

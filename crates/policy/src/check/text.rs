@@ -1,4 +1,4 @@
-//! The text of a policy: its clauses, their goals, and the calls of each goal.
+//! The parsed text of a policy: its clauses, their goals, and the calls of each goal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -34,7 +34,7 @@ pub(super) struct Text<'a> {
     by_name: BTreeMap<Indicator, Vec<usize>>,
     /// Predicates that are declared dynamic.
     pub(super) declared: BTreeSet<Indicator>,
-    /// The predicates whose clauses the text asserts or retracts.
+    /// The predicates whose clauses the text asserts or retracts, in directives and in bodies.
     changed: BTreeSet<Change>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Text<'a> {
                     self.changed.extend(change(part));
                 });
             }
-            // The translation of a grammar rule has other arguments, so the calls in it are not analysed.
+            // The translation of a grammar rule adds arguments to its calls, so they are not analysed.
             Some(("-->", [_, _])) => {}
             Some((":-", [head, body])) => self.push(head, Some(body), &source.place),
             _ => self.push(&source.tree, None, &source.place),
@@ -92,7 +92,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// `name/arity`.
+/// Reads a term `name/arity`; `None` for other terms.
 fn indicator(tree: &Tree) -> Option<Indicator> {
     match tree.callable() {
         Some(("/", [name, arity])) => match (&name.kind, &arity.kind) {
@@ -103,7 +103,7 @@ fn indicator(tree: &Tree) -> Option<Indicator> {
     }
 }
 
-/// The change made by a goal that asserts or retracts.
+/// The predicate that a goal changes by asserting or retracting clauses; `None` for other goals.
 fn change(goal: &Tree) -> Option<Change> {
     let ("assert" | "asserta" | "assertz" | "retract" | "retractall", [clause]) = goal.callable()? else { return None };
     let head = match clause.callable() {
@@ -138,7 +138,7 @@ pub(super) fn conjunction(body: Option<&Tree>) -> Vec<&Tree> {
     goals
 }
 
-/// A call that a body makes, directly or through a predicate such as `findall/3`.
+/// A call that a body makes, directly or through a meta-predicate such as `findall/3`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call<'t> {
     pub(super) name: &'t str,
@@ -159,7 +159,7 @@ pub(super) fn calls(body: &Tree) -> Vec<Call<'_>> {
                 pending.push((goal, 0));
                 continue;
             }
-            // A lambda of library yall, which is called with arguments that are not in the text.
+            // A lambda expression of library `yall`, whose arguments are supplied by its caller.
             (">>", [_, _]) => continue,
             _ => {}
         }
@@ -188,8 +188,8 @@ fn goal_arguments<'t>(name: &str, arguments: &'t [Tree]) -> Vec<(&'t Tree, usize
     }
 }
 
-/// The span of a subterm, as exactly as possible. Atoms and variables have no separate span, but if the name occurs
-/// once in the enclosing term, that occurrence is used.
+/// The place of a subterm, as exactly as possible. Atoms, variables and integers have the span of the enclosing term,
+/// but if their text occurs in it exactly once, that occurrence is used.
 pub(super) fn exact_place(place: &Place, tree: &Tree) -> Place {
     let around = &tree.span;
     let name = match &tree.kind {

@@ -15,18 +15,19 @@ pub(super) enum Truth {
     Always,
     /// It fails for all facts.
     Never,
-    /// It depends on the facts.
+    /// It depends on the facts, or is not known.
     Open,
 }
 
 /// What is known about the variables of a clause at one point of its body.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Bindings {
-    /// Variables that are known to be constants.
+    /// Variables that are known to be bound to a ground term, with that term.
     constants: BTreeMap<String, Tree>,
     /// Variables that occurred before this point.
     seen: BTreeSet<String>,
-    /// The variable for the instance that decides, if the clause has one.
+    /// The variable in the head that stands for the deciding instance; `None` if there is a constant or nothing is
+    /// known.
     instance: Option<String>,
 }
 
@@ -36,7 +37,7 @@ pub(super) struct Judge<'a> {
     known: &'a Known,
     engine: &'a Engine,
     machine: Machine,
-    /// The predicates being analysed; a recursive call is `Open`.
+    /// The predicates whose clauses are being analysed. The truth of a recursive call is `Open`.
     open: Vec<Indicator>,
 }
 
@@ -113,7 +114,8 @@ impl<'a> Judge<'a> {
         if is_ground(&left) && is_ground(&right) { Truth::Always } else { Truth::Open }
     }
 
-    /// The truth of a test that can be evaluated from its text.
+    /// The truth of a test. It is known if the arguments are ground; for a type test, a term that is not a variable is
+    /// enough.
     fn tested(&mut self, name: &str, arguments: &[Tree], bindings: &Bindings) -> Truth {
         let arguments: Vec<Tree> = arguments.iter().map(|argument| bindings.apply(argument)).collect();
         let is_settled = match arguments.as_slice() {
@@ -146,7 +148,7 @@ impl<'a> Judge<'a> {
         self.open.push(indicator);
         let mut found = Truth::Never;
         let clauses: Vec<_> = self.text.clauses_of(name, arguments.len()).collect();
-        // A clause with a cut may prevent later ones from being tried.
+        // A cut in one clause may prevent later clauses from being tried.
         let cuts = clauses.iter().filter_map(|clause| clause.body).any(has_cut);
         for clause in clauses {
             let (_, parameters) = clause.head.callable().unwrap_or(("", &[]));
@@ -181,7 +183,8 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Every knowledge base contains the agent's node, its instance and its application; all other facts may be missing.
+/// The truth of a goal that reads facts. Every knowledge base contains the agent's node, its instance and its
+/// application; all other facts may be missing.
 fn fact(name: &str, arguments: &[Tree], bindings: &Bindings) -> Truth {
     let is_there = matches!(name, "node" | "service" | "serviceInstance");
     let mut names = BTreeSet::new();
@@ -223,7 +226,7 @@ impl Bindings {
         });
     }
 
-    /// The term with variables replaced by their constants.
+    /// The term with variables replaced by the ground terms that they are bound to.
     fn apply(&self, tree: &Tree) -> Tree {
         let all = |parts: &[Tree]| parts.iter().map(|part| self.apply(part)).collect();
         let kind = match &tree.kind {

@@ -13,7 +13,7 @@ pub struct Change {
     pub proposes: [String; 3],
     /// The facts that change.
     pub facts: Vec<FactChange>,
-    /// The comparisons that are true after the change.
+    /// The comparisons in the proof of the proposal, with their values after the change.
     pub comparisons: Vec<String>,
     /// The change as a sentence.
     pub text: String,
@@ -22,15 +22,15 @@ pub struct Change {
 /// One fact that changes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FactChange {
-    /// The current fact as Prolog; absent if it is new.
+    /// The current fact as Prolog; absent if the change adds the fact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// The changed fact; absent if it would be removed.
+    /// The changed fact as Prolog; absent if the change removes the fact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
-/// The facts that differ.
+/// The facts that differ between `base` and `changed`.
 pub(super) fn fact_changes(base: &Situation, changed: &Situation, names: &KnowledgeBase) -> Vec<FactChange> {
     let mut changes = Vec::new();
     for kind in Kind::ALL {
@@ -72,7 +72,7 @@ fn quoted(constant: Value<'_>, names: &KnowledgeBase) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
-/// The changes as the condition of a sentence.
+/// The changes in words, as they follow "would … if" in a sentence.
 pub(super) fn condition(base: &Situation, changed: &Situation, names: &KnowledgeBase) -> String {
     let mut parts = removed_requests(base, changed, names);
     for kind in Kind::ALL {
@@ -104,7 +104,7 @@ fn evaluations_ago(ago: i64) -> String {
     if ago == 1 { "1 evaluation ago".to_owned() } else { format!("{ago} evaluations ago") }
 }
 
-/// Describes the earlier evaluations whose requests change.
+/// Describes the earlier evaluations whose requests are removed, or replaced by the current ones.
 fn other_past(base: &Situation, changed: &Situation) -> Vec<String> {
     let is_new = |row: &&Row| row.origin.is_none();
     let as_now: Vec<i64> = distinct(changed.rows(Kind::Earlier).iter().filter(is_new).map(ago));

@@ -6,7 +6,7 @@ use super::step::{Comparison, Step};
 use crate::knowledge_base::{Constant, Copied, KnowledgeBase};
 use crate::policy::Policy;
 
-/// The maximum number of neighbours that are tried as the origin of new requests.
+/// The maximum number of neighbours of the node that are tried as the last hop of client requests.
 const NEW_HOPS_MAX: usize = 3;
 
 /// Predicates whose facts the search may change. Applications and instances stay as they are.
@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// The columns with quantities.
+    /// The zero-based columns whose numbers the search may change.
     fn quantities(self) -> &'static [usize] {
         match self {
             Kind::Requests => &[2, 3],
@@ -50,7 +50,8 @@ impl Kind {
         }
     }
 
-    /// The weights of a removed and of an added fact. The requests of one earlier evaluation are several facts.
+    /// The costs of removing and of adding a fact. Facts of `earlier/5` are cheap, because the requests of one earlier
+    /// evaluation are several facts.
     fn weights(self) -> (f64, f64) {
         match self {
             Kind::Inhibited | Kind::Done => (1.0, 3.0),
@@ -60,7 +61,7 @@ impl Kind {
     }
 }
 
-/// A fact, and the index of the original fact, if any.
+/// A fact. `origin` is the index of the actual fact that it is or was changed from; `None` for an added fact.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Row {
     pub(super) origin: Option<usize>,
@@ -71,11 +72,11 @@ pub(super) struct Row {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Situation {
     rows: [Vec<Row>; 8],
-    /// The number of earlier evaluations that the policy sees.
+    /// The number of earlier evaluations whose client requests the policy sees, as `earlier/5`.
     evaluations: u32,
 }
 
-/// A quantity in a situation.
+/// The position of a quantity in a situation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Cell {
     kind: Kind,
@@ -110,7 +111,7 @@ impl Situation {
         &self.rows[kind as usize]
     }
 
-    /// Fills `facts` with those of `base`, with this situation instead of the changeable facts.
+    /// Replaces the content of `facts`: the changeable facts come from this situation, all others from `base`.
     pub(super) fn fill(&self, base: &KnowledgeBase, facts: &mut KnowledgeBase) {
         facts.clear();
         for [application, hardware, rate, latency] in base.services() {
@@ -151,7 +152,7 @@ impl Situation {
         }
     }
 
-    /// The distance from `base`. A removed or added fact weighs more than a changed quantity.
+    /// The distance from `base`: the sum over all changed quantities, and all removed and added facts.
     pub(super) fn cost(&self, base: &Situation) -> f64 {
         let mut cost = 0.0;
         for kind in Kind::ALL {
@@ -237,8 +238,8 @@ impl Situation {
         found
     }
 
-    /// Clamps every rate (or every latency) above the comparison's limit to that limit. Done in one edit, because
-    /// clamping one fact at a time would need an edit per fact.
+    /// For a failed comparison with `>` or `>=`: situations in which all rates (or all latencies) of the instance above
+    /// its right side are lowered to that value. Lowering one fact at a time would need one change per fact.
     fn lowered(&self, comparison: &Comparison, instance: Constant) -> Vec<Situation> {
         let limit = match &*comparison.operator {
             ">" => comparison.right,
@@ -269,8 +270,9 @@ impl Situation {
         Kind::Requests.quantities().iter().filter_map(lowered).collect()
     }
 
-    /// Situations without the requests of one neighbour, with only the requests of one neighbour, without any requests,
-    /// or with all requests through another neighbour. If there are no requests, situations with some.
+    /// Situations without the requests through one neighbour, with only the requests through one neighbour, without any
+    /// requests, or with all requests through another neighbour. If there are no requests, situations with one request
+    /// through one neighbour.
     fn other_requests(&self, instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
         let mut hops: Vec<Constant> = Vec::new();
         for row in self.rows(Kind::Requests).iter().filter(|row| row.values[0] == instance) {
@@ -326,7 +328,7 @@ impl Situation {
         changed
     }
 
-    /// The situation with all requests through one neighbour.
+    /// The situation in which all requests of the instance come through `hop`.
     fn rerouted(&self, instance: Constant, hop: Constant) -> Situation {
         let mut changed = self.clone();
         for row in changed.rows[Kind::Requests as usize].iter_mut().filter(|row| row.values[0] == instance) {
@@ -336,12 +338,12 @@ impl Situation {
     }
 }
 
-/// The age of the requests in a row, in evaluations.
+/// The first argument of a row of `earlier/5` or `done/4`: how many evaluations ago it was.
 pub(super) fn ago(row: &Row) -> i64 {
     as_number(row.values[0]).unwrap_or(0.0) as i64
 }
 
-/// The value as an owned constant, if it is one.
+/// The value as a constant; `None` if it is neither a name nor an integer.
 fn constant(value: Value<'_>) -> Option<Constant> {
     match value {
         Value::Atom(atom) => Some(Value::Atom(atom)),
@@ -350,7 +352,8 @@ fn constant(value: Value<'_>) -> Option<Constant> {
     }
 }
 
-/// A distance between 0 for equal values and 2 for very different ones.
+/// The cost of changing one value to another: 0 for equal values, between 1 and 2 for numbers that differ, 1.5 for
+/// other values.
 fn distance(one: Constant, other: Constant) -> f64 {
     match (as_number(one), as_number(other)) {
         _ if one == other => 0.0,
@@ -396,7 +399,8 @@ fn deltas(comparison: &Comparison) -> Vec<f64> {
     deltas.iter().flat_map(|&delta| [delta, -delta]).filter(|delta| delta.is_finite() && *delta != 0.0).collect()
 }
 
-/// The quantity plus `delta`; integers remain integers, and no quantity becomes negative.
+/// The quantity plus `delta`; integers remain integers, and a negative result becomes 0. `None` if it is not a number
+/// or the sum overflows.
 fn added(quantity: Constant, delta: f64) -> Option<Constant> {
     match quantity {
         Value::Integer(value) if delta.abs() < 1e15 => {

@@ -1,4 +1,4 @@
-//! An explanation as lines, for front ends.
+//! An explanation as lines of text with their roles, which terminals and web pages style.
 
 use super::{ClauseText, Explained, MissedOperation, Proof, Step, StepKind};
 
@@ -23,20 +23,20 @@ pub enum Look {
     Remark,
 }
 
-/// One line.
+/// One line of an explanation. A front end shows `before`, `text`, `after` and `place` in this order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Line {
     /// The level of indentation.
     pub depth: usize,
     /// The role of the line.
     pub look: Look,
-    /// A prefix of the text.
+    /// Words before the text, such as `fails`; may be empty.
     pub before: String,
-    /// The text.
+    /// The main text: a goal, a clause or a sentence.
     pub text: String,
-    /// A suffix of the text.
+    /// Words after the text, such as what a goal collected; may be empty.
     pub after: String,
-    /// The place in the policy.
+    /// The place in the policy as `file:line`; `None` if the line refers to no clause.
     pub place: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl Explained {
         parts
     }
 
-    /// The error, if the policy failed. Terminals print it as a diagnostic instead.
+    /// The error as a line; `None` if the policy did not fail. Terminals print the error as a diagnostic instead.
     pub fn error_line(&self) -> Option<Line> {
         Some(Line::new(0, Look::Missed, self.error.clone()?))
     }
@@ -138,7 +138,7 @@ fn collected(step: &Step) -> String {
     if step.items.is_empty() { "collected nothing".to_owned() } else { format!("collected {}", step.items.join(", ")) }
 }
 
-/// Adds lines for goals that succeed.
+/// Adds lines for goals that succeed, and for the goals below them.
 fn met(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
     for step in steps {
         let mut line = Line { place: step_place(step), ..Line::new(depth, Look::Met, step.text.clone()) };
@@ -160,7 +160,7 @@ fn met(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
     }
 }
 
-/// Adds lines for goals that fail.
+/// Adds lines for goals that fail, and for the goals below them.
 fn failed(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
     for step in steps {
         let mut line = Line { place: step_place(step), ..Line::new(depth, Look::Failed, step.text.clone()) };
@@ -171,7 +171,7 @@ fn failed(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
             StepKind::Fact => "there is no".clone_into(&mut line.before),
             StepKind::Present => "because there is".clone_into(&mut line.after),
             StepKind::Collected => {
-                // This goal did not fail; the goal that failed is below it.
+                // Collecting did not fail; the steps below it show why nothing was found.
                 line.look = Look::Met;
                 line.before.clear();
                 line.after = collected(step);

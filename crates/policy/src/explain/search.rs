@@ -42,7 +42,8 @@ struct Search<'a> {
     real: Situation,
 }
 
-/// The smallest changes found, one for each target, the smallest first.
+/// The smallest changes of facts that make the clause propose the operation: one for each target, the smallest first,
+/// at most [`SHOWN_MAX`].
 pub(super) fn changes(
     explainer: &mut Explainer,
     base: &KnowledgeBase,
@@ -68,7 +69,8 @@ pub(super) fn changes(
 }
 
 impl Search<'_> {
-    /// The situations of the first round in which the clause fires.
+    /// The situations in which the clause fires, with its proposals, of the first round that has any. Empty if no round
+    /// has.
     fn run(&mut self) -> Vec<(Situation, Proposal)> {
         let mut starts = vec![self.real.clone()];
         let mut seen = starts.clone();
@@ -101,7 +103,7 @@ impl Search<'_> {
         Vec::new()
     }
 
-    /// The situations in which the clause gets furthest.
+    /// The situations in which the clause gets furthest before it fails.
     fn best(&mut self, trials: &[Situation]) -> Vec<Situation> {
         let mut ranked: Vec<(Vec<f64>, &Situation)> = Vec::new();
         for trial in spread(trials, ANALYSED_MAX) {
@@ -118,7 +120,8 @@ impl Search<'_> {
         self.explainer.failure(&self.trial, self.instance, self.operation, self.clause)
     }
 
-    /// The proposal of the clause in a situation, restricted to a target if one is given.
+    /// The first proposal of the clause in a situation, restricted to a target if one is given; `None` if the clause
+    /// does not fire.
     fn fires(&mut self, situation: &Situation, target: Option<Constant>) -> Option<Proposal> {
         situation.fill(self.base, &mut self.trial);
         let Explainer { decider, policy, .. } = &mut *self.explainer;
@@ -175,7 +178,7 @@ impl Search<'_> {
         Change { facts: fact_changes(&self.real, situation, self.base), proposes, comparisons, text }
     }
 
-    /// The comparisons in the proof of a proposal.
+    /// The comparisons, as text, in the proof of the proposal `proposes`.
     fn comparisons(&mut self, situation: &Situation, proposes: &[String; 3]) -> Vec<String> {
         situation.fill(self.base, &mut self.trial);
         let mut found = Vec::new();
@@ -191,8 +194,8 @@ impl Search<'_> {
     }
 }
 
-/// A sample of the trials: the first `count / 2`, and as many spread evenly over the rest. Changes of the same size are
-/// often of the same kind.
+/// A sample of the trials, which are sorted by cost: the first `count / 2`, and as many spread evenly over the rest.
+/// Neighbouring trials are often the same kind of change.
 fn spread(trials: &[Situation], count: usize) -> impl Iterator<Item = &Situation> {
     let (first, rest) = trials.split_at(trials.len().min(count / 2));
     let step = (rest.len() / (count / 2)).max(1);

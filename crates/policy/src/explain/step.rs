@@ -3,7 +3,7 @@
 use mario_prolog::{Loaded, Tree, TreeKind};
 use serde::Serialize;
 
-/// The maximum length of a step's text. Longer texts are truncated.
+/// The maximum length of a step's text, in characters. Longer texts are truncated.
 const TEXT_CHARS_MAX: usize = 160;
 
 /// The maximum number of collected items shown.
@@ -19,22 +19,23 @@ pub struct Step {
     pub kind: StepKind,
     /// The goal with its values, as Prolog.
     pub text: String,
-    /// In a failure: the one-based position of this goal, the furthest goal reached, in its clause.
+    /// In a failure: the one-based position in its clause of this goal, which is the furthest one reached. `None` in a
+    /// proof.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<usize>,
-    /// The file of the clause that was used.
+    /// The file of the clause that was used; absent for other kinds of goals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The line of the clause that was used.
+    /// The line of the clause that was used; absent for other kinds of goals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// The numbers compared.
+    /// The numbers compared; absent for other kinds of goals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
-    /// The items collected; for `every`, the counterexample.
+    /// The items collected; for `forall/2`, the cases for which it holds or, if it failed, the counterexample.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<String>,
-    /// The steps below this one.
+    /// The steps by which this goal succeeded or failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
 }
@@ -53,13 +54,13 @@ pub enum StepKind {
     Absent,
     /// `\+` that failed. The steps are the proof of its goal.
     Present,
-    /// `findall/3`, `aggregate_all/3` or a similar goal; the steps are the facts, or show why nothing was found.
+    /// `findall/3`, `aggregate_all/3` or a similar goal; the steps are the facts used, or show why nothing was found.
     Collected,
-    /// `forall/2`; if it failed, the item is a counterexample.
+    /// `forall/2`; the items are the cases for which it holds or, if it failed, the counterexample.
     Every,
     /// Any other goal.
     Test,
-    /// A goal that consists of several goals.
+    /// A goal that consists of several goals, which are its steps.
     Goal,
     /// A clause that would apply, but was skipped because of a cut in an earlier one.
     Skipped,
@@ -81,7 +82,7 @@ pub struct Comparison {
 pub struct ClauseText {
     /// The one-based index among the clauses of its predicate.
     pub number: usize,
-    /// The file of the clause. Absent if a directive created it.
+    /// The file of the clause. Absent, like the line and the text, if a directive created the clause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The first line of the clause.

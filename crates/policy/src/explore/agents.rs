@@ -10,7 +10,8 @@ use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::policy::Policy;
 use crate::remembers::Remembers;
 
-/// Client requests that reach an instance through one neighbour. Ordered by the standard order of terms.
+/// Client requests of one latency that reach an instance through one neighbour, or from its own node (`self`). Ordered
+/// by the standard order of terms.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct ReceivedRequests {
     pub(super) neighbour: String,
@@ -21,14 +22,14 @@ pub(super) struct ReceivedRequests {
 /// The memory of an agent.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Past {
-    /// Inhibited operations.
+    /// Inhibited operations and their targets.
     pub(super) inhibited: Vec<(AgentOperation, String)>,
     /// Requests of earlier evaluations, the latest first.
     pub(super) earlier: Vec<Vec<ReceivedRequests>>,
-    /// Its operations, the latest first, each with its age in evaluations.
+    /// Its accepted operations, the latest first: how many evaluations ago, operation and target.
     pub(super) done: Vec<(u32, AgentOperation, String)>,
     pub(super) age: Option<u32>,
-    /// The number of evaluations left, if its eviction was announced.
+    /// The number of evaluations left before its announced eviction; `None` if none was announced.
     pub(super) leave: Option<u32>,
 }
 
@@ -62,7 +63,7 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// The index of the target node for an agent on `node`.
+    /// The index of the target node for an agent on `node`; `None` if no node has the name.
     pub(super) fn resolved(self, node: usize) -> Option<usize> {
         match self {
             Target::Own => Some(node),
@@ -72,7 +73,7 @@ impl Target {
     }
 }
 
-/// An instance and its node.
+/// An instance, its node, and the free hardware of that node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct InstanceState {
     pub(super) instance: usize,
@@ -83,7 +84,7 @@ pub(super) struct InstanceState {
     pub(super) is_asleep: bool,
 }
 
-/// Everything that a decision depends on.
+/// Everything that a decision depends on; the key of the cache.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Situation {
     state: InstanceState,
@@ -91,7 +92,7 @@ struct Situation {
     limits: [i64; 2],
     spread: u8,
     gpus: Gpus,
-    /// The units of each node, if the free GPUs depend on them.
+    /// The units of each node if there are GPUs, because the number of free ones depends on it; else 0.
     capacity: i64,
     nodes: usize,
     received: Vec<ReceivedRequests>,
@@ -108,7 +109,7 @@ pub(super) struct CachedDecider<'p> {
     pub(super) inferences_max: u64,
     /// The total number of inferences of all decisions.
     pub(super) inferences: u64,
-    /// Clauses of `operation/3` that produced a first solution.
+    /// For each clause of `operation/3`, whether it ever produced the first solution.
     pub(super) clauses_used: Vec<bool>,
 }
 
@@ -125,7 +126,7 @@ impl<'p> CachedDecider<'p> {
         }
     }
 
-    /// The past that the policy reads.
+    /// What the policy declares to remember.
     pub(super) fn remembers(&self) -> Remembers {
         self.policy.remembers()
     }
@@ -135,7 +136,7 @@ impl<'p> CachedDecider<'p> {
         self.known.len()
     }
 
-    /// The proposal of the agent of an instance.
+    /// The proposal of the agent of the instance in `state`, from the cache if the same situation was decided before.
     pub(super) fn ask(
         &mut self,
         world: &World<'_>,

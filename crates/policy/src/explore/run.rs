@@ -14,17 +14,17 @@ pub(super) struct Agent {
     pub(super) node: usize,
     /// Nodes that it left, oldest first.
     left: Vec<usize>,
-    /// Inhibited operations, each with its cycle.
+    /// Its inhibited operations: cycle, operation and target.
     memory: Vec<(u32, AgentOperation, String)>,
     /// Requests of earlier evaluations, the latest first, limited to those that its policy reads.
     earlier: Vec<Vec<ReceivedRequests>>,
-    /// Its accepted operations, each with its cycle.
+    /// Its accepted operations: cycle, operation and target. Empty unless its policy reads them.
     done: Vec<(u32, AgentOperation, String)>,
     /// The cycle in which it arrived on this node; its first evaluation is in the next cycle.
     arrived: u32,
     /// The index of its flavour.
     flavour: usize,
-    /// The number of evaluations left, if it was told to leave.
+    /// The number of evaluations left before its eviction; `None` if it was not told to leave.
     leave: Option<u32>,
     is_asleep: bool,
 }
@@ -40,7 +40,8 @@ impl Agent {
         if self.is_asleep { 0 } else { needed_in(self.flavour) }
     }
 
-    /// The memory of the agent in this cycle, including the inhibited operations.
+    /// What the policy sees of the agent's memory in this cycle. `inhibited` are the inhibited operations that it still
+    /// remembers.
     fn past(&self, inhibited: Vec<(AgentOperation, String)>, remembers: Remembers, cycle: u32) -> Past {
         let done = self.done.iter().rev().map(|(then, operation, word)| (cycle - then, *operation, word.clone()));
         Past {
@@ -65,7 +66,7 @@ impl Agent {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
     Accepted,
-    /// The target has no room.
+    /// The target node has too little free hardware.
     NoRoom,
     /// The target is neither a neighbour nor, for replicate, the instance's own node; or it is an unknown flavour.
     NotATarget,
@@ -93,7 +94,7 @@ pub(super) struct Run<'w> {
     pub(super) agents: Vec<Agent>,
     next_id: usize,
     cycle: u32,
-    /// Whether an owner evicted an instance.
+    /// Whether the owner of a node has evicted an instance in any cycle so far.
     pub(super) evicted: bool,
     /// The last cycle in which client requests woke an instance.
     pub(super) woken: Option<u32>,
@@ -116,9 +117,9 @@ impl<'w> Run<'w> {
         }
     }
 
-    /// The nodes of all instances, as a multiset; sleeping instances are distinguished from awake ones.
+    /// The nodes of all instances, sorted. Sleeping instances are distinguished from awake ones.
     pub(super) fn placement(&self) -> Vec<usize> {
-        // A sleeping instance is counted on a fictitious second node.
+        // A sleeping instance is counted on a fictitious copy of its node.
         let place = |agent: &Agent| agent.node + if agent.is_asleep { self.world.shape.nodes() } else { 0 };
         let mut nodes: Vec<usize> = self.agents.iter().map(place).collect();
         nodes.sort_unstable();
@@ -199,7 +200,7 @@ impl<'w> Run<'w> {
         steps
     }
 
-    /// Client requests wake the sleeping instances that they reach, if there is room.
+    /// Wakes the sleeping instances that receive client requests, if their node has enough free hardware.
     fn wake_by_requests(&mut self, received: &[Vec<ReceivedRequests>], free: &mut [i64]) {
         for (agent, received) in self.agents.iter_mut().zip(received) {
             let needed = needed_in(agent.flavour);
@@ -223,8 +224,8 @@ impl<'w> Run<'w> {
         remembered
     }
 
-    /// The requests that each instance receives: every client sends to the nearest instance, round robin between
-    /// equally near ones.
+    /// The requests that each instance receives in one cycle. Every client sends to the instances with the fewest hops,
+    /// in round robin if there are several. Sleeping instances count, too.
     fn received(&self) -> Vec<Vec<ReceivedRequests>> {
         let mut received: Vec<Vec<ReceivedRequests>> = vec![Vec::new(); self.agents.len()];
         let shape = self.world.shape;
@@ -276,7 +277,7 @@ fn judge(
         (_, Some(to)) if world.shape.neighbours[node].contains(&to) => (to, needed),
         _ => return Verdict::NotATarget,
     };
-    // An adapt keeps the instance's GPU, so it needs no free one.
+    // An instance that adapts keeps its GPU, so no free one is needed.
     let has_gpu = world.gpus == Gpus::NotAsked || operation == AgentOperation::Adapt || world.free_gpus(free[to]) > 0;
     if free[to] < needed || !has_gpu {
         return Verdict::NoRoom;

@@ -1,4 +1,4 @@
-//! Small trees of nodes, one per isomorphism class.
+//! Small trees of nodes: one per isomorphism class, in up to two numberings.
 
 use std::collections::BTreeSet;
 
@@ -59,7 +59,7 @@ impl Shape {
         self.neighbours.len()
     }
 
-    /// The neighbour of `at` through which a request from `from` arrives.
+    /// The neighbour of `at` through which a request from `from` arrives; `at` itself if both are the same node.
     pub(super) fn last_hop(&self, from: usize, at: usize) -> usize {
         let nearer = |neighbour: &&usize| self.hops[from][**neighbour] < self.hops[from][at];
         *self.neighbours[at].iter().find(nearer).unwrap_or(&at)

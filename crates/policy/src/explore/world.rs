@@ -6,12 +6,12 @@ use super::shape::Shape;
 
 /// The number of requests that a client sends in one cycle.
 pub(super) const RATE: i64 = 5;
-/// The latency of one link.
+/// The latency of one link, in milliseconds.
 pub(super) const LINK_LATENCY: i64 = 3;
-/// The hardware that one instance needs.
+/// The units of hardware that one instance needs.
 pub(super) const HARDWARE: i64 = 1;
 
-/// The rate and latency limits of one instance.
+/// The rate that one instance handles, and the latency that a client request tolerates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Application {
     pub(super) max_rate: i64,
@@ -22,10 +22,10 @@ pub(super) struct Application {
 pub(super) const APPLICATIONS: [Application; 2] =
     [Application { max_rate: RATE, max_latency: 10 }, Application { max_rate: 40, max_latency: 1 }];
 
-/// The hardware of each node: room for several instances, or for one.
+/// The units of hardware of each node: room for several instances, or for one.
 pub(super) const CAPACITIES: [i64; 2] = [4, 1];
 
-/// The values of an extra fact that a policy reads.
+/// An extra fact that a policy reads: its key and the values that it takes in the worlds.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct ExtraFact {
     pub(super) key: String,
@@ -55,7 +55,7 @@ pub(super) enum Spread {
 pub(super) enum Gpus {
     /// There are no GPUs, and no instance needs one.
     NotAsked,
-    /// An instance needs one, and each node has one, regardless of its other hardware.
+    /// An instance needs one GPU, and each node has one, regardless of its other hardware.
     One,
 }
 
@@ -93,7 +93,7 @@ pub(super) const fn needed_in(flavour: usize) -> i64 {
     }
 }
 
-/// The load that an instance handles in a flavour, as a multiple of the default.
+/// The request rate that an instance handles in a flavour, as a multiple of that of the default flavour.
 pub(super) const fn handled_in(flavour: usize) -> i64 {
     if flavour < 2 { 1 } else { flavour as i64 }
 }
@@ -118,7 +118,8 @@ impl World<'_> {
         (1 - (self.capacity - free) / HARDWARE).max(0)
     }
 
-    /// The value of an extra fact for a node, or for the application.
+    /// The value of an extra fact for a node, or for the application and its instances if `node` is `None`. Returns
+    /// `None` if the fact is missing.
     pub(super) fn extra_value<'e>(&self, fact: &'e ExtraFact, node: Option<usize>) -> Option<&'e ExtraValue> {
         let index = match (self.spread, node) {
             (Spread::None, _) => return None,

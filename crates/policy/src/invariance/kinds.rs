@@ -17,7 +17,7 @@ pub(super) enum Shape {
     Node,
     /// Instances.
     Instance,
-    /// Applications, if their names do not matter either.
+    /// Applications, if they may be renamed, too.
     Application,
     /// Lists whose elements are of one kind.
     List(Kind),
@@ -27,7 +27,7 @@ pub(super) enum Shape {
     Same(Kind),
 }
 
-/// Two kinds that should be equal but are not.
+/// Two kinds that should be equal but are not, in words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Clash(&'static str, &'static str);
 
@@ -50,7 +50,7 @@ pub(super) const FIXED: Kind = Kind(0);
 pub(super) const NODE: Kind = Kind(1);
 /// The kind of instances.
 pub(super) const INSTANCE: Kind = Kind(2);
-/// The kind of applications, if they are not fixed.
+/// The kind of applications if their names may be renamed, too.
 pub(super) const APPLICATION: Kind = Kind(3);
 
 impl Kinds {
@@ -117,7 +117,8 @@ impl Kinds {
         Ok(())
     }
 
-    /// Requires that everything in a term is fixed; `None` if that is not possible.
+    /// Requires that everything in the terms of this shape is fixed; `None` if that is impossible because they are
+    /// names.
     fn fix(&mut self, shape: &Shape) -> Option<()> {
         match shape {
             Shape::Node | Shape::Instance | Shape::Application => return None,

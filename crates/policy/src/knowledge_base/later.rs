@@ -5,7 +5,7 @@ use mario_prolog::{Table, Value};
 
 use super::{Constant, KnowledgeBase, quantity, rows};
 
-/// The past: empty unless a policy declares that it looks back.
+/// The past: empty unless the policy declares with `remembers/2` what it looks back on.
 #[derive(Clone, Debug)]
 pub(super) struct History {
     pub(super) earlier: Table,
@@ -20,7 +20,7 @@ pub(super) struct Kinds {
     pub(super) free: Table,
 }
 
-/// Which facts about hardware by kind are copied.
+/// Which facts about hardware by kind are copied: `needs/3` and `free/3`, or `needs/3` only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Copied {
     AllKinds,
@@ -64,7 +64,8 @@ impl KnowledgeBase {
         self.history.earlier.push(&[Value::Integer(i64::from(ago)), instance, neighbour, rate, latency]);
     }
 
-    /// Adds `done(Ago, Instance, Operation, Target)`: an operation of the agent that was accepted.
+    /// Adds `done(Ago, Instance, Operation, Target)`: an operation of the agent that was accepted `Ago` evaluations
+    /// ago.
     pub fn push_done(&mut self, ago: u32, instance: Constant, operation: Constant, target: Constant) {
         self.history.done.push(&[Value::Integer(i64::from(ago)), instance, operation, target]);
     }
@@ -74,7 +75,8 @@ impl KnowledgeBase {
         self.history.age.push(&[instance, Value::Integer(i64::from(evaluations))]);
     }
 
-    /// Adds `free(Node, Kind, Amount)` for each kind in `capacity`, the node's total hardware.
+    /// Adds `free(Node, Kind, Amount)` for units and for each other kind in `free` or in `capacity`, the node's total
+    /// hardware.
     pub fn push_free(&mut self, node: Constant, free: Capacity, capacity: Capacity) {
         for kind in HardwareKind::ALL {
             let is_named = |capacity: Capacity| match capacity {
@@ -89,7 +91,7 @@ impl KnowledgeBase {
         }
     }
 
-    /// The constant for the amount of one kind.
+    /// The constant for the amount of one kind: an integer, or `inf` if it is unbounded.
     pub(crate) fn amount(&self, capacity: Capacity, kind: HardwareKind) -> Constant {
         match capacity {
             Capacity::Bounded(hardware) => self.capacity(Capacity::units(hardware.of(kind))),
@@ -97,7 +99,8 @@ impl KnowledgeBase {
         }
     }
 
-    /// Copies hardware by kind, and flavours, from another knowledge base with the same atom table.
+    /// Replaces the facts that the search for changes does not edit by those of another knowledge base with the same
+    /// atom table: hardware by kind, flavours, evictions and sleep.
     pub(crate) fn copy_unedited(&mut self, other: &KnowledgeBase, copied: Copied) {
         self.kinds.clone_from(&other.kinds);
         if copied == Copied::NeedsOnly {
@@ -108,7 +111,8 @@ impl KnowledgeBase {
         self.asleep.clone_from(&other.asleep);
     }
 
-    /// Adds a row read from a text, for predicates that need no special treatment.
+    /// Adds a row to the table of `predicate`. Only the predicates of this module are accepted; rows of others are
+    /// ignored.
     pub(crate) fn push_row(&mut self, predicate: &str, row: &[Constant]) {
         match predicate {
             "earlier" => self.history.earlier.push(row),

@@ -47,7 +47,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// Returns whether a term is a test. Stores a fact for all tests, and executes a directive.
+    /// Returns whether a term is a test. If it is a fact, it is stored for all tests; a directive is executed.
     fn is_test<'t: 'a>(&mut self, tree: &'t Tree) -> bool {
         match tree.callable() {
             Some(("test", [_, _, _] | [_, _, _, _])) => return true,
@@ -106,7 +106,7 @@ impl<'a> Reading<'a> {
             };
             match test {
                 Ok(test) => tests.push(test),
-                // A mistake in a shared fact is found in every test, but reported once.
+                // An error in a shared fact occurs in every test, but is reported once.
                 Err(problem) if self.problems.contains(&problem) => {}
                 Err(problem) => self.problems.push(problem),
             }
@@ -142,7 +142,7 @@ impl<'a> Reading<'a> {
         let request = request(&arguments[2])?;
         let application = agent_facts.id(request.application().id());
         let needed = agent_facts.services().find(|row| row[0] == application).and_then(|row| units(row[1]));
-        // An operation without a target node needs no further hardware.
+        // The other operations place no instance, so they are judged without needed units.
         let needed =
             needed.map(|needed| if request.operation().name().asks_for_place() { needed } else { Hardware::NONE });
         let Some(needed) = needed else {
@@ -170,7 +170,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The predicate name under which all forms of a fact are grouped.
+/// The name of a fact's predicate; `refused/3` is an alias of `inhibited/3`.
 fn predicate_name(tree: &Tree) -> Option<&str> {
     tree.callable().map(|(name, _)| if name == "refused" { "inhibited" } else { name })
 }
@@ -273,7 +273,7 @@ fn expected_verdict(tree: &Tree) -> Result<ExpectedVerdict, FactProblem> {
     }
 }
 
-/// The expected initiative of the owner of a node: shrinks first.
+/// The expected initiative of the owner of a node, with shrinks before evictions.
 fn expected_initiative(tree: &Tree) -> Result<Vec<ExpectedAct>, FactProblem> {
     let wrong = |tree: &Tree, message: &str| {
         FactProblem::new(tree, message).hint(
@@ -348,7 +348,8 @@ fn manager_view(tree: &Tree, facts: KnowledgeBase, others: &[&Tree]) -> Result<M
     Ok(ManagerView::from_facts(facts, &node, free, &owners))
 }
 
-/// Hardware with the kinds and amounts in the second and third arguments of facts.
+/// `units` with the amounts of other kinds added. `rows` are facts whose second argument is a kind and whose third is
+/// an amount.
 fn with_kinds(
     tree: &Tree,
     facts: &KnowledgeBase,

@@ -15,7 +15,8 @@ pub enum TestOutcome {
     Passed,
     /// The proposals differ from the expected ones in these lines.
     Differs(Vec<DiffLine>),
-    /// The policy raised an exception or exhausted its budget, or the manager's verdict differs: the actual result.
+    /// The result differs otherwise; the text says what was found: a failure of the policy, an invalid proposal, or
+    /// another verdict or initiative of the manager.
     Found(String),
 }
 
@@ -59,7 +60,7 @@ impl Test<DecisionClaim> {
 }
 
 impl VerdictClaim {
-    /// The verdict of the manager on the request of the claim; `None` if there is none.
+    /// The verdict of the manager on the request of the claim; `None` if the claim is about the owner's initiative.
     pub(crate) fn judge(&self, machine: &mut Machine, acceptance: &Acceptance) -> Option<Verdict> {
         match &self.claimed {
             Claimed::Verdict { request, needed, .. } => Some(acceptance.judge(machine, &self.view, request, *needed)),
@@ -69,7 +70,7 @@ impl VerdictClaim {
 }
 
 impl Test<VerdictClaim> {
-    /// Asks the manager or the owner, and compares the result.
+    /// Runs the acceptance policy and compares the verdict, or the initiative, with the expected one.
     pub fn run(&self, machine: &mut Machine, acceptance: &Acceptance) -> TestOutcome {
         let VerdictClaim { view, claimed } = &self.claim;
         match claimed {

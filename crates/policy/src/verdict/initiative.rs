@@ -11,9 +11,9 @@ use crate::facts::FactsError;
 /// The evictions and shrinks that an owner wants, with the responsible clauses.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ExplainedInitiative {
-    /// The acts, shrinks first.
+    /// The shrinks and then the evictions.
     pub acts: Vec<ExplainedAct>,
-    /// The failure of the policy, if there was one; the owner then wants nothing.
+    /// The failure of the policy; absent if it did not fail. After a failure, nothing is evicted or shrunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// If the owner wants nothing: each clause of `shrink/3` and `evict/2`, with the goal at which it failed.

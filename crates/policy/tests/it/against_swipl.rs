@@ -63,7 +63,7 @@ fn checksums(share: u64, decisions: &[String]) -> String {
     text
 }
 
-/// The decisions of the listings in SWI-Prolog, by share, if the paper's source and SWI-Prolog are available.
+/// The decisions of the listings in SWI-Prolog, by share; `None` if the paper's source or SWI-Prolog is not available.
 fn decided_by_listings() -> Option<Vec<Vec<String>>> {
     let source = mario_reference::full(PAPER_SOURCE)?;
     if !has_swipl() {

@@ -1,4 +1,4 @@
-//! Every finding has a policy that shows it and a twin that does not; every shipped policy is clean.
+//! For every kind of finding, one policy has it and a similar one does not. No shipped policy has findings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn findings(text: &str) -> Vec<Finding> {
     check_text("policy.pl", text, Path::new("."), &bounds).expect("it loads").findings
 }
 
-/// The findings of static analysis only: these policies need not be useful.
+/// The findings without `lost-service`: these policies need not be useful.
 fn findings_in_text(text: &str) -> Vec<Finding> {
     findings(&format!("{text}% mario: allow lost-service, nobody asks for these instances\n"))
 }

@@ -27,7 +27,7 @@ const LATENCIES: [Argument; 7] =
 /// The node that the instance is on.
 pub const OWN_NODE: Argument = Name("n42");
 
-/// A generated knowledge base. The neighbours of the node are separate.
+/// A generated knowledge base. `neighbour` is the only neighbour of the node in `node/3`.
 pub struct Generated {
     pub instance: Argument,
     node: [Argument; 2],
@@ -92,7 +92,7 @@ impl Generated {
         self.services[0][0]
     }
 
-    /// Adds the facts to a knowledge base.
+    /// Puts the facts into a knowledge base. Returns the instance that decides.
     pub fn fill(&self, symbols: &Symbols, facts: &mut KnowledgeBase) -> Constant {
         let constant = |argument| match argument {
             Name(name) => Value::Atom(symbols.intern(name)),

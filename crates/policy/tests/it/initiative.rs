@@ -1,4 +1,4 @@
-//! The initiative of owners: which instances the policy of a node's manager evicts or shrinks.
+//! The instances that the owner of a node evicts or shrinks by the policy of the node's manager.
 
 use std::path::PathBuf;
 

@@ -13,7 +13,7 @@ use crate::generated::Argument::{self, Integer, Name};
 use crate::generated::{Generated, HOPS, INSTANCES, OWN_NODE};
 use crate::{load, policies, shipped};
 
-/// All policies that are shipped.
+/// The shipped policies of agents, except those that the proof cannot analyse.
 fn all_shipped(engine: &Engine) -> Vec<(String, Policy)> {
     let files = fs::read_dir(policies()).expect("they are shipped").map(|entry| entry.expect("an entry").file_name());
     let mut names: Vec<String> = files
@@ -299,7 +299,7 @@ const BELOW: [Argument; 16] = [
 const ABOVE: [Argument; 8] =
     [Name("self0"), Name("selfish"), Name("service"), Name("t"), Name("undeploy"), Name("x1"), Name("z"), Name("é")];
 
-/// `count` of these names, in order.
+/// A random selection of `count` of these names, in the same order.
 fn some(random: &mut Random, of: &[Argument], count: usize) -> Vec<Argument> {
     let mut left = of.to_vec();
     while left.len() > count {
@@ -308,7 +308,7 @@ fn some(random: &mut Random, of: &[Argument], count: usize) -> Vec<Argument> {
     left
 }
 
-/// A renaming that preserves the order, with `self` among the nodes.
+/// A renaming that preserves the order of instances and that of nodes, including `self`.
 struct Renaming {
     nodes: Vec<(Argument, Argument)>,
     instances: Vec<(Argument, Argument)>,
