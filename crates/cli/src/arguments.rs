@@ -1,4 +1,4 @@
-//! The command line as typed, before it is interpreted for this terminal.
+//! The arguments of the command line: the options that all commands share, and the command.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands of mario, one module each.
 
 mod app;
 mod audit;

@@ -48,7 +48,7 @@ pub struct Comparison {
     pub policies: Vec<String>,
     /// The number of seeds.
     pub seeds: usize,
-    /// Whether all seeds have the same result. The runs then count as one.
+    /// Whether each policy has the same result with all seeds. Its runs then count as one.
     pub is_seedless: bool,
     /// For each figure, the result of each policy.
     pub figures: Vec<FigureOfPolicies>,
@@ -85,14 +85,14 @@ pub struct FigureTest {
     pub figure: Figure,
     /// The test; `None` if fewer than two seeds define the figure for both policies.
     pub test: Option<PairedTest>,
-    /// The p-value, corrected for all tests that were made.
+    /// The p-value, corrected for all tests of the comparison; `None` if there is no test.
     pub p_corrected: Option<f64>,
     /// The result of the test in one sentence.
     pub verdict: String,
 }
 
 impl FigureTest {
-    /// Whether the difference is significant.
+    /// Whether the difference is statistically significant: its corrected p-value is at most [`LEVEL`].
     pub fn is_real(&self) -> bool {
         self.p_corrected.is_some_and(|p| p <= LEVEL)
     }

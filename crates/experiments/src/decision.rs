@@ -50,13 +50,13 @@ pub enum DecisionError {
     NoEvaluations(Detail),
     /// The trace has no evaluation of the instance. Contains ids of instances that have one.
     NoInstance(Vec<String>),
-    /// The first evaluation of the instance is later than the requested time.
+    /// The first evaluation of the instance, at this time, is later than the requested time.
     NotYet(f64),
     /// The policy cannot be loaded.
     Policy(String),
 }
 
-/// Explains the last decision of an instance up to a time, or of the whole run.
+/// Explains the last decision of an instance at or before the time `until`, or in the whole run.
 pub fn explain_decision<R: BufRead>(
     mut reader: TraceReader<R>,
     instance: &str,

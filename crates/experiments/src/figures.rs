@@ -1,7 +1,7 @@
 //! All figures of a run, computed from its trace.
 //!
 //! Start at [`from_trace`]. [`Reading`] does the same record by record. Nothing here uses the simulator's counts. The
-//! figures are computed twice, independently, and tests compare the results.
+//! simulator computes the same figures independently, and tests compare both.
 //!
 //! Undefined figures are absent: the correlation with a constant series, a ratio to zero movements, the mean of an
 //! empty set.
@@ -47,7 +47,7 @@ pub struct GroupFigures {
     /// Counts beyond the paper's figures.
     #[serde(flatten)]
     pub further: FurtherCounts,
-    /// The counts divided by the number of movements.
+    /// The counts divided by the number of movements; `None` without movements.
     pub per_movement: Option<OperationRatios>,
     /// Mean and maximum number of instances, sampled after each cycle.
     pub instances: MeanAndMax,
@@ -56,11 +56,12 @@ pub struct GroupFigures {
     /// Request rate divided by the capacity of an instance: averaged over evaluations per application, then over
     /// applications.
     pub service_usage: Option<f64>,
-    /// Correlation of movements and operations by step, without the first step.
+    /// Pearson's correlation, over the steps without the first, of the number of movements and the number of changes of
+    /// the placement.
     pub pearson_r: Option<f64>,
     /// The same correlation with the first step, in which the first connections count as movements.
     pub pearson_r_with_start: Option<f64>,
-    /// The number of cycles with an operation per step with a movement, without the first step.
+    /// The number of active cycles of a step, over the steps with a movement, without the first step.
     pub cycles_to_steady_state: Option<MeanAndMax>,
     /// The figures of each step.
     pub steps: Vec<StepFigures>,
@@ -146,7 +147,7 @@ pub struct StepFigures {
     /// The outcomes of all evaluations in the step.
     #[serde(flatten)]
     pub operations: OperationCounts,
-    /// Cycles with at least one operation.
+    /// Cycles with at least one accepted undeploy, migrate or replicate.
     pub active_cycles: u64,
 }
 
@@ -169,7 +170,7 @@ pub struct Whereabouts {
     pub applications: Vec<ApplicationWhereabouts>,
     /// The number of inhibited proposals by rule.
     pub inhibited_by_rule: BTreeMap<&'static str, u64>,
-    /// How many times a node held more than its capacity.
+    /// The number of nodes that hold more than their capacity, added up over the initial deployments and all cycles.
     pub overloads: u64,
 }
 
@@ -231,7 +232,7 @@ impl RunFigures {
     }
 }
 
-/// Pearson's r of pairs of counts; `None` if either series is constant.
+/// Pearson's correlation coefficient r of pairs of counts; `None` if either series is constant.
 pub fn pearson(pairs: &[(u64, u64)]) -> Option<f64> {
     let is_constant = |part: fn(&(u64, u64)) -> u64| pairs.windows(2).all(|two| part(&two[0]) == part(&two[1]));
     if is_constant(|pair| pair.0) || is_constant(|pair| pair.1) {

@@ -1,5 +1,5 @@
-//! Computes results of runs: figures from traces, the reproduction of the published experiments, comparisons and
-//! sweeps, and a report of them.
+//! Computes and shows results of runs: figures from traces, the reproduction of the published experiments, comparisons
+//! of policies, parameter sweeps, explanations of decisions, animations, and a report of them.
 //!
 //! Start at [`figures::from_trace`] for the figures of a run, at [`reproduce::reproduce`] for the published
 //! experiments, at [`study::carry_out`] for many runs of many policies, at [`comparison::Comparison`] for their
@@ -26,9 +26,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** everything drawn or printed about a stored run is computed from its trace alone. **Invariant:**
-//! results do not depend on the number of threads. **Invariant:** it never writes to a terminal. Output for users is
-//! returned as text.
+//! **Invariant:** everything drawn or printed about a stored run is computed from its trace alone.
+//!
+//! **Invariant:** results do not depend on the number of threads, except measured CPU time and memory.
+//!
+//! **Invariant:** it never writes to a terminal. Output for users is returned as text.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 

@@ -182,7 +182,7 @@ pub fn is_name(name: &str) -> bool {
         || measure.is_some_and(|name| Measure::ALL.iter().any(|measure| measure.as_str() == name))
 }
 
-/// The groups that the names of these values mention, `all` first.
+/// The groups that the names of these values mention: `all` first, the others in reverse alphabetical order.
 pub fn groups(values: &Values) -> Vec<String> {
     let mut groups: Vec<String> = Vec::new();
     for name in values.keys() {

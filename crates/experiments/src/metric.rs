@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::measures::METRIC;
 
-/// The maximum output of a program.
+/// The number of bytes of the output of a program that are read.
 const OUTPUT_MAX: u64 = 65_536;
 
 /// How often to poll whether a program has ended.

@@ -15,7 +15,8 @@ use mario_scenario::topology::{ExportError, write_graphml};
 use mario_scenario::{NodeDescription, NodeIndex, TopologyBuilder, TopologyError};
 use serde_json::{Map, Value, json};
 
-/// The latency of links without measurements, in milliseconds.
+/// The latency of all links if none was measured, in milliseconds. Otherwise links without a measurement get the mean
+/// of the others.
 const LATENCY_UNKNOWN: f64 = 1.0;
 
 /// The default duration of the scenario, in evaluation periods.
@@ -49,7 +50,7 @@ pub struct MomentNode {
     pub id: NodeId,
     /// Its hardware.
     pub capacity: Capacity,
-    /// The distance from the top.
+    /// The index of its tier, from 0 at the top.
     pub tier: u16,
     /// Further facts about the node.
     pub facts: Vec<Fact>,
@@ -87,7 +88,7 @@ pub enum MomentError {
     OnlyCounts,
     /// No instance is deployed at that time.
     Empty,
-    /// The time is not in the trace.
+    /// The trace ends before that time.
     Outside {
         /// When the trace ends.
         end: f64,

@@ -16,7 +16,7 @@ use crate::report::resolve;
 pub const MARK: &str = "instances go from node to node";
 /// The duration of the animation, in seconds.
 const SECONDS: f64 = 24.0;
-/// The part of the duration that a move takes.
+/// The fraction of the duration that a move takes.
 const MOVE: f64 = 0.012;
 /// The maximum number of instances. An animation of more would be a large file and impossible to follow.
 const INSTANCES_MAX: usize = 1_000;
@@ -33,7 +33,7 @@ const COLOURS: [&str; 8] = ["#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE
 pub enum MovingError {
     /// The trace cannot be read.
     Read(ReadError),
-    /// The trace has no instances, only counts, or too many instances. Contains their number.
+    /// The trace has no single instances, or too many of them. Contains their number.
     Instances(usize),
 }
 
@@ -151,7 +151,7 @@ impl Layout {
         Layout { middles, widths, height: TOP + ROW * rows.len() as f64 + 8.0 }
     }
 
-    /// The corner of the square in a slot of a node.
+    /// The upper left corner of the square in a slot of a node.
     fn slot(&self, node: usize, slot: usize) -> (f64, f64) {
         let columns = (((self.widths[node] - 2.0 * GAP) / (SQUARE + GAP)) as usize).max(1);
         let (x, y) = self.middles[node];
@@ -161,7 +161,7 @@ impl Layout {
     }
 }
 
-/// The row of each node. Live nodes have no tiers, so their row is the distance from the centre of the colony.
+/// The row of each node. Live nodes have no tiers, so their row is the number of hops from the centre of the colony.
 fn tiers(header: &Header) -> Vec<u32> {
     if header.live.is_none() {
         return header.nodes.iter().map(|node| node.tier).collect();
@@ -186,7 +186,7 @@ fn distances(header: &Header, from: usize) -> Vec<u32> {
     distances.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// The mean horizontal position of the neighbours in higher rows.
+/// The mean horizontal position of the neighbours in higher rows; 0 if there are none.
 fn above(header: &Header, tiers: &[u32], middles: &[(f64, f64)], node: usize) -> f64 {
     let is_above = |other: &&u32| tiers[**other as usize] < tiers[node];
     let above: Vec<f64> =
@@ -280,7 +280,7 @@ fn squares(svg: &mut String, layout: &Layout, history: &PlacementHistory, end: f
     }
 }
 
-/// The position of an instance from a point of the run on.
+/// The position of an instance from the time `at` on, which is a fraction of the duration of the run.
 #[derive(Clone, Copy)]
 struct Frame {
     at: f64,

@@ -1,8 +1,8 @@
 //! The published experiments, repeated and compared with the published results.
 //!
 //! Start at [`reproduce`]. It stores a run of each experiment in its own directory and computes everything from the
-//! traces there. For further seeds and other worlds, only the figures are kept. [`Reproduction::summary`] reports the
-//! results in the published world, and [`Reproduction::text`] reports all results.
+//! traces there. For further seeds and other worlds, only the figures are kept. [`Reproduction::summary`] is an
+//! overview on one screen, and [`Reproduction::text`] reports all figures and claims.
 
 mod agreement;
 mod claims;

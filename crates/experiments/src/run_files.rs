@@ -55,7 +55,7 @@ impl RunFiles {
         })
     }
 
-    /// Checks the next record.
+    /// Compares the tables with the next record of the trace, and adds the record to the expected sums.
     pub fn read(&mut self, record: &Record) -> io::Result<()> {
         self.summed.read(record);
         match record {
@@ -82,7 +82,8 @@ impl RunFiles {
         Ok(checked)
     }
 
-    /// Lists the files of `mario run` that are missing. A directory without any of them was not written by `mario run`.
+    /// Lists the files of `mario run` that are missing, in words. `None` if none is missing, or if the directory has
+    /// none of them: then it was not written by `mario run`.
     fn missing_files(&self) -> Option<String> {
         let mut names = vec!["run.json", "operations.csv"];
         if self.header.detail != Detail::Summary {

@@ -120,7 +120,7 @@ pub fn traced_with_effort(
     Ok((from_trace(trace.as_slice()).expect("what was just written is a trace"), effort))
 }
 
-/// Runs a scenario and stores everything in a directory. An existing run there is replaced.
+/// Runs a scenario and stores the run with a full trace in a directory. An existing run there is replaced.
 pub fn kept(resolved: &Resolved, functions: &PolicyFunctions, directory: &Path) -> Result<Effort, RunError> {
     let scenario = &resolved.scenario;
     let mut simulation = begin(scenario, functions)?;
@@ -136,7 +136,7 @@ pub fn kept(resolved: &Resolved, functions: &PolicyFunctions, directory: &Path) 
 }
 
 /// Processes `items` on `jobs` threads. `done` is called with each result in the order of `items`. If it returns
-/// `false`, no more work is started.
+/// `false`, no more work is started, and later results are dropped.
 pub fn in_parallel<T: Sync, R: Send>(
     jobs: usize,
     items: &[T],

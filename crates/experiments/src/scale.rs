@@ -1,9 +1,9 @@
-//! How the cost of a run grows with the size of its world.
+//! A scaling benchmark: how CPU time and memory of a run grow with the size of its world.
 //!
-//! The world is the paper's, enlarged to the size of any full tree: [`Size`]. It grows by districts. Each district is a
-//! town like the paper's, with the same distance between access points, its own hotspots and users who stay in it. The
-//! number of users per node is constant, so only the tree above the districts becomes deeper. [`measure`] runs one size
-//! in this process; for separate memory peaks, run each size in its own process.
+//! The world is the paper's, enlarged to the size of any full tree: [`Size`]. By default it grows by districts. Each
+//! district is a town like the paper's, with the same distance between access points, its own hotspots and users who
+//! stay in it. The number of users per node is constant, so only the tree above the districts becomes deeper.
+//! [`measure`] runs one size in this process; for separate memory peaks, run each size in its own process.
 
 mod usage;
 
@@ -25,7 +25,7 @@ pub struct Size {
     levels: u32,
 }
 
-/// No full tree has this number of nodes.
+/// No full tree of at most 12 levels has this number of nodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NoSuchTree {
     /// The requested number of nodes.
@@ -76,9 +76,9 @@ pub struct Measured {
     /// Decisions for which a policy was evaluated. The others were cached for the same facts, of the same agent or of
     /// another.
     pub evaluated: u64,
-    /// The CPU time of all threads divided by `asked`.
+    /// The CPU time of all threads in the fastest run, in nanoseconds, divided by `asked`.
     pub cpu_ns_per_agent_cycle: f64,
-    /// The peak memory of the process at the end of its first run.
+    /// The peak memory of the process up to the end of its first run.
     pub peak_bytes: u64,
     /// The wall-clock time to build the world and to run it for the first time, in seconds.
     pub wall_s: f64,

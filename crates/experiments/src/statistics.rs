@@ -18,14 +18,14 @@ pub use signed_ranks::signed_ranks;
 /// The confidence level of all intervals.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// A mean with its confidence interval.
+/// An estimated number, usually a mean, with its confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Estimate {
     /// The number of values.
     pub count: usize,
-    /// The mean.
+    /// The mean, or the other estimated number.
     pub mean: f64,
-    /// The ends of the 95 % interval; absent for fewer than two values.
+    /// The ends of the 95 % confidence interval; `None` if there are too few values for one.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -93,8 +93,8 @@ impl PairedTest {
     }
 }
 
-/// Holm's correction: with these p-values compared with 0.05, the probability of any false finding is at most 0.05. The
-/// result has the order of `values`.
+/// The Holm-Bonferroni correction: with the returned p-values compared with 0.05, the probability of any false finding
+/// is at most 0.05. The result has the order of `values`.
 pub fn holm(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));

@@ -69,7 +69,7 @@ pub enum StudyError {
     Store(StoreError),
     /// There are not enough seeds.
     Seeds,
-    /// The study was interrupted. Finished runs are kept.
+    /// The study was interrupted. Finished runs are kept in its directory, if it has one.
     Interrupted,
 }
 
@@ -94,8 +94,8 @@ struct Missing {
     seed: u64,
 }
 
-/// Makes the missing runs, and returns all runs. `progress` is called with the number of finished runs and the total,
-/// and returns whether to continue.
+/// Makes the missing runs, and returns all runs. They are stored in `directory`, if there is one. `progress` is called
+/// with the number of finished runs and the total, and returns whether to continue.
 pub fn carry_out<F: Files>(
     plan: &Plan<'_>,
     directory: Option<&std::path::Path>,

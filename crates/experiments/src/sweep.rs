@@ -1,4 +1,4 @@
-//! All combinations of values of some keys of a scenario, and a table of the results.
+//! Parameter sweeps: all combinations of values of some keys of a scenario, and a table of the results.
 
 use std::collections::BTreeSet;
 use std::error::Error;

@@ -105,7 +105,8 @@ impl Percentiles {
         times_us.sort_unstable();
         let count = times_us.len();
         let ms = |us: u32| f64::from(us) / 1_000.0;
-        // The nearest-rank percentile: the smallest value that is at least as large as this share of all values.
+        // The nearest-rank percentile: the smallest value that is at least as large as this share of all values. For
+        // simulated runs, see `percentile` in `crates/experiments/src/figures/measuring.rs`.
         let rank = |share: f64| ms(times_us[((share * count as f64).ceil() as usize).clamp(1, count) - 1]);
         let sum: u64 = times_us.iter().map(|us| u64::from(*us)).sum();
         (count > 0).then(|| Percentiles {

@@ -99,14 +99,14 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 }
 
 impl Arguments {
-    /// The budget of each goal.
+    /// The budget of each goal, and of the directives of all files together.
     fn limits(&self) -> Budget {
         let default = Budget::default();
         let heap_bytes = usize::try_from(self.heap).unwrap_or(usize::MAX);
         Budget {
             inferences: self.budget.unwrap_or(default.inferences),
             heap_bytes,
-            // Keeps the default ratio between trail and heap.
+            // Keeps the default ratios of trail entries and choice points to the heap.
             trail_entries: heap_bytes / (default.heap_bytes / default.trail_entries),
             choice_points: heap_bytes / (default.heap_bytes / default.choice_points),
             output_bytes: usize::try_from(self.output).unwrap_or(usize::MAX),

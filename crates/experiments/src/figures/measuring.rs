@@ -1,4 +1,5 @@
-//! Measures of single applications, nodes and tiers, and the cost of hardware in use.
+//! Measures of single applications, nodes and tiers: percentiles of response times, late requests, throughput,
+//! utilisation, energy, money and carbon.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ pub struct Measured {
     pub inhibitions: Vec<Inhibitions>,
     /// The figures of each tier, from the top down; empty for a trace of counts.
     pub tiers: Vec<TierFigures>,
-    /// The figures of each call of one application by another, in call order; empty if there are no calls.
+    /// The figures of each call of one application by another, in the order of the header; empty if there are no calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<CallFigures>,
     /// The cost of the run, if the scenario has models and the trace records single nodes.
@@ -91,7 +92,7 @@ pub struct Inhibitions {
 /// The figures of one tier.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TierFigures {
-    /// Its distance from the top.
+    /// The index of the tier, from 0 at the top.
     pub tier: u32,
     /// The name of the tier, or its number if it has no name.
     pub name: String,
@@ -230,7 +231,7 @@ impl Measuring {
         });
     }
 
-    /// Sets the hardware in use of a node from `time` on.
+    /// Sets the hardware in use of a node from `time` on, in units.
     pub(super) fn uses(&mut self, header: &Header, node: u32, time: f64, used: u64) {
         self.settle(header, node, time);
         self.nodes[node as usize].used = used;
@@ -375,8 +376,9 @@ impl Application {
     }
 }
 
-/// Returns the midpoint of the bucket that contains the percentile: the smallest value that at least `share` of all
-/// values do not exceed.
+/// Returns the midpoint of the bucket that contains the nearest-rank percentile: the smallest value that at least
+/// `share` of all values do not exceed. `None` without values. The exact percentiles of live runs are computed by
+/// `Percentiles` in `crates/testbed/src/summary.rs`.
 fn percentile(
     buckets: impl Iterator<Item = (Option<i64>, u64)> + Clone,
     share: f64,
@@ -394,7 +396,8 @@ fn percentile(
     None
 }
 
-/// The value for a tier in a list indexed by tier.
+/// The value for a tier in a list indexed by tier. The last value also applies to all further tiers; 0 if the list is
+/// empty.
 fn by_tier(list: &[f64], tier: u32) -> f64 {
     list.get(tier as usize).or(list.last()).copied().unwrap_or(0.0)
 }

@@ -28,17 +28,17 @@ pub struct Reading {
     top: u32,
     /// The running instances.
     instances: BTreeMap<InstanceId, Running>,
-    /// Hardware in use, by node.
+    /// Hardware in use by node, in units.
     used: Vec<u64>,
-    /// By group and step.
+    /// The number of movements, by group and step.
     movements: Vec<Vec<u64>>,
-    /// By group.
+    /// The figures of each cycle, by group.
     cycles: Vec<Vec<CycleFigures>>,
-    /// By group.
+    /// Counts beyond those of the paper, by group.
     further: Vec<FurtherCounts>,
-    /// By application.
+    /// The mean usage over its evaluations, by application; `None` without evaluations.
     usage: Vec<Option<f64>>,
-    /// By user.
+    /// The results of client requests in the whole run, by user.
     clients: Vec<Option<Client>>,
     /// The sums in a trace of counts.
     summed: Summed,

@@ -13,7 +13,7 @@ use super::{Moment, MomentApplication, MomentError, MomentNode};
 use crate::report::resolve;
 
 impl Moment {
-    /// The state after all records of a trace before a time.
+    /// The state after all records of a trace that are earlier than `at`.
     pub fn of_trace<R: BufRead>(mut reader: TraceReader<R>, at: f64) -> Result<Moment, MomentError> {
         let header = std::sync::Arc::clone(reader.header());
         if header.detail == Detail::Summary {
@@ -40,7 +40,7 @@ struct State {
     instances: BTreeMap<u64, Placed>,
     places: BTreeMap<InstanceId, u64>,
     next: u64,
-    /// For each link, the smallest latency of a client request that passed it.
+    /// For each link, the smallest end-to-end latency of client requests whose last hop it was.
     latencies: BTreeMap<(u32, u32), f64>,
     links_down: usize,
 }

@@ -11,8 +11,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Creates an axis from `start` to `end` that covers these values, with a margin at both ends. It includes zero if
-    /// the values are near zero.
+    /// Creates an axis from the position `start` to `end` that covers these values, with a margin. It starts at zero,
+    /// without a margin there, if no value is negative and the lowest is at most 60 % of the highest.
     pub(super) fn over(values: impl Iterator<Item = f64>, start: f64, end: f64, ticks: usize) -> Axis {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| value.is_finite()) {

@@ -6,7 +6,8 @@ use std::fmt::Write;
 
 use super::scene::{Anchor, Colour, Scene, Shape, text_width};
 
-/// The distance of the control points of a Bézier curve from its ends, such that four curves form a circle.
+/// The distance of the control points of a Bézier curve from its ends, as a fraction of the radius, such that four
+/// curves form a circle.
 const KAPPA: f64 = 0.552_284_75;
 
 pub(super) fn pdf(scene: &Scene) -> Vec<u8> {

@@ -1,4 +1,5 @@
-//! The results of policies, with 95 % intervals: as rows, or as lines over the values of a key.
+//! Draws the mean results of policies with their 95 % confidence intervals: as rows, or as lines over the values of a
+//! key.
 
 use super::axis::Axis;
 use super::pdf::pdf;

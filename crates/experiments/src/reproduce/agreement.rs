@@ -44,7 +44,8 @@ pub fn equals_printed(ours: f64, published: f64, decimals: usize) -> bool {
     [(ours * factor).round(), (ours * factor).trunc()].iter().any(|printed| *printed as i64 == published)
 }
 
-/// Whether a number rounds to the recorded one.
+/// Whether a number rounds to the recorded one, which has this number of decimals. Without decimals, both must be
+/// equal.
 fn rounds_to(ours: f64, recorded: f64, decimals: usize) -> bool {
     // Allows half a unit of the last digit, plus the rounding error of the recorded number.
     (ours - recorded).abs() <= if decimals == 0 { 0.0 } else { 0.5 * 10_f64.powi(-(decimals as i32)) + 1e-9 }

@@ -1,4 +1,5 @@
-//! The results in the published world, on one screen and as tables for the page.
+//! An overview of the results, in the published world and in others: as text for one screen, and as tables for the
+//! page.
 
 use std::fmt::Write;
 

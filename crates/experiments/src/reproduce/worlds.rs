@@ -38,8 +38,8 @@ impl World {
         overrides: &["mobility.kind=recorded"],
     };
 
-    /// The world of the paper's text, with the recorded users and with generated ones, and the published world with the
-    /// single changed setting that explains the difference.
+    /// The world of the paper's text: with the recorded users, with generated ones, and with the recorded users and the
+    /// one setting of the prototype that explains most of the difference.
     pub const OTHERS: [World; 3] = [
         World {
             name: "text",

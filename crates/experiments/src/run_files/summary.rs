@@ -35,7 +35,7 @@ pub(super) struct Summed {
     deploys: Vec<Vec<u64>>,
     regret: RegretSums,
     totals: [u64; 2],
-    /// The proposals of agents over all applications.
+    /// The outcomes of the proposals of agents, over all applications.
     asked: OperationCounts,
 }
 
@@ -256,7 +256,8 @@ fn group_value(group: &GroupFigures, header: &Header, times: &[f64], deploys: &[
     value
 }
 
-/// Records each key whose value differs.
+/// Adds each key of `expected` whose value is missing or different in `found` to `wrong`, with both values. Other keys
+/// of `found` are ignored.
 fn compare(path: &str, expected: &Value, found: &Value, wrong: &mut Vec<(String, String, String)>) {
     let inside = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     let is_same = match (expected, found) {

@@ -110,7 +110,8 @@ pub(super) fn shift(differences: &[f64], tail: f64) -> Option<Estimate> {
     Some(Estimate { count, mean: median, interval })
 }
 
-/// The number of pairwise means to drop at each end of the interval, plus one.
+/// The number of pairwise means to drop at each end of the interval, plus one; 0 if there are too few differences for
+/// an interval.
 fn outside(count: usize, tail: f64) -> usize {
     let n = count as f64;
     if count > EXACT_MAX {

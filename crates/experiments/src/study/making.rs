@@ -72,8 +72,8 @@ fn all_values(figures: &TraceFigures, resolved: &Resolved) -> Values {
     all
 }
 
-/// The name of a run's directory. Characters other than letters and digits become `-`, and a hash distinguishes equal
-/// names.
+/// The name of a run's directory. Characters other than letters and digits become `-`, and a hash distinguishes runs
+/// that would have the same name.
 fn name(key: &RunKey) -> String {
     let whole = format!("{key}");
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };

@@ -5,6 +5,7 @@
 //! | `study.json` | the identity of the study: program, scenario, variants, policies, seeds |
 //! | `runs.jsonl` | one line for each run: variant, policy, seed, and all figures |
 //! | `runs.csv` | the same as a table |
+//! | `runs/` | the runs of the seeds that are kept with their traces |
 //!
 //! `runs.jsonl` is appended to while runs are made. At the end it is rewritten in the order of tables, so that the same
 //! runs produce the same bytes, in whatever order they were made.

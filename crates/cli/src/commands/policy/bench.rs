@@ -50,7 +50,7 @@ struct Case {
 }
 
 impl Case {
-    /// Replaces `facts` by those of this case, and returns the instance to decide for.
+    /// Replaces `facts` by those of this case. Returns the constant that denotes the instance to decide for.
     fn load(&self, facts: &mut KnowledgeBase) -> Constant {
         match &self.situation {
             Situation::Recorded(recorded) => {
