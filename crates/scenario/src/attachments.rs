@@ -1,12 +1,13 @@
-//! The access points of users, step by step, from JSON:
+//! Reads the access points of users, step by step, from JSON:
 //!
 //! ```json
 //! {"users": {"ann": {"app": 4, "step": 0}},
 //!  "steps": [{"step": 0, "node": {"ann": "n3lt0ln0"}}]}
 //! ```
 //!
-//! Users are numbered in the order of the file. A step names the users whose access point is known then; a user who is
-//! not named stays. `null` in place of a node means that the user is disconnected. Other keys are ignored.
+//! Users are numbered in the order of the file. `app` and the user's `step` of arrival are optional. A step names the
+//! access points of users; a user who is not named stays connected as before, and `null` disconnects a user. A step
+//! without a number follows the previous one. Other keys are ignored.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,7 +25,7 @@ use crate::mistake::{Mistake, Place, Text};
 use crate::mobility::{Attachments, MobileUser};
 use crate::topology::Topology;
 
-/// The maximum number of steps, so that a wrong number cannot exhaust memory.
+/// The maximum number of a step, so that a wrong number cannot exhaust memory.
 const STEPS_MAX: u64 = 1_000_000;
 
 /// The maximum number of reported errors; further errors are only counted.
@@ -52,7 +53,7 @@ struct Step<'a> {
     node: InOrder<&'a RawValue>,
 }
 
-/// An object whose keys keep their order.
+/// A JSON object whose keys keep their order.
 struct InOrder<T>(Vec<(String, T)>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for InOrder<T> {
@@ -77,7 +78,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for InOrder<T> {
     }
 }
 
-/// Reads attachments. `application` finds an application by the id in the file.
+/// Reads attachments, or returns all errors. `application` finds an application by the id in the file; `None` if it is
+/// unknown.
 pub(crate) fn read(
     text: &Arc<Text>,
     topology: &Topology,
@@ -97,7 +99,7 @@ struct Reading<'a> {
     /// The number of errors beyond [`MISTAKES_MAX`], which are not reported.
     left_out: usize,
     users: BTreeMap<String, UserIndex>,
-    /// For each user, the step of arrival according to the file, and its place in the text.
+    /// For each user, the step of arrival if the file states it, and the place of the user in the text.
     arrivals: Vec<(Option<u64>, Range<usize>)>,
 }
 
@@ -220,7 +222,8 @@ impl<'a> Reading<'a> {
         found
     }
 
-    /// Checks that the first access point of each user is at the user's stated step of arrival.
+    /// Reports each user whose stated step of arrival is not the step in which the user is first connected. Users
+    /// without a stated step, and users who are never connected, are skipped.
     fn check_arrivals(&mut self, attachments: &Attachments, first: &[Option<u64>]) {
         for (user, (stated, span)) in self.arrivals.clone().into_iter().enumerate() {
             let id = &attachments.users[user].id;
@@ -286,7 +289,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The start of a piece of JSON, for an error message.
+/// A piece of JSON for an error message, shortened to its start if it is long.
 fn short(json: &str) -> String {
     const LENGTH_MAX: usize = 40;
     if json.chars().count() <= LENGTH_MAX {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::index::ApplicationIndex;
 use crate::scenario::{ApplicationPlan, Routing, Scenario};
 
-/// The maximum length of a chain of calls.
+/// The maximum number of applications in a chain of calls.
 pub(crate) const DEPTH_MAX: usize = 32;
 
 /// The maximum number of requests that a client request causes, itself included.
@@ -95,14 +95,15 @@ impl Scenario {
             .flat_map(|(caller, plan)| plan.calls().map(move |call| (caller, call)))
     }
 
-    /// Whether a client request to `first` causes requests to `application`: it is the same application, or called by
-    /// it directly or indirectly.
+    /// Whether a client request to `first` causes requests to `application`: the two are the same, or `first` calls
+    /// `application` directly or indirectly.
     pub fn leads_to(&self, first: ApplicationIndex, application: ApplicationIndex) -> bool {
         first == application
             || self.applications[first.position()].calls().any(|call| self.leads_to(call.application, application))
     }
 
-    /// Whether the call graph is well-formed, has no cycle, and stays within the limits.
+    /// Whether the call graph is well-formed, has no cycle, and stays within the limits; and, if there are calls,
+    /// whether the routing strategy supports them.
     pub fn calls_hold_together(&self) -> bool {
         let has_applications = self.calls().all(|(_, call)| call.application.position() < self.applications.len());
         let in_sequence = |stage: &Stage| stage.order == CallOrder::Parallel || stage.calls.len() == 1;
@@ -118,15 +119,15 @@ impl Scenario {
             && (!self.has_calls() || matches!(self.routing, Routing::Nearest(_)))
     }
 
-    /// All applications, in an order in which callers come before the applications that they call; otherwise in the
-    /// order of the scenario.
+    /// All applications in topological order: callers come before the applications that they call. Ties are broken by
+    /// index.
     pub fn callers_first(&self) -> Vec<ApplicationIndex> {
         callers_first(&self.applications).expect("a scenario has no cycle of calls")
     }
 }
 
-/// All applications, in an order in which callers come before the applications that they call. Returns a cycle as the
-/// error, if there is one: each application calls the next, and the last calls the first.
+/// All applications in topological order: callers come before the applications that they call. If the calls have a
+/// cycle, returns one as the error: each application calls the next, and the last calls the first.
 pub(crate) fn callers_first(plans: &[ApplicationPlan]) -> Result<Vec<ApplicationIndex>, Vec<ApplicationIndex>> {
     let mut callers = vec![0_usize; plans.len()];
     for call in plans.iter().flat_map(ApplicationPlan::calls) {
@@ -148,8 +149,8 @@ pub(crate) fn callers_first(plans: &[ApplicationPlan]) -> Result<Vec<Application
     if order.len() == plans.len() { Ok(order) } else { Err(cycle(plans, &callers)) }
 }
 
-/// Returns a cycle among the applications that still have callers. There is one, because each of them is called by
-/// another of them.
+/// Returns a cycle among the applications with a number of remaining `callers` above 0. There is one, because each of
+/// them is called by another of them.
 fn cycle(plans: &[ApplicationPlan], callers: &[usize]) -> Vec<ApplicationIndex> {
     let is_left = |index: ApplicationIndex| callers[index.position()] > 0;
     let mut caller_of: BTreeMap<ApplicationIndex, ApplicationIndex> = BTreeMap::new();
@@ -173,7 +174,7 @@ fn cycle(plans: &[ApplicationPlan], callers: &[usize]) -> Vec<ApplicationIndex> 
     trail
 }
 
-/// For each application, the length of the longest chain of calls from it, itself included.
+/// For each application, the number of applications in the longest chain of calls that starts with it.
 pub(crate) fn depths(plans: &[ApplicationPlan], callers_first: &[ApplicationIndex]) -> Vec<usize> {
     let mut depths = vec![1; plans.len()];
     for index in callers_first.iter().rev() {

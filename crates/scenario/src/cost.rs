@@ -1,4 +1,4 @@
-//! Estimates the cost of a run from its settings, before the world is built.
+//! Estimates the cost of a run: from the settings alone before the world is built, and from the built world afterwards.
 //!
 //! The behaviour of agents is not known in advance, so the estimate is rough: it distinguishes minutes from years, and
 //! megabytes from more than any machine has. Events are handled one by one by the simulator;
@@ -25,7 +25,7 @@ pub struct Cost {
     pub memory_bytes: f64,
 }
 
-/// A part of the cost, and the keys on which it depends.
+/// A part of the cost, and the keys of the settings on which it depends.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Part {
     pub(crate) what: &'static str,
@@ -39,12 +39,12 @@ pub(crate) struct Extent {
     pub(crate) nodes: f64,
     /// Each link counts once.
     pub(crate) links: f64,
-    /// The number of hops from an access point to the cloud.
+    /// The mean number of hops from an access point to the cloud.
     pub(crate) hops: f64,
     pub(crate) users: f64,
-    /// The number of user steps to simulate.
+    /// The number of mobility steps.
     pub(crate) steps: f64,
-    /// The number of changes of access points to store.
+    /// The number of changes of access points that are stored.
     pub(crate) changes: f64,
     /// The mean number of requests that a user's request causes, itself included.
     pub(crate) caused: f64,
@@ -57,15 +57,15 @@ const USER_BYTES: f64 = 500.0;
 const INSTANCE_BYTES: f64 = 600.0;
 const CHANGE_BYTES: f64 = 16.0;
 const STEP_BYTES: f64 = 24.0;
-/// Bytes per group of applications for the figures of a step and of an activation, including their copy at the end of
-/// the run.
+/// Bytes of the figures of a step and of an activation, for each group of applications, including their copy at the end
+/// of the run.
 const STEP_FIGURE_BYTES: f64 = 128.0;
 const ACTIVATION_FIGURE_BYTES: f64 = 170.0;
 /// The bytes of a queued client request.
 const REQUEST_BYTES: f64 = 50.0;
 
 impl Extent {
-    /// Estimates the size from the settings alone; files are not read.
+    /// Estimates the size from the settings alone. Files are not read, so what they describe counts as 0.
     pub(crate) fn estimated(settings: &Settings) -> Extent {
         let (nodes, links, hops) = infrastructure(&settings.topology);
         let steps_in_run = steps_in_run(settings);
@@ -84,7 +84,7 @@ impl Extent {
     }
 }
 
-/// The numbers of nodes, of links, and of hops from an access point to the cloud.
+/// Estimates the number of nodes, the number of links, and the mean number of hops from an access point to the cloud.
 fn infrastructure(topology: &TopologySettings) -> (f64, f64, f64) {
     match topology {
         TopologySettings::TiledTree(tree) => {
@@ -229,15 +229,14 @@ fn requests(settings: &Settings, extent: &Extent, applications: f64) -> (f64, f6
         return (extent.users * pauses, 0.0);
     }
     let count = duration * rate * extent.caused;
-    // Each request is sent, served, and forwarded once per hop; with on-off workloads, each period in between is an
-    // event as well.
+    // Each request is sent, served, and forwarded once per hop; with on-off workloads, each pause is an event as well.
     let events = count * (extent.hops + 2.0) + (count + extent.users) * pauses;
     // If requests arrive faster than one instance of each application serves them, they queue until agents react.
     let load = settings.network.service_time.value() * rate * extent.caused / applications.max(1.0);
     (events, count * (1.0 - 1.0 / load.max(1.0)) * REQUEST_BYTES)
 }
 
-/// The earliest time of a client request.
+/// The earliest possible time of a client request, in milliseconds.
 pub(crate) fn first_request(settings: &Settings) -> f64 {
     match &settings.workload {
         WorkloadSettings::Periodic(workload) => match workload.phase {
@@ -255,7 +254,7 @@ impl Cost {
         Cost { events: sum(|cost| cost.events), memory_bytes: sum(|cost| cost.memory_bytes) }
     }
 
-    /// Whether the cost is more than a user at a terminal would expect.
+    /// Whether the cost is so large, more than 10^9 events or 4 GB, that users are told before the run.
     pub fn is_large(&self) -> bool {
         const EVENTS: f64 = 1e9;
         const BYTES: f64 = 4e9;
@@ -263,7 +262,7 @@ impl Cost {
     }
 }
 
-/// A number rounded to two digits.
+/// A number as text, rounded to two significant digits, with words such as `million`.
 pub(crate) fn about(number: f64) -> String {
     const WORDS: [(f64, &str); 3] = [(1e12, "trillion"), (1e9, "billion"), (1e6, "million")];
     if number >= 1e15 {
@@ -277,7 +276,7 @@ pub(crate) fn about(number: f64) -> String {
     }
 }
 
-/// An amount of memory.
+/// An amount of memory as text, at least 1 MiB.
 pub(crate) fn memory(bytes: f64) -> String {
     const UNITS: [(f64, &str); 2] = [(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB")];
     let (size, unit) = if bytes >= UNITS[0].0 { UNITS[0] } else { UNITS[1] };

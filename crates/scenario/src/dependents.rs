@@ -42,8 +42,9 @@ const WITHOUT_EFFECT: [(&str, &str, &str, &str); 3] = [
     ("routing", "metric", "strategy", "least-used"),
 ];
 
-/// Removes the keys of earlier layers that depend on a key which a layer has changed, and returns notes about them. The
-/// layer is everything from the number `since` on; `before` is the state without it.
+/// Removes the keys of earlier layers whose values no longer fit, because a layer has changed the key or the kind that
+/// they were chosen for. Returns notes about them. The layer consists of all values in `tree` whose layer number is at
+/// least `since`; `before` is the tree without it.
 pub(crate) fn drop_dependents(before: &Table, tree: &mut Table, since: u32) -> Vec<String> {
     let mut notes = Vec::new();
     for Dependent { section, kind, of, key, beside, instead } in DEPENDENTS {
@@ -98,7 +99,7 @@ fn is_word(node: &Node, word: &str) -> bool {
     matches!(&node.value, Value::String(written) if written == word)
 }
 
-/// A number as written.
+/// A value for a note: an integer as written, other values in words.
 fn plain(value: &Value) -> String {
     match value {
         Value::Integer(number) => number.to_string(),
@@ -107,13 +108,14 @@ fn plain(value: &Value) -> String {
 }
 
 impl Document {
-    /// The layer of a key; 0 for a default. All overrides count as one layer.
+    /// The number of the layer that sets a key; 0 for a default. All overrides count as one layer.
     fn rank(&self, path: &str) -> u32 {
         let layer = self.written(path).map_or(0, |node| node.layer);
         self.first_override.map_or(layer, |first| layer.min(first))
     }
 
-    /// Extends the steps of generated users if a later layer than that of `steps` made the run longer.
+    /// Extends the steps of generated users to the duration of the run, if a later layer than that of `steps` sets the
+    /// duration or the time between steps. Returns a note about it.
     pub(crate) fn follow_duration(&self, settings: &mut Settings) -> Option<String> {
         const STEPS_MAX: f64 = 1e6;
         let duration = settings.duration.value();
@@ -131,7 +133,7 @@ impl Document {
         ))
     }
 
-    /// Notes about keys that have no effect because of a key in an earlier layer.
+    /// Notes about keys that have no effect because of another key that an earlier layer sets, or its default.
     pub(crate) fn without_effect(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (section, key, other, value) in WITHOUT_EFFECT {

@@ -21,19 +21,19 @@ pub(crate) const BASELINE: &str = "baseline:";
 pub struct Document {
     name: String,
     pub(crate) tree: Table,
-    /// The start of the text.
+    /// The start of the main text, as the place of errors that have no other place.
     whole: Place,
     pub(crate) layer: u32,
     /// The first layer that is an override instead of a text.
     pub(crate) first_override: Option<u32>,
-    /// Whether a text is not TOML.
+    /// Whether a text is not valid TOML, or an include was skipped. Missing keys are then not reported.
     is_broken: bool,
     pub(crate) mistakes: Vec<Mistake>,
     notes: Vec<String>,
 }
 
 impl Document {
-    /// A scenario that ships with mario.
+    /// A scenario that ships with mario; an error if there is none with this name.
     pub fn preset(name: &str) -> Result<Document, ScenarioError> {
         match presets::text(name) {
             Some(text) => Ok(Document::new(name, text, None, &mut crate::layers::NoFiles)),
@@ -75,7 +75,7 @@ impl Document {
         &self.name
     }
 
-    /// Overrides keys, each by `key.path=value`, where the value is written as in TOML or is a bare word.
+    /// Overrides keys. Each override is written `key.path=value`, where the value is TOML or a bare word.
     pub fn set(&mut self, overrides: &[String]) {
         self.layer += 1;
         let since = *self.first_override.get_or_insert(self.layer);
@@ -92,7 +92,7 @@ impl Document {
         }
     }
 
-    /// Takes the users' movements from a file of access points.
+    /// Takes the users' movements from a JSON file that lists their access points.
     pub fn set_attachments(&mut self, path: &Path) {
         let text =
             Text { name: "--attachments".to_owned(), text: path.display().to_string(), directory: PathBuf::new() };
@@ -243,7 +243,7 @@ impl Document {
         }
     }
 
-    /// The settings, with all defaults filled in.
+    /// The settings, with all defaults filled in; or all errors in the texts.
     pub fn settings(&self) -> Result<Settings, ScenarioError> {
         self.settings_and_notes().map(|(settings, _)| settings)
     }
@@ -321,7 +321,8 @@ impl Document {
         table.into_iter().try_fold(&self.tree, |table, key| table.table(key))?.get(key)
     }
 
-    /// The value at a path of keys and list positions, or its nearest ancestor.
+    /// The value at a path of keys and list positions, or its nearest ancestor that is written; `None` if there is
+    /// none.
     fn nearest(&self, path: &[At<'_>]) -> Option<&Node> {
         let At::Key(first) = path.first()? else { return None };
         let mut node = self.tree.get(first)?;
@@ -339,7 +340,7 @@ impl Document {
         Some(node)
     }
 
-    /// Where a value is written; for a default, the place of its table.
+    /// Where a value is written. For a default, the place of the nearest table around it, or the start of the text.
     pub(crate) fn place(&self, path: &[At<'_>]) -> Place {
         self.nearest(path).map_or_else(|| self.whole.clone(), |node| node.place.clone())
     }

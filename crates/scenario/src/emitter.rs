@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 use crate::index::UserIndex;
 use crate::scenario::Workload;
 
-/// The send times of one user.
+/// Generates the send times of one user.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Emitter {
     workload: Workload,
     /// The random generator of the user; `None` for a workload without randomness.
     random: Option<Pcg64Mcg>,
-    /// The end of the current on period.
+    /// The end of the current on period, for an on-off workload.
     on_until: Time,
 }
 
-/// Identifies the random streams of workloads. Every consumer of randomness has its own.
+/// Identifies the random streams of workloads. Every consumer of randomness has its own stream.
 const STREAM: u128 = 0x776f_726b_6c6f_6164;
 
 impl Emitter {
-    /// The send times of a user with this workload. Every user has an independent random stream.
+    /// An emitter for a user with this workload. Every user has an independent random stream.
     pub fn new(workload: Workload, seed: u64, user: UserIndex) -> Emitter {
         let random = match workload {
             Workload::Periodic { .. } => None,
@@ -40,7 +40,7 @@ impl Emitter {
         self.workload == workload && self.random.is_none() == needs_none
     }
 
-    /// The first send time of a user who arrives now.
+    /// The first send time of a user who arrives at `now`.
     pub fn first(&mut self, now: Time) -> Time {
         match self.workload {
             Workload::Periodic { phase, .. } => now + phase,
@@ -52,7 +52,7 @@ impl Emitter {
         }
     }
 
-    /// The next send time of a user who sends now.
+    /// The next send time of a user who sends at `now`.
     #[inline]
     pub fn next(&mut self, now: Time) -> Time {
         match self.workload {
@@ -79,7 +79,7 @@ impl Emitter {
     }
 }
 
-/// Seeds that differ in one bit must lead to unrelated streams.
+/// Mixes the bits of a seed, because seeds that differ in one bit must lead to unrelated streams.
 fn scrambled(state: u128) -> [u8; 16] {
     let mut halves = [state as u64, (state >> 64) as u64];
     for round in 0..4 {

@@ -15,7 +15,7 @@ pub trait Files {
     fn read(&mut self, path: &Path) -> Result<Vec<u8>, String>;
 }
 
-/// The text of a file.
+/// Reads a file as UTF-8 text.
 pub(crate) fn read_text(files: &mut dyn Files, path: &Path) -> Result<String, String> {
     String::from_utf8(files.read(path)?).map_err(|error| {
         let before = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
@@ -23,7 +23,7 @@ pub(crate) fn read_text(files: &mut dyn Files, path: &Path) -> Result<String, St
     })
 }
 
-/// No files: for presets and self-contained texts.
+/// A source without files, for presets and self-contained texts: every read fails.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFiles;
 
@@ -33,7 +33,7 @@ impl Files for NoFiles {
     }
 }
 
-/// The keys that name the layers below a text, and are not part of the scenario.
+/// The keys that say what a text is merged with, and are not part of the scenario itself.
 pub(crate) const LAYER_KEYS: [&str; 3] = ["preset", "include", "reset"];
 
 /// The lists whose elements have an id, through which a later layer can extend an element of an earlier one.
@@ -45,7 +45,7 @@ const DEPTH_MAX: usize = 32;
 /// The maximum total number of includes.
 const INCLUDES_MAX: usize = 1_000;
 
-/// The maximum total size of included files.
+/// The maximum total size of included files, in bytes.
 const INCLUDED_BYTES_MAX: usize = 64 << 20;
 
 /// Merges texts into one tree.
@@ -55,13 +55,13 @@ pub(crate) struct Layers<'a> {
     /// Notes for the user about how the layers were merged.
     pub(crate) notes: Vec<String>,
     pub(crate) layer: u32,
-    /// Whether a text is not TOML, so that parts of it are missing.
+    /// Whether parts of the tree are missing, because a text is not valid TOML or an include was skipped.
     pub(crate) is_broken: bool,
     /// The files that are being included, outermost first.
     open: Vec<PathBuf>,
     /// The number of included files.
     includes: usize,
-    /// Their total size.
+    /// Their total size, in bytes.
     included_bytes: usize,
     /// Whether a limit on includes was reached. After that, no further file is included.
     is_full: bool,
@@ -267,7 +267,7 @@ fn merge_tables(below: &mut Table, above: Table) {
     }
 }
 
-/// Merges a value on top of the one at `position`, or appends it.
+/// Merges a value on top of the one at `position`, or appends it under `key` if there is no position.
 fn merge_entry(below: &mut Table, position: Option<usize>, key: String, node: Node) {
     let Some(position) = position else {
         below.entries.push((key, node));
@@ -292,7 +292,7 @@ fn id_node(element: &Node) -> &Node {
     }
 }
 
-/// An id for comparison: the number 1 and the text "1" differ.
+/// An id as a text for comparison, in which the number 1 and the text "1" differ; `None` for other values.
 fn as_id(node: &Node) -> Option<String> {
     match &node.value {
         Value::Integer(number) => Some(number.to_string()),
@@ -415,7 +415,8 @@ fn set(below: &mut Table, steps: &[(String, Place)], value: Node, layer: u32) ->
     }
 }
 
-/// Sets a key of a list element, which is selected by its id, or else by its index from 0.
+/// Sets a key of a list element. The element is selected by its id or, in a list whose elements have no ids, by its
+/// index from 0.
 fn set_element(
     list: &str,
     elements: &mut [Node],

@@ -1,8 +1,8 @@
-//! Worlds as data: settings, topologies, mobility and workloads. Files in, a checked [`Scenario`] out.
+//! Scenario files: parses settings, topologies, mobility and workloads, and resolves them into a checked [`Scenario`].
 //!
-//! Start at [`Document`]: a scenario as written, a preset or a file, with its includes and overrides.
-//! [`Document::settings`] returns it with all defaults filled in. [`Document::resolve`] returns the [`Scenario`],
-//! everything that a run depends on as plain data, or all [`Mistake`]s with their places:
+//! Start at [`Document`], which is a preset or a scenario file with its includes and overrides. [`Document::settings`]
+//! returns its settings with all defaults filled in. [`Document::resolve`] returns the [`Scenario`], which has
+//! everything that a run depends on as plain data, or an error with all [`Mistake`]s and their places:
 //!
 //! ```
 //! use mario_scenario::{Document, NoFiles};
@@ -19,12 +19,14 @@
 //! [`mobility`] the latter.
 //!
 //! **Invariant:** a scenario is a pure function of its texts and its seed. Randomness is drawn from the seed alone.
-//! **Invariant:** this crate opens no files: the caller's [`Files`] reads the files that scenarios name. **Invariant:**
-//! reading is total: bad input yields a list of errors with places, never a panic, and a world that is too large is
-//! rejected before it is built.
 //!
-//! Not here: running a world (`simulator`) and evaluating policies (`policy`). This crate loads policies only to check
-//! them.
+//! **Invariant:** this crate opens no files: the caller's [`Files`] reads the files that scenarios name.
+//!
+//! **Invariant:** reading is total: bad input yields a list of errors with places, never a panic, and an infrastructure
+//! that is too large is rejected before it is built.
+//!
+//! Not here: running a scenario (crate `mario_simulator`) and evaluating policies (crate `mario_policy`). This crate
+//! loads policies only to check them.
 
 mod index;
 mod position;

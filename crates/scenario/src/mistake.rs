@@ -1,4 +1,4 @@
-//! Errors in a scenario, with place and hint.
+//! Errors in a scenario, each with a message, a place in a text and a hint.
 
 use std::error::Error;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use strsim::osa_distance;
 
-/// The maximum number of reported errors of one kind; further errors are only counted.
+/// The number of errors after which a check stops searching, stops reporting errors, or omits hints.
 pub(crate) const MISTAKES_MAX: usize = 100;
 
 /// A text that an error can point into.
@@ -38,7 +38,7 @@ pub struct Mistake {
     pub message: String,
     /// The place, if there is one.
     pub place: Option<Place>,
-    /// A related place, and the relation.
+    /// A related place, and a label for it.
     pub context: Option<(Place, String)>,
     /// What the user can do about it.
     pub hint: Option<String>,
@@ -54,7 +54,7 @@ pub struct ScenarioError {
 }
 
 impl Place {
-    /// Line and column of its beginning, both from 1; columns count characters.
+    /// The line and column at which it starts, both counted from 1. Columns count characters.
     pub fn position(&self) -> (usize, usize) {
         let before = self.text.text.get(..self.span.start).unwrap_or(&self.text.text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -82,7 +82,7 @@ impl Mistake {
         self
     }
 
-    /// Adds a hint: the word of `known` that was probably meant by `wrong`, or else the list of known words.
+    /// Adds a hint: the word of `known` that was probably meant by `wrong`, or else `what` and the list of known words.
     pub(crate) fn known<'a>(self, wrong: &str, what: &str, known: impl IntoIterator<Item = &'a str>) -> Mistake {
         let known: Vec<&str> = known.into_iter().collect();
         match did_you_mean(wrong, known.iter().copied()) {

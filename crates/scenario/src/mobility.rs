@@ -1,6 +1,7 @@
-//! The movements of users, step by step.
+//! The movements of users, step by step: read from files, or generated.
 //!
-//! [`Traces`] are positions on the map; [`Attachments`] are access points. [`attach`] turns the former into the latter.
+//! [`Traces`] are positions on the map, and [`Attachments`] are access points. [`attach`](attach()) turns the former
+//! into the latter.
 
 mod assign;
 mod attach;
@@ -51,7 +52,7 @@ pub struct Traces {
 pub enum Presence {
     /// On the map.
     At(Position),
-    /// Not on the map, until a later step.
+    /// Absent, at least until the next step that lists the user.
     Gone,
 }
 
@@ -61,9 +62,9 @@ pub struct Attachments {
     /// The users, in the order in which they appear.
     pub users: Vec<MobileUser>,
     /// For each step, the users whose access point changed, with the new access point; `None` if the user is
-    /// disconnected.
+    /// disconnected. Empty with `commuters`.
     pub steps: Vec<Vec<(UserIndex, Option<NodeIndex>)>>,
-    /// Users whose movements are generated on the fly instead of listed.
+    /// Generates the movements of the users on the fly, instead of `steps`.
     pub commuters: Option<Arc<Commuters>>,
 }
 

@@ -26,13 +26,13 @@ pub struct Overview {
     pub users: usize,
     /// The number of handovers.
     pub handovers: u64,
-    /// The number of users who arrive after the start.
+    /// The number of arrivals after the first step. A user who leaves and comes back counts again.
     pub late_arrivals: u64,
-    /// The number of steps of mobility.
+    /// The number of mobility steps.
     pub steps: usize,
     /// The number of instances that operators deploy.
     pub deploys: usize,
-    /// The number of disturbances, including repairs.
+    /// The number of disturbance events, including repairs.
     pub disturbances: usize,
 }
 
@@ -45,7 +45,7 @@ pub struct Tier {
     pub nodes: usize,
     /// The number of access points among them.
     pub access_points: usize,
-    /// The total hardware of these nodes.
+    /// The total hardware of these nodes; unbounded if that of any node is.
     pub hardware: Capacity,
 }
 

@@ -1,4 +1,4 @@
-//! The texts of policies: shipped policies, and policies in files.
+//! The texts of policies: shipped policies, and policies in files, which are loaded to check them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -76,7 +76,7 @@ pub fn shipped_policy(name: &str) -> Result<PolicyText, Mistake> {
     found.ok_or_else(|| not_shipped("policy", name, policy_names().chain(acceptance_names())))
 }
 
-/// The name and the text of the table of tests of a shipped policy.
+/// The name and the text of the test table that ships with a policy; `None` if there is no shipped policy of this name.
 pub fn shipped_tests(name: &str) -> Option<(String, &'static str)> {
     let found = POLICIES.iter().chain(ACCEPTANCES).find(|shipped| shipped.name == name)?;
     Some((format!("{name}.test.pl"), found.tests))
@@ -100,7 +100,7 @@ pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
     code.split("fact(").skip(1).any(|arguments| arguments.split(',').nth(1).is_some_and(|second| second.trim() == key))
 }
 
-/// How far back an agent policy looks, as declared in its text.
+/// How far back an agent policy looks, as declared in its text. The default for a policy that cannot be loaded.
 pub fn remembers(policy: &PolicyText) -> Remembers {
     // Nearly all policies contain neither word, and need not be compiled.
     let may_look_back = policy.files.iter().any(|(_, text)| text.contains("remembers(") || has_word(text, "age"));
@@ -116,17 +116,17 @@ fn has_word(text: &str, word: &str) -> bool {
         .any(|(at, _)| !text[..at].ends_with(is_part_of_word) && !text[at + word.len()..].starts_with(is_part_of_word))
 }
 
-/// Whether an agent policy can propose to adapt.
+/// Whether an agent policy may propose to adapt, that is, mentions this operation.
 pub fn adapts(policy: &PolicyText) -> bool {
     mentions(policy, &[AgentOperation::Adapt])
 }
 
-/// Whether an agent policy can propose to sleep or to wake.
+/// Whether an agent policy may propose to sleep or to wake, that is, mentions one of these operations.
 pub fn sleeps(policy: &PolicyText) -> bool {
     mentions(policy, &[AgentOperation::Sleep, AgentOperation::Wake])
 }
 
-/// Whether an agent policy mentions any of these operations.
+/// Whether the program of an agent policy, with the files that it loads, mentions any of these operations.
 fn mentions(policy: &PolicyText, operations: &[AgentOperation]) -> bool {
     // Nearly all policies contain none of them, and need not be compiled.
     let is_there = |operation: &AgentOperation| policy.files.iter().any(|(_, text)| has_word(text, operation.as_str()));
@@ -135,7 +135,7 @@ fn mentions(policy: &PolicyText, operations: &[AgentOperation]) -> bool {
     loaded.is_ok_and(|policy| operations.iter().any(|operation| policy.program().mentions(operation.as_str())))
 }
 
-/// Whether the policy of a node manager also defines evictions or shrinks.
+/// Whether the policy of a node manager defines `evict` or `shrink`, with which the manager acts on its own initiative.
 pub fn has_initiative(policy: &PolicyText) -> bool {
     let may_have = policy.files.iter().any(|(_, text)| has_word(text, "evict") || has_word(text, "shrink"));
     let Some((name, text)) = policy.main().filter(|_| may_have) else { return false };
@@ -144,7 +144,7 @@ pub fn has_initiative(policy: &PolicyText) -> bool {
         .is_ok_and(|acceptance| acceptance.has_initiative())
 }
 
-/// The role of a policy.
+/// Which component a policy is for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Role {
     Agent,
@@ -217,13 +217,13 @@ pub(crate) fn load(role: Role, path: &Path, place: &Place, files: &mut dyn Files
 /// The result for each file that a policy loads.
 type Found = BTreeMap<Wanted, Answer>;
 
-/// The file that loads, and the name as written in it.
+/// A request for a file: the file that loads it, and its name as written there.
 type Wanted = (String, String);
 
 /// The name and the text of a file, or why it cannot be read.
 type Answer = Result<(String, String), String>;
 
-/// Loads a policy, with the files that `find` returns.
+/// Loads a policy, with the files that `find` returns. Returns the errors, and the result of `find` for each file.
 ///
 /// The loader needs a resolver with a static lifetime, and `files` is borrowed. So the loader runs in a separate thread
 /// and asks this thread for files. The alternative, loading again after each missing file, would rerun all directives.
@@ -296,7 +296,7 @@ fn load_mistakes(problems: &LoadError) -> Vec<Mistake> {
     problems.errors.iter().map(|problem| mistake(problem, &mut texts)).collect()
 }
 
-/// A problem as an error. Errors in one file share its text.
+/// Converts a problem of the Prolog loader into an error. Errors in one file share its text.
 fn mistake(problem: &Problem, texts: &mut Vec<Arc<Text>>) -> Mistake {
     let text = match texts.iter().find(|text| text.name == problem.source_name()) {
         Some(known) => Arc::clone(known),
@@ -314,8 +314,8 @@ fn mistake(problem: &Problem, texts: &mut Vec<Arc<Text>>) -> Mistake {
     }
 }
 
-/// Finds a file that a policy loads. It must be beside the file that loads it, and below the directory of the policy.
-/// If `library.pl` is missing, the shipped library is used.
+/// Finds a file that a policy loads. Its path is relative to the file that loads it, must stay below the directory of
+/// the policy, and may omit the extension `.pl`. If there is no `library.pl`, the shipped library is used.
 fn find(wanted: &Wanted, policy: &Path, files: &mut dyn Files) -> Result<(String, String), String> {
     let (from, name) = wanted;
     let directory = policy.parent().unwrap_or(Path::new(""));

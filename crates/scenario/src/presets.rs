@@ -33,7 +33,7 @@ pub(crate) fn recorded_users() -> Text {
     }
 }
 
-/// A commented scenario as a starting point.
+/// A commented scenario file as a starting point for a new one.
 pub const fn starting_text() -> &'static str {
     include_str!("../../../scenarios/new.toml")
 }

@@ -1,7 +1,7 @@
 //! Checks every number of a tree against its range in the schema.
 //!
-//! Numbers with a dedicated type, such as times, are checked when they are read. This module checks all other numbers,
-//! so that a key needs only a range in the schema.
+//! A number type such as [`Time`](crate::settings::Time) checks its range itself when it is read. All other numbers
+//! rely on this module, so a new key needs only a range in the schema.
 
 use std::sync::OnceLock;
 
@@ -67,7 +67,7 @@ impl Checking<'_> {
     }
 }
 
-/// The part of a schema that describes a table of this kind.
+/// The part of a schema that describes a table of this kind. A table with a missing or unknown kind has the first kind.
 fn of_kind<'s>(table: &Table, part: &'s Json) -> &'s Json {
     let Some(kinds) = part["oneOf"].as_array() else { return part };
     let kind = match table.get(KIND).map(|node| &node.value) {

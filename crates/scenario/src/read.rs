@@ -1,7 +1,7 @@
-//! A tree as a serde deserializer, whose errors have a place.
+//! A serde deserializer for trees, whose errors have a place.
 //!
-//! serde stops at the first error. So the invalid value is removed from the tree and the rest is read again, until
-//! there are no more errors; all errors found are returned.
+//! serde stops at the first error. After an error, the invalid value is removed from the tree and the rest is read
+//! again, until there are no more errors. All errors found are returned.
 
 mod trouble;
 
@@ -23,13 +23,13 @@ pub(crate) use trouble::HINT;
 /// The key for the kind of a table.
 pub(crate) const KIND: &str = "kind";
 
-/// The serde name of an enum whose tables must state their kind.
+/// The serde name by which an enum says that its tables must state their kind.
 const KIND_REQUIRED: &str = "kind is required";
 
 /// The maximum number of values read in the search for errors: after each error, all values before it are read again.
 const VALUES_MAX: usize = 10_000_000;
 
-/// Reads a tree. Returns all errors.
+/// Reads a tree. Returns all errors, up to a limit. `whole` is the place of errors about the tree as a whole.
 pub(crate) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T, Vec<Mistake>> {
     let mut tree = Node { place: whole.clone(), key_place: None, layer: 0, value: Value::Table(tree.clone()) };
     let mut mistakes = Vec::new();
@@ -70,7 +70,7 @@ pub(crate) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T
     }
 }
 
-/// The number of values, including this one.
+/// The number of values in a tree, including its root.
 fn count(node: &Node) -> usize {
     match &node.value {
         Value::Table(table) => 1 + table.entries.iter().map(|(_, node)| count(node)).sum::<usize>(),
@@ -79,7 +79,7 @@ fn count(node: &Node) -> usize {
     }
 }
 
-/// Removes the value at a path.
+/// Removes the value at a path. Returns whether there was one.
 fn remove(node: &mut Node, path: &[Step]) -> bool {
     let (Some(step), rest) = (path.first(), path.get(1..).unwrap_or_default()) else { return false };
     match (&mut node.value, step) {
@@ -104,7 +104,7 @@ struct Reader<'a> {
     node: &'a Node,
     /// The key of this value.
     section: &'a str,
-    /// The chosen kind, if there are several, and the layer that chose it.
+    /// The kind of the table and the layer that chose it; `None` if such tables have no kinds.
     fields: Option<(&'a str, u32)>,
 }
 
@@ -224,7 +224,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                 visitor.visit_enum(Word { word }).map_err(|trouble| trouble.located(&self.node.place))
             }
             Value::Table(table) => {
-                // Without a kind, the first one applies.
+                // A table without a kind has the first kind.
                 let (kind, layer, place) = match table.get(KIND) {
                     None if name == KIND_REQUIRED => {
                         let mistake = Mistake::new(format!("`{KIND}` is missing")).at(Some(self.node.place.clone()));
@@ -263,7 +263,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 }
 
-/// Rejects every value; the error says what the inner visitor expects.
+/// Rejects every value with an error that says that a table is expected.
 struct OnlyTable<V>(V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for OnlyTable<V> {
@@ -325,7 +325,7 @@ impl<'de> SeqAccess<'de> for Elements<'_> {
     }
 }
 
-/// One of several words.
+/// An enum variant that is written as a word.
 struct Word<'a> {
     word: &'a str,
 }
@@ -360,7 +360,7 @@ impl<'de> VariantAccess<'de> for Word<'_> {
     }
 }
 
-/// A table with a kind.
+/// An enum variant that is written as a table with a kind.
 struct Kind<'a> {
     kind: &'a str,
     reader: Reader<'a>,

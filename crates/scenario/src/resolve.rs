@@ -37,7 +37,7 @@ use crate::{
 };
 use carried::Noted;
 
-/// A scenario, with its settings and sources.
+/// The result of resolving a document: the scenario, its settings and its files.
 #[derive(Clone, Debug)]
 pub struct Resolved {
     /// The settings, with all defaults filled in.
@@ -52,7 +52,8 @@ pub struct Resolved {
     pub cost: Cost,
     /// The texts of all files that were read, by the path as written in the scenario.
     pub files: CarriedFiles,
-    /// Files whose text is not stored, because they are not text, are longer than 8 MiB, or have an ambiguous path.
+    /// The paths of files that are missing in `files`, because they are not text, are longer than 8 MiB, or have an
+    /// ambiguous path.
     pub left_out: Vec<String>,
 }
 
@@ -163,7 +164,7 @@ impl Resolving<'_> {
         Ok(Resolved { settings: settings.clone(), scenario, notes: self.notes, deploy_places, cost, files, left_out })
     }
 
-    /// Notes which policies of node owners are not evaluated.
+    /// Notes that a central planner does not evaluate the acceptance policies of nodes, if there are any.
     fn note_unasked(&mut self, scenario: &Scenario) {
         if scenario.arbitration == Arbitration::Central && scenario.acceptance_of.iter().any(Option::is_some) {
             let strategy = scenario.management.as_str();
@@ -196,7 +197,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Notes the settings for which the run is too short.
+    /// Notes what never happens because the run ends before it would start.
     fn note_what_never_happens(&mut self) {
         let settings = self.settings;
         let duration = settings.duration.value();
@@ -218,9 +219,10 @@ impl Resolving<'_> {
         Mistake::new(message).at(Some(self.document.place(at)))
     }
 
-    /// The error for an unknown name.
+    /// The error for an unknown id, with a similar known one as the hint. The hint is omitted after many errors,
+    /// because the search for it is slow.
     fn unknown<I: Display>(&self, what: &str, id: &Id, at: &[At<'_>], known: impl Iterator<Item = I>) -> Mistake {
-        // The maximum number of names to compare.
+        // The maximum number of known ids that are compared with it.
         const COMPARED_MAX: usize = 10_000;
         let mistake = self.mistake(format!("there is no {what} `{id}`"), at);
         if self.mistakes.len() >= MISTAKES_MAX {
@@ -233,7 +235,7 @@ impl Resolving<'_> {
         mistake.known(&id.to_string(), &format!("known are the {what}s"), known.iter().map(String::as_str))
     }
 
-    /// An independent seed for each purpose.
+    /// Derives an independent seed for each purpose, which callers identify by a number.
     fn seed_for(&self, purpose: u64) -> u64 {
         self.settings.seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
@@ -273,10 +275,10 @@ fn network(settings: &Settings) -> Network {
     }
 }
 
-/// The key of the fact with a node's distance from the top.
+/// The key of the fact that states the tier of a node.
 const TIER: &str = "tier";
 
-/// Adds the tier of each node as a fact, unless the scenario sets that fact itself.
+/// Adds a fact about its tier to each node that has no such fact in the scenario.
 fn add_tier_facts(topology: &mut Topology) {
     let key = Id::name(TIER).expect("it has characters");
     for node in (0..topology.node_count()).map(NodeIndex::at) {

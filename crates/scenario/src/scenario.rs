@@ -1,4 +1,4 @@
-//! A scenario, ready to be run: everything that a run depends on, as plain data.
+//! A resolved scenario: everything that a run depends on, as plain data.
 
 use mario_domain::{Application, Duration, Fact, Models, Time};
 use mario_policy::PolicyText;
@@ -44,7 +44,8 @@ pub struct Scenario {
     pub agents: AgentTiming,
     /// The time between two activations of the managers; the first is at 0.
     pub management_period: Duration,
-    /// The number of evaluations that an agent has left when the owner of its node announces its eviction.
+    /// The number of evaluations that an agent still has after the owner of its node announces the eviction of its
+    /// instance.
     pub notice: u32,
     /// The network settings.
     pub network: Network,
@@ -75,12 +76,12 @@ impl Scenario {
         Time::ZERO + self.duration
     }
 
-    /// Whether any application sleeps.
+    /// Whether the instances of any application can sleep.
     pub fn has_sleep(&self) -> bool {
         self.applications.iter().any(|plan| plan.application.sleep.is_some())
     }
 
-    /// Whether the trace has optional measures: if configured, or if applications call others.
+    /// Whether the trace records optional measures: they are configured, or any application calls another.
     pub fn is_measured(&self) -> bool {
         self.measures.are_any() || self.has_calls()
     }
@@ -135,11 +136,11 @@ pub struct Deploy {
     pub application: ApplicationIndex,
     /// The node.
     pub node: NodeIndex,
-    /// The policy of its agent, and of that agent's replicas.
+    /// The policy of the agent of the deployed instance, and of that agent's replicas.
     pub policy: PolicyIndex,
 }
 
-/// A change of policy. The agents of an application start with an empty memory under the new one.
+/// A change of the policy of an application's agents. They start with an empty memory under the new policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Update {
     /// The time; the change comes before all other events of that time.
@@ -155,9 +156,9 @@ pub struct Update {
 pub struct Past {
     /// The end of the recorded past.
     pub time: Time,
-    /// The number of records of a full trace before `time`, if known.
+    /// The number of records that a trace with full detail has before `time`, without its header; `None` if unknown.
     pub records: Option<u64>,
-    /// The CRC-32 of these records, if known.
+    /// The CRC-32 of these records; `None` if unknown.
     pub checksum: Option<u32>,
 }
 
@@ -170,17 +171,17 @@ pub struct UserPlan {
     pub workload: Workload,
 }
 
-/// The send times of a user, relative to the user's arrival.
+/// When a user sends client requests, starting from the user's arrival.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Workload {
-    /// One request every `period`, the first after `phase`.
+    /// One request every `period`, the first of them `phase` after the arrival.
     Periodic {
         /// The time between two requests; positive.
         period: Duration,
-        /// The time before the first request.
+        /// The time from the arrival to the first request.
         phase: Duration,
     },
-    /// Random requests, as a Poisson process.
+    /// Requests as a Poisson process.
     Poisson {
         /// The mean time between two requests; positive.
         mean_period: Duration,
@@ -199,9 +200,9 @@ pub enum Workload {
 /// The timing and budget of evaluations.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct AgentTiming {
-    /// Agents of instances that are deployed earlier start at this time.
+    /// The time at which the agents of all instances that are deployed by then start.
     pub start: Time,
-    /// The time between two evaluations of an agent, and before its first.
+    /// The time between two evaluations of an agent, and between its start and its first evaluation.
     pub period: Duration,
     /// The budget of one decision, in inferences; with `None`, the default of policies applies.
     pub budget: Option<u64>,
@@ -272,7 +273,8 @@ impl Management {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Search {
-    /// Adds the most helpful instances first, then exchanges instances while that helps. The result may not be optimal.
+    /// Adds the instances that improve the placement most, then exchanges instances while that improves it. The result
+    /// may not be optimal.
     Greedy,
     /// Searches exhaustively. The result is optimal.
     Exact,
@@ -325,9 +327,11 @@ pub enum Observation {
 /// The routing strategy: the instance that serves a client request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Routing {
-    /// The nearest instance; round robin on a tie.
+    /// The nearest instance by this metric; round robin on a tie.
     Nearest(Metric),
-    /// Prototype behaviour: the least used one since the routing table was last cleared.
+    /// Prototype behaviour: of the instances with the fewest hops, the one that was chosen least often since the
+    /// routing table was last cleared. A user at an access point keeps the chosen instance until the table is cleared
+    /// again.
     LeastUsed,
 }
 
@@ -353,13 +357,13 @@ impl Metric {
 /// The numbering of instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Numbering {
-    /// 1, 2, 3 and so on.
+    /// Only instances are counted: 1, 2, 3 and so on.
     Counted,
-    /// From the prototype's single counter for everything.
+    /// Prototype behaviour: one counter numbers instances, agents, users and all other objects.
     Shared,
 }
 
-/// A disturbance, or its end.
+/// A disturbance, or its end, at a point in time.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Disturbance {
     /// When it happens.

@@ -22,14 +22,14 @@ pub fn schema() -> Value {
     schema
 }
 
-/// The schema as stored beside the presets.
+/// The schema as formatted JSON, as stored beside the presets.
 pub fn schema_text() -> String {
     let mut text = serde_json::to_string_pretty(&schema()).expect("a schema is plain data");
     text.push('\n');
     text
 }
 
-/// The keys that name the layers below a file.
+/// The keys that say what a file is merged with. They are not part of [`Settings`].
 fn layer_keys() -> Map<String, Value> {
     let words = |description: &str, items: Value| json!({ "description": description, "anyOf": [items, { "type": "array", "items": items }] });
     let names: Vec<&str> = presets::names().collect();
@@ -46,7 +46,7 @@ fn layer_keys() -> Map<String, Value> {
     keys
 }
 
-/// Makes the first kind the default of tables without a `kind`, unless a kind is required.
+/// Makes `kind` optional in tables of the first kind, which is the default, unless a kind is required.
 fn make_first_kind_the_default(schema: &mut Value) {
     let Some(Value::Object(definitions)) = schema.get_mut("$defs") else { return };
     for (name, definition) in definitions {

@@ -1,6 +1,6 @@
 //! The content of a scenario file, with all defaults filled in.
 //!
-//! A run stores its scenario as [`Settings`]. Written out and read again, they yield the same scenario.
+//! A run stores its scenario as [`Settings`]. Serialized and read again, they yield the same scenario.
 
 mod application;
 mod churn;
@@ -49,7 +49,7 @@ use mario_domain::Capacity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The keys of lists of tables. Later layers extend these lists, and replace everything else.
+/// The keys of lists of tables. Later layers extend these lists, and replace all other lists.
 pub(crate) const LISTS: [&str; 8] = ["application", "nodes", "node", "user", "deploy", "update", "churn", "failures"];
 
 /// The content of a scenario file, with all defaults filled in.

@@ -29,7 +29,8 @@ pub(crate) use tiled::NODES_MAX;
 pub use tiled::{ShapeError, TiledTree, tiled_tree};
 pub use tree::{Tree, tree};
 
-/// The infrastructure. Nodes keep the order in which they were added; each link has two directions.
+/// The infrastructure. Nodes keep the order in which they were added. A link between two nodes is stored as two
+/// directed links.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "SavedTopology")]
 pub struct Topology {
@@ -45,14 +46,14 @@ pub struct Topology {
     ends: Vec<NodeIndex>,
     #[serde(skip)]
     latencies: Vec<Duration>,
-    /// The reverse direction of each link.
+    /// For each link, the link in the opposite direction.
     #[serde(skip)]
     backs: Vec<LinkIndex>,
     /// The names of the tiers, from the top down; empty if they have none.
     tier_names: Vec<String>,
 }
 
-/// A topology as stored: the rest follows from nodes and links.
+/// A topology as serialized. The other fields are derived from nodes and links.
 #[derive(Deserialize)]
 struct SavedTopology {
     nodes: Vec<NodeDescription>,
@@ -77,7 +78,8 @@ impl TryFrom<SavedTopology> for Topology {
 }
 
 impl SavedTopology {
-    /// Whether each link leads from one node to another, in their order, and has a reverse.
+    /// Whether the links from each node are sorted by the nodes that they lead to, lead to other existing nodes, have
+    /// latencies that are not negative, and have a link in the opposite direction.
     fn holds_together(&self) -> bool {
         let from = |node: usize| {
             let (first, end) = (self.first_link[node] as usize, self.first_link[node + 1] as usize);
@@ -110,8 +112,9 @@ fn latencies(links: &[Link]) -> Vec<Duration> {
     links.iter().map(|link| link.latency).collect()
 }
 
-/// The links from a node are in the order of the nodes that they lead to. So an iteration over all nodes in order
-/// visits the links to a node in the same order as the links from it.
+/// For each link, the index of the link in the opposite direction. The links from a node are in the order of the nodes
+/// that they lead to, so an iteration over all links visits the links *to* a node in the same order as the links *from*
+/// it.
 fn backs(first_link: &[u32], ends: &[NodeIndex]) -> Vec<LinkIndex> {
     let mut next = first_link.to_vec();
     let back = |end: &NodeIndex| {
@@ -144,7 +147,7 @@ pub struct NodeDescription {
 pub struct Link {
     /// The node that it leads to.
     pub to: NodeIndex,
-    /// The time that a message takes.
+    /// The time that a message takes, in addition to its transmission time.
     pub latency: Duration,
     /// Size units per millisecond; `None` is unlimited.
     pub bandwidth: Option<f64>,
@@ -165,9 +168,9 @@ pub enum TopologyError {
     LinkToItself(NodeId),
     /// Two nodes are linked twice.
     LinkTwice(NodeId, NodeId),
-    /// A latency is negative or not a number.
+    /// A latency is negative or not finite.
     Latency(NodeId, NodeId, Duration),
-    /// A bandwidth is not positive.
+    /// A bandwidth is not positive and finite.
     Bandwidth(NodeId, NodeId, f64),
 }
 
@@ -187,7 +190,7 @@ impl Topology {
         &self.tier_names
     }
 
-    /// Names the tiers, if there are as many names as tiers.
+    /// Names the tiers if there are as many names as tiers; otherwise does nothing.
     pub(crate) fn name_tiers(&mut self, names: &[String]) {
         let tier_count = self.nodes.iter().map(|node| usize::from(node.tier) + 1).max().unwrap_or(0);
         if names.len() == tier_count {
@@ -200,7 +203,7 @@ impl Topology {
         &self.nodes[node.position()]
     }
 
-    /// The node with this id.
+    /// The node with this id; `None` if there is none.
     pub fn find(&self, id: &NodeId) -> Option<NodeIndex> {
         self.by_id.get(id).copied()
     }
@@ -216,7 +219,7 @@ impl Topology {
         (first..end).map(LinkIndex).zip(&self.links[first as usize..end as usize])
     }
 
-    /// The links from a node with the nodes that they lead to, in their order.
+    /// The links from a node, each with the node that it leads to, in the order of these nodes.
     #[inline]
     pub fn ends_of_links(&self, node: NodeIndex) -> impl ExactSizeIterator<Item = (LinkIndex, NodeIndex)> {
         let (first, end) = (self.first_link[node.position()], self.first_link[node.position() + 1]);
@@ -229,7 +232,7 @@ impl Topology {
         self.ends[link.0 as usize]
     }
 
-    /// The reverse direction of a link.
+    /// The link in the opposite direction.
     #[inline]
     pub fn back(&self, link: LinkIndex) -> LinkIndex {
         self.backs[link.0 as usize]
@@ -246,7 +249,7 @@ impl Topology {
         &self.links[link.0 as usize]
     }
 
-    /// The link between two neighbours, in this direction.
+    /// The directed link between two nodes; `None` if they are not neighbours.
     pub fn link_between(&self, from: NodeIndex, to: NodeIndex) -> Option<LinkIndex> {
         let first = self.first_link[from.position()] as usize;
         let end = self.first_link[from.position() + 1] as usize;
@@ -277,7 +280,7 @@ impl Topology {
         }
     }
 
-    /// The bounding box of all nodes with a position. `None` if it is a point, a line, or empty.
+    /// The bounding box of all nodes with a position. `None` if no node has one, or if the box is a point or a line.
     pub fn extent(&self) -> Option<Area> {
         let mut positions = self.nodes.iter().filter_map(|node| node.position);
         let first = positions.next()?;
@@ -310,13 +313,13 @@ pub struct TopologyBuilder {
 }
 
 impl TopologyBuilder {
-    /// With capacity for these numbers of nodes and links.
+    /// A builder with memory reserved for these numbers of nodes and links.
     pub fn with_capacity(nodes: usize, links: usize) -> TopologyBuilder {
         let by_id = FxHashMap::with_capacity_and_hasher(nodes, FxBuildHasher);
         TopologyBuilder { nodes: Vec::with_capacity(nodes), by_id, links: Vec::with_capacity(2 * links) }
     }
 
-    /// Adds a node.
+    /// Adds a node; an error if its id is taken.
     pub fn node(&mut self, node: NodeDescription) -> Result<NodeIndex, TopologyError> {
         let index = NodeIndex::at(self.nodes.len());
         if self.by_id.insert(node.id.clone(), index).is_some() {
@@ -331,7 +334,7 @@ impl TopologyBuilder {
         self.by_id.get(id).copied()
     }
 
-    /// The distance between two nodes, if both have a position.
+    /// The distance between two nodes in metres; `None` if one of them has no position.
     pub(crate) fn distance_m(&self, one: NodeIndex, other: NodeIndex) -> Option<f64> {
         let position = |node: NodeIndex| self.nodes[node.position()].position;
         Some(position(one)?.distance_m(position(other)?))

@@ -1,4 +1,4 @@
-//! TOML as a tree in which every value has its place in the text.
+//! Parses TOML into a tree in which every value has its place in the text.
 //!
 //! Layers are merged in this form, so that an error in the result still points into the file that caused it.
 
@@ -14,7 +14,7 @@ use crate::mistake::{MISTAKES_MAX, Mistake, Place, Text};
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Node {
     pub(crate) place: Place,
-    /// The place of its key.
+    /// The place of its key; `None` for an element of a list.
     pub(crate) key_place: Option<Place>,
     /// Its layer: later layers have higher numbers.
     pub(crate) layer: u32,
@@ -25,7 +25,7 @@ pub(crate) struct Node {
 pub(crate) enum Value {
     Boolean(bool),
     Integer(i64),
-    /// An integer of more than 64 bits, as written.
+    /// An integer outside of the range of `i64`, as written.
     Large(String),
     Float(f64),
     String(String),
@@ -34,7 +34,7 @@ pub(crate) enum Value {
     Table(Table),
 }
 
-/// Keys in the order in which they were first written.
+/// A table: keys in the order in which they were first written, each with its value.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Table {
     pub(crate) entries: Vec<(String, Node)>,
@@ -45,7 +45,7 @@ impl Table {
         self.entries.iter().find(|(known, _)| known == key).map(|(_, node)| node)
     }
 
-    /// The table at a key.
+    /// The table at a key; `None` if there is no value, or a value that is not a table.
     pub(crate) fn table(&self, key: &str) -> Option<&Table> {
         match self.get(key) {
             Some(Node { value: Value::Table(table), .. }) => Some(table),
@@ -82,7 +82,7 @@ impl Value {
 /// The parser's message for a duplicate key.
 const DUPLICATE: &str = "duplicate key";
 
-/// Parses TOML. Errors go to `mistakes`; everything else is still read.
+/// Parses TOML, and adds errors to `mistakes`. The parts without errors are returned.
 pub(crate) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&text.text);
     // After another error, a key may only seem to be a duplicate, because the text before it was misread.

@@ -13,7 +13,7 @@ use crate::tree::{Node, Table, Value};
 const UPDATE: &str = "update";
 
 impl Document {
-    /// The end of the recorded past, if there is one.
+    /// The end of the recorded past, as written; `None` if there is none.
     pub(crate) fn recorded_until(&self) -> Option<Value> {
         let time = self.written("start.time")?;
         Some(time.value.clone())
@@ -43,7 +43,7 @@ impl Document {
         };
         self.layer += 1;
         let mut entries = vec![("time", time)];
-        // A text that looks like a number is the number of an application if such an application exists.
+        // A number stays a number only if an application has it as its id; otherwise it is a name.
         entries.extend(application.map(|id| ("application", self.written_id(id))));
         entries.push(("policy", Value::String(policy.to_owned())));
         let entries = entries.into_iter().map(|(key, value)| (key.to_owned(), self.node(value, &place))).collect();

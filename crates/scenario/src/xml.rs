@@ -1,7 +1,7 @@
-//! A pull parser of XML, with the place of each piece.
+//! An XML pull parser that reports the place of each piece in the text.
 //!
-//! Only the five predefined entities and character references are supported. Entities that a document declares are
-//! never expanded, so they are harmless.
+//! Only the five predefined entities and character references are supported. References to entities that a document
+//! declares are rejected, so a document cannot cause exponential expansion.
 
 use std::fmt;
 use std::ops::Range;
@@ -17,11 +17,11 @@ pub(crate) enum Piece {
     Open(Element),
     /// The end of an element.
     Close(String),
-    /// Text between tags.
+    /// A part of the text between two tags. References and CDATA sections are separate parts.
     Text(String),
 }
 
-/// An element without its content. Names are without prefixes.
+/// The start tag of an element. Names have no namespace prefixes.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Element {
     pub(crate) name: String,
@@ -36,7 +36,7 @@ pub enum XmlProblem {
     IllFormed(String),
     /// The text ends before an element does.
     Unclosed(String),
-    /// An unknown entity.
+    /// A reference to an entity that is not predefined, or a malformed attribute value.
     UnknownEntity,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Xml<'t> {
     reader: Reader<&'t [u8]>,
     length: usize,
     open: Vec<(String, Range<usize>)>,
-    /// The end of an element that was opened and closed by one tag.
+    /// The name of an element that one tag opens and closes; its end is the next piece.
     pending: Option<String>,
 }
 

@@ -9,11 +9,11 @@ use crate::index::ApplicationIndex;
 /// How users are assigned to applications.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Assignment {
-    /// Equal numbers of users and handovers for all kinds of applications, and for all applications of a kind.
+    /// Nearly equal numbers of users and handovers for all kinds of applications, and for all applications of a kind.
     Balanced,
-    /// Round robin, in the order of users: kind after kind, and within a kind application after application.
+    /// Round robin over the kinds, in the order of users; and round robin over the applications of each kind.
     RoundRobin,
-    /// Round robin, in a random order.
+    /// Like `RoundRobin`, but with the users in a random order.
     Random {
         /// The seed.
         seed: u64,
@@ -26,8 +26,8 @@ pub enum Assignment {
     },
 }
 
-/// Assigns an application to each user. `handovers` is indexed by user; `kinds` lists the applications of each kind.
-/// Kinds without applications are skipped; returns `None` without any application.
+/// Assigns an application to each user. `handovers` has the number of handovers of each user; `kinds` has the
+/// applications of each kind. Returns `None` if there are no applications.
 pub fn assign(handovers: &[u32], kinds: &[Vec<ApplicationIndex>], how: Assignment) -> Option<Vec<ApplicationIndex>> {
     let kinds: Vec<&[ApplicationIndex]> = kinds.iter().map(Vec::as_slice).filter(|kind| !kind.is_empty()).collect();
     let mut application_of = vec![*kinds.first()?.first()?; handovers.len()];
@@ -52,7 +52,8 @@ pub fn assign(handovers: &[u32], kinds: &[Vec<ApplicationIndex>], how: Assignmen
     Some(application_of)
 }
 
-/// Draws an application for each user. Applications are ordered by popularity, regardless of their kind.
+/// Draws an application for each user. Applications are ranked by index, regardless of their kind; the weight of an
+/// application is the inverse of its rank.
 fn by_popularity(users: usize, mut applications: Vec<ApplicationIndex>, seed: u64) -> Vec<ApplicationIndex> {
     applications.sort_unstable();
     let mut sum = 0.0;
@@ -69,16 +70,16 @@ fn by_popularity(users: usize, mut applications: Vec<ApplicationIndex>, seed: u6
     (0..users).map(|_| draw()).collect()
 }
 
-/// Deals users round robin to `heaps` heaps.
+/// Deals users to `heaps` heaps in rounds, in which each heap gets one user.
 fn deal(users: &[usize], heaps: usize, handovers: &[u32], how: Assignment) -> Vec<Vec<usize>> {
     let mut dealt = vec![Vec::new(); heaps];
     let mut sums = vec![0_u64; heaps];
     for round in users.chunks(heaps) {
         let mut turns: Vec<usize> = (0..heaps).collect();
         if how == Assignment::Balanced {
-            // Users are in descending order of handovers, so the first of a round goes to the heap with the fewest so
-            // far. In the last, incomplete round, users hardly move and go to the heaps with the most: that keeps the
-            // means close.
+            // Users are in descending order of handovers, so the first user of a round goes to the heap with the fewest
+            // handovers so far. In the last, incomplete round, users have few handovers and go to the heaps with the
+            // most: that keeps the means per user close.
             turns.sort_by_key(|heap| if round.len() == heaps { sums[*heap] } else { u64::MAX - sums[*heap] });
         }
         for (user, heap) in round.iter().zip(turns) {

@@ -15,15 +15,16 @@ use crate::topology::Topology;
 /// How the access point of a user is chosen.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Attach {
-    /// By the cell of a grid that the user is in; outside, the closest cell at the border. Access points are assigned
-    /// to cells in order: from south to north, then from west to east.
+    /// By the cell of a grid that the user is in; outside of the grid, the closest cell at the border. Cells are
+    /// numbered row by row from the south, and from west to east in a row. The access point of a cell is the one with
+    /// the same number, in the order of the topology.
     Grid {
         /// The number of cells in each direction.
         size: u32,
         /// The area of the grid.
         area: Area,
     },
-    /// The closest access point by great-circle distance; on a tie, the first.
+    /// The closest access point by great-circle distance; on a tie, the first in the order of the topology.
     Distance,
 }
 
@@ -56,7 +57,7 @@ pub struct Handovers {
     pub departures: Vec<u32>,
 }
 
-/// Connects users to access points.
+/// Connects the users of a trace to access points.
 pub fn attach(traces: &Traces, topology: &Topology, how: Attach) -> Result<Attachments, AttachError> {
     let find = Finder::new(topology, how)?;
     let mut now: Vec<Whereabouts> = vec![Whereabouts::default(); traces.users.len()];
@@ -74,7 +75,7 @@ pub fn attach(traces: &Traces, topology: &Topology, how: Attach) -> Result<Attac
     Ok(Attachments { users, steps, commuters: None })
 }
 
-/// The access point of a user, with a starting point for the next search.
+/// The access point of a user, and the last search result, from which the next search starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Whereabouts {
     access_point: Option<NodeIndex>,
@@ -89,7 +90,7 @@ pub(super) enum Finder {
 }
 
 impl Finder {
-    /// Whether it finds an access point for every position.
+    /// Whether a deserialized finder finds an access point for every position.
     pub(super) fn holds_together(&self) -> bool {
         match self {
             Finder::Grid { size, access_points, .. } => {
@@ -121,7 +122,7 @@ impl Finder {
         }
     }
 
-    /// Moves a user to a position. Returns the new connection, if it changed.
+    /// Moves a user. Returns the new access point if it changed, which is `None` for a user who left.
     #[allow(
         clippy::option_option,
         reason = "the outer option says whether the connection changed; the inner one is `None` for a user who left"
@@ -135,7 +136,8 @@ impl Finder {
         (before != access_point).then_some(access_point)
     }
 
-    /// The access point for a position. `last` is the previous result for a position that may be near.
+    /// The access point for a position. `last` is the result for an earlier position, from which the search starts, and
+    /// is updated.
     pub(super) fn access_point(&self, position: Position, last: &mut Option<Found>) -> NodeIndex {
         match self {
             Finder::Grid { size, area, access_points } => {
@@ -186,7 +188,7 @@ impl Attachments {
         self.commuters.as_ref().map_or(self.steps.len(), |commuters| commuters.step_count() as usize)
     }
 
-    /// Whether the users generated on the fly are complete and consistent.
+    /// Whether deserialized commuters, if there are any, are valid and are as many as `users`.
     pub fn hold_together(&self) -> bool {
         let are_all = |commuters: &super::Commuters| {
             commuters.user_count() as usize == self.users.len() && commuters.hold_together()
@@ -194,13 +196,15 @@ impl Attachments {
         self.commuters.as_deref().is_none_or(are_all)
     }
 
-    /// For each user generated on the fly, the next step to check: the first.
+    /// The initial `due` for [`changes`](Attachments::changes): step 0 for each user. Empty if movements are listed.
     pub fn first_due(&self) -> Vec<u32> {
         vec![0; self.commuters.as_ref().map_or(0, |commuters| commuters.user_count() as usize)]
     }
 
-    /// The users whose access point changes in a step, after all steps before it. Movements that are not listed are
-    /// generated.
+    /// The users whose access point changes in a step, with the new access point. If movements are generated on the
+    /// fly, steps must be queried in order, `due` and `now` are as in
+    /// [`Commuters::changes`](super::Commuters::changes), and `generated` is cleared and has the result. Otherwise
+    /// these arguments are not used.
     pub fn changes<'a>(
         &'a self,
         step: u32,

@@ -1,8 +1,8 @@
 //! Users of a city: at home at night, at a goal during the day, and commuting twice a day.
 //!
-//! Movements are not stored. The position of a user depends only on the seed, the user and the time, so a million users
-//! take no memory for their movements, and any of them can be queried at any step. [`Commuters::changes`] queries only
-//! users who may have moved since the last call.
+//! Movements are not stored. The position of a user is a function of the seed, the user and the time, so it takes no
+//! memory and can be queried for any user at any step. [`Commuters::changes`] queries only users who may have moved
+//! since the last call.
 //!
 //! **The wave.** Most users keep common hours: they leave home around one hour of the day, and their goal around
 //! another. The other users have the same day, shifted by a random offset, so that a constant number of them is under
@@ -22,7 +22,7 @@ use crate::index::{NodeIndex, UserIndex};
 use crate::position::{Area, Position};
 use crate::topology::Topology;
 
-/// Users who go from home to a goal and back every day. A day has 24 hours, however long it is.
+/// Users who go from home to a goal and back every day. A day has 24 hours, whatever its length in units of time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Commuting {
     /// The area in which they live and move.
@@ -31,21 +31,21 @@ pub struct Commuting {
     pub users: u32,
     /// The number of steps, including the first.
     pub steps: u32,
-    /// The time between two steps.
+    /// The time between two steps, in the same unit as `day`.
     pub step: f64,
     /// The length of a day: the period of the waves. The run starts at midnight.
     pub day: f64,
     /// The share of users who keep common hours, from 0 to 1: the height of the waves.
     pub amplitude: f64,
-    /// The hour around which they leave home.
+    /// The hour of the day around which they leave home.
     pub morning: f64,
-    /// The hour around which they leave for home.
+    /// The hour of the day around which they leave for home.
     pub evening: f64,
-    /// The maximum deviation from these hours.
+    /// The maximum deviation from these hours, in hours.
     pub rush: f64,
     /// The duration of a trip, in hours.
     pub trip: f64,
-    /// The places that attract users; positions that are not given are drawn.
+    /// The places that attract users.
     pub hotspots: Vec<Hotspot>,
     /// The share of users whose goal is near a hotspot, from 0 to 1; all other goals are anywhere in the area.
     pub attraction: f64,
@@ -54,7 +54,7 @@ pub struct Commuting {
 /// A place that attracts users.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Hotspot {
-    /// Its position; `None` is drawn.
+    /// Its position; with `None`, it is drawn at random.
     pub position: Option<Position>,
     /// Its attraction, relative to the other hotspots.
     pub weight: f64,
@@ -62,15 +62,15 @@ pub struct Hotspot {
     pub radius: f64,
 }
 
-/// The users of a city.
+/// The users of a city, whose positions are computed on demand.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Commuters {
     commuting: Commuting,
     seed: u64,
     size: Metres,
-    /// The position of each hotspot, and the cumulative weight.
+    /// The position of each hotspot, and the sum of the weights up to and including its own.
     hotspots: Vec<(Metres, f64)>,
-    /// The phase of the even spread of users who keep common hours.
+    /// A random offset of the evenly spread sequence that selects the users who keep common hours.
     phase: f64,
     how: Attach,
     finder: Finder,
@@ -87,20 +87,20 @@ impl PartialEq for Commuters {
 struct Habits {
     home: Metres,
     goal: Metres,
-    /// The offset of the user's clock from the common one, in days.
+    /// By how much the user's clock is ahead of the common one, in days.
     ahead: f64,
 }
 
-/// The position of a user, and until when the user stays there.
+/// The position of a user, and how long the user stays there.
 struct Whereabouts {
     place: Metres,
-    /// In units of time; `None` while the user is under way.
+    /// The end of the stay, in units of time from the start; `None` while the user is under way.
     stays_until: Option<f64>,
 }
 
 const HOURS: f64 = 24.0;
 
-/// Identifies the random streams of values that differ from day to day.
+/// Identifies the random streams of the hours at which users leave, which differ from day to day.
 const DAYS: u64 = 0x636f_6d6d_7574_6572;
 
 impl Commuting {
@@ -154,7 +154,7 @@ impl Commuting {
     }
 }
 
-/// The positions of the users in every step, as a list.
+/// The positions of the users as a list. Only steps in which a user moves are listed.
 pub fn commute(commuting: &Commuting, seed: u64, topology: &Topology, how: Attach) -> Result<Traces, WanderError> {
     let commuters = Commuters::new(commuting.clone(), seed, topology, how)?;
     let mut steps = vec![Vec::new(); commuting.steps as usize];
@@ -170,7 +170,7 @@ pub fn commute(commuting: &Commuting, seed: u64, topology: &Topology, how: Attac
     Ok(Traces { users: ids(commuting.users).collect(), steps })
 }
 
-/// The users of a city, connected to access points on the fly.
+/// The access points of the users, computed on the fly instead of listed.
 pub fn commute_attached(
     commuting: Commuting,
     seed: u64,
@@ -187,14 +187,14 @@ fn ids(users: u32) -> impl Iterator<Item = Id> {
 }
 
 impl Commuters {
-    /// Whether the settings and draws are consistent.
+    /// Whether deserialized commuters have valid settings and draws.
     pub(crate) fn hold_together(&self) -> bool {
         self.commuting.check().is_ok()
             && self.hotspots.len() == self.commuting.hotspots.len()
             && self.finder.holds_together()
     }
 
-    /// Draws the values that all users share.
+    /// Checks the settings, and draws the values that all users share.
     pub fn new(commuting: Commuting, seed: u64, topology: &Topology, how: Attach) -> Result<Commuters, WanderError> {
         commuting.check()?;
         let finder = Finder::new(topology, how).map_err(WanderError::Attach)?;
@@ -231,8 +231,9 @@ impl Commuters {
         self.on_map(self.whereabouts(user, self.time(step)).place)
     }
 
-    /// Adds the users who change their access point in a step, in the order of users. `due` has for each user the next
-    /// step to query; with zeros, all users are queried. `now` returns the access point of a user.
+    /// Adds to `changes` the users who change their access point in a step, in the order of users. `due` has for each
+    /// user the next step in which the user may move, and is updated; with zeros, all users are queried. `now` returns
+    /// the current access point of a user.
     pub fn changes(
         &self,
         step: u32,
@@ -301,7 +302,7 @@ impl Commuters {
         } else if hour < back + commuting.trip {
             Whereabouts { place: between(goal, home, (hour - back) / commuting.trip), stays_until: None }
         } else {
-            // At midnight the user is still at home; the next day's draw decides when the user leaves.
+            // At midnight the user is still at home. When the user leaves then depends on the draw of the next day.
             Whereabouts { place: home, stays_until: at(HOURS) }
         }
     }

@@ -1,4 +1,4 @@
-//! Finds the closest of many positions.
+//! Nearest-neighbour search: finds the closest of many positions with a k-d tree.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,18 +8,18 @@ use crate::position::Position;
 /// The maximum number of places in a leaf of the tree.
 const LEAF: usize = 8;
 
-/// A k-d tree over the points of the unit sphere, which finds the closest place to a point without comparing all. In
-/// three dimensions the date line and the poles need no special cases.
+/// A k-d tree over points on the unit sphere. In three dimensions the date line and the poles need no special cases.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Nearest {
-    /// The tree. The median of each part is in its middle, with smaller values before it and larger values after it.
+    /// The tree, without pointers: the median of each part along its axis is in the middle of the part, with smaller
+    /// values before it and larger values after it. Both halves are parts again, down to [`LEAF`] places.
     places: Vec<Place>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Place {
     point: [f64; 3],
-    /// Any point within this squared chord distance is closest to this place.
+    /// A squared chord distance: any point that is nearer to this place than that has no closer place.
     alone: f64,
     node: NodeIndex,
     /// The axis along which this median divides its part of the tree.
@@ -33,20 +33,21 @@ pub(super) struct Found {
     position: u32,
 }
 
-/// A quarter, reduced for rounding errors: (distance / 2)² = 0.25 distance².
+/// A point within half the distance to the nearest other place is closest to this place. In squares, half is a quarter,
+/// here reduced to allow for rounding errors.
 const HALF_SQUARED: f64 = 0.25 * (1.0 - 1e-6);
 
-/// The best so far: the squared chord distance, then the node.
+/// The best candidate so far. Candidates are compared by squared chord distance, then by node.
 #[derive(Clone, Copy, Debug)]
 struct Best {
     square: f64,
     found: Found,
-    /// A place to skip.
+    /// The index of a place to skip; `u32::MAX` for none.
     except: u32,
 }
 
 impl Nearest {
-    /// Whether each place divides its part by a valid coordinate.
+    /// Whether a deserialized tree can be searched: it has places, and their axes are valid.
     pub(super) fn holds_together(&self) -> bool {
         !self.places.is_empty() && self.places.iter().all(|place| usize::from(place.axis) < place.point.len())
     }
@@ -68,8 +69,8 @@ impl Nearest {
         Nearest { places }
     }
 
-    /// The node closest to a position by great-circle distance; on a tie, the first. `None` if there are no nodes.
-    /// `last` is any previous result: the closer it is, the sooner the search ends.
+    /// The node closest to a position by great-circle distance; on a tie, the one with the lowest index. `None` if
+    /// there are no nodes. `last` is any previous result; the closer it is to the position, the sooner the search ends.
     pub(super) fn to(&self, position: Position, last: Option<Found>) -> Option<Found> {
         let point = position.on_unit_sphere();
         let mut best = Best::NOTHING;
@@ -100,7 +101,7 @@ fn arrange(places: &mut [Place]) {
     arrange(&mut rest[1..]);
 }
 
-/// The coordinate with the largest spread.
+/// The axis along which the places are spread most.
 fn longest_axis(places: &[Place]) -> usize {
     let spread = |axis: usize| {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -114,7 +115,7 @@ fn longest_axis(places: &[Place]) -> usize {
     (0..3).max_by(|one, other| spreads[*one].total_cmp(&spreads[*other])).unwrap_or(0)
 }
 
-/// Searches for the closest among `places`, of which the first has index `first`.
+/// Updates `best` with the closest among `places`, of which the first has index `first` in the tree.
 fn search(places: &[Place], first: u32, point: [f64; 3], best: &mut Best) {
     if places.len() <= LEAF {
         for (position, place) in (first..).zip(places) {
@@ -130,7 +131,7 @@ fn search(places: &[Place], first: u32, point: [f64; 3], best: &mut Best) {
     let (near, far) = if beyond < 0.0 { (below, above) } else { (above, below) };
     search(near.0, near.1, point, best);
     best.consider(median, first + middle as u32, point);
-    // The other side may have an equally close node with a smaller index.
+    // Not `<`: the other side may have an equally close node with a lower index.
     if beyond * beyond <= best.square {
         search(far.0, far.1, point, best);
     }

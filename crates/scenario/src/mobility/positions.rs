@@ -1,4 +1,4 @@
-//! Positions by step: `user,step,latitude,longitude`, or `user,step,x,y` in metres.
+//! Reads CSV tables of positions by step: `user,step,latitude,longitude`, or `user,step,x,y` in metres.
 
 use super::reading::{self, Gathering, PlaceColumns, STEPS_MAX, TraceError, TraceProblem};
 use super::table::Table;

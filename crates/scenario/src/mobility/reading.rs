@@ -1,4 +1,4 @@
-//! Shared by all readers of traces: errors with their place, numbers, and users in the order of appearance.
+//! Shared by all readers of traces: errors with their place, positions, ids, and the assembly of rows into a trace.
 
 use std::error::Error;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::index::UserIndex;
 use crate::position::Position;
 use crate::xml::{XmlError, XmlProblem};
 
-/// The maximum number of steps, so that a wrong step cannot exhaust memory.
+/// The maximum number of steps, so that a wrong number of a step cannot exhaust memory.
 pub(super) const STEPS_MAX: u64 = 1_000_000;
 
 /// Why a text is not a trace, and where.
@@ -73,7 +73,7 @@ pub(super) fn utf8(bytes: &[u8]) -> Result<&str, TraceError> {
     Ok(text)
 }
 
-/// Parses an id: an integer is a number, everything else is a name.
+/// Parses an id: an integer is a number, everything else is a name. `None` for an empty text.
 pub(crate) fn user_id(text: &str) -> Option<Id> {
     match text.parse::<i64>() {
         // `007` and `+7` are names: as numbers they would not round-trip.
@@ -101,12 +101,13 @@ impl Gathering {
         })
     }
 
-    /// Sets the position of a user from a step on. Of several rows for a step, the last counts.
+    /// Sets the position of a user from a step on. Of several positions of a user in a step, the last counts.
     pub(super) fn place(&mut self, user: u32, step: u32, place: Presence) {
         self.rows.push((step, user, place));
     }
 
-    /// The trace: users in the order of their first step, then of reading; in each step only changes.
+    /// The trace. Users are in the order of their first step, then of reading; only changes are listed. An error
+    /// without any row.
     pub(super) fn finish(self, text: &str) -> Result<Traces, TraceError> {
         if self.rows.is_empty() {
             return Err(TraceError::new(text.len()..text.len(), TraceProblem::Empty));
@@ -162,7 +163,8 @@ pub(super) enum PlaceColumns {
 }
 
 impl PlaceColumns {
-    /// The columns `latitude` and `longitude`, or else `x` and `y` in metres from `origin`.
+    /// Finds the columns `latitude` and `longitude`, or else `x` and `y` in metres from `origin`, which is then
+    /// required.
     pub(super) fn find(table: &Table<'_>, origin: Option<Position>) -> Result<PlaceColumns, TraceError> {
         let metres = (table.known_column(&["x", "east", "easting"]), table.known_column(&["y", "north", "northing"]));
         let latitude = table.column(&["latitude", "lat"]);
@@ -196,7 +198,7 @@ impl PlaceColumns {
     }
 }
 
-/// More than the circumference of the earth.
+/// A limit on coordinates in metres, above the circumference of the earth.
 const METRES_MAX: f64 = 1e8;
 
 /// Parses a position from a latitude and a longitude, each with its place in the text.

@@ -1,4 +1,4 @@
-//! Tables with comma- or semicolon-separated values, with the place of each field in the text.
+//! Reads tables of comma- or semicolon-separated values, with the place of each field in the text.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(crate) struct Table<'t> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Separator {
     Comma,
-    /// As spreadsheets write it in locales with a decimal comma.
+    /// Used by spreadsheets in locales with a decimal comma.
     Semicolon,
 }
 
@@ -31,7 +31,8 @@ pub(crate) struct Row<'r> {
 }
 
 impl<'t> Table<'t> {
-    /// A table whose first line names the columns. Its fields are separated by semicolons if that line has one and no comma.
+    /// Starts to read a table whose first line names the columns. Fields are separated by semicolons if that line has a
+    /// semicolon and no comma, otherwise by commas.
     pub(crate) fn new(text: &'t str) -> Result<Table<'t>, TraceError> {
         let head = &text[first_line(text)];
         let separator = if head.contains(';') && !head.contains(',') { Separator::Semicolon } else { Separator::Comma };
@@ -46,17 +47,18 @@ impl<'t> Table<'t> {
         Ok(Table { text, reader, columns, separator, row: StringRecord::new() })
     }
 
-    /// The column with one of these names, in lower case. Errors mention the first of them.
+    /// The index of the first column that has one of `names`, or an error that mentions the first name. `names` must be
+    /// in lower case; the names in the table may be in any case.
     pub(crate) fn column(&self, names: &[&'static str]) -> Result<usize, TraceError> {
         self.known_column(names).ok_or_else(|| self.head_error(TraceProblem::NoColumn(names[0])))
     }
 
-    /// The column with one of these names, in lower case, if there is one.
+    /// The index of the first column that has one of `names`, which must be in lower case; `None` if there is none.
     pub(crate) fn known_column(&self, names: &[&str]) -> Option<usize> {
         self.columns.iter().position(|column| names.contains(&column.as_str()))
     }
 
-    /// The names of all columns, in lower case.
+    /// The names of all columns, converted to lower case.
     pub(crate) fn columns(&self) -> &[String] {
         &self.columns
     }
@@ -71,7 +73,7 @@ impl<'t> Table<'t> {
         TraceError::new(first_line(self.text), problem)
     }
 
-    /// The next row, or `None` at the end. A row has one field for each column.
+    /// The next row; `None` at the end. A row with another number of fields than the table has columns is an error.
     pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>, TraceError> {
         let more = self.reader.read_record(&mut self.row).map_err(|error| {
             let start = error.position().map_or(0, |position| position.byte() as usize).min(self.text.len());
@@ -95,7 +97,8 @@ impl<'r> Row<'r> {
         self.record[column].trim()
     }
 
-    /// A field as a number. With semicolons as separators, a comma is a decimal point.
+    /// A field as a number; `None` if it is not a finite number. With semicolons as separators, a comma is a decimal
+    /// point.
     pub(crate) fn number(&self, column: usize) -> Option<f64> {
         let field = self.field(column);
         let number = match self.separator {
@@ -105,7 +108,7 @@ impl<'r> Row<'r> {
         number.ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// The place of a field in the text; that of its line if the field is quoted.
+    /// The place of a field in the text, or of its whole line if the field is quoted.
     pub(crate) fn span(&self, column: usize) -> Range<usize> {
         let line = self.line();
         let Some(range) = self.record.range(column) else { return line };
@@ -114,7 +117,7 @@ impl<'r> Row<'r> {
         if self.text.get(span.clone()) == Some(&self.record[column]) { span } else { line }
     }
 
-    /// The error for a field with another value than expected.
+    /// The error for a field that is not `what` was expected.
     pub(crate) fn expected(&self, column: usize, what: &'static str) -> TraceError {
         TraceError::new(self.span(column), TraceProblem::Expected(what))
     }

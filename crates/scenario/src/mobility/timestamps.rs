@@ -1,7 +1,7 @@
 //! Parses timestamps.
 
-/// Parses a time in seconds: a plain number, or a date and time such as `2014-02-01 00:00:00.739166+01`. Without a time
-/// zone, UTC is assumed.
+/// Parses a time in seconds: a plain number, or a date and time such as `2014-02-01 00:00:00.739166+01`. Dates yield
+/// seconds since the start of 1970; without a time zone, UTC is assumed. `None` for any other text.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<f64>() {
@@ -29,7 +29,7 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     Some(days(year, month, day)? as f64 * 86_400.0 + day_seconds as f64 + second)
 }
 
-/// The time of day, and the offset of its zone from UTC in seconds.
+/// Splits a time into the time of day and the offset of its zone from UTC in seconds, positive in the east.
 fn split_zone(time: &str) -> Option<(&str, i64)> {
     if let Some(time) = time.strip_suffix(['Z', 'z']) {
         return Some((time, 0));
@@ -49,13 +49,13 @@ fn split_zone(time: &str) -> Option<(&str, i64)> {
     Some((&time[..place], if time.as_bytes()[place] == b'+' { seconds } else { -seconds }))
 }
 
-/// A number of at most four digits.
+/// Parses a number of one to four digits.
 fn whole(text: &str) -> Option<i64> {
     let digits = (1..=4).contains(&text.len()) && text.bytes().all(|digit| digit.is_ascii_digit());
     if digits { text.parse().ok() } else { None }
 }
 
-/// Days since the start of 1970.
+/// The number of days since the start of 1970; `None` if there is no such date.
 fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let february = if leap { 29 } else { 28 };

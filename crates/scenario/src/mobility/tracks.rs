@@ -1,4 +1,4 @@
-//! Recorded tracks, with times in seconds, and their resampling into steps.
+//! Reads recorded tracks, whose positions have times in seconds, and resamples them into steps.
 
 mod csv;
 mod gpx;
@@ -15,7 +15,7 @@ use super::reading::{self, Gathering, STEPS_MAX, TraceError, TraceProblem};
 use super::{Presence, Traces};
 use crate::position::{Area, Position};
 
-/// Recorded positions, in the order of reading.
+/// Recorded positions of users, in the order of reading, which need not be chronological.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tracks {
     /// The users, in the order in which they were read.
@@ -42,7 +42,7 @@ pub enum TrackFormat {
     /// A table whose first line names the columns, in any order: `id` (or `user`, `taxi id`, `vehicle`), `time` (or
     /// `date time`, `timestamp`), `latitude` (`lat`), `longitude` (`lon`); or in place of the last two `x` and `y`, in metres.
     Csv {
-        /// The origin of metres.
+        /// The position that `x` and `y` are relative to. Only needed if the table has no latitude and longitude.
         origin: Option<Position>,
     },
     /// GPX. Each track is a user, identified by the name of the track or else by its number; or all tracks belong to
@@ -128,7 +128,7 @@ pub struct Stepping {
     pub steps_max: Option<u32>,
 }
 
-/// The resampling of recorded tracks.
+/// At which times recorded tracks are sampled.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Clock {
     /// At the same times for all users, starting with the earliest fix. A user is present from the first step at or
@@ -171,13 +171,13 @@ pub enum After {
 /// Why tracks cannot be resampled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StepError {
-    /// The time between two steps is not positive, or there are no parts.
+    /// The time between two steps is not positive and finite, or the number of parts is 0.
     NoStep,
     /// There would be too many steps.
     TooManySteps,
 }
 
-/// The number of steps of recorded tracks.
+/// The number of steps into which tracks are resampled.
 pub fn step_count(tracks: &Tracks, stepping: &Stepping) -> Result<u32, StepError> {
     match stepping.clock {
         Clock::Shared { step_seconds, after, .. } => {
@@ -215,12 +215,12 @@ pub fn to_steps(tracks: &Tracks, stepping: &Stepping) -> Result<Traces, StepErro
         }
     }
     let mut traces = gathering.trace(stepping.users_max);
-    // Steps without movements are kept.
+    // Steps without movements at the end are kept.
     traces.steps.resize(count as usize, Vec::new());
     Ok(traces)
 }
 
-/// Times that all users share.
+/// The times of steps that all users share, in seconds.
 #[derive(Clone, Copy, Debug)]
 struct Moments {
     start: f64,
@@ -293,8 +293,9 @@ impl Walk {
     }
 }
 
-/// Divides a user's track into parts of equal duration. Fixes are not always in chronological order. As in the
-/// prototype, the duration is the sum of the absolute time differences between consecutive fixes.
+/// Divides a user's track into parts of equal duration, and passes the position in each step to `tell`. Fixes are not
+/// always in chronological order; as in the prototype, the duration is the sum of the absolute time differences between
+/// consecutive fixes.
 fn own_pace(fixes: &[Fix], parts: u32, mut tell: impl FnMut(u32, Position)) {
     let passing = |pair: &[Fix]| (pair[1].seconds - pair[0].seconds).abs();
     let total: f64 = fixes.windows(2).map(passing).sum();

@@ -1,8 +1,8 @@
-//! Random waypoint mobility: a generated trace with the statistics of a town.
+//! Random waypoint mobility with hotspots, for users who move through a town.
 //!
 //! A user rests, then drives straight to a waypoint, rests there, and so on. Waypoints are near hotspots, some of which
-//! attract more users than others, or anywhere. Only additions, products and square roots are involved, so a seed
-//! yields the same trace on every machine.
+//! attract more users than others, or anywhere. Only basic arithmetic and square roots are involved, so a seed yields
+//! the same trace on every machine.
 
 use std::error::Error;
 use std::fmt;
@@ -56,7 +56,8 @@ pub struct Wandering {
 pub enum Arrivals {
     /// All in the first step.
     AtOnce,
-    /// Some in the first step, then a constant number in each step until all have arrived.
+    /// Some in the first step, then a constant number in each step until all have arrived. In the last step, all
+    /// remaining users arrive.
     Gradual {
         /// The number in the first step.
         first: u32,
@@ -142,7 +143,7 @@ impl Wandering {
     }
 }
 
-/// The positions of the users. Only steps in which a user moves are listed.
+/// The positions of the users. Only steps in which a user arrives, moves or leaves are listed.
 pub fn wander(wandering: &Wandering, seed: u64) -> Result<Traces, WanderError> {
     let town = Town::new(wandering, seed)?;
     let mut steps = vec![Vec::new(); wandering.steps as usize];
@@ -178,18 +179,18 @@ fn ids(users: u32) -> impl Iterator<Item = Id> {
     (1..=i64::from(users)).map(Id::number)
 }
 
-/// The data that all users share.
+/// The settings, and the values that are drawn once for all users.
 struct Town<'w> {
     wandering: &'w Wandering,
     seed: u64,
     size: Metres,
     /// The size of a district.
     district: Metres,
-    /// The hotspots of all districts, relative to the district.
+    /// The hotspots of all districts, district by district, relative to the south-west corner of the district.
     hotspots: Vec<Metres>,
     /// For each step, the index of its first new user; the last entry is the total.
     first_of_step: Vec<u32>,
-    /// The phase of the even spread of resting users.
+    /// A random offset of the evenly spread sequence that selects the users who rest when they arrive.
     resting_phase: f64,
 }
 
@@ -219,7 +220,7 @@ impl<'w> Town<'w> {
         Ok(Town { wandering, seed, size, district, hotspots, first_of_step, resting_phase })
     }
 
-    /// Follows each user in turn, and reports each step in which the user moved.
+    /// Simulates one user after another, and passes each arrival, movement and departure to `tell`.
     fn follow_all(&self, mut tell: impl FnMut(UserIndex, u32, Presence)) {
         for step in 0..self.wandering.steps {
             for user in self.first_of_step[step as usize]..self.first_of_step[step as usize + 1] {
@@ -259,8 +260,8 @@ impl<'w> Town<'w> {
     fn advance(&self, district: &District<'_>, place: &mut Metres, doing: &mut Doing, random: &mut Pcg64) -> bool {
         let mut left = self.wandering.step_seconds;
         let mut moved = false;
-        // Bounds the loop: if trips and rests are far shorter than a step, the user rests for the remainder of the
-        // step.
+        // Bounds the loop: if trips and rests are far shorter than a step, the user stays in place for the remainder of
+        // the step.
         for _ in 0..64 {
             match doing {
                 Doing::Resting { seconds } if *seconds >= left => {
@@ -287,8 +288,8 @@ impl<'w> Town<'w> {
         moved
     }
 
-    /// Users who arrive in one step are spread evenly over all districts: consecutive users get the same district or
-    /// the next. Each step starts at another district, so that the few late arrivals are spread as well.
+    /// The district of a user. Users who arrive in one step are spread evenly over all districts, in the order of
+    /// users. Each step starts at another district, so that the few late arrivals are spread as well.
     fn district_of(&self, user: UserIndex, arrival: u32) -> District<'_> {
         let [first, next] = [0, 1].map(|more| u64::from(self.first_of_step[arrival as usize + more]));
         let across = self.wandering.districts;
@@ -329,8 +330,8 @@ impl<'w> Town<'w> {
     }
 }
 
-/// For each step the index of its first new user, and the total at the end: users are numbered in the order of arrival.
-/// A user who would arrive after the last step arrives in the last step.
+/// For each step the index of its first new user, followed by the total number: users are numbered in the order of
+/// arrival. A user who would arrive after the last step arrives in the last step.
 fn arrivals(wandering: &Wandering, random: &mut Pcg64) -> Vec<u32> {
     let (users, steps) = (wandering.users, wandering.steps as usize);
     let mut counts = vec![0_u32; steps];

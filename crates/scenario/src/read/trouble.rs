@@ -13,14 +13,14 @@ pub(super) enum Step {
     Index(usize),
 }
 
-/// An error that is being propagated; its path is collected from the inside out.
+/// An error that is being propagated. Its path is collected from the innermost step outwards.
 #[derive(Debug)]
 pub(super) struct Trouble {
     pub(super) mistake: Box<Mistake>,
     pub(super) path: Vec<Step>,
     /// The missing key, if that is the error.
     pub(super) missing: Option<&'static str>,
-    /// The place of the table with the key.
+    /// The place of the table that directly contains the invalid key or value, if it is known.
     pub(super) table: Option<Place>,
 }
 
@@ -43,7 +43,7 @@ impl Trouble {
 impl de::Error for Trouble {
     fn custom<T: fmt::Display>(message: T) -> Trouble {
         let message = message.to_string();
-        // Messages of our own types may contain their remedy.
+        // Messages of this crate's own types may contain their remedy.
         let mistake = match message.split_once(HINT) {
             Some((message, hint)) => Mistake::new(message).hint(hint),
             None => match remedy(&message) {
@@ -95,7 +95,8 @@ impl de::Error for Trouble {
 /// The separator between a message and its remedy in the text of a custom error.
 pub(crate) const HINT: &str = "\u{1f}";
 
-/// Translates what serde or one of our types expects into words. Returns the expectation, and what to write instead.
+/// Translates the name of an expected type, from serde or from this crate, for users. Returns the expectation, and a
+/// hint on what to write.
 fn in_words(expected: &str) -> (String, String) {
     let (words, hint) = match expected {
         "u16" => ("a whole number from 0 to 65535", "write a number such as 8"),

@@ -18,7 +18,7 @@ use crate::{ApplicationPlan, Deploy, PolicyText};
 /// The policy that proposes nothing.
 const NEVER_MOVE: &str = "never-move";
 
-/// The policies in use: one entry for each text and length of memory.
+/// The policies in use, one for each text and length of memory. `by_key` has `None` for a policy with errors.
 #[derive(Default)]
 pub(super) struct Policies {
     pub(super) texts: Vec<PolicyText>,
@@ -71,7 +71,7 @@ impl Resolving<'_> {
         (plans, policies)
     }
 
-    /// The flavours of an application. Reports errors.
+    /// The flavours of an application, with its own values for omitted keys. Reports errors.
     fn flavours(&mut self, topology: &Topology, application: &ApplicationSettings, position: usize) -> Vec<Flavour> {
         let listed = &application.flavour;
         if listed.len() > Application::FLAVOURS_MAX {
@@ -167,8 +167,8 @@ impl Resolving<'_> {
         self.mistakes.push(mistake.hint(hint));
     }
 
-    /// The deployments of operators with their places, in chronological order: those of `[[deploy]]`, and all other
-    /// applications at their homes.
+    /// The deployments of operators with their places in the text, in chronological order: those of `[[deploy]]`, and
+    /// one at time 0 on its home for each application that `[[deploy]]` does not name.
     pub(super) fn deploys(
         &mut self,
         topology: &Topology,
@@ -238,7 +238,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// The node with this id.
+    /// The node with this id. Reports an error if there is none.
     pub(super) fn node(&mut self, topology: &Topology, id: &NodeId, at: &[At<'_>]) -> Option<NodeIndex> {
         let found = topology.find(id);
         if found.is_none() {
@@ -249,7 +249,7 @@ impl Resolving<'_> {
         found
     }
 
-    /// The application with this id.
+    /// The application with this id. Reports an error if there is none.
     pub(super) fn application(
         &mut self,
         applications: &[ApplicationPlan],
@@ -272,7 +272,7 @@ impl Resolving<'_> {
         memory: Option<u32>,
         at: &[At<'_>],
     ) -> Option<PolicyIndex> {
-        // With a planner, agents propose nothing, so their policy is replaced.
+        // Under any other strategy agents propose nothing, so their policy is replaced.
         let written = match self.settings.management.strategy {
             ManagementStrategy::Agents => written,
             _ => NEVER_MOVE,
@@ -297,7 +297,7 @@ impl Resolving<'_> {
         index
     }
 
-    /// The text of a policy. Reports errors.
+    /// The text of a shipped policy or of a policy file. Reports errors.
     pub(super) fn policy_text(&mut self, role: Role, written: &str, at: &[At<'_>]) -> Option<PolicyText> {
         let place = self.document.place(at);
         if !policies::is_path(written) {
@@ -328,7 +328,8 @@ pub(super) fn cloud(topology: &Topology) -> Option<NodeIndex> {
     topology.nodes().min_by_key(|(_, node)| node.tier).map(|(index, _)| index)
 }
 
-/// Whether the text of a policy itself, without the files it loads, reads inhibitions.
+/// Whether the main text of a policy, without the files that it loads, seems to read inhibitions: it contains
+/// `inhibited(` or `refused(`.
 fn asks_what_was_inhibited(policy: &PolicyText) -> bool {
     policy.files.first().is_some_and(|(_, text)| text.contains("inhibited(") || text.contains("refused("))
 }

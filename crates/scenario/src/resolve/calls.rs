@@ -11,7 +11,7 @@ use crate::settings::{CallOrderWord, ObservationStrategy, RoutingStrategy};
 const CALLS_MAX: usize = 64;
 
 impl Resolving<'_> {
-    /// Adds the calls of applications. Reports errors.
+    /// Adds the calls of all applications to their plans, and reports errors.
     pub(super) fn calls(&mut self, plans: &mut [ApplicationPlan]) {
         let settings = self.settings;
         if settings.application.iter().all(|application| application.call.is_empty()) {
@@ -47,7 +47,8 @@ impl Resolving<'_> {
         }
     }
 
-    /// Rejects calls with the prototype's routing, which routes only users.
+    /// Rejects calls with the prototype's routing or observation strategy, because its routing table has entries for
+    /// users only.
     fn check_strategies(&mut self) {
         let is_nearest = self.settings.routing.strategy == RoutingStrategy::Nearest;
         let is_arrivals = self.settings.observation.strategy == ObservationStrategy::Arrivals;
@@ -59,7 +60,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Rejects cycles, and calls that cause too many requests.
+    /// Rejects cycles, chains of calls that are too long, and calls that cause too many requests.
     fn check_graph(&mut self, plans: &[ApplicationPlan]) {
         let id = |index: ApplicationIndex| &plans[index.position()].application.id;
         let order = match callers_first(plans) {
@@ -100,7 +101,7 @@ impl Resolving<'_> {
         self.mistakes.push(mistake.hint("write fewer `requests`, here or in what is called"));
     }
 
-    /// The place of the first call of an application to another.
+    /// The path of the first call from `caller` to `called`.
     fn place_of_call(
         &self,
         caller: ApplicationIndex,
@@ -113,7 +114,8 @@ impl Resolving<'_> {
         at(caller.position(), index).to_vec()
     }
 
-    /// For each application, whether users use it directly.
+    /// For each application, whether users use it directly: as its `users` says, or by default if no application calls
+    /// it.
     pub(super) fn used_by_users(&self, plans: &[ApplicationPlan]) -> Vec<bool> {
         let mut used = vec![true; plans.len()];
         for call in plans.iter().flat_map(ApplicationPlan::calls) {
@@ -126,7 +128,7 @@ impl Resolving<'_> {
     }
 }
 
-/// The path to the application of a call.
+/// The path of the key `application` of a call.
 fn at(application: usize, call: usize) -> [At<'static>; 5] {
     [At::Key("application"), application.into(), At::Key("call"), call.into(), At::Key("application")]
 }

@@ -8,14 +8,14 @@ use crate::layers::Files;
 use crate::mistake::Place;
 use crate::settings::CarriedFiles;
 
-/// The maximum length of a text that is kept in memory for a snapshot.
+/// The maximum length of a text that is kept in memory to be embedded in a snapshot, in bytes.
 const TEXT_BYTES_MAX: usize = 8 << 20;
 
 /// The files that were read, by the path as written in the scenario.
 #[derive(Default)]
 pub(super) struct Noted {
     pub(super) texts: CarriedFiles,
-    /// Files that cannot be stored in a scenario: not text, too long, or with an ambiguous path.
+    /// The paths of files that cannot be embedded: not text, too long, or different contents under one path.
     pub(super) left_out: Vec<String>,
 }
 
@@ -56,7 +56,8 @@ impl Files for FilesOfKey<'_> {
 }
 
 impl Resolving<'_> {
-    /// Whether a file may be embedded in the scenario. Files named on the command line are on disk.
+    /// Whether a file that a key at this place names may be embedded in the scenario. Files that the command line or an
+    /// included text names are always on disk.
     pub(super) fn may_be_carried(&self, place: &Place) -> bool {
         !self.settings.files.is_empty() && Arc::ptr_eq(&place.text, self.document.text())
     }

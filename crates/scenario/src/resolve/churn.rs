@@ -1,4 +1,4 @@
-//! Resolves disturbances: listed events, and random ones.
+//! Resolves disturbances: events that `[[churn]]` lists, and random failures.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::settings::{ChurnSettings, FailureSettings, Time};
 use crate::topology::Topology;
 use crate::{Disturbance, DisturbanceEvent};
 
-/// The maximum number of events, so that a wrong mean cannot exhaust memory.
+/// The maximum number of events, so that a mean time that is too short cannot exhaust memory.
 const EVENTS_MAX: usize = 1_000_000;
 
 impl Resolving<'_> {
@@ -94,7 +94,8 @@ impl Resolving<'_> {
         Some((one.min(other), one.max(other)))
     }
 
-    /// Rejects events in an impossible order: a node that is down cannot go down, and a node that is up cannot come up.
+    /// Rejects events in an impossible order: a node or link that is down cannot go down, and one that is up cannot
+    /// come up.
     fn check_order(&mut self, topology: &Topology, events: &[(Disturbance, usize)]) {
         let mut is_there: BTreeMap<NodeIndex, bool> = BTreeMap::new();
         let mut is_up: BTreeMap<(NodeIndex, NodeIndex), bool> = BTreeMap::new();
@@ -130,7 +131,8 @@ impl Resolving<'_> {
         }
     }
 
-    /// Crashes and repairs at random. Nodes with listed events, and nodes that an earlier entry covers, are left out.
+    /// Draws the crashes and repairs of one `[[failures]]` entry and adds them to `events`. Nodes that are already in
+    /// `taken`, because of listed events or an earlier entry, are left out.
     fn drawn(
         &mut self,
         topology: &Topology,

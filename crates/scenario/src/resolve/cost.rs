@@ -33,7 +33,7 @@ impl Resolving<'_> {
         self.mistakes.len() == reported
     }
 
-    /// The cost of the world as built.
+    /// The estimated cost of the world as built. Reports an error if it exceeds the limits, and notes a large cost.
     pub(super) fn cost(
         &mut self,
         topology: &Topology,
@@ -109,10 +109,10 @@ impl Resolving<'_> {
         settings.pointer(&format!("/{}", key.replace('.', "/"))).is_some()
     }
 
-    /// An error at the place of the key that was written last, because the last change caused it.
+    /// An error at the place of the key from the latest layer, because the latest change probably caused it.
     fn because_of(&self, message: String, keys: &[&str]) -> Mistake {
         let written = keys.iter().filter_map(|key| self.document.written(key));
-        // Of several keys in one layer, the first is reported.
+        // Of several keys in the latest layer, the place of the first is used.
         let latest = written.rev().max_by_key(|node| node.layer).map(|node| node.place.clone());
         let place = latest.unwrap_or_else(|| self.document.place(&[]));
         Mistake::new(message).at(Some(place))
@@ -135,7 +135,7 @@ fn size_keys(topology: &TopologySettings) -> &'static [&'static str] {
 fn mean_caused(applications: &[ApplicationPlan], users: &[UserPlan]) -> f64 {
     let Ok(order) = callers_first(applications) else { return 1.0 };
     let caused = requests_caused(applications, &order);
-    // Too many requests are reported elsewhere.
+    // This error was already reported.
     if caused.iter().any(|caused| *caused > REQUESTS_MAX) {
         return 1.0;
     }

@@ -15,11 +15,11 @@ use crate::topology::Topology;
 
 const APPLICATIONS: At<'static> = At::Key("applications");
 
-/// Identifies the random stream of drawn applications. Every consumer of randomness has its own.
+/// Identifies the random stream of drawn applications. Every consumer of randomness has its own stream.
 const STREAM: u64 = 0x6170_706c_6963_6174;
 
 impl Resolving<'_> {
-    /// Adds the drawn applications.
+    /// Draws the applications of `[applications]` and adds them to `plans`.
     pub(super) fn draw_applications(
         &mut self,
         topology: &Topology,
@@ -47,8 +47,8 @@ impl Resolving<'_> {
         let weights: f64 = drawn.mix.iter().map(|sort| sort.weight.value()).sum();
         for number in 1..=drawn.count {
             let Ok(id) = ApplicationId::name(&format!("{}{number}", drawn.prefix)) else { return };
-            // Multiples of the golden ratio are evenly spread, so that every prefix of the list contains each sort in
-            // proportion.
+            // The fractional parts of multiples of the golden ratio are evenly spread, so every prefix of the list
+            // contains each sort in proportion to its weight.
             let mut left = (f64::from(number) * GOLDEN).fract() * weights;
             let is_sort = |sort: &SortSettings| {
                 left -= sort.weight.value();
@@ -95,7 +95,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Reports errors in the settings.
+    /// Reports errors in the settings of drawn applications. Returns whether there are none.
     fn can_be_drawn(&mut self, drawn: &DrawnApplications, listed: &[ApplicationPlan]) -> bool {
         let reported = self.mistakes.len();
         if drawn.mix.is_empty() {

@@ -1,4 +1,5 @@
-//! Resolves the settings of groups of nodes. A group is a tier, or all nodes whose names match a pattern.
+//! Resolves the settings of groups of nodes. A group is selected by tier, by a pattern that the ids of nodes match, or
+//! by both.
 
 use mario_domain::{Fact, FactValue, Id};
 
@@ -23,7 +24,7 @@ impl Resolving<'_> {
                     topology.set_capacity(index, capacity);
                 }
                 let subject = topology.node(index).id.id().clone();
-                // An error for the first node would be the same for all others.
+                // An error is the same for all nodes of the group, so only the first is kept.
                 let before = self.mistakes.len();
                 let mut facts = self.facts(&subject, &group.facts, "nodes", position);
                 if is_reported {
@@ -100,8 +101,8 @@ impl Resolving<'_> {
     }
 }
 
-/// Whether a name matches a pattern, where `*` stands for any bytes and `?` for one. The number of steps is at most the
-/// product of the lengths.
+/// Whether a name matches a pattern, where `*` stands for any number of bytes and `?` for one byte. The number of steps
+/// is at most the product of the lengths.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
@@ -115,7 +116,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
                 at += 1;
                 place += 1;
             }
-            // The last star consumes one more character, and the rest of the pattern is matched again.
+            // The last star consumes one more byte, and the rest of the pattern is matched again.
             _ => match star {
                 Some((behind, taken)) => {
                     star = Some((behind, taken + 1));

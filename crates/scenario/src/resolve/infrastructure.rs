@@ -1,4 +1,5 @@
-//! Resolves nodes, links, and settings of single nodes.
+//! Resolves the infrastructure: nodes, links, settings of single nodes, and acceptance policies. Checks that users can
+//! reach the applications.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,7 +34,7 @@ macro_rules! mesh {
 }
 
 impl Resolving<'_> {
-    /// Nodes and links, with the settings of single nodes in `[[node]]`.
+    /// Nodes and links, with the settings of `[[nodes]]`, of the node table and of `[[node]]` applied in this order.
     pub(super) fn infrastructure(&mut self) -> Option<Topology> {
         let mut topology = match &self.settings.topology {
             TopologySettings::TiledTree(tree) => self.tiled_tree(tree)?,
@@ -87,7 +88,7 @@ impl Resolving<'_> {
         Some(topology)
     }
 
-    /// Further facts about a node or application.
+    /// The facts that a scenario lists about a node or application. `list` and `position` are its place for errors.
     pub(super) fn facts(
         &mut self,
         subject: &Id,
@@ -133,7 +134,7 @@ impl Resolving<'_> {
         self.shaped(made)
     }
 
-    /// Reports a key that a later layer sets, although a list of an earlier layer replaces it.
+    /// Reports each of `keys` that a later layer sets without effect, because `list` of an earlier layer replaces it.
     fn check_list_is_latest(&mut self, list: &str, keys: &[&str]) {
         let written = |key: &str| self.document.written(&format!("topology.{key}"));
         let Some(values) = written(list) else { return };
@@ -186,7 +187,7 @@ impl Resolving<'_> {
         })
     }
 
-    /// Returns the topology, or reports that its shape is invalid.
+    /// Returns what a generator has made, or reports its error.
     fn shaped<T>(&mut self, made: Result<T, ShapeError>) -> Option<T> {
         let error = match made {
             Ok(made) => return Some(made),
@@ -211,7 +212,7 @@ impl Resolving<'_> {
         None
     }
 
-    /// The key that determines the size of the topology.
+    /// The key that is blamed for a topology that is too large.
     fn size_key(&self) -> &'static str {
         match &self.settings.topology {
             TopologySettings::TiledTree(_) => "size",
@@ -270,7 +271,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// The origin of metres.
+    /// The position that coordinates in metres are relative to. Reports an error if it is not on the map.
     pub(super) fn origin(&mut self, [latitude, longitude]: [f64; 2], at: &[At<'_>]) -> Option<Position> {
         let origin = Position::checked(latitude, longitude);
         if origin.is_none() {
@@ -280,7 +281,7 @@ impl Resolving<'_> {
         origin
     }
 
-    /// A rectangle on the map.
+    /// The rectangle between two corners. Reports an error if they are not on the map or in the wrong order.
     pub(super) fn area(&mut self, area: &AreaSettings, at: &[At<'_>]) -> Option<Area> {
         let corner = |[latitude, longitude]: [f64; 2]| Position::checked(latitude, longitude);
         let mut is_on_the_map = true;
@@ -304,7 +305,7 @@ impl Resolving<'_> {
         area
     }
 
-    /// The acceptance policies, and for each node the index of its policy.
+    /// The acceptance policies, and for each node the index of its policy; `None` for a node without one.
     pub(super) fn acceptances(&mut self, topology: &Topology) -> (Vec<PolicyText>, Vec<Option<u32>>) {
         let mut texts: Vec<PolicyText> = Vec::new();
         let mut written: Vec<String> = Vec::new();
@@ -341,7 +342,7 @@ impl Resolving<'_> {
         (texts, acceptance_of)
     }
 
-    /// Checks that every access point has a path to the nodes where applications are deployed.
+    /// Checks that the home of every application has a path to every access point. Reports the first home that has not.
     pub(super) fn check_reachability(&mut self, topology: &Topology, applications: &[ApplicationPlan]) {
         let homes: BTreeSet<NodeIndex> = applications.iter().map(|plan| plan.home).collect();
         for home in homes {
@@ -381,7 +382,7 @@ fn stretched<T: Copy>(values: &[T], count: usize) -> Vec<T> {
     (0..count).filter_map(|position| values.get(position).or(values.last()).copied()).collect()
 }
 
-/// The number of levels of a tree over a grid of 2^k by 2^k.
+/// The number of levels of a tiled tree whose size is 2^k: k + 1.
 fn levels(size: u32) -> u64 {
     u64::from(size.trailing_zeros()) + 1
 }

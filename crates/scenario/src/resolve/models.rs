@@ -78,7 +78,8 @@ impl Resolving<'_> {
     }
 }
 
-/// Parses times in ascending order, each with the value from then on.
+/// Parses a table of carbon intensities: times in milliseconds, strictly ascending, each with the grams per
+/// kilowatt-hour from then on.
 fn read_intensities(text: &Arc<Text>) -> Result<Vec<(f64, f64)>, TraceError> {
     let mut table = Table::new(&text.text)?;
     let (time, grams) = (table.column(&["time"])?, table.column(&["grams_per_kwh", "gco2/kwh", "carbon_intensity"])?);

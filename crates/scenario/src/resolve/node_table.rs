@@ -21,17 +21,17 @@ const CAPACITIES: [&str; 3] = ["capacity", "hardware", "units"];
 /// A larger number of units could overflow in sums over all nodes.
 const UNITS_MAX: f64 = 1e9;
 
-/// The meaning of columns.
+/// The positions of the columns, by meaning.
 struct Columns {
     id: usize,
     capacity: Option<usize>,
-    /// Hardware of further kinds.
+    /// The columns with amounts of further kinds of hardware.
     kinds: Vec<(usize, HardwareKind)>,
     facts: Vec<(usize, Id)>,
 }
 
 impl Resolving<'_> {
-    /// Applies the table of nodes. Values that are not in it do not change.
+    /// Applies the table of nodes to the topology. Nodes without a row, and fields that are empty, change nothing.
     pub(super) fn node_table(&mut self, topology: &mut Topology) {
         let settings = &self.settings.node_table;
         let Some(file) = &settings.file else {
@@ -88,7 +88,7 @@ impl Resolving<'_> {
         Ok(())
     }
 
-    /// The meaning of the columns; `None` if a requested fact has no column.
+    /// The positions of the columns; `None` if a column that `facts` names is missing, which is reported.
     fn columns(&mut self, table: &Table<'_>) -> Result<Option<Columns>, TraceError> {
         let id = table.column(&IDS)?;
         let capacity = table.known_column(&CAPACITIES);
@@ -119,7 +119,7 @@ impl Resolving<'_> {
                 wanted
             }
         };
-        // A column that `facts` names is a fact, whatever it is called.
+        // A column that `facts` names is a fact, even if it has the name of a kind of hardware.
         let kinds = all.filter(|column| !wanted.contains(column)).filter_map(|column| Some((column, kind(column)?)));
         let kinds = kinds.collect();
         let key = |column: usize| Some((column, Id::name(&table.columns()[column]).ok()?));
@@ -136,7 +136,7 @@ fn capacity(row: &Row<'_>, column: usize) -> Result<Capacity, TraceError> {
     units.ok_or_else(|| row.expected(column, "a whole number of units from 0 to 1e9, or `unbounded`"))
 }
 
-/// The capacity with an amount of a further kind.
+/// The capacity with the amount of one kind of hardware replaced by that of a field.
 fn with_kind(capacity: Capacity, kind: HardwareKind, row: &Row<'_>, column: usize) -> Result<Capacity, TraceError> {
     let Capacity::Bounded(hardware) = capacity else {
         return Err(row.expected(column, "an empty field, because the capacity of this node is unbounded"));
@@ -146,7 +146,7 @@ fn with_kind(capacity: Capacity, kind: HardwareKind, row: &Row<'_>, column: usiz
     hardware.map(Capacity::Bounded).ok_or_else(|| row.expected(column, "a whole number from 0 to 4294967295"))
 }
 
-/// An integer, a fraction, or a name; `None` for an empty field.
+/// The value of a fact: an integer, a fraction, or a name; `None` for an empty field.
 fn value(row: &Row<'_>, column: usize) -> Option<FactValue> {
     let field = row.field(column);
     match (read_id(field)?, row.number(column)) {

@@ -1,4 +1,5 @@
-//! Checks whether recorded users are in the area of the topology, and which part of the record the run leaves out.
+//! Checks whether recorded users are in the area of the topology and fit into memory, and notes which part of the
+//! record the run leaves out.
 
 use super::Resolving;
 use crate::document::At;
@@ -9,7 +10,7 @@ use crate::topology::Topology;
 
 const MOBILITY: At<'static> = At::Key("mobility");
 
-/// The bytes of one user in one step while rows are sorted.
+/// The memory of one user in one step during resampling, in bytes.
 const ROW_BYTES: f64 = 40.0;
 
 /// The number of positions, how many of them are in an area, and how many would be in it with latitude and longitude
@@ -35,13 +36,14 @@ impl Census {
 }
 
 impl Resolving<'_> {
-    /// Checks that tracks are in the area of the topology. Returns whether they may be used.
+    /// Checks the recorded tracks against the area of the topology. Returns `false` after an error: latitude and
+    /// longitude seem to be exchanged.
     pub(super) fn check_tracks(&mut self, tracks: &Tracks, format: MobilityFormat, topology: &Topology) -> bool {
         let positions = tracks.fixes.iter().flatten().map(|fix| fix.position);
         self.check_positions(positions, format, topology)
     }
 
-    /// Checks that positions are in the area of the topology. Returns whether they may be used.
+    /// Checks the recorded positions like [`check_tracks`](Self::check_tracks).
     pub(super) fn check_traces(&mut self, traces: &Traces, format: MobilityFormat, topology: &Topology) -> bool {
         let positions = traces.steps.iter().flatten().filter_map(|(_, presence)| match presence {
             Presence::At(position) => Some(*position),
@@ -87,7 +89,8 @@ impl Resolving<'_> {
         true
     }
 
-    /// The area of the topology. Errors in its settings were already reported.
+    /// The area of the topology: as configured, or else the bounding box of its nodes. `None` if it is invalid, which
+    /// was already reported, or unknown.
     fn known_area(&self, topology: &Topology) -> Option<Area> {
         let corner = |[latitude, longitude]: [f64; 2]| Position::checked(latitude, longitude);
         match self.settings.topology.area() {
@@ -96,7 +99,8 @@ impl Resolving<'_> {
         }
     }
 
-    /// Checks whether the steps of tracks fit into memory while they are being resampled.
+    /// Returns whether the steps of tracks fit into `limits.memory_mib` while they are being resampled; reports an
+    /// error if not.
     pub(super) fn fits_as_steps(&mut self, tracks: &Tracks, settings: &FileSettings, steps: f64) -> bool {
         const MIB: f64 = 1_048_576.0;
         let limit = self.settings.limits.memory_mib.value();

@@ -9,7 +9,7 @@ use crate::{ApplicationPlan, Deploy, Past, Update};
 
 impl Resolving<'_> {
     /// The policy changes during the run, in chronological order. Of two changes for one application at the same time,
-    /// the later one counts. Changes without effect are dropped.
+    /// the one that is later in the list counts. Changes without effect are dropped.
     pub(super) fn updates(
         &mut self,
         applications: &[ApplicationPlan],
@@ -45,7 +45,7 @@ impl Resolving<'_> {
         without_effect(updates, applications, deploys)
     }
 
-    /// The recorded past that the run resumes from.
+    /// The recorded past that the run resumes from; `None` if there is none.
     pub(super) fn past(&mut self) -> Option<Past> {
         let start = &self.settings.start;
         let time = start.time?;
@@ -72,7 +72,7 @@ impl Resolving<'_> {
     }
 }
 
-/// Drops updates to the policy that all agents of the application already have.
+/// Drops updates that change nothing, because all agents of the application already have the policy.
 fn without_effect(updates: Vec<Update>, applications: &[ApplicationPlan], deploys: &[Deploy]) -> Vec<Update> {
     let mut present: Vec<Option<PolicyIndex>> = applications
         .iter()
@@ -88,7 +88,8 @@ fn without_effect(updates: Vec<Update>, applications: &[ApplicationPlan], deploy
 }
 
 impl Policies {
-    /// The index of a policy, or that of an earlier one with the same text among the first `known`.
+    /// Removes a policy that was just added if one of the first `known` policies has the same text and memory. Returns
+    /// the index of the one that is kept.
     fn same_as_before(&mut self, known: usize, policy: PolicyIndex) -> PolicyIndex {
         if policy.position() < known {
             return policy;

@@ -29,7 +29,7 @@ use crate::{ApplicationPlan, UserPlan, Workload};
 
 const MOBILITY: At<'static> = At::Key("mobility");
 
-/// The maximum number of users or hotspots: more would not fit into memory.
+/// The maximum total number of hotspots: more would not fit into memory.
 const COUNT_MAX: u32 = 1 << 24;
 
 impl<'a> Resolving<'a> {
@@ -74,7 +74,7 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    /// The area of generated users: as configured, or that of the infrastructure.
+    /// The area of generated users: as configured in `[mobility]`, or else the area of the infrastructure.
     fn area_of_users(&mut self, given: Option<&AreaSettings>, topology: &Topology) -> Option<Area> {
         match given {
             Some(area) => self.area(area, &[MOBILITY, "area".into()]),
@@ -82,7 +82,7 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    /// Checks the total number of users or hotspots.
+    /// Checks a total number against the maximum. Reports an error and returns `None` if it is too large.
     fn check_count(&mut self, key: &str, count: u64) -> Option<()> {
         if count <= u64::from(COUNT_MAX) {
             return Some(());
@@ -109,7 +109,7 @@ impl<'a> Resolving<'a> {
         self.made_users(made)
     }
 
-    /// Generated users, or the error in their settings.
+    /// Returns generated users, or reports the error in their settings.
     fn made_users(&mut self, made: Result<Attachments, WanderError>) -> Option<Attachments> {
         match made {
             Ok(attachments) => {
@@ -126,7 +126,8 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    /// The area of the topology: as configured, or that of its nodes.
+    /// The area of the topology: as configured, or else the bounding box of its nodes. Reports an error if neither
+    /// exists.
     fn covered(&mut self, topology: &Topology, remedy: &str, at: &[At<'_>]) -> Option<Area> {
         if let Some(area) = self.settings.topology.area() {
             return self.area(&area, &TOPOLOGY_AREA);
@@ -146,7 +147,7 @@ impl<'a> Resolving<'a> {
         None
     }
 
-    /// Users who stay at their access points, which are assigned round robin or by `[[user]]`.
+    /// Users who stay at one access point each, which is assigned round robin unless `[[user]]` names it.
     fn fixed(&mut self, users: u32, topology: &Topology) -> Option<Attachments> {
         let access_points: Vec<NodeIndex> = topology.access_points().collect();
         if access_points.is_empty() {
@@ -172,7 +173,7 @@ impl<'a> Resolving<'a> {
         Some(attachments)
     }
 
-    /// Users with a list of access points, step by step.
+    /// Users whose access points are listed step by step in a JSON text.
     fn listed_users(
         &mut self,
         text: &Arc<Text>,
@@ -311,7 +312,7 @@ impl<'a> Resolving<'a> {
                 workload: self.workload(position, count, own),
             });
         }
-        // If calls form a cycle, no application may be left for users; that was already reported.
+        // If calls form a cycle, there may be no application left for users. That error was already reported.
         if is_any_without && self.mistakes.is_empty() {
             let mistake = self.mistake("there are users, and no application for them", &["application".into()]);
             self.mistakes.push(mistake.hint("write `users = true` in the applications that users use themselves"));
@@ -319,7 +320,7 @@ impl<'a> Resolving<'a> {
         plans
     }
 
-    /// The settings in `[[user]]`, by user.
+    /// The settings in `[[user]]`, by the index of the user. Reports errors in them.
     fn special_users(
         &mut self,
         topology: &Topology,
@@ -381,7 +382,8 @@ impl<'a> Resolving<'a> {
             AssignmentKind::Random => Assignment::Random { seed: self.seed_for(2) },
             AssignmentKind::Popular => Assignment::Popular { seed: self.seed_for(2) },
         };
-        // Only `balanced` needs the numbers of handovers, which are not known for users generated on the fly.
+        // Only `balanced` needs the numbers of handovers. Counting them is skipped otherwise, because it has to
+        // generate the movements of all users.
         let handovers = match how {
             Assignment::Balanced => attachments.handovers().of_user,
             _ => vec![0; attachments.users.len()],

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::read::HINT;
 
-/// The units of time that may follow a number, in milliseconds.
+/// The units of time that may follow a number, each with its length in milliseconds.
 const UNITS: [(&str, f64); 5] = [("ms", 1.0), ("s", 1_000.0), ("min", 60_000.0), ("h", 3_600_000.0), ("us", 0.001)];
 
 /// The range of a number, and its reason.
@@ -23,7 +23,7 @@ struct Range {
 }
 
 impl Range {
-    /// The error for an invalid number, and a remedy.
+    /// The error message for an invalid number, with a remedy; `None` for a valid number.
     fn complaint(self, what: &str, value: f64) -> Option<String> {
         if !value.is_finite() {
             return Some(format!("{what} must be a finite number, not {value}{HINT}write a number such as 40"));
@@ -35,7 +35,8 @@ impl Range {
     }
 }
 
-/// A number for a message: integers with all digits, others as short as possible.
+/// A number as text for a message: integers below 10^12 with all digits, very large and very small numbers with an
+/// exponent.
 pub(crate) fn shown(value: f64) -> String {
     let size = value.abs();
     if value.fract() == 0.0 && size < 1e12 {

@@ -1,7 +1,8 @@
 //! The ranges of plain numbers in the settings: they are in the schema, and
 //! [`check_ranges`](crate::ranges::check_ranges) checks files against them.
 //!
-//! Each key names its range by `#[schemars(with = …)]`, so that range, reason, schema and documentation are one text.
+//! Each key names its range by `#[schemars(with = …)]`, so schema, checks and documentation have one source for the
+//! range and its reason.
 
 use std::borrow::Cow;
 
@@ -36,7 +37,7 @@ ranges! {
     Share: "number", 0 to 1, "it is a part of a whole";
     /// An hour of the day.
     Hour: "number", 0 to 24, "a day has 24 hours";
-    /// Hours of a part of the day.
+    /// A duration within a day, in hours.
     Hours: "number", 0 to 12, "a day of 24 hours has two of these";
     /// A distance, in metres.
     Metres: "number", 0 to 100_000_000, "the circumference of the earth is 40,000,000 m";
@@ -76,7 +77,7 @@ ranges! {
     WholeAmount: "integer", 0 to 1_000_000_000, "a 32-bit number is drawn";
     /// The number of remembered evaluations.
     Evaluations: "integer", 0 to 1_000_000, "the inhibitions are kept in memory, and read at every evaluation";
-    /// The number of an evaluation.
+    /// A number of evaluations, at least one.
     EvaluationNumber: "integer", 1 to 1_000_000, "the first evaluation is number 1";
     /// The number of evaluations before an eviction.
     Notice: "integer", 1 to 1_000_000, "an eviction is announced, and no run has more evaluations";

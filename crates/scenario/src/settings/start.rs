@@ -20,7 +20,7 @@ pub struct StartSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Seed>")]
     pub seed: Option<u64>,
-    /// The number of records of a full trace in the past.
+    /// The number of records that a trace with full detail has before `time`, without its header.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<RecordCount>")]
     pub records: Option<u64>,

@@ -1,6 +1,6 @@
-//! Pairs of nearby nodes on a plane, and links that connect all nodes.
+//! Random geometric graphs: finds pairs of nearby nodes on a plane, and the shortest links that connect all nodes.
 
-/// A position in metres north and east of a corner.
+/// A position or a size, in metres north and east of the south-west corner of an area.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Metres {
     pub(super) north: f64,
@@ -19,7 +19,7 @@ pub(super) struct Near<'p> {
     members: Vec<u32>,
 }
 
-/// A candidate link between two parts.
+/// A candidate for a link between two disconnected parts, with the square of its length.
 #[derive(Clone, Copy, Debug)]
 struct Missing {
     square: f64,
@@ -88,7 +88,8 @@ impl<'p> Near<'p> {
         })
     }
 
-    /// All pairs within the radius, in order; `None` if there are more than `limit`.
+    /// All pairs of positions within the radius of each other, in ascending order; `None` if there are more than
+    /// `limit`.
     pub(super) fn pairs(&self, limit: usize) -> Option<Vec<(u32, u32)>> {
         let mut pairs = Vec::new();
         let square = self.radius * self.radius;
@@ -108,8 +109,8 @@ impl<'p> Near<'p> {
         Some(pairs)
     }
 
-    /// Adds links until all are connected (Borůvka): each part except the largest gets the shortest link to another,
-    /// until one part is left. The total length is minimal.
+    /// Adds links until the graph is connected, by Borůvka's algorithm: each part except the largest gets the shortest
+    /// link to another part, until one part is left. The total length of the added links is minimal.
     pub(super) fn connect(&self, links: &mut Vec<(u32, u32)>) {
         let mut parts = Parts::new(self.places.len());
         for (one, other) in &*links {
@@ -140,7 +141,7 @@ impl<'p> Near<'p> {
         }
     }
 
-    /// Searches for a link from a node to another part that is shorter than the best so far.
+    /// Updates `best` if a link from this node to another part is shorter.
     fn look_beyond(&self, node: u32, part_of: &[u32], best: &mut Option<Missing>) {
         let place = self.places[node as usize];
         for distance in 0..self.rows.max(self.columns) {
@@ -161,13 +162,13 @@ impl<'p> Near<'p> {
 }
 
 impl Missing {
-    /// Ordered by length, then by ends: a total order, so that the links of a round form no cycle.
+    /// Compares by length, then by ends. The order is total, so the links of a round form no cycle.
     fn order(&self, other: &Missing) -> std::cmp::Ordering {
         self.square.total_cmp(&other.square).then((self.one, self.other).cmp(&(other.one, other.other)))
     }
 }
 
-/// The connected parts of a graph (union-find).
+/// The connected parts of a graph, as a union-find structure.
 struct Parts {
     parent: Vec<u32>,
 }

@@ -1,4 +1,5 @@
-//! Writes an infrastructure as `GraphML`, which [`read_graph`](super::read_graph) reads back to the same infrastructure.
+//! Writes an infrastructure as `GraphML`, from which [`read_graph`](super::read_graph) reads the same nodes and links.
+//! Names of tiers are not written.
 
 use std::error::Error;
 use std::fmt::{self, Write};
@@ -49,7 +50,8 @@ impl Kind {
     }
 }
 
-/// The infrastructure as `GraphML`: nodes with capacity, tier, position, access point and facts, links with latency and bandwidth.
+/// Writes the infrastructure as `GraphML`: nodes with capacity, tier, position, access point and facts; links with
+/// latency and bandwidth.
 pub fn write_graphml(topology: &Topology) -> Result<String, ExportError> {
     let mut text =
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n"
@@ -121,7 +123,7 @@ pub fn write_graphml(topology: &Topology) -> Result<String, ExportError> {
     Ok(text)
 }
 
-/// Whether a node has hardware of a kind.
+/// Whether any node has hardware of this kind.
 fn has_kind(topology: &Topology, kind: HardwareKind) -> bool {
     let has = |capacity: Capacity| matches!(capacity, Capacity::Bounded(hardware) if hardware.of(kind) > 0);
     topology.nodes().any(|(_, node)| has(node.capacity))
@@ -133,12 +135,13 @@ fn is_taken(name: &str) -> bool {
     TAKEN.contains(&name.as_str()) || HardwareKind::with_name(&name).is_some()
 }
 
-/// Whether a fact is the tier of a node, which a reader derives from the attribute.
+/// Whether a fact only repeats the tier of its node, which is written as an attribute.
 fn is_tier_fact(fact: &Fact, tier: u16) -> bool {
     fact.key.to_string() == "tier" && fact.value == FactValue::Id(Id::Number(i64::from(tier)))
 }
 
-/// The keys of facts with the types of their values, in the order of appearance.
+/// The keys of facts with the types of their values, in the order of appearance; an error if a key would be read as
+/// something else.
 fn fact_keys(topology: &Topology) -> Result<Vec<(String, Kind)>, ExportError> {
     let mut keys: Vec<(String, Kind)> = Vec::new();
     for (_, node) in topology.nodes() {

@@ -15,8 +15,8 @@ use crate::position::{Area, Position};
 /// The maximum number of links: more would not fit into memory.
 pub(crate) const LINKS_MAX: usize = 1 << 25;
 
-/// The properties of nodes and links of a mesh. The hub, its most central node, is the cloud; the tier of a node is its
-/// distance from the hub, in hops.
+/// The properties of nodes and links of a mesh. The hub is the cloud, and each generator says which node it is. The
+/// tier of a node is its distance from the hub, in hops.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Mesh {
     /// The area of the nodes.
@@ -48,12 +48,12 @@ pub enum Latency {
 pub enum AccessPoints {
     /// All.
     All,
-    /// The nodes farthest from the hub: this share of all nodes, from 0 to 1, but at least one node. On a tie, the
-    /// first.
+    /// This share of all nodes, from 0 to 1, but at least one node: those that are the most hops from the hub. On a
+    /// tie, the first.
     Farthest(f64),
 }
 
-/// A random infrastructure, and the links added to connect it.
+/// A random infrastructure, and the number of links that were added to connect it.
 #[derive(Clone, Debug)]
 pub struct Connected {
     /// The infrastructure.
@@ -91,7 +91,7 @@ impl Mesh {
         Ok(())
     }
 
-    /// Builds the infrastructure with these nodes and links.
+    /// Builds the infrastructure with these nodes and links. `hub` is the position of the hub.
     fn furnish(
         &self,
         nodes: Vec<(NodeId, Position)>,
@@ -202,12 +202,12 @@ pub fn barabasi_albert(count: u32, links_each: u32, mesh: &Mesh, seed: u64) -> R
         return Err(ShapeError::TooLarge);
     }
     let mut random = Pcg64::seed_from_u64(seed);
-    // Node 0 is linked to the first few nodes, so that none is isolated.
+    // Node 0 is linked to the next `links_each` nodes, so that none of them is isolated.
     let mut links: Vec<(u32, u32)> = (1..=links_each).map(|node| (0, node)).collect();
     // One entry for each end of a link: a uniform draw from this list is proportional to the number of links.
     let mut ends: Vec<u32> = links.iter().flat_map(|(one, other)| [*one, *other]).collect();
     let mut chosen: Vec<u32> = Vec::with_capacity(links_each as usize);
-    // For each node, the last node that chose it.
+    // For each node, the last node that chose it, so that no node chooses another twice.
     let mut chosen_by = vec![0_u32; count as usize];
     for node in links_each + 1..count {
         chosen.clear();
@@ -246,7 +246,7 @@ fn name(text: &str) -> NodeId {
     NodeId::name(text).expect("neither empty nor `self`")
 }
 
-/// The number of hops of each node from `from`.
+/// The number of hops of each node from `from`, by breadth-first search; `u32::MAX` for an unreachable node.
 fn distances(count: usize, links: &[(u32, u32)], from: usize) -> Vec<u32> {
     let mut first = vec![0_usize; count + 1];
     for (one, other) in links {

@@ -1,4 +1,4 @@
-//! Infrastructures from graph files: `GraphML`, GEXF, GML, and the node-link JSON of networkx.
+//! Reads infrastructures from graph files: `GraphML`, GEXF, GML, and the node-link JSON of networkx.
 //!
 //! Each reader parses its format into the same list of nodes and edges with attributes, and `interpret` builds the
 //! infrastructure from that. So an attribute has the same meaning in every format.
@@ -33,7 +33,7 @@ pub enum GraphFormat {
     NodeLink,
 }
 
-/// Defaults for nodes and edges.
+/// The properties of nodes and links that a file does not state.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GraphDefaults {
     /// The hardware of a node.
@@ -44,7 +44,7 @@ pub struct GraphDefaults {
     pub bandwidth: Option<f64>,
     /// Which nodes are access points if none is marked.
     pub access_points: Unmarked,
-    /// The origin of metres in `x` and `y` of nodes; without it, `x` and `y` are facts.
+    /// The position that `x` and `y` of nodes are relative to, in metres; without it, `x` and `y` are facts.
     pub origin: Option<Position>,
 }
 
@@ -119,15 +119,15 @@ pub enum GraphProblem {
     OffTheMap,
     /// An edge leads from a node to itself.
     LinkToItself,
-    /// Two nodes have two edges.
+    /// Two nodes have two edges that are not a pair of opposite directed edges.
     LinkTwice,
-    /// A directed edge has no counterpart.
+    /// A directed edge has no counterpart in the opposite direction.
     OneWay,
-    /// A directed edge differs from its counterpart.
+    /// A directed edge has another latency or bandwidth than its counterpart in the opposite direction.
     TwoWays,
 }
 
-/// Reads an infrastructure.
+/// Reads an infrastructure from a graph file.
 pub fn read_graph(bytes: &[u8], format: GraphFormat, defaults: &GraphDefaults) -> Result<Topology, GraphError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let start = error.valid_up_to();
@@ -143,7 +143,7 @@ pub fn read_graph(bytes: &[u8], format: GraphFormat, defaults: &GraphDefaults) -
     interpret::topology(graph, defaults)
 }
 
-/// A graph as written.
+/// A graph as written, before its attributes are interpreted.
 #[derive(Debug, Default)]
 struct Graph {
     /// The place of the graph in the text.
@@ -178,7 +178,7 @@ struct Attribute {
     span: Range<usize>,
 }
 
-/// The value of an attribute.
+/// The value of an attribute, or the id of a node.
 #[derive(Clone, PartialEq, Debug)]
 enum Scalar {
     Text(String),
@@ -197,7 +197,7 @@ impl Scalar {
         }
     }
 
-    /// Parses a value without a declared type.
+    /// Parses a value without a declared type: an integer, a finite number, or else a text.
     fn untyped(text: &str) -> Scalar {
         match (text.parse::<i64>(), text.parse::<f64>()) {
             (Ok(number), _) if number.to_string() == text => Scalar::Whole(number),

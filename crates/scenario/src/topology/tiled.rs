@@ -55,10 +55,10 @@ pub enum ShapeError {
     Topology(TopologyError),
 }
 
-/// The tree over a grid: the parent of node `n{level}lt{x}ln{y}` is (x div 2, y div 2) one level up. `x` counts from
-/// south to north, `y` from west to east. Nodes are ordered by level, so `n0lt0ln0`, the cloud, is the first. Within a
-/// level they are ordered by squares of 8 by 8 nodes, and within a square by x, then y. Squares are ordered by their
-/// common ancestors, so that nodes that are close in the tree are close in memory.
+/// Builds the tree. The parent of node `n{level}lt{x}ln{y}` is (x div 2, y div 2) one level up. `x` counts from south
+/// to north, `y` from west to east. Nodes are ordered by level, so `n0lt0ln0`, the cloud, is the first. Within a level
+/// they are ordered by squares of 8 by 8 nodes, and within a square by x, then y. Squares are ordered by their common
+/// ancestors, so nodes that are close in the tree are close in memory.
 pub fn tiled_tree(shape: &TiledTree) -> Result<Topology, ShapeError> {
     if !shape.size.is_power_of_two() {
         return Err(ShapeError::NotPowerOfTwo(shape.size));
@@ -119,7 +119,7 @@ fn number(level: usize, x: u32, y: u32) -> u32 {
     square << (2 * SQUARE_LEVELS) | within(x) << SQUARE_LEVELS | within(y)
 }
 
-/// The coordinates of all nodes of a level, in order.
+/// The coordinates of all nodes of a level, in the order of their positions.
 fn places(level: usize) -> impl Iterator<Item = (u32, u32)> {
     (0..1_u32 << (2 * level)).map(move |number| place(level, number))
 }

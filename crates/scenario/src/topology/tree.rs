@@ -16,13 +16,13 @@ pub struct Tree {
     pub capacities: Vec<Capacity>,
     /// The latency of the links from each level to the next: one entry for each entry of `children`.
     pub latencies: Vec<Duration>,
-    /// The area of the tree. The cloud is in its middle. Children divide the area of their parent into stripes across
-    /// its longer side, and each is in the middle of its stripe.
+    /// The area of the tree; without it, nodes have no positions. The cloud is in its middle. Children divide the area
+    /// of their parent into stripes across its longer side, and each is in the middle of its stripe.
     pub area: Option<Area>,
 }
 
-/// The tree: nodes `n{level}i{number}`, in the order of level and number; the children of a node have consecutive numbers.
-/// The deepest nodes are the access points.
+/// Builds the tree. Its nodes `n{level}i{number}` are in the order of level and number, and the children of a node have
+/// consecutive numbers. The deepest nodes are the access points.
 pub fn tree(shape: &Tree) -> Result<Topology, ShapeError> {
     let levels = shape.children.len() + 1;
     expect_levels("capacities", levels, shape.capacities.len())?;

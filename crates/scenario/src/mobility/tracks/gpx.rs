@@ -10,7 +10,7 @@ use super::{Fix, Recorder};
 use crate::position::Position;
 use crate::xml::{Element, Piece, Xml};
 
-/// A point whose time is not read yet.
+/// A point whose time may not have been read yet.
 struct Point {
     position: Position,
     seconds: Option<f64>,

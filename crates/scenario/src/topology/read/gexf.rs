@@ -1,4 +1,4 @@
-//! GEXF: `<attribute>` declares attributes, `<attvalue>` has their values.
+//! Reads GEXF: `<attribute>` declares attributes, `<attvalue>` has their values.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ struct State {
     declared: Vec<Declared>,
     node: Option<GraphNode>,
     edge: Option<GraphEdge>,
-    /// The `<default>` that is being read.
+    /// The text and the place of the `<default>` that is being read.
     default: Option<(String, Range<usize>)>,
 }
 
@@ -142,7 +142,7 @@ impl State {
         }
     }
 
-    /// Applies the declared defaults.
+    /// Adds the declared default to each node or edge without the attribute.
     fn add_defaults(&mut self) {
         for declared in &self.declared {
             let Some((text, span)) = &declared.default else { continue };

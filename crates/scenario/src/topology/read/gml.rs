@@ -1,4 +1,4 @@
-//! GML: keys with numbers, texts, or lists of keys in brackets.
+//! Reads GML: keys with numbers, texts, or lists of keys in brackets.
 
 use std::ops::Range;
 
@@ -13,7 +13,8 @@ enum Token {
     Close,
 }
 
-/// The open block. Nested lists are not scalars, and are skipped.
+/// A list in brackets that is being read. Only the graph, its nodes and its edges are used; values in other lists are
+/// skipped.
 #[derive(Debug)]
 enum Block {
     Graph,
@@ -164,7 +165,7 @@ impl Tokens<'_> {
         token
     }
 
-    /// Skips spaces, and lines that begin with `#`.
+    /// Skips white space, a byte order mark, and comments from `#` to the end of the line.
     fn skip_blank(&mut self) {
         loop {
             let rest = &self.text[self.position..];

@@ -1,4 +1,4 @@
-//! `GraphML`: `<key>` declares attributes, `<data>` has their values.
+//! Reads `GraphML`: `<key>` declares attributes, `<data>` has their values.
 
 use std::ops::Range;
 
@@ -32,7 +32,8 @@ struct State {
     directed: bool,
     node: Option<GraphNode>,
     edge: Option<GraphEdge>,
-    /// The key of the `<data>` or of the `<key>` whose `<default>` is being read, and its text so far.
+    /// The `<data>` or `<default>` that is being read: its key, which is empty for a default, its place, and its text
+    /// so far.
     data: Option<(String, Range<usize>, String)>,
     key: Option<Key>,
 }
@@ -132,7 +133,7 @@ impl State {
         }
     }
 
-    /// Applies the declared defaults.
+    /// Adds the declared default to each node or edge without the attribute.
     fn add_defaults(&mut self) {
         for key in &self.keys {
             let Some((text, span)) = &key.default else { continue };
@@ -165,7 +166,7 @@ fn key(element: &Element) -> Result<Key, GraphError> {
     Ok(Key { id, of, name, kind, default: None })
 }
 
-/// A required attribute of an element.
+/// The value of a required XML attribute; an error with `what` and `inside` if it is missing.
 pub(super) fn required(
     element: &Element,
     attribute: &str,

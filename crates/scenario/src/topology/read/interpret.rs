@@ -1,4 +1,4 @@
-//! Interprets the nodes, edges and attributes of a graph.
+//! Builds an infrastructure from the nodes, edges and attributes of a graph.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -143,7 +143,7 @@ fn capacity(attribute: &Attribute) -> Result<Capacity, GraphError> {
     }
 }
 
-/// The capacity with an amount of a further kind.
+/// The capacity with the amount of one kind of hardware replaced by that of an attribute.
 fn with_kind(capacity: Capacity, kind: HardwareKind, attribute: &Attribute) -> Result<Capacity, GraphError> {
     let Capacity::Bounded(hardware) = capacity else {
         return Err(attribute.error(kind.as_str(), "left out where the capacity is unbounded"));
@@ -160,13 +160,13 @@ fn degrees(attribute: &Attribute, name: &'static str, limit: f64, expected: &'st
 }
 
 fn metres(attribute: &Attribute, name: &'static str) -> Result<f64, GraphError> {
-    /// More than the circumference of the earth.
+    /// A limit above the circumference of the earth.
     const METRES_MAX: f64 = 1e8;
     let value = attribute.number().filter(|value| value.abs() <= METRES_MAX);
     value.ok_or_else(|| attribute.error(name, "a number of metres"))
 }
 
-/// An attribute without a defined meaning is a fact for policies.
+/// Converts an attribute without a defined meaning into a fact for policies; `None` for an empty name or text.
 fn fact(node: &NodeId, attribute: &Attribute) -> Option<Fact> {
     let value = match &attribute.value {
         Scalar::Text(text) => FactValue::name(text).ok()?,
@@ -177,7 +177,7 @@ fn fact(node: &NodeId, attribute: &Attribute) -> Option<Fact> {
     Some(Fact { subject: node.id().clone(), key: Id::name(&attribute.name).ok()?, value })
 }
 
-/// The links, in the order of their first edges.
+/// The links, in the order of their first edges. A pair of opposite directed edges is one link.
 fn interpret_edges(
     edges: Vec<GraphEdge>,
     by_key: &FxHashMap<String, u32>,
@@ -245,8 +245,8 @@ fn interpret_edge(
 }
 
 /// The tier of each node. It is the node's attribute, or else its distance in hops from the nodes with tier 0. If no
-/// node has tier 0, it is the distance from the first node with the most hardware. Unreachable nodes are one tier below
-/// all others.
+/// node has tier 0, it is the distance from the first node with the most hardware. Nodes that are not reachable from
+/// there are one tier below the farthest node that is.
 fn tiers(nodes: &[Read], links: &[ReadLink], defaults: &GraphDefaults) -> Vec<u16> {
     let mut neighbours = vec![Vec::new(); nodes.len()];
     for link in links {
@@ -313,7 +313,7 @@ impl Attribute {
         }
     }
 
-    /// The integer value; tools with only one number type write `4` as `4.0`.
+    /// The integer value; `None` for other values. Tools with only one number type write `4` as `4.0`.
     fn whole(&self) -> Option<i64> {
         match &self.value {
             Scalar::Whole(number) => Some(*number),

@@ -1,5 +1,5 @@
-//! The node-link JSON of networkx: `{"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 2}]}`; older versions write
-//! `links` for `edges`.
+//! Reads the node-link JSON of networkx: `{"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 2}]}`. Older
+//! versions write `links` for `edges`.
 
 use std::fmt;
 use std::ops::Range;
@@ -73,7 +73,7 @@ impl Object<'_> {
     }
 }
 
-/// The key of an id: the text "1" and the number 1 are different nodes.
+/// The key by which edges refer to a node. The text "1" and the number 1 have different keys.
 fn written(id: &Scalar) -> String {
     match id {
         Scalar::Text(text) => format!("\"{text}"),
@@ -115,7 +115,7 @@ fn scalar(text: &str, raw: &RawValue) -> Result<Option<Scalar>, GraphError> {
     })
 }
 
-/// The offset of a part of a text.
+/// The byte offset of a part of a text. `part` must borrow from `text`.
 fn offset(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len())
 }
