@@ -29,7 +29,8 @@ const SAME_REQUEST_WITHIN: Duration = Duration::from_millis(500);
 /// How often to check for a signal.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Returns a flag that is set on a request to stop. A second request a little later ends the process at once.
+/// Returns a flag that is set on a request to stop. A second request, half a second or more after the first, ends the
+/// process at once.
 pub(crate) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
     let (wanted, at_once) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     for signal in stopping_signals() {

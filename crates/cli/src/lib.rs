@@ -5,8 +5,11 @@
 //! `Arguments` struct whose help ends in examples, and a function `run` that returns an [`Outcome`] or a [`Failure`].
 //!
 //! **Invariant:** data goes to standard output; everything else goes to standard error, through [`Console`] alone.
+//!
 //! **Invariant:** an exit code is chosen in one place, [`Exit`].
+//!
 //! **Invariant:** no logic of its own. A command calls a library and shows the result.
+//!
 //! **Invariant:** no input makes it panic. `tests/it/bad_input.rs` has a row for each command.
 //!
 //! Typed and interpreted arguments are separate types. The interpretation depends on the environment (is this a

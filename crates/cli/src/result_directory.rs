@@ -1,4 +1,4 @@
-//! Default directories for results.
+//! Directories for results: the one that the user named, or else the first unused one below `runs`.
 
 use std::fs;
 use std::io;

@@ -42,7 +42,8 @@ pub(crate) fn read_run(typed: &Path, explain: Explain, console: &Console) -> Res
     Ok(run)
 }
 
-/// Like [`read_run`], for a run in progress that is read repeatedly.
+/// Like [`read_run`], for a run that may be in progress and is then read repeatedly. Decisions are explained only when
+/// it is complete.
 pub(crate) fn read_growing_run(typed: &Path, console: &Console) -> Result<Run, Failure> {
     let is_growing = typed.join("PARTIAL").exists();
     read_run(typed, if is_growing { Explain::No } else { Explain::Within(INFERENCES) }, console)

@@ -17,7 +17,7 @@ const GATHERING: Duration = Duration::from_millis(250);
 /// How often a point is added to the time series.
 pub(crate) const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 
-/// How many events a slow browser may lag behind; beyond that it has to reconnect.
+/// How many frames a slow browser may lag behind; beyond that it has to reconnect.
 const BEHIND_MAX: usize = 1_024;
 
 pub(crate) struct Hub {
@@ -83,7 +83,7 @@ impl Hub {
     }
 
     /// Returns the first frames for a browser, and a receiver for later ones. `last` is the last event of this
-    /// dashboard that the browser has seen.
+    /// dashboard that the browser has seen; `None` for a new browser.
     pub(crate) fn subscribe(&self, last: Option<u64>) -> (Vec<Bytes>, broadcast::Receiver<Message>) {
         let picture = self.picture();
         let news = self.news.subscribe();
@@ -96,8 +96,8 @@ impl Hub {
         (first, news)
     }
 
-    /// The number of the last event that a browser has seen, from its `Last-Event-ID`; `None` for an id of another
-    /// dashboard.
+    /// The number of the last event that a browser has seen, from the id that the browser sends; `None` for an id of
+    /// another dashboard.
     pub(crate) fn last_seen(&self, id: &str) -> Option<u64> {
         let (name, number) = id.split_once('-')?;
         if name == self.name { number.parse().ok() } else { None }

@@ -27,7 +27,9 @@
 //! ```
 //!
 //! **Invariant:** state is kept in memory only, and nodes are queried only for what the role `look` allows.
+//!
 //! **Invariant:** data from a node takes bounded memory, and reaches the page as text, never as markup.
+//!
 //! **Invariant:** a node that is silent, slow or gone does not keep other nodes from being shown.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]

@@ -4,7 +4,9 @@
 //! It also serves event streams, which may use at most half of the connections.
 //!
 //! **Invariant:** no client can stop the server, exhaust its memory, or delay the answers to others for longer than a
-//! timeout. **Invariant:** only the head of a request is read, never its body.
+//! timeout.
+//!
+//! **Invariant:** only the head of a request is read, never its body.
 
 mod connections;
 mod reply;

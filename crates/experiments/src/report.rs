@@ -3,8 +3,9 @@
 //! Start at [`Report`]: it turns runs into a page. [`Run::read`] reads a run from a trace.
 //!
 //! **Invariant:** the page is one file, makes no network requests, and contains the data of every run that it shows.
-//! **Invariant:** its size does not grow with the length of the trace: long series are aggregated, and runs with too
-//! many instances to show individually are shown by area.
+//!
+//! **Invariant:** its size is bounded, however long the trace is: long series are aggregated, and runs with too many
+//! instances or events to show individually are shown by area.
 
 mod areas;
 mod codes;

@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// Counts of what happened in a run after a given time.
+/// Counts of what happened in a run from a given time on.
 #[derive(Default)]
 struct CountsSince {
     evaluations: u64,

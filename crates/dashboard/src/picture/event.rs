@@ -29,7 +29,7 @@ pub struct ColonyEvent {
     pub application: Option<String>,
     /// The node that the instance was on.
     pub from: Option<String>,
-    /// The target node of the operation, or the node that inhibited it.
+    /// The target node of the operation, or the node at which an instance arrived.
     pub to: Option<String>,
     /// Whether the event was reported when it happened. A node that is first polled also reports past events.
     pub is_fresh: bool,

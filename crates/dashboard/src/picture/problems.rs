@@ -11,7 +11,7 @@ use super::{Picture, text};
 /// everything.
 const REFUSALS_MIN: usize = 5;
 const REFUSALS_WITHIN_MS: u64 = 120_000;
-/// How many problems are listed individually.
+/// The maximum number of problems that are listed.
 const PROBLEMS_MAX: usize = 100;
 
 /// The severity of a problem.
@@ -157,8 +157,8 @@ fn links(found: &mut Found, picture: &Picture) {
     }
 }
 
-/// Adds the nodes whose managers inhibit everything. A node without free hardware is reported as full instead, because
-/// it may accept a smaller or a later request.
+/// Adds the nodes whose managers inhibit everything. A node that inhibited them only for lack of hardware is reported
+/// as full instead, because it may accept a smaller or a later request.
 fn verdicts(found: &mut Found, picture: &Picture, now_ms: u64) {
     let (mut full, mut refusing) = (Vec::new(), Vec::new());
     for (node, verdicts) in &picture.verdicts {

@@ -177,7 +177,7 @@ impl Source {
         self.metrics = values;
     }
 
-    /// Records that the node does not answer. Only its id and its links stay visible; its other answers are dropped.
+    /// Records that the node does not answer. Its last answers are kept, but its rates are dropped.
     pub(super) fn silent(&mut self, now_ms: u64, cause: String) {
         let since_ms = match self.reach {
             Reach::Silent { since_ms, .. } => since_ms,

@@ -21,7 +21,7 @@ pub(crate) struct AreaCounts {
     frames: Samples<Vec<(u16, u16, u32)>>,
 }
 
-/// A part of the map, or a tier if nodes have no position.
+/// A part of the map, or a tier if nodes have no position or the trace has only counts.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Area {

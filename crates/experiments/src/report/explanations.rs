@@ -61,7 +61,7 @@ pub(crate) struct Explanations {
     all: Vec<Vec<u32>>,
 }
 
-/// Explains the first cases, in order.
+/// Explains the first cases, at most [`EXPLAINED_MAX`], in order. Ends earlier if the allowance is exhausted.
 pub(crate) fn explain(
     header: &Header,
     placement: &Placement,

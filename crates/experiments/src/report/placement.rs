@@ -36,7 +36,7 @@ impl Placement {
         counts
     }
 
-    /// Adds an instance.
+    /// Adds an instance, and returns its number.
     pub(crate) fn appear(&mut self, id: InstanceId, application: u32, policy: u32, node: u32) -> u32 {
         let place = self.instances.len() as u32;
         self.places.insert(id.clone(), place);
@@ -44,7 +44,8 @@ impl Placement {
         place
     }
 
-    /// Returns the number of an existing instance; `None` for an unknown id, which the auditor reports.
+    /// Returns the number of an existing instance; `None` if the id is unknown, which the auditor reports, or if the
+    /// instance has disappeared.
     pub(crate) fn find(&self, id: &InstanceId) -> Option<u32> {
         let place = *self.places.get(id)?;
         self.instances[place as usize].node.map(|_| place)
@@ -98,7 +99,7 @@ impl Reach {
     }
 }
 
-/// The node of a target for an instance on `own`; `None` for an unknown name.
+/// The node that a target denotes for an instance on `own`; `None` for an unknown name and for a flavour.
 pub(crate) fn resolve(target: &Target, own: u32) -> Option<u32> {
     match target {
         Target::Own => Some(own),

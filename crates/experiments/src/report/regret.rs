@@ -15,7 +15,7 @@ pub(crate) struct RegretSums {
     users: u64,
     satisfied: [u64; 2],
     instances: [u64; 2],
-    /// The sums of the mean latencies of served users, and the number of activations.
+    /// The sum of the mean latencies of served users, and the number of activations with a served user.
     latency: [(f64, u64); 2],
     satisfied_regret_max: u64,
     samples: Samples<Moment>,

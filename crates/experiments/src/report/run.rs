@@ -41,7 +41,7 @@ pub struct Run {
     /// The sleeping instances of each application, if any application sleeps and the trace records them.
     #[serde(skip)]
     pub(crate) asleep: Option<Samples<Vec<u64>>>,
-    /// The instances that owners of nodes have evicted and shrunk so far, if any owner can do so.
+    /// The instances that owners of nodes have evicted and shrunk so far; `None` if there were none.
     #[serde(skip)]
     pub(crate) owners: Option<Samples<[u64; 2]>>,
     /// Instances in each tier.
@@ -128,7 +128,7 @@ pub(crate) struct ResponseRow {
     pub(crate) served: u64,
     pub(crate) lost: u64,
     pub(crate) sum: f64,
-    /// Bucket and count; the bucket of response times of 0 is absent.
+    /// Bucket and count; the bucket `None` has the response times of 0.
     pub(crate) histogram: Vec<(Option<i64>, u64)>,
 }
 

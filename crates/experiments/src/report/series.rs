@@ -17,7 +17,7 @@ const INHIBITED: usize = 4;
 /// Counts of outcomes.
 pub(crate) type Counts = [u64; OUTCOMES.len()];
 
-/// Accepted operations among counts.
+/// The number of accepted operations in these counts.
 pub(crate) fn operations(counts: &Counts) -> u64 {
     counts.iter().sum::<u64>() - counts[NOP] - counts[INHIBITED]
 }

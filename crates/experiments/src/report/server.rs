@@ -4,6 +4,7 @@
 //! a time. [`Limits`] bounds the resources that clients can use.
 //!
 //! **Invariant:** no client can stop the server, exhaust its memory, or block others for longer than a timeout.
+//!
 //! **Invariant:** only the head of a request is read, never its body.
 
 mod connections;

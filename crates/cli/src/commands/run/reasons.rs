@@ -1,4 +1,5 @@
-//! Reports why agents performed no operation, with the command that explains it.
+//! Warns about decisions that fail or exhaust their budget, and about runs in which no operation was accepted, with the
+//! command that explains why.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -73,7 +74,7 @@ fn too_expensive(budget: u64) -> Diagnostic {
         .hint("--budget N has a decision end after N inferences: the shipped policies take some hundred")
 }
 
-/// If agents performed no operation, reports why.
+/// Reports failed decisions and, if no operation of an agent was accepted, why.
 pub(super) fn tell(finished: &Finished, scenario: &Scenario, directory: &Path, console: &Console) {
     let effort = &finished.effort;
     if let Some(first) = &effort.first.failed {

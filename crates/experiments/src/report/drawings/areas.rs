@@ -13,7 +13,7 @@ use super::{Chart, WIDTHS};
 /// The maximum number of parts that can be labelled. The smallest ones are combined into one part.
 const PARTS_MAX: usize = 12;
 
-/// The stacked parts, the lowest first. A value applies from its time on.
+/// The stacked parts of a figure, the lowest first. A value applies from its time on.
 pub(super) struct Stack<'a> {
     run: &'a Run,
     label: &'static str,
@@ -48,12 +48,12 @@ pub(super) fn by_application(run: &Run) -> Stack<'_> {
     stack(run, "instances", &run.instances, applications(run))
 }
 
-/// Returns `None` if no instance slept.
+/// Returns `None` if no application can sleep, or if the trace has only counts.
 pub(super) fn asleep(run: &Run) -> Option<Stack<'_>> {
     run.asleep.as_ref().map(|samples| stack(run, "sleeping instances", samples, applications(run)))
 }
 
-/// Returns `None` if owners of nodes cannot evict or shrink.
+/// Returns `None` if no owner of a node evicted or shrank an instance.
 pub(super) fn by_owners(run: &Run) -> Option<Stack<'_>> {
     let named = ["evicted", "shrunk"].map(|name| (name.to_owned(), format!("var(--{name})")));
     run.owners.as_ref().map(|samples| stack(run, "instances", samples, named))

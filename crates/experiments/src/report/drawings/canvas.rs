@@ -179,7 +179,8 @@ impl Canvas {
         self.x_axis(numbers, "time, ms");
     }
 
-    /// Shows the tooltips of the figure along the horizontal axis.
+    /// Enables tooltips in the data area, selected by the pointer's horizontal position. `scale` maps values to x
+    /// coordinates.
     pub(super) fn hover(&mut self, scale: Scale) {
         let Canvas { top, bottom, .. } = *self;
         self.hover = Some(Hover { top, bottom, zero: scale.at(0.0), factor: scale.factor });
