@@ -102,7 +102,7 @@ fn pick<T>(items: impl IntoIterator<Item = T>, choice: usize) -> Option<T> {
     Some(items.swap_remove(index))
 }
 
-/// An outcome with the rule that inhibited it.
+/// The rule that inhibited an outcome; `None` if it was not inhibited.
 fn rule(outcome: &Value) -> Option<&str> {
     outcome.get(4)?.get("rule")?.as_str()
 }

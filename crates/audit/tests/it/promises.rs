@@ -8,7 +8,7 @@ use crate::trace::audit_text;
 /// Accepts one instance of each application.
 const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).";
 
-/// Names the instances that it sees once there are three.
+/// Rejects a request as soon as it sees three instances on the node. The reason is the list of them.
 const NAMES_THREE: &str = "reject(request(_, _, _, _, To), Is) :- node(To, _), \
                            findall(I, serviceInstance(I, _, _), Is), length(Is, L), L >= 3.";
 

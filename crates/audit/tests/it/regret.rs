@@ -10,7 +10,7 @@ fn found(record: &str, best: &str) -> Vec<Finding> {
     found_in(TRACE, record, best)
 }
 
-/// The findings in a similar trace.
+/// Like [`found`], for a similar trace.
 fn found_in(trace: &str, record: &str, best: &str) -> Vec<Finding> {
     let search = if record.contains("greedy") { "greedy" } else { "exact" };
     let mut trace = trace.replace("\"mario_trace\":1", "\"mario_trace\":2");

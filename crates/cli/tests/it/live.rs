@@ -19,7 +19,7 @@ fn directory(test: &str) -> PathBuf {
     path
 }
 
-/// Returns the processes whose command lines contain a path below a directory.
+/// Returns the ids of the processes whose working directory is below a directory.
 fn processes_below(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir("/proc").expect("a list of processes").flatten();
     let is_number = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());

@@ -99,7 +99,7 @@ fn can_make_namespaces() -> Result<(), String> {
     }
 }
 
-/// The processes that run in a directory.
+/// The working directories of the processes that run below a directory.
 fn processes_in(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let running = entries.filter_map(|entry| fs::read_link(entry.path().join("cwd")).ok());

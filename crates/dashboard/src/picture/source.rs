@@ -208,7 +208,7 @@ impl Source {
         (window_s > 0.0).then(|| count / window_s)
     }
 
-    /// Hardware reserved for instances that have not arrived yet.
+    /// The number of reservations for instances that have not arrived yet; `None` if the node did not report it.
     pub(super) fn reservations(&self) -> Option<f64> {
         self.metrics.get("mario_reservations").copied()
     }

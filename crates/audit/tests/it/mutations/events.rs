@@ -287,7 +287,7 @@ fn other_application(trace: &mut Trace, _choice: usize) -> Option<()> {
     is_served(trace)
 }
 
-/// Whether any request was served or lost.
+/// `Some` if any client request was served or lost.
 fn is_served(trace: &Trace) -> Option<()> {
     let totals = &trace.records.last()?[2];
     (totals["served"] != 0 || totals["lost"] != 0).then_some(())

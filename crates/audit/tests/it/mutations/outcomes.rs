@@ -85,7 +85,7 @@ fn over_capacity(trace: &mut Trace, choice: usize) -> Option<()> {
     accept(trace, places, choice)
 }
 
-/// The node of the agent of an outcome, and its target.
+/// The node of the agent that has this outcome, and the target of its proposal.
 fn ends(trace: &Trace, cycle: usize, outcome: &Value) -> Option<(Value, Value)> {
     let own = trace.records[trace.last_evaluation(cycle, &outcome[0])?][3].clone();
     let target = if outcome[2] == "self" { own.clone() } else { outcome[2].clone() };
@@ -162,7 +162,7 @@ fn phantom_undeploys(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// Whether a node is down or leaving before a record.
+/// The state of a node before a record: `down`, `leaving` or `up`.
 fn standing(trace: &Trace, before: usize, node: &Value) -> &'static str {
     let events = trace.records[..before].iter().rev();
     let mut events = events.filter(|record| record[0].as_str().is_some_and(|kind| kind.starts_with("node-")));

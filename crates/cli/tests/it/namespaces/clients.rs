@@ -61,7 +61,7 @@ impl Load {
         (self.shared.answered.load(Ordering::Relaxed), self.shared.failed.load(Ordering::Relaxed))
     }
 
-    /// Ends the load, and waits for open requests.
+    /// Ends the load, and waits for open requests. Returns the final counts.
     pub fn stop(self) -> (u64, u64) {
         self.shared.is_over.store(true, Ordering::Relaxed);
         self.runtime.block_on(async {

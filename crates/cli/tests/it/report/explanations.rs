@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::{mario, stderr, stdout};
 
-/// A run of the paper's scenario and the data of its page.
+/// Runs the paper's scenario and makes its report. Returns the directory, the header of the trace, and the data of the
+/// page.
 fn reported() -> (PathBuf, Value, Value) {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join("explanations");
     let _ = fs::remove_dir_all(&directory);
