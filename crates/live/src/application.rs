@@ -240,7 +240,8 @@ pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Re
     opened(signed, document, certificate.as_ref())
 }
 
-/// Reads a document from this node's own journal. It was verified before it was stored, so it is not verified again.
+/// Reads a document that this node has stored, in its journal or as a shadow. It was verified before it was stored, so
+/// it is not verified again.
 pub(crate) fn reopen(document: &[u8]) -> Result<Opened, Fault> {
     let wrong = || Fault::new("cannot use the description of the application in the journal");
     let [text, certificate, _] = document.strip_prefix(MAGIC).and_then(parts).ok_or_else(wrong)?;

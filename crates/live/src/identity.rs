@@ -19,7 +19,7 @@ pub use authority::{Authority, Issued, write_private, write_public};
 pub use tls::{CONTROL_PROTOCOL, DATA_PROTOCOL, Expected, HTTP_PROTOCOL, Identity, peer};
 pub(crate) use tls::{check_private, verify};
 
-/// The longest name of a colony, a node, an operator or an application.
+/// The maximum length of the name of a colony, a node, an operator or an application, in characters.
 pub const NAME_LENGTH_MAX: usize = 64;
 
 /// The subject of a certificate.
@@ -40,7 +40,7 @@ pub enum Subject {
 pub enum Role {
     /// Read the state of nodes.
     Look,
-    /// Deploy, update, undeploy and pin.
+    /// Deploy, update, undeploy and pin instances, and set shadow policies.
     Deploy,
     /// Drain nodes, and declare nodes lost.
     Drain,

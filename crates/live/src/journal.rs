@@ -1,4 +1,4 @@
-//! The journal of a node on disk: the [`mario_colony::Ledger`] of its records survives every crash.
+//! The write-ahead journal of a node on disk: the [`mario_colony::Ledger`] of its records survives every crash.
 //!
 //! Records are stored by number, each with a checksum, in a [redb] file. [`Journal::append`] returns when they are on
 //! disk. From time to time [`Journal::shorten`] compacts the journal: it stores the ledger, and removes the records
@@ -71,7 +71,7 @@ impl DiskJournal {
     }
 
     /// Returns the records after number `number`, counted from 1, with their numbers. Returns `None` if the journal is
-    /// shorter, or some of these records were removed.
+    /// shorter, some of these records were removed, or its file is closed after a failed write.
     pub fn records_after(&self, number: u64) -> Result<Option<Vec<(u64, Record)>>, Fault> {
         let failed = |error: AnyError| Fault::new("cannot read the journal").caused_by(error);
         let Some(database) = self.database.as_ref().filter(|_| number <= self.count) else { return Ok(None) };

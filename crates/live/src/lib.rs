@@ -9,7 +9,7 @@
 //! | [`application`] | applications as their owners describe and sign them |
 //! | [`journal`] | the records of a node on disk |
 //! | `recorder` | the node's part of the trace of its colony |
-//! | `links` | two connections with mutual TLS for each neighbour |
+//! | `links` | connections with mutual TLS to each neighbour, for messages and for client requests |
 //! | [`daemon`] | the node's loop, its copies, its routes |
 //! | [`operators`] | the operators' interface, and a client for it |
 //! | [`traffic`] | the data plane: client requests, hop by hop |
@@ -51,7 +51,9 @@
 //!
 //! `mario node` calls [`daemon::run`] with such a configuration; the crate `testbed` runs many nodes on one machine.
 //!
-//! **Invariant:** this crate decides nothing: it feeds inputs to [`mario_colony::Node`], and performs its effects.
+//! **Invariant:** this crate takes no management decision: it feeds inputs to [`mario_colony::Node`], and performs its
+//! effects.
+//!
 //! **Invariant:** no effect of a node is performed before all preceding journal records are on disk.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]

@@ -1,4 +1,5 @@
-//! The links of a node: two connections with mutual TLS for each neighbour, one for messages and one for client requests.
+//! The links of a node: for each neighbour a control connection, for messages, and data connections, for client
+//! requests, all with mutual TLS.
 //!
 //! | connection | who connects | what it carries |
 //! |---|---|---|
@@ -81,14 +82,14 @@ struct Link {
     session: Option<Session>,
     data: Option<DataLink>,
     round_trip_us: Option<f64>,
-    /// The round-trip time that was last reported, in quanta.
+    /// The one-way latency that was last reported, in quanta: half the smoothed round-trip time.
     quanta: u32,
     counts: LinkCounts,
     /// Wakes the tasks that wait to reconnect to the neighbour: one for messages, one for client requests.
     dials: [Arc<Notify>; 2],
 }
 
-/// One of the two connections of a link.
+/// The kinds of connections of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Connection {
     Control,
@@ -124,7 +125,7 @@ pub struct LinkStatus {
     pub is_up: bool,
     /// Whether the data connection is up.
     pub has_data: bool,
-    /// The smoothed round-trip time, in milliseconds.
+    /// The smoothed round-trip time, in milliseconds; `None` before the first measurement.
     pub round_trip_ms: Option<f64>,
     /// Its counters.
     #[serde(flatten)]
@@ -171,7 +172,7 @@ impl Links {
         Ok(())
     }
 
-    /// Sends an envelope to a neighbour, or drops it.
+    /// Sends an envelope to a neighbour; drops it if the link is down or its queue is full.
     pub(crate) fn send(&self, to: &NodeId, envelope: &Envelope) {
         let mut frame = Vec::new();
         let encoded = encode_frame(envelope, &mut frame);
@@ -266,7 +267,7 @@ impl Links {
         (number, frames, before)
     }
 
-    /// Updates the smoothed round-trip time with a measurement. Returns whether its number of quanta changed.
+    /// Updates the smoothed round-trip time with a measurement. Returns whether the latency in quanta has changed.
     fn measured(&self, neighbour: &NodeId, round_trip_us: u64) -> bool {
         let mut table = self.table();
         let Some(link) = table.get_mut(neighbour) else { return false };

@@ -52,7 +52,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// How many bytes of a log are returned.
 const LOG_BYTES_MAX: usize = 64 << 10;
-/// The header that makes repeated deploys idempotent.
+/// The header with the idempotency key of a deploy: a duplicate with the same key creates no second instance.
 pub const DEPLOY_KEY: &str = "mario-deploy-key";
 
 /// The routes: method, path with names in braces, and the required role.

@@ -55,13 +55,14 @@ pub(crate) struct Recorder {
     reservations: UnjournaledReservations,
     /// Whether a line with the whole state of the node must follow the pending records.
     wants_state: bool,
-    /// Whether lines were dropped.
+    /// Whether lines are missing since the last line with the whole state of the node.
     has_gap: bool,
     /// Why lines cannot be written, and when the write is retried.
     failing: Option<(String, Instant)>,
 }
 
-/// Reservations that are not in the journal.
+/// Reservations, the copies of dropped ones that have not stopped, and transfers in preparation: they are not in the
+/// journal.
 #[derive(Default)]
 struct UnjournaledReservations {
     reserved: BTreeMap<TransferId, (ReservedState, Arc<Descriptor>)>,

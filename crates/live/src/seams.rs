@@ -54,7 +54,7 @@ pub trait Driver: Send + Sync {
     /// Probes the health of a copy once.
     fn health<'a>(&'a self, task: &'a Task, address: SocketAddr) -> Pending<'a, Health>;
 
-    /// Waits until a copy exits without being stopped. Returns how it ended.
+    /// Waits until a copy has exited. Returns how it ended.
     fn ended(&self, workload: WorkloadId) -> Pending<'_, String>;
 
     /// Asks a copy to finish its open requests and to exit, and waits until it is dead; kills it after `patience`. The
@@ -71,7 +71,7 @@ pub trait Driver: Send + Sync {
     /// The current resource usage of a copy, if the system reports it.
     fn measure(&self, workload: WorkloadId) -> Option<Usage>;
 
-    /// The last bytes of a copy's log, at most `bytes_max`, from the start of a line.
+    /// The last bytes of a copy's log, at most `bytes_max`, from the start of a line if possible.
     fn log(&self, workload: WorkloadId, bytes_max: usize) -> std::io::Result<Vec<u8>>;
 }
 
@@ -121,9 +121,10 @@ pub struct Run {
     pub start_timeout: Duration,
     /// How long a copy may take to finish its open requests.
     pub drain_timeout: Duration,
-    /// The maximum memory of a copy, enforced if the system supports it.
+    /// The maximum memory of a copy in bytes, enforced if the system supports it; `None` for unlimited.
     pub memory_bytes_max: Option<u64>,
-    /// The maximum processor time of a copy, in thousandths of one core, enforced if the system supports it.
+    /// The maximum processor time of a copy, in thousandths of one core, enforced if the system supports it; `None` for
+    /// unlimited.
     pub cpu_millis_max: Option<u64>,
     /// Further settings of the driver, as written.
     pub settings: BTreeMap<String, String>,
@@ -175,7 +176,7 @@ impl std::error::Error for DriverError {
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// A snapshot of the routes of client requests. The daemon puts a new one into an [`arc_swap::ArcSwap`] whenever
-/// something changes; a request uses one snapshot from start to end.
+/// something changes; each step of a request reads the newest one.
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
     /// This node's name in the list of visited nodes of a request.
@@ -191,7 +192,8 @@ pub struct Routes {
     pub prefixes: Vec<(String, ApplicationId)>,
     /// The instances on this node whose copies do not run: those that sleep, and those that are waking.
     pub dormant: BTreeMap<ApplicationId, Vec<Dormant>>,
-    /// Whether every neighbour has sent its routes. Until then, a name that is unknown here may be known elsewhere.
+    /// Whether every configured neighbour has sent its routes in its current session. Until then, a name that is
+    /// unknown here may be known elsewhere.
     pub are_complete: bool,
 }
 

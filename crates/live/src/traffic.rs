@@ -14,9 +14,12 @@
 //! copy is counted by last hop and latency. These counts become facts for the agents.
 //!
 //! **Invariant:** a request is retried only if no byte of a response arrived, its body is still buffered completely,
-//! and either no copy saw any of it or its method is idempotent ([`Settings::kept_bytes_max`]). **Invariant:** a copy
-//! is not stopped gracefully while a response is in progress, and a closed copy admits no requests. **Invariant:** the
-//! headers that nodes exchange are never accepted from clients or copies, and never sent to them.
+//! and either no copy saw any of it or its method is idempotent ([`Settings::kept_bytes_max`]).
+//!
+//! **Invariant:** a copy is not stopped gracefully while a response is in progress, and a closed copy admits no
+//! requests.
+//!
+//! **Invariant:** the headers that nodes exchange are never accepted from clients or copies, and never sent to them.
 
 mod forward;
 
@@ -52,7 +55,7 @@ pub struct Settings {
     /// How long a client's request waits for a route when no instance is reachable. This must be longer than it takes
     /// to detect a broken link and reroute.
     pub hold: Duration,
-    /// How long a request waits for the sleeping instance that it woke.
+    /// How long a request waits for the cold start of the sleeping instance that it woke.
     pub wake: Duration,
     /// The maximum size of a request's body.
     pub body_bytes_max: u64,

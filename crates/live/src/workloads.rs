@@ -14,8 +14,9 @@
 //! shim holds their pipes; the next daemon adopts them by their records.
 //!
 //! **Invariant:** a process is signalled only through a pidfd, and only if the process matched its record after the
-//! pidfd was opened. So a process with a recycled id is never signalled. **Invariant:** values of secrets are only in
-//! the environment or the private files of their workload.
+//! pidfd was opened. So a process with a recycled id is never signalled.
+//!
+//! **Invariant:** values of secrets are only in the environment or the private files of their workload.
 
 mod process;
 mod settings;

@@ -1,4 +1,4 @@
-//! Failed requests while copies move.
+//! Counts failed requests while a copy moves among three nodes.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ async fn run(options: &Options) {
     );
 }
 
-/// The next hops to the copy, the shortest path first.
+/// The next hops to the copy, the shortest path first; none on the node that has the copy.
 fn hops(links: &[Vec<Option<NextHop>>], from: usize, home: usize) -> Vec<NextHop> {
     let mut order: Vec<usize> = (0..links.len()).filter(|&to| to != from).collect();
     order.sort_by_key(|&to| to != home);
@@ -114,7 +114,7 @@ async fn migrate(
 }
 
 /// An open-loop client: sends requests at fixed times, whether or not earlier ones were answered. Half of them are
-/// `POST`, all have a body, and connections are reused.
+/// `POST` with a body, half `GET`, and connections are reused.
 async fn open_loop(nodes: Arc<[TestNode; 3]>, tally: Arc<Tally>, requests: u64, rate: u64) {
     let pools: Arc<[Pool; 3]> = Arc::default();
     let begin = tokio::time::Instant::now() + Duration::from_millis(300);

@@ -1,4 +1,4 @@
-//! The roles of the bench's processes.
+//! The bench's own process `role-node`: the data plane of one node, without a daemon.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -24,7 +24,9 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::nodes::{application, copy};
 
-/// Runs the data plane of one node. Arguments: `DIRECTORY INGRESS|- LINK|- NEXT|- COPY|-`.
+/// Runs the data plane of one node. The arguments are the directory with its keys, and four addresses, each `-` if
+/// absent: where it listens for clients, where it listens for the other node, the other node to which it forwards
+/// requests, and the copy that it serves.
 pub fn node(arguments: &[String]) {
     let [directory, ingress, link, next, served] = arguments else { panic!("five arguments") };
     let address = |text: &String| text.parse::<SocketAddr>().ok();

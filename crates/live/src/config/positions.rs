@@ -15,7 +15,7 @@ use crate::fault::Fault;
 pub struct Mistake {
     /// The message, in one line.
     pub message: String,
-    /// Its span in the text, if it has one.
+    /// Its range of bytes in the text; `None` if it has no position.
     pub span: Option<Range<usize>>,
     /// How the user can fix it.
     pub hint: Option<String>,

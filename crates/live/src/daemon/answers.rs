@@ -19,7 +19,7 @@ use super::shadows::ShadowCommand;
 use crate::application::Opened;
 use crate::fault::Fault;
 
-/// How many decisions of each instance are kept.
+/// How many reports of evaluations and verdicts are kept for each instance.
 const DECISIONS_KEPT: usize = 20;
 
 /// How often a draining node offers its instances to neighbours.
@@ -299,7 +299,8 @@ impl Core {
         }
     }
 
-    /// Offers each remaining instance to a neighbour, in round-robin order.
+    /// Proposes to migrate each remaining instance to a neighbour, in round-robin order, at most once in
+    /// [`DRAIN_EVERY`].
     pub(crate) fn drain_step(&mut self) {
         let now = Instant::now();
         if now < self.drain_at {
@@ -453,7 +454,7 @@ impl Core {
         })
     }
 
-    /// The applications of the instances on this node, with their policies and facts, and the facts about the node itself.
+    /// The applications of the instances on this node, with their policies and facts, and the facts about the node.
     pub(super) fn applications(&self) -> Value {
         let owned = self.node.ledger().owned();
         let hosted: BTreeMap<_, _> = owned.map(|owned| (&owned.descriptor.application.id, &owned.descriptor)).collect();

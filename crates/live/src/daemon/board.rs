@@ -30,7 +30,7 @@ pub(crate) struct AnnouncedRoutes {
     pub(crate) hosts: BTreeMap<String, ApplicationId>,
     /// Path prefixes and their applications, the longest first.
     pub(crate) prefixes: Vec<(String, ApplicationId)>,
-    /// Whether every neighbour has sent its routes.
+    /// Whether every configured neighbour has sent its routes in its current session.
     pub(crate) are_complete: bool,
 }
 

@@ -19,7 +19,7 @@ use crate::workloads::protocol;
 
 /// How often a starting copy is probed.
 const ASK_EVERY: Duration = Duration::from_millis(50);
-/// How often a healthy copy is probed, and how many probes may fail in a row.
+/// How often a healthy copy is probed, and how many probes must fail in a row before it is killed.
 const WATCH_EVERY: Duration = Duration::from_secs(5);
 const FAILURES_MAX: u32 = 3;
 
@@ -110,7 +110,8 @@ impl Copies {
         can_run
     }
 
-    /// Runs a copy, or reports that it failed to start if this node lacks its driver.
+    /// Runs a copy, or reports that it failed to start if this node lacks its driver. With `may_run`, a copy that
+    /// already runs is adopted.
     pub(crate) fn run(&self, task: Task, may_run: bool) {
         let workload = task.workload;
         if !self.can_run(&task) {
@@ -123,7 +124,8 @@ impl Copies {
         let _ = copy.orders.send(Order::Run { task: Box::new(task), may_run });
     }
 
-    /// Switches a copy to another description or flavour. A copy that already has the same shape is left running.
+    /// Switches a copy to another description or flavour. A copy that already has the same shape is left running, and
+    /// reported as adapted.
     pub(crate) fn adapt(&self, task: Task) {
         let workload = task.workload;
         if !self.can_run(&task) {
@@ -206,7 +208,7 @@ impl Copies {
         serving
     }
 
-    /// Takes the request counts of an instance, if its copy is healthy.
+    /// Returns and resets the request counts of an instance; `None` if its copy is not healthy.
     pub(crate) fn drain_counts(
         &self,
         instance: &InstanceId,
@@ -238,7 +240,7 @@ impl Copies {
         })
     }
 
-    /// The end of the log of a copy.
+    /// The end of the log of a copy; `None` if the copy or its driver is unknown.
     pub(crate) fn log(&self, workload: WorkloadId, bytes_max: usize) -> Option<std::io::Result<Vec<u8>>> {
         let driver = self.table().get(&workload)?.driver.clone()?;
         Some(self.drivers.get(&driver)?.log(workload, bytes_max))
@@ -406,8 +408,8 @@ impl Supervisor {
         self.tell(Input::NotStarted { workload: self.workload, cause }).await;
     }
 
-    /// Stops the copy, and returns when it is dead. Retries if the driver cannot confirm the death, because hardware
-    /// that may still be in use must not be reserved again.
+    /// Stops the copy, and returns when it is dead. With `waits`, the copy first finishes its open requests. Retries if
+    /// the driver cannot confirm the death, because hardware that may still be in use must not be reserved again.
     async fn end(&self, waits: bool) {
         if waits {
             let backend = self.copies.table().get(&self.workload).map(|copy| Arc::clone(&copy.backend));
@@ -456,7 +458,7 @@ impl Supervisor {
             let state = format!("{state:?}").to_lowercase();
             self.copies.events.publish(NodeEvent::Copy { workload: workload_text(self.workload), instance, state });
         }
-        // This must come first: a draining copy must get no more requests.
+        // The routes are updated before the copy is ended, so that a draining copy gets no more requests.
         if let Some(on_change) = self.copies.on_change.get() {
             on_change();
         }

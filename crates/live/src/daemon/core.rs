@@ -36,7 +36,7 @@ use crate::recorder::{Change, Recorder};
 /// The retry interval of a failed write.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// How many events are handled before their records are written together.
+/// How many queued events are handled after the first one, before their records are written together (group commit).
 const BATCH_MAX: usize = 256;
 
 pub(crate) struct Core {
@@ -62,7 +62,7 @@ pub(crate) struct Core {
     pub(crate) stalled: Option<(Fault, Instant)>,
     /// Events of copies while the journal could not be written.
     deferred: Vec<Input>,
-    /// When the window of each instance ends.
+    /// When the observation window of each instance ends.
     pub(crate) windows: BTreeMap<InstanceId, Instant>,
     /// When the owner's policy is next evaluated for evictions and shrinks; `None` if it has no such rules.
     pub(crate) owner_at: Option<Instant>,
@@ -235,7 +235,7 @@ impl Core {
                 }
             }
             LinkEvent::Received { neighbour, session, envelope } => {
-                // A message from an older connection counts as lost.
+                // A message from an older session is late or a duplicate, and is dropped, as if it had been lost.
                 if self.up.get(&neighbour) == Some(&session) {
                     self.received(neighbour, *envelope);
                 }

@@ -16,10 +16,10 @@ use crate::fault::Fault;
 use crate::identity::Identity;
 use crate::seams::Task;
 
-/// How many verified descriptions are cached.
+/// The maximum number of cached descriptions. When it is reached, the cache is cleared.
 const KEPT_MAX: usize = 256;
 
-/// The maximum size of a value in a node's store.
+/// The maximum size of a value in a node's store, in bytes.
 const VALUE_BYTES_MAX: u64 = 64 << 10;
 
 /// The cache of verified descriptions.

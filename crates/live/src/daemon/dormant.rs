@@ -1,8 +1,8 @@
-//! Instances whose copies do not run: they sleep, or start because a client request woke them.
+//! Scale to zero: instances whose copies do not run, because they sleep or are still starting after they were woken.
 //!
 //! Requests are routed to a sleeping instance like to any other. The data plane finds the instance in
-//! [`Routes::dormant`](crate::seams::Routes::dormant), asks the node to wake it, and holds the request until its copy
-//! serves or the node's manager inhibits the wake-up.
+//! [`Routes::dormant`](crate::seams::Routes::dormant), asks the node to wake it, and holds the request during the cold
+//! start, until the copy serves or the node's manager inhibits the wake-up.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,7 +41,8 @@ impl Sleepers {
         self.known.contains_key(instance)
     }
 
-    /// Takes the counts of client requests that would have reached an instance, if it is dormant.
+    /// Returns and resets the counts of client requests that would have reached an instance; `None` if it is not
+    /// dormant.
     pub(crate) fn drain_counts(
         &self,
         instance: &InstanceId,

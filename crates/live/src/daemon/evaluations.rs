@@ -34,7 +34,8 @@ impl Core {
                 }
             }
         }
-        // An instance whose agent had its last evaluation during a transfer is evicted before the next evaluation.
+        // An instance that could not be evicted because it was being transferred is evicted before its agent evaluates
+        // again.
         self.evict(!due.is_empty());
         for instance in &due {
             let Some(counts) = self.drain_counts(instance) else {
@@ -71,8 +72,8 @@ impl Core {
         }
     }
 
-    /// Takes the counts of client requests that reached an instance, or would have reached it if it were awake. Returns
-    /// `None` if the instance is awake and its copy is not healthy.
+    /// Returns and resets the counts of client requests that reached an instance, or would have reached it if it were
+    /// awake. Returns `None` if the instance is awake and its copy is not healthy.
     fn drain_counts(&self, instance: &InstanceId) -> Option<BTreeMap<(Option<NodeId>, u32), u64>> {
         self.copies.drain_counts(instance).or_else(|| self.sleepers.drain_counts(instance))
     }
@@ -85,7 +86,8 @@ impl Core {
         }
     }
 
-    /// Also evaluates the shadow policy, and reports its proposal if it differs.
+    /// Evaluates the shadow policy of an instance's application, if it has one, with the same knowledge. Publishes an
+    /// event if its proposal differs.
     pub(crate) fn compare_with_shadow(&mut self, instance: &InstanceId, proposal: Option<&Proposal>, has_failed: bool) {
         let Some(knowledge) = self.memory.knowledge(instance) else { return };
         if let Some(difference) = self.shadows.compare(instance, &knowledge, proposal, has_failed) {

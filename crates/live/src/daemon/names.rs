@@ -8,8 +8,8 @@ use mario_colony::routing::Names;
 use mario_domain::{ApplicationId, NodeId};
 use serde::Serialize;
 
-/// How many invalid names a neighbour may announce within [`WINDOW`]. Further ones are ignored: each costs a signature
-/// check.
+/// The rate limit of a neighbour: how many invalid announcements of names are checked within [`WINDOW`]. Further ones
+/// are ignored, because each costs a signature check.
 const FAILURES_MAX: u32 = 256;
 const WINDOW: Duration = Duration::from_mins(1);
 
@@ -53,7 +53,8 @@ impl NameBook {
         NameBook { colony: colony.to_ascii_lowercase(), ..NameBook::default() }
     }
 
-    /// Updates the holders from all known applications and their names. Returns new conflicts.
+    /// Recomputes the holders from all known applications and their names. Returns the conflicts that are new since the
+    /// last call.
     pub(crate) fn update(&mut self, known: &[(&ApplicationId, Option<&Names>)]) -> Vec<Conflict> {
         let mut before = std::mem::take(&mut self.holders);
         for (application, _) in known {
@@ -117,7 +118,8 @@ impl NameBook {
         *failures += 1;
     }
 
-    /// An application is always reachable by its id, which its certificate carries: `shop` and `shop.COLONY`.
+    /// The host names that always belong to an application, because its certificate carries its id: `shop.COLONY` and
+    /// `shop`, in lower case.
     fn own_hosts(&self, application: &ApplicationId) -> [String; 2] {
         let id = application.to_string().to_ascii_lowercase();
         [format!("{id}.{}", self.colony), id]

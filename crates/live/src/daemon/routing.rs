@@ -42,7 +42,7 @@ impl Core {
         }
     }
 
-    /// Whether every neighbour has sent its routes.
+    /// Whether every configured neighbour has sent its routes in its current session.
     fn are_routes_complete(&self) -> bool {
         self.config.neighbours.iter().all(|neighbour| self.router.has_routes_from(&neighbour.id))
     }
@@ -50,7 +50,7 @@ impl Core {
     /// Sends the router's messages. None of them depends on the disk.
     pub(crate) fn send_routes(&mut self) {
         for (to, message) in std::mem::take(&mut self.hosted.outbox) {
-            // Routes belong to the session, not to a journal: the peer of a new session has received all of them.
+            // Routes belong to a session, not to a journal: in each session, all of them are announced again.
             let envelope = Envelope::new(self.node.journal(), None, Body::Routing(message));
             self.links.send(&to, &envelope);
         }

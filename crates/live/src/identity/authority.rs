@@ -38,7 +38,7 @@ pub struct Issued {
 }
 
 impl Authority {
-    /// Creates an authority for a colony.
+    /// Creates an authority for a colony, whose certificate is valid for `days` days.
     pub fn new(colony: &str, days: u32) -> Result<Authority, Fault> {
         check_name("a colony", colony)?;
         let key = new_key()?;
@@ -86,7 +86,7 @@ impl Authority {
         &self.certificate_pem
     }
 
-    /// Issues a key and a certificate. `days` may be negative, for an expired certificate.
+    /// Issues a key and a certificate that is valid for `days` days. With a negative number, it has already expired.
     pub fn issue(&self, certified: &Certified, days: i64) -> Result<Issued, Fault> {
         self.issue_between(certified, days.min(0), days)
     }

@@ -157,7 +157,7 @@ impl Identity {
         Ok(roots)
     }
 
-    /// TLS for servers: clients must have a certificate of the colony.
+    /// TLS for servers: clients must have a certificate of the colony's authority.
     pub fn server(&self, protocols: &[&[u8]]) -> Result<Arc<ServerConfig>, Fault> {
         let failed = |error: Box<dyn std::error::Error + Send + Sync>| Fault::new("cannot set up TLS").caused_by(error);
         let provider = Arc::new(provider());
@@ -174,7 +174,7 @@ impl Identity {
         Ok(Arc::new(config))
     }
 
-    /// TLS for clients.
+    /// TLS for connections to a node, whose certificate must be the expected one.
     pub fn client(&self, expected: Expected, protocol: &[u8]) -> Result<Arc<ClientConfig>, Fault> {
         let failed = |error: rustls::Error| Fault::new("cannot set up TLS").caused_by(error);
         let provider = Arc::new(provider());

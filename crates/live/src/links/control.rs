@@ -19,8 +19,8 @@ use crate::daemon::{Event, NodeEvent};
 use crate::fault::Fault;
 use crate::identity::{CONTROL_PROTOCOL, Expected, Subject};
 
-/// How many frames a neighbour may send in a burst, and per second on average. Frames beyond that wait in the
-/// neighbour's own queue.
+/// The rate limit of a neighbour: how many frames it may send in a burst, and per second on average. Frames beyond that
+/// wait in the neighbour's own queue.
 const BURST_FRAMES: f64 = 4_000.0;
 const FRAMES_PER_SECOND: f64 = 2_000.0;
 

@@ -107,7 +107,7 @@ impl Recorder {
         }
     }
 
-    /// The line of a report; `None` for a report whose content is in records.
+    /// The line of a report; `None` for a report that the trace leaves out, mostly because records have its content.
     pub(super) fn reported(&mut self, report: &Report) -> Option<PartLine> {
         let happened = match report {
             Report::Evaluated { instance, seen, .. } => return Some(self.evaluation(instance, seen)),
@@ -181,7 +181,7 @@ impl Recorder {
         }))
     }
 
-    /// The verdict on an agent's proposal, if it was inhibited.
+    /// The line of an inhibited proposal of an agent; `None` for other verdicts.
     fn judged(request: &Request, verdict: &Verdict) -> Option<PartLine> {
         // Accepted proposals are in the journal.
         let Verdict::Inhibited(inhibition) = verdict else { return None };

@@ -1,4 +1,4 @@
-//! Bodies in transit: buffered for one retry, bounded, and aborted when idle.
+//! Bodies in transit: buffered for retries, bounded in size, and aborted when idle.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -57,7 +57,7 @@ pub(super) struct Replay {
 
 struct ReplayState {
     incoming: Timed,
-    /// The bytes read so far, up to the limit of the buffer.
+    /// The bytes read so far; empty once they exceed the limit of the buffer.
     kept: VecDeque<Bytes>,
     kept_bytes: usize,
     kept_max: usize,
@@ -98,7 +98,7 @@ impl Replay {
         Replay { state: Some(Arc::new(Mutex::new(state))) }
     }
 
-    /// Returns the body for the next attempt. Bodies of earlier attempts end.
+    /// Returns the body for the next attempt. Bodies of earlier attempts fail from then on.
     pub(super) fn attempt(&self) -> Body {
         let Some(state) = &self.state else { return empty() };
         let number = {

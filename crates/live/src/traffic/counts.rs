@@ -79,7 +79,7 @@ impl RequestCounts {
         known.map_or(added, |(_, counts)| Arc::clone(counts))
     }
 
-    /// Takes the counts, in order.
+    /// Returns the counts by last hop and latency, and resets them.
     pub fn drain(&self) -> BTreeMap<(Option<NodeId>, u32), u64> {
         let mut drained = BTreeMap::new();
         self.own.drain(|latency, count| *drained.entry((None, latency)).or_default() += count);

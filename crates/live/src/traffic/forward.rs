@@ -41,17 +41,18 @@ pub struct Totals {
     pub answered_here: AtomicU64,
     /// Requests answered through a neighbour.
     pub answered_by_neighbours: AtomicU64,
-    /// Requests retried elsewhere after a failure.
+    /// Retries of requests after a failure.
     pub retried: AtomicU64,
-    /// Requests that returned from a dead end.
+    /// Returns of requests from a dead end.
     pub backed_up: AtomicU64,
-    /// Requests answered with an error because no instance answered.
+    /// Requests that this node answered with an error of its own, because no instance answered or the request was
+    /// invalid.
     pub failed: AtomicU64,
     /// Connections and streams that were tunnelled.
     pub tunnelled: AtomicU64,
 }
 
-/// The first pause of a request without a route; it doubles each time.
+/// The first pause of a request without a route; it doubles each time, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 /// The first pause of a request that woke an instance, before it is checked whether the copy is healthy.
 const WAKE_PAUSE: Duration = Duration::from_millis(2);
@@ -87,7 +88,7 @@ pub(super) enum NextStep {
     /// An instance here that sleeps or is waking.
     Wake(Dormant),
     Hop(NextHop),
-    /// There is no route, or all copies on it are full.
+    /// There is no route, all copies here are full, or the request has no hops left.
     DeadEnd(Failure),
 }
 
@@ -123,8 +124,8 @@ impl Forwarder {
         }
     }
 
-    /// Checks a client's request. If its name is unknown, waits a little, because a node that has just started learns
-    /// names from its neighbours.
+    /// Checks a client's request. If its name is unknown and not all neighbours have sent their routes, waits for them,
+    /// at most for [`Settings::hold`].
     async fn depart_in_time(&self, parts: &mut Parts) -> Result<Journey, Failure> {
         let begun = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -307,8 +308,8 @@ impl Forwarder {
         }
     }
 
-    /// Returns the nearest copy that admits the request, or else the nearest neighbour that the request has not
-    /// visited.
+    /// Returns a copy here that admits the request, or else a dormant instance here to wake, or else the nearest
+    /// neighbour that the request has not visited.
     pub(super) fn next_step(&self, journey: &Journey) -> NextStep {
         let routes = self.routes.load();
         let mut is_busy = false;
@@ -340,8 +341,9 @@ impl Forwarder {
         }
     }
 
-    /// Asks the node to wake a sleeping instance, and waits until it serves or the manager has inhibited the wake-up.
-    /// If the instance stays asleep, the request is still counted for its agent, as if it had reached the instance.
+    /// Asks the node to wake a sleeping instance (scale to zero), and waits for its cold start: until it serves, the
+    /// manager has inhibited the wake-up, or [`Settings::wake`] has passed. If the instance stays asleep, the request
+    /// is still counted for its agent, as if it had reached the instance.
     pub(super) async fn wake(&self, dormant: &Dormant, journey: &mut Journey) {
         let begun = Instant::now();
         dormant.wake_handle.wake();

@@ -2,8 +2,8 @@
 //!
 //! A client requests a tunnel by `Upgrade` (HTTP/1.1), by an extended `CONNECT` (HTTP/2, RFC 8441) or by a plain
 //! `CONNECT`, which is raw TCP to the copy. Between nodes a tunnel is always an extended `CONNECT`, over the link that
-//! requests use. A tunnel is routed once. It keeps its copy from draining until one side ends the tunnel or the copy's
-//! drain times out.
+//! requests use. A tunnel is routed once. It keeps its copy from draining until the tunnel ends or the copy's drain
+//! times out.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

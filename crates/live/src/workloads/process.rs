@@ -439,7 +439,7 @@ impl Shared {
         Ok(running)
     }
 
-    /// Removes the oldest directories of ended copies.
+    /// Removes the oldest directories of ended copies; the newest [`ENDED_KEPT`] stay.
     fn prune(&self) {
         let Ok(workspaces) = Workspace::all(&self.context.directory) else { return };
         let closed: Vec<_> = workspaces.into_iter().filter(|(_, workspace)| !workspace.is_open()).collect();

@@ -169,7 +169,7 @@ impl Answers {
     }
 }
 
-/// Consumes processor time. Sleeping instead would let one instance serve any rate.
+/// Spins until this much time has passed. Sleeping instead would let one instance serve any rate.
 fn burn(work: Duration) {
     let begin = Instant::now();
     while begin.elapsed() < work {

@@ -6,7 +6,7 @@ use crate::seams::Run;
 
 use super::cgroup::Limits;
 
-/// The settings of a descriptor.
+/// The settings of a run, parsed and checked.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Settings {
     /// The resource limits of the workload.
@@ -63,7 +63,7 @@ pub enum Protocol {
     H2c,
 }
 
-/// The protocol that settings name.
+/// The protocol that settings name; HTTP/1.1 by default.
 pub fn protocol(settings: &BTreeMap<String, String>) -> Result<Protocol, String> {
     match settings.get("protocol").map(String::as_str) {
         None | Some("http1") => Ok(Protocol::Http1),
