@@ -1,7 +1,7 @@
 //! Faults drawn from a seed: daemons are killed and restarted, links are cut and healed.
 //!
-//! In a tree, a cut link is a partition. At most one node is down and at most one link is cut at a time, so that the
-//! colony has to recover from every fault before the next of its kind begins.
+//! In a tree, a cut link is a partition. At most one node is down and at most one link is cut at a time, so that every
+//! fault ends before the next of its kind begins.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::plan::Plan;
 
-/// The mean time between two faults.
+/// The mean time between two draws. A draw while a fault of the same kind is open has no effect.
 const PAUSE_MEAN: Duration = Duration::from_secs(4);
 /// The minimum and the maximum duration of a fault.
 const LASTS_MIN: Duration = Duration::from_secs(2);
@@ -52,8 +52,8 @@ pub struct Planned {
     pub fault: Fault,
 }
 
-/// Draws the faults of a run. The result is a pure function of the plan, the seed and the length. All faults end well
-/// before the end of the run, so that anything still broken at the end is a failure to recover.
+/// Draws the faults of a run. The result is a pure function of the plan, the seed and the length. All faults end at
+/// least eight seconds before the end of the run, so that anything still broken at the end is a failure to recover.
 pub fn draw(plan: &Plan, seed: u64, length: Duration) -> Vec<Planned> {
     let mut random = Pcg64Mcg::seed_from_u64(seed ^ 0x6368_616f_7321_0000);
     let last = length.saturating_sub(LASTS_MAX);

@@ -98,11 +98,11 @@ pub struct FailedRequest {
 /// The results of the requests to one application.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Requests that were sent.
+    /// Requests that have ended, answered or not.
     pub requests: u64,
     /// Requests without an answer, by reason.
     pub failures: BTreeMap<Failure, u64>,
-    /// Response times of those that were answered, in microseconds.
+    /// Response times of the answered requests, in microseconds; at most the first million.
     pub times_us: Vec<u32>,
     /// The sum of all response times, in microseconds.
     pub sum_us: u64,
@@ -183,7 +183,7 @@ impl Clients {
         self.shared.tallies.iter().map(lock).collect()
     }
 
-    /// Requests so far, and those that failed.
+    /// How many requests have ended so far, and how many of them failed.
     pub(crate) fn counts(&self) -> (u64, u64) {
         let lock = |tally: &Mutex<Tally>| {
             let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
@@ -198,7 +198,7 @@ impl Clients {
         self.shared.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Stops sending requests, and waits for the open ones.
+    /// Stops sending requests, and waits for the open ones, at most until their timeout.
     pub(crate) async fn end(&mut self) {
         self.tasks.shutdown().await;
         let all = self.shared.places.acquire_many(OPEN_REQUESTS_MAX as u32);
@@ -250,7 +250,7 @@ impl Shared {
         self.tallies[application].lock().unwrap_or_else(PoisonError::into_inner).count(outcome);
     }
 
-    /// Sends one request to an application through an access point. Returns the response time.
+    /// Sends one request to an application through an access point. Returns the response time, or why it failed.
     async fn request(&self, place: usize, application: usize) -> Result<Duration, Failure> {
         let begin = Instant::now();
         let before = *self.ingresses[place].borrow();
@@ -322,7 +322,8 @@ impl Shared {
     }
 }
 
-/// Waits until every access point reaches every application, at most for `patience`. Returns whether they do.
+/// Waits until every access point reaches every application that has users, at most for `patience`. Returns whether
+/// they do.
 pub(crate) async fn wait_until_served(
     plan: &Arc<Plan>,
     ingresses: &[watch::Receiver<IngressState>],

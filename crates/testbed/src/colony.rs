@@ -27,7 +27,7 @@ use crate::summary::{Ending, Operations, Summary};
 const SERVING: Duration = Duration::from_mins(5);
 /// How often progress is reported.
 pub(crate) const TICK: Duration = Duration::from_millis(500);
-/// How often nodes are queried for their instances while there are faults.
+/// How often nodes are queried for their instances in a run with faults.
 const ASK: Duration = Duration::from_secs(2);
 /// How long a node may take to accept a deploy; it may still be searching for processes that a previous daemon left
 /// running.

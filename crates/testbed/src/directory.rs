@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! DIR/colony/ca.pem ca.key operator.pem operator.key   the authority, and the operator who deploys
-//! DIR/applications/ID.signed                           the applications, signed by their owners
+//! DIR/applications/ID.signed ID.pem ID.key             one application: signed, and the certificate of its owner
 //! DIR/nodes/ID/node.toml node.pem node.key             one node
 //! DIR/nodes/ID/data/                                   its journal, its trace and the files of its workloads
 //! DIR/nodes/ID/log.jsonl                               the log of its daemon

@@ -43,8 +43,8 @@ impl DashboardFeed {
         self.operators[node].send_replace(address.to_string());
     }
 
-    /// Publishes the current state. `at` is the time since the clients started, and `faults` are those that have not
-    /// ended.
+    /// Publishes the current state. `at` is the time since the clients started, `before` has the number of requests of
+    /// each application at the previous call, and `faults` are those that have not ended.
     pub(crate) fn show(&self, plan: &Plan, at: Duration, tallies: &[Tally], before: &[u64], faults: &[String]) {
         if self.picture.is_closed() {
             return;

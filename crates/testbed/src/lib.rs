@@ -34,8 +34,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** every process started here has ended when [`run`] returns, even with an error. **Invariant:** every
-//! socket is bound to loopback.
+//! **Invariant:** every process started here has ended when [`run`] returns, even with an error.
+//!
+//! **Invariant:** every socket is bound to loopback.
 //!
 //! The node itself is in `live`, and the output for users in `cli`.
 

@@ -67,7 +67,7 @@ pub struct PlannedNode {
     pub is_access_point: bool,
     /// Facts about it.
     pub facts: BTreeMap<String, PlainValue>,
-    /// The text of its acceptance policy.
+    /// The text of its acceptance policy; `None` if it accepts every instance that fits.
     pub acceptance: Option<String>,
 }
 
@@ -101,7 +101,7 @@ pub struct PlannedApplication {
     pub facts: BTreeMap<String, PlainValue>,
     /// The flavours that it can run in.
     pub flavours: Vec<FlavourFile>,
-    /// How its instances sleep.
+    /// How its instances sleep; `None` if they never sleep.
     pub sleep: Option<SleepFile>,
 }
 
@@ -130,13 +130,13 @@ pub struct PlannedUser {
 }
 
 impl PlannedUser {
-    /// Returns the access point of the user at a time in units of the scenario.
+    /// Returns the access point of the user at a time in units of the scenario; `None` while the user is away.
     pub fn place(&self, units: f64) -> Option<usize> {
         let past = self.moves.partition_point(|(from, _)| *from <= units);
         past.checked_sub(1).and_then(|last| self.moves[last].1)
     }
 
-    /// When the user arrives for the first time.
+    /// When the user arrives for the first time, in units of the scenario; `None` if never.
     pub fn arrival(&self) -> Option<f64> {
         self.moves.iter().find(|(_, place)| place.is_some()).map(|(from, _)| *from)
     }

@@ -91,7 +91,8 @@ impl Reach {
         };
         assert!(place < self.nodes && application < self.applications, "they are of the plan");
         let mut last_fault: Option<Instant> = None;
-        // The times at which faults or reachability change, from the start of the request on.
+        // From the start of the request on: whether it was ever cut off, since when an instance is reachable without a
+        // new fault, and the longest such time.
         let mut was_cut_off = false;
         let mut undisturbed_since = begin;
         let mut longest = Duration::ZERO;

@@ -58,7 +58,7 @@ impl Relays {
         })
     }
 
-    /// Sets the address at which the daemon of a node listens for neighbours.
+    /// Sets the address at which the daemon of a node listens for neighbours; `None` while it is down.
     pub(crate) fn set_target(&self, node: usize, address: Option<SocketAddr>) {
         self.targets[node].send_replace(address);
     }

@@ -25,11 +25,11 @@ pub struct Summary {
     pub seed: u64,
     /// Daemons.
     pub nodes: usize,
-    /// Users who sent requests.
+    /// Users who are connected to an access point at some time of the scenario.
     pub users: usize,
     /// Time units of the scenario per second.
     pub speed: f64,
-    /// The time from the start of the first process until every access point reached every application, in seconds.
+    /// The time from the start of the run until every access point reached every application with users, in seconds.
     pub startup_s: f64,
     /// How long clients sent requests, in seconds.
     pub duration_s: f64,
@@ -41,7 +41,7 @@ pub struct Summary {
     pub failed: u64,
     /// Failed requests, by reason.
     pub failures: BTreeMap<String, u64>,
-    /// Response times of all answered requests, in milliseconds.
+    /// Response times of all answered requests, in milliseconds; `None` without any.
     pub response_ms: Option<Percentiles>,
     /// Accepted migrations.
     pub migrate: u64,
@@ -76,15 +76,16 @@ pub struct ApplicationSummary {
     pub requests: u64,
     /// Failed requests.
     pub failed: u64,
-    /// Response times of the answered ones, in milliseconds.
+    /// Response times of the answered ones, in milliseconds; `None` without any.
     pub response_ms: Option<Percentiles>,
-    /// The share of answered requests whose round trip took longer than twice the tolerated latency.
+    /// The share of answered requests whose round trip took longer than twice the tolerated latency; `None` without
+    /// any.
     pub late_share: Option<f64>,
     /// Instances at the end.
     pub instances: usize,
 }
 
-/// Response times.
+/// Response times, in milliseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Percentiles {
     /// The mean.
@@ -137,7 +138,7 @@ pub struct Operations {
     pub undeploy: u64,
     /// Inhibited requests.
     pub inhibited: u64,
-    /// Evaluations.
+    /// Evaluations in the logs: those with a proposal, or without a valid answer.
     pub evaluations: u64,
     /// Evaluations without a valid answer.
     pub evaluations_failed: u64,
