@@ -1,8 +1,8 @@
-//! No locked version has a known defect.
+//! No locked version of a dependency has a known vulnerability, is unsound or is unmaintained, unless that is accepted.
 //!
 //! [`DATABASE`] holds the advisories of <https://rustsec.org> about the packages in Cargo.lock, as of the last look-up.
-//! It is part of the workspace, so that the result for a commit does not depend on the day or on a network. The
-//! drawback is that it becomes outdated: [`age::warning`] warns about that, but never fails a test.
+//! It is part of the workspace, so the result for a commit does not depend on the day or on a network. The drawback is
+//! that it becomes outdated. [`age::warning`] warns about that, but no test fails because of it.
 
 pub mod age;
 

@@ -15,7 +15,7 @@ pub const BANS: &str = "clippy.toml";
 const BLOCK_OPENS: &str = "```text deterministic";
 const BLOCK_CLOSES: &str = "```";
 
-/// Bans that must be in the file, one of each kind.
+/// Bans that must be in the file, for each source of nondeterminism: hash order, clocks, the environment and files.
 const NEEDED: [&str; 6] = [
     "std::collections::HashMap",
     "std::collections::HashSet",
@@ -75,7 +75,7 @@ fn exceptions(workspace: &Workspace, names: &BTreeSet<&str>) -> Vec<Finding> {
     findings
 }
 
-/// The attributes that lift a ban.
+/// The attributes that lift a ban, from their `#` on.
 fn attributes(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(LINTS).filter_map(|(at, _)| {
         let start = text[..at].rfind('#')?;

@@ -37,7 +37,8 @@ fn lines_with(file: &SourceFile, patterns: &[&str], message: &str) -> Vec<Findin
     findings
 }
 
-/// Whether the match stands alone and is not part of a longer word, such as a web address or an identifier.
+/// Whether the match is not part of a longer word, such as a web address or an identifier. More characters may follow a
+/// path.
 fn stands_alone(line: &str, start: usize, pattern: &str) -> bool {
     let is_word = |character: char| character.is_alphanumeric() || "_-.".contains(character);
     let before = line[..start].chars().next_back();

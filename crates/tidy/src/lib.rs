@@ -1,7 +1,9 @@
 //! Checks that the workspace follows the rules in its documents.
 //!
-//! Start at [`check`]: it reads a workspace once and applies each rule to it. A rule is one module with one function
-//! from the [`Workspace`] to its [`Finding`]s, and one fixture in `tests/it` that proves that it can fail.
+//! Start at [`Workspace::read`], which reads a workspace once, and [`check`], which applies the rules to it. A rule is
+//! a module with a function that returns its [`Finding`]s, and has a fixture in `tests/it` that proves that it can
+//! fail. [`licences`], [`duplicates`] and [`public_api`] need more than the text of the workspace, so tests apply them
+//! separately.
 //!
 //! | module | rule |
 //! |---|---|
@@ -45,7 +47,7 @@ pub use finding::Finding;
 pub use metadata::{Package, packages};
 pub use workspace::{Member, SourceFile, Workspace};
 
-/// Applies every rule to the workspace.
+/// Applies every rule that needs only the text of the workspace.
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
     [
         architecture::check(workspace),

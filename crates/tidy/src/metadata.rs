@@ -14,11 +14,11 @@ pub struct Package {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Its declared licence, an SPDX expression.
+    /// Its declared licence, an SPDX expression; `None` if it declares none.
     pub licence: Option<String>,
 }
 
-/// Every package that the workspace can link on any platform, including its own.
+/// Every package that the workspace can link on any platform and with any features, including its own crates.
 pub fn packages(root: &Path) -> io::Result<Vec<Package>> {
     let metadata = read(root, &["--locked", "--all-features"])?;
     Ok(array(&metadata["packages"])

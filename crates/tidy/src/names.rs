@@ -7,7 +7,7 @@ use crate::{Finding, Workspace};
 
 const SAY_NOTHING: [&str; 9] = ["util", "utils", "utilities", "helper", "helpers", "common", "misc", "stuff", "mod"];
 
-/// Names that types once had, each with the one word for the concept.
+/// Names that types once had, each with its replacement.
 const RETIRED: [(&str, &str); 18] = [
     ("Blindness", "NameInvariance"),
     ("Crowd", "Cohort"),
@@ -62,7 +62,7 @@ fn inline_module(line: &str) -> Option<&str> {
     (visibility.is_empty() || visibility.starts_with("pub")).then_some(name)
 }
 
-/// The name of the type that a line defines.
+/// The name of the type that a line defines; `None` if it defines none.
 fn defined_type(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
     words.next().filter(|word| matches!(*word, "struct" | "enum" | "trait" | "type"))?;

@@ -1,4 +1,5 @@
-//! Every crate starts with documentation: what it does, where to start reading, and what it never does.
+//! Every library and binary opens with documentation, which should say what it does, where to start reading, and what
+//! it never does. The rule checks only that it is there.
 
 use crate::{Finding, Workspace};
 

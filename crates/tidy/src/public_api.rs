@@ -101,8 +101,8 @@ impl Baseline {
         }
     }
 
-    /// Whether a version may have breaking changes: its major version must be higher than that of the baseline, or before
-    /// 1.0 its minor version.
+    /// Whether a version may have breaking changes. After a release, its major version must be higher than that of the
+    /// baseline, or before 1.0 its minor version.
     pub fn may_break_in(&self, version: &Version) -> bool {
         let rank = |version: &Version| if version.major == 0 { (0, version.minor) } else { (version.major, 0) };
         !self.is_released || rank(version) > rank(&self.version)

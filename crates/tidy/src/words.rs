@@ -1,8 +1,8 @@
 //! Comments and pages are in plain technical English: retired phrases do not return.
 //!
 //! Only prose is searched: the comments of Rust files and all Markdown. Names, strings and messages are left to their
-//! authors. [`LIST`] has the number of remaining occurrences of each phrase. The number may not grow, and must be
-//! lowered when occurrences are removed.
+//! authors. [`LIST`] has the number of remaining occurrences of each phrase. A number may not grow, and must be lowered
+//! when occurrences are removed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -100,7 +100,7 @@ fn files_with<'a>(workspace: &'a Workspace, phrase: &str) -> BTreeMap<&'a str, u
     counted.collect()
 }
 
-/// The prose of a file in lower case, with single spaces; `None` for other kinds of files.
+/// The prose of a Rust or Markdown file in lower case, with single spaces; `None` for other files.
 fn prose(file: &SourceFile) -> Option<String> {
     let lines: Vec<&str> = if file.is_rust() {
         file.text.lines().filter_map(comment).flat_map(str::split_whitespace).collect()

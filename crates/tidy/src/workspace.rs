@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::metadata::{self, array, text};
 
-/// Directories to skip. Build output is recognised by the tag that cargo puts into it.
+/// Directories to skip, besides build output, which is recognised by the tag that cargo puts into it.
 const FOREIGN_DIRECTORIES: [&str; 2] = [".git", "node_modules"];
 const BUILD_OUTPUT_TAG: &str = "CACHEDIR.TAG";
 
-/// The maximum size of a text file: longer files are data.
+/// The maximum size of a text file, in bytes. Longer files are data, and are skipped.
 const TEXT_SIZE_BYTES_MAX: u64 = 1 << 20;
 
 /// A workspace.
@@ -20,9 +20,9 @@ const TEXT_SIZE_BYTES_MAX: u64 = 1 << 20;
 pub struct Workspace {
     /// Its directory.
     pub root: PathBuf,
-    /// Its crates, by directory name.
+    /// Its crates, sorted by name.
     pub members: Vec<Member>,
-    /// Its text files, by path.
+    /// Its text files, sorted by path.
     pub files: Vec<SourceFile>,
 }
 
@@ -33,11 +33,11 @@ pub struct Member {
     pub name: String,
     /// Its manifest, relative to the root.
     pub manifest: String,
-    /// Crates of the workspace that it links.
+    /// The names of the crates of the workspace that it links.
     pub dependencies: Vec<String>,
-    /// Crates of the workspace that only its tests and its build link.
+    /// The names of the crates of the workspace that only its tests or its build script link.
     pub test_dependencies: Vec<String>,
-    /// The files that its libraries and binaries begin with, relative to the root.
+    /// The root source files of its libraries and binaries, relative to the root of the workspace.
     pub openings: Vec<String>,
 }
 

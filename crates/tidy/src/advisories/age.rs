@@ -6,10 +6,10 @@ use toml::value::Date;
 
 use super::{DATABASE, Database};
 
-/// The maximum age of a look-up before [`warning`] asks for another.
+/// The age of a look-up, in days, up to which [`warning`] returns nothing.
 pub const AGE_DAYS_MAX: i64 = 120;
 
-/// Days since 1970-01-01, in UTC.
+/// A day in UTC, as the number of days since 1970-01-01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Day(i64);
 
@@ -35,8 +35,8 @@ impl From<Date> for Day {
     }
 }
 
-/// The warning about a look-up that is too old on this day. It is not a finding, because a commit that passed must not
-/// fail later without a change.
+/// The warning about a look-up that is too old on this day; `None` if it is recent. It is not a finding, because a
+/// commit that passed must not fail later without a change.
 pub fn warning(database: &Database, today: Day) -> Option<String> {
     let age_days = today.0 - Day::from(database.looked_up).0;
     (age_days > AGE_DAYS_MAX).then(|| {

@@ -41,7 +41,7 @@ pub struct Advisory {
     /// The versions that never had the defect: those that match any of these requirements.
     #[serde(default)]
     pub unaffected: Vec<VersionReq>,
-    /// When it was withdrawn.
+    /// When it was withdrawn; `None` if it is valid.
     pub withdrawn: Option<Date>,
 }
 
@@ -49,7 +49,7 @@ pub struct Advisory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// The package can be attacked.
+    /// The package has a security vulnerability.
     Vulnerability,
     /// Safe code that uses the package can cause undefined behaviour.
     Unsound,

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-/// Names that need no path.
+/// Well-known types of the standard library, which are written without a path.
 const PRELUDE: [&str; 8] = ["Option", "Result", "Vec", "String", "Box", "Arc", "Range", "Path"];
 
 /// Writes parts of the interface of one crate.
@@ -132,7 +132,7 @@ impl Writer<'_> {
         format!("{}{}{}", self.parameters(generics), self.inputs_and_output(&inner["sig"]), self.conditions(generics))
     }
 
-    /// The words before `fn`.
+    /// The keywords before `fn`, each with a space after it.
     pub(super) fn qualifiers(inner: &Value) -> String {
         let header = &inner["header"];
         let words = [("is_const", "const "), ("is_async", "async "), ("is_unsafe", "unsafe ")];
@@ -197,7 +197,8 @@ impl Writer<'_> {
     }
 }
 
-/// The only key of an object, and its value: the JSON of an enum.
+/// The only key of an object, and its value, which is how rustdoc's JSON represents a variant with data; `None` for
+/// other values.
 pub(super) fn only_entry(value: &Value) -> Option<(&str, &Value)> {
     let object = value.as_object()?;
     let (key, inner) = object.iter().next()?;

@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The trait implementations of a type, and its inherent methods.
+    /// Writes the trait implementations of a type, and its inherent items.
     fn implementations(&mut self, inner: &'a Value, path: &str) {
         let blocks: Vec<&Value> =
             list(&inner["impls"]).filter_map(|id| self.item(id)).map(|item| &item["inner"]["impl"]).collect();
@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A function, or a type or constant of a trait.
+    /// Writes a function, an associated constant or an associated type.
     fn member(&mut self, item: &'a Value, path: &str, of: Of) {
         let Some((kind, inner)) = only_entry(&item["inner"]) else { return };
         let path = format!("{path}::{}", text(&item["name"]));
