@@ -16,8 +16,8 @@ const SETTINGS: [&str; 2] = ["book.toml", "book.css"];
 /// Marks where the generated pages are inserted in the summary.
 const MARK: &str = "<!-- reference -->";
 
-/// Writes the settings and the sources (`src`) into `directory`, replacing those of an earlier build. Returns the
-/// problems of the pages.
+/// Writes the settings and the sources (`src`) into `directory`, replacing those of an earlier build. Returns the pages
+/// of `docs` that the summary does not name, and a missing mark for the reference.
 pub fn assemble(root: &Path, directory: &Path) -> Result<Vec<Finding>, BookError> {
     for former in ["src", "html"].map(|name| directory.join(name)) {
         if former.exists() {
@@ -53,7 +53,8 @@ fn chapters(summary: &str) -> BTreeSet<String> {
     links.filter_map(|link| files::resolve(SUMMARY, &link.target)).collect()
 }
 
-/// Returns the summary with its links rewritten for the top of the sources.
+/// Returns the summary with its links rewritten for the top of the sources, and with the entries of the generated
+/// pages.
 fn moved_to_the_top(summary: &str, generated: &[Generated]) -> String {
     let mut moved = summary.to_owned();
     for link in markdown::links(summary).into_iter().filter(|link| !link.target.is_empty()) {
@@ -65,7 +66,7 @@ fn moved_to_the_top(summary: &str, generated: &[Generated]) -> String {
     moved.replace(MARK, &entries.join("\n"))
 }
 
-/// Reports the documentation pages that are missing from the summary.
+/// Reports the documentation pages that are missing from the summary, and a summary without the mark.
 fn missing_chapters(root: &Path, summary: &str, chapters: &BTreeSet<String>) -> Result<Vec<Finding>, BookError> {
     let mut findings = Vec::new();
     for path in files::below(&root.join("docs"), ".md")?.into_iter().map(|path| format!("docs/{path}")) {
@@ -79,8 +80,8 @@ fn missing_chapters(root: &Path, summary: &str, chapters: &BTreeSet<String>) -> 
     Ok(findings)
 }
 
-/// Copies the files that a page links to, including its pictures. Pages are skipped, because the summary lists them.
-/// Missing files are reported when links are checked.
+/// Copies the files that a page links to, including its pictures. Markdown pages are skipped, because the summary lists
+/// them. Missing files are skipped as well, and reported when links are checked.
 fn copy_what_is_linked(root: &Path, sources: &Path, path: &str, text: &str) -> Result<(), BookError> {
     for link in markdown::links(text).iter().filter(|link| !link.is_outside()) {
         let file = link.target.split('#').next().unwrap_or_default();

@@ -12,12 +12,12 @@ pub enum BookError {
     File(PathBuf, io::Error),
     /// A program cannot be started.
     Start(String, io::Error),
-    /// A program failed, with this output.
+    /// A program failed, or printed warnings: its name and its standard error.
     Failed(String, String),
 }
 
 impl BookError {
-    /// Adds a hint to the error.
+    /// Adds a hint to the output of a failed program; other errors stay unchanged.
     pub(crate) fn with_hint(self, hint: &str) -> Self {
         match self {
             Self::Failed(program, said) => Self::Failed(program, format!("{}\n{hint}", said.trim_end())),

@@ -1,11 +1,11 @@
-//! Files of a directory, and their paths as in links: relative to the directory, with `/` as separator.
+//! Lists, reads and writes files. Listed paths are written as in links: relative to a directory, with `/` as separator.
 
 use std::fs;
 use std::path::Path;
 
 use crate::BookError;
 
-/// Directories to skip. Build output is recognised by the tag that cargo puts into it.
+/// Directories to skip, besides build output, which is recognised by the tag that cargo puts into it.
 const FOREIGN_DIRECTORIES: [&str; 2] = [".git", "node_modules"];
 const BUILD_OUTPUT_TAG: &str = "CACHEDIR.TAG";
 
@@ -34,7 +34,8 @@ fn collect(directory: &Path, prefix: &str, ending: &str, paths: &mut Vec<String>
     Ok(())
 }
 
-/// Resolves `link` relative to the page `from`. Returns `None` if it leads outside of the directory.
+/// Resolves `link`, as written in the page `from`, to a path relative to the same directory as `from`. Returns `None`
+/// if it leads outside of that directory.
 pub(crate) fn resolve(from: &str, link: &str) -> Option<String> {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
@@ -55,7 +56,7 @@ pub(crate) fn read(path: &Path) -> Result<String, BookError> {
     fs::read_to_string(path).map_err(BookError::file(path))
 }
 
-/// Writes a file, and makes the directories above it.
+/// Writes a file, and creates the directories above it.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), BookError> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory).map_err(BookError::file(directory))?;

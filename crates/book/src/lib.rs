@@ -2,7 +2,7 @@
 //!
 //! Start at [`build`]. The sources are a copy of a part of the repository, with all files at their original paths: the
 //! pages that `docs/book/SUMMARY.md` names, the files that they link to, and a [`mod@reference`] that is generated from
-//! the code. So pages need no other links in the book than in the repository.
+//! the code. So the links of a page are the same in the repository and in the book.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -15,8 +15,9 @@
 //! mdBook is run as a separate program. Linking it would more than double the build time of this workspace, and its
 //! licence requires more than a notice.
 //!
-//! **Invariant:** writes nothing outside the given directory and that of the tool. **Invariant:** does not use the
-//! network to check links. Links to other sites are not checked.
+//! **Invariant:** writes nothing outside the given directory and that of the tool.
+//!
+//! **Invariant:** does not use the network to check links. Links to other sites are not checked.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 
@@ -44,13 +45,14 @@ pub const SUMMARY: &str = "docs/book/SUMMARY.md";
 pub struct Book {
     /// The directory with its pages.
     pub pages: PathBuf,
-    /// All problems of the book.
+    /// All problems of the book, such as broken links. They do not stop the build.
     pub findings: Vec<Finding>,
-    /// How many links were checked.
+    /// How many links of the built pages were checked.
     pub links: usize,
 }
 
-/// Builds the book of the repository `root` in `directory`, with the mdBook in `tools`, which is installed if needed.
+/// Builds the book of the repository `root` in `directory`, with an mdBook on the search path or in `tools`. It is
+/// installed in `tools` if neither exists.
 pub fn build(root: &Path, directory: &Path, tools: &Path) -> Result<Book, BookError> {
     let mut findings = links::of_repository(root)?;
     findings.extend(links::of_code(root)?);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::{BookError, Finding, files, html, markdown};
 
-/// The extensions of source files.
+/// The extensions of the files that count as source files.
 const CODE: [&str; 7] = ["rs", "pl", "py", "toml", "yaml", "slurm", "js"];
 
 /// The result of checking the links of a site.
@@ -19,7 +19,7 @@ pub struct Followed {
     pub links: usize,
 }
 
-/// Checks the links of all Markdown pages below `root`.
+/// Checks the links of all Markdown pages below `root`, except links to other sites.
 pub fn of_repository(root: &Path) -> Result<Vec<Finding>, BookError> {
     let mut findings = Vec::new();
     for path in files::below(root, ".md")? {
@@ -81,7 +81,7 @@ fn pages_named_in(line: &str) -> Vec<String> {
     paths.filter_map(|path| Some(format!("docs/{}.md", path.split_once(".md")?.0))).collect()
 }
 
-/// Checks the links of all pages of a site in a directory.
+/// Checks the links of all HTML pages of a site in a directory, except links to other sites.
 pub fn of_site(directory: &Path) -> Result<Followed, BookError> {
     let mut pages = BTreeMap::new();
     for path in files::below(directory, ".html")? {

@@ -8,20 +8,20 @@ use std::path::Path;
 /// A link or a picture of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The line on which it ends, from 1.
+    /// The line that it is in, counted from 1.
     pub line: usize,
     /// Its target, as written.
     pub target: String,
 }
 
 impl Link {
-    /// Whether it leads to another site.
+    /// Whether it leads outside of the repository.
     pub fn is_outside(&self) -> bool {
         is_outside(&self.target)
     }
 }
 
-/// Whether a target is on another site.
+/// Whether a target is outside of the repository: a web or mail address, or embedded data.
 pub fn is_outside(target: &str) -> bool {
     ["http://", "https://", "mailto:", "data:"].iter().any(|scheme| target.starts_with(scheme))
 }

@@ -15,13 +15,13 @@ pub struct MdBook {
 }
 
 impl MdBook {
-    /// Finds mdBook in the right [`VERSION`], on the search path or else in `tools`.
+    /// Finds mdBook in the right [`VERSION`], on the search path or else in `tools`; `None` if it is in neither.
     pub fn find(tools: &Path) -> Option<Self> {
         let programs = [PathBuf::from("mdbook"), installed(tools)];
         programs.into_iter().find(|program| has_version(program)).map(|program| Self { program })
     }
 
-    /// Installs mdBook in `tools`, which needs cargo and takes about a minute.
+    /// Installs mdBook in `tools` with cargo, which uses the network and takes about a minute.
     pub fn install(root: &Path, tools: &Path) -> Result<Self, BookError> {
         let version = format!("={VERSION}");
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -42,7 +42,8 @@ impl MdBook {
         Ok(Self { program: installed(tools) })
     }
 
-    /// Builds the book whose `book.toml` is in `directory`, and returns the directory of its pages.
+    /// Builds the book whose `book.toml` is in `directory`, and returns the directory of its pages. A warning of mdBook
+    /// is an error.
     pub fn build(&self, directory: &Path) -> Result<PathBuf, BookError> {
         let mut command = Command::new(&self.program);
         command.arg("build").arg(directory);
@@ -63,7 +64,7 @@ fn has_version(program: &Path) -> bool {
     output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).trim() == format!("mdbook v{VERSION}"))
 }
 
-/// Runs a program, and returns its output.
+/// Runs a program, and returns its standard error. An unsuccessful exit code is an error.
 fn run(mut command: Command, name: &str) -> Result<String, BookError> {
     let output = command.output().map_err(|error| BookError::Start(name.to_owned(), error))?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

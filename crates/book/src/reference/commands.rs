@@ -37,7 +37,7 @@ fn text(command: &mut clap::Command) -> String {
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
     let mut text = format!("# `{name}`\n\n{}\n\n```text\n{usage}\n```\n", markdown(about.lines()));
     let is_root = !name.contains(' ');
-    // Global options are listed once.
+    // Global options are listed only on the page of `mario` itself.
     let shown = |arg: &&Arg| !arg.is_hide_set() && arg.get_id() != "help" && (is_root || !arg.is_global_set());
     let (places, options): (Vec<&Arg>, Vec<&Arg>) =
         command.get_arguments().filter(shown).partition(|arg| arg.is_positional());

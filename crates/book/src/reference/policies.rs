@@ -1,4 +1,4 @@
-//! The shipped policies, with the comments at the top of their files.
+//! Generates the page of the shipped policies, each with the comment at the top of its file and its program.
 
 use std::path::Path;
 
