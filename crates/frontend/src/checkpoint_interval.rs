@@ -8,7 +8,7 @@ use mario_domain::Time;
 /// How often a checkpoint is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CheckpointInterval {
-    /// Whenever this much wall-clock time has passed.
+    /// Whenever this much wall-clock time has passed since the last one.
     Elapsed(Duration),
     /// After this number of activations of the managers.
     Cycles(u32),
@@ -39,19 +39,20 @@ impl FromStr for CheckpointInterval {
     }
 }
 
-/// When the first checkpoint is written. It is early, so that nearly every run that is killed can be resumed.
+/// The wall-clock time before the first checkpoint. It is short, so that nearly every run that is killed can be
+/// resumed.
 const FIRST: Duration = Duration::from_millis(200);
 
-/// When the next checkpoint is due.
+/// Decides when the next checkpoint is due.
 pub(crate) struct CheckpointSchedule {
     every: CheckpointInterval,
-    /// Whether a checkpoint was ever written.
+    /// Whether the run already has a checkpoint.
     is_saved: bool,
-    /// The time between two cycles.
+    /// The simulation time between two cycles.
     period: mario_domain::Duration,
-    /// When the last checkpoint was written, or the run began.
+    /// The wall-clock time at which the last checkpoint was written, or the run was started or resumed.
     since: Instant,
-    /// The simulation time of the next checkpoint.
+    /// The simulation time of the next checkpoint; never, unless the interval is a number of cycles.
     until: Time,
 }
 

@@ -1,4 +1,4 @@
-//! Drives a run: progress, checkpoints and interruption.
+//! Runs a simulation to its end, with progress, checkpoints and interruption.
 
 use std::io;
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::checkpoint_interval::{CheckpointInterval, CheckpointSchedule};
 use crate::failure::Failure;
 use crate::runs::{not_kept, not_runnable};
 
-/// How often to update the progress display.
+/// The wall-clock time between two reports of progress.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A run that is complete.
 pub struct Finished {
     /// The figures of the run.
     pub summary: Summary,
-    /// Statistics of the run: how much work was done.
+    /// How much work the simulation has done.
     pub effort: Effort,
 }
 
@@ -29,17 +29,19 @@ pub trait Observer {
     /// Whether the run should stop now. Called often, between two events.
     fn wants_to_stop(&mut self) -> bool;
 
-    /// Called when the run has reached time `now`; `emitted` client requests were sent until then.
+    /// Called when the run has reached the simulation time `now`; `emitted` client requests were sent until then.
     fn at(&mut self, now: Time, emitted: u64);
 
-    /// Called when a checkpoint was written, with its size and the time that the write took.
+    /// Called when a checkpoint of the simulation time `now` was written, with its size and the wall-clock time that
+    /// the write took.
     fn saved(&mut self, now: Time, bytes: u64, took: Duration);
 
     /// Called when a checkpoint could not be written. The run continues.
     fn not_saved(&mut self, warning: Diagnostic);
 }
 
-/// Runs a simulation to its end. If the observer stops it, writes a checkpoint and returns [`Failure::Interrupted`].
+/// Runs a simulation to its end, with checkpoints in `directory` at the interval `every`. If the observer stops it,
+/// writes a checkpoint and returns [`Failure::Interrupted`].
 pub fn finish(
     mut simulation: Simulation<'_>,
     mut kept: RunDirectory<'_>,
@@ -80,7 +82,7 @@ pub fn finish(
     Ok(Finished { summary, effort })
 }
 
-/// The last checkpoint of the run in a directory.
+/// Opens the last checkpoint of the run in a directory.
 pub fn open(directory: &Path) -> Result<Checkpoint, Failure> {
     Checkpoint::open(directory).map_err(|error| not_resumed(&error))
 }

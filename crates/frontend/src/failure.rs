@@ -23,7 +23,8 @@ impl Failure {
         Self::Input(vec![diagnostic])
     }
 
-    /// A failed operation on a file that the user named: `title` names the operation and the file.
+    /// A failed operation on a file that the user named. `title` names the operation and the file; the kind of `error`
+    /// decides whether the input or the environment is at fault.
     pub fn file(title: impl Into<String>, error: &io::Error) -> Self {
         let title = title.into();
         let is_output = ["cannot write", "cannot make"].iter().any(|attempt| title.starts_with(attempt));

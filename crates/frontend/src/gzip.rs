@@ -10,7 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 /// The first bytes of every gzip file.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Lines up to this size are read regardless of their compression ratio.
+/// Lines up to this decompressed size are read regardless of their compression ratio.
 const LINE_BYTES_FREE: u64 = 16 << 20;
 
 /// The maximum compression ratio of a longer line. The lines of traces, with ids that count up, reach 30; the format
@@ -25,7 +25,7 @@ pub fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// Reads the lines of a gzip stream.
+/// Returns a reader of a decompressed gzip stream. It fails on a long line whose compression ratio is too high.
 pub fn lines(compressed: impl BufRead + 'static) -> Box<dyn BufRead> {
     let decoder = MultiGzDecoder::new(Counted { input: compressed, bytes: 0 });
     let lines = Lines { decoder, line_bytes: 0, before_line: 0 };
@@ -60,9 +60,9 @@ impl<R: BufRead> BufRead for Counted<R> {
 /// Decompresses, and fails on a line whose compression ratio is too high.
 struct Lines<R> {
     decoder: MultiGzDecoder<Counted<R>>,
-    /// The bytes of the current line returned so far.
+    /// The number of decompressed bytes of the current line so far.
     line_bytes: u64,
-    /// The compressed bytes read before the current line.
+    /// The number of compressed bytes that were read when the current line started.
     before_line: u64,
 }
 

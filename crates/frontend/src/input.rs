@@ -8,7 +8,7 @@ use mario_diagnostics::{Diagnostic, Source};
 
 use crate::failure::Failure;
 
-/// The size limit of texts, so that a device or a disk image named by mistake does not fill the memory.
+/// The maximum size of a text, in bytes, so that a device or a disk image named by mistake does not fill the memory.
 pub const TEXT_SIZE_BYTES_MAX: usize = 64 << 20;
 
 /// Reads a whole text file. An error names the file and the problem.
@@ -25,7 +25,7 @@ pub fn read_text(path: &Path) -> Result<Source, Failure> {
     }
 }
 
-/// The directory of a file, also for a bare name.
+/// The directory of a file; `.` for a file name without a directory.
 pub fn directory(file: &Path) -> PathBuf {
     match file.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
@@ -33,7 +33,8 @@ pub fn directory(file: &Path) -> PathBuf {
     }
 }
 
-/// Reads a file, up to one byte more than the limit.
+/// Reads a file, but at most one byte more than [`TEXT_SIZE_BYTES_MAX`], by which callers detect a file that is too
+/// large.
 pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     // Opening a directory succeeds on Unix; checking its type yields a clearer error than the failure of the first

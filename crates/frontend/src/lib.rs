@@ -1,9 +1,10 @@
-//! Code shared by the command line and the Python package: opening the inputs that a user names, and reporting
-//! failures.
+//! Code shared by the command line and the Python package: opening the inputs that a user names, driving runs, and
+//! reporting failures.
 //!
 //! Start at [`scenarios::open`] and [`policy_texts::Text::find`], which turn a word or a path into a scenario or a
-//! policy. For errors, start at [`Failure`]: [`runs`], [`studies`] and [`policies`] turn the errors of the libraries
-//! into diagnostics with positions and remedies, so that both front ends report a mistake in the same words.
+//! policy. [`drive`] runs a simulation with checkpoints. For errors, start at [`Failure`]: [`runs`], [`studies`] and
+//! [`policies`] turn the errors of the libraries into diagnostics with positions and remedies, so that both front ends
+//! report a mistake in the same words.
 //!
 //! ```
 //! use std::path::Path;
@@ -18,10 +19,12 @@
 //! assert!(text.contains("paper"), "it says what may have been meant: {text}");
 //! ```
 //!
-//! **Invariant:** this crate writes to no stream and depends on neither an argument parser nor Python. **Invariant:**
-//! it does not influence results: everything is computed by the libraries below it.
+//! **Invariant:** this crate writes neither to standard output nor to standard error, and depends on neither an
+//! argument parser nor Python.
 //!
-//! Not here: arguments, exit codes and terminals (`cli`), Python objects (`python`).
+//! **Invariant:** it does not influence results: everything is computed by the libraries below it.
+//!
+//! Not here: arguments, exit codes and terminals (crate `mario_cli`), and Python objects (the Python package).
 
 #![allow(clippy::disallowed_methods, reason = "this crate may use files, clocks and the environment")]
 

@@ -15,7 +15,7 @@ use crate::problems::diagnostics;
 /// The hint for a text without operations.
 pub const NO_OPERATION_HINT: &str = "a policy says `operation(Operation, Instance, Target) :- …`";
 
-/// Compiles a policy. Its warnings are added to `warnings`, even if it is rejected.
+/// Compiles a policy. Its warnings are added to `warnings`, even if it fails to load.
 pub fn load_policy(
     engine: &Engine,
     text: &Text,
@@ -67,13 +67,14 @@ fn policy_failure(error: &PolicyError, engine: &Engine, text: &Text, warnings: &
     }
 }
 
-/// The failure for a text that could not be loaded.
+/// The failure for a text that could not be loaded. Its warnings are added to `warnings`.
 pub fn load_failure(problems: &LoadError, warnings: &mut Vec<Diagnostic>) -> Failure {
     warnings.extend(diagnostics(&problems.warnings));
     Failure::Input(diagnostics(&problems.errors))
 }
 
-/// Returns the instance with this id, or the only instance in the facts. `name` is the name of the facts in errors.
+/// Returns the instance with the id `named` or, without it, the only instance in the facts. `name` is the name of the
+/// facts in errors.
 pub fn find_instance(facts: &KnowledgeBase, named: Option<&str>, name: &str) -> Result<Constant, Failure> {
     facts.find_instance(named).map_err(|error| {
         let diagnostic = match named {
@@ -103,7 +104,8 @@ pub fn facts_failure(error: &FactsError, source: &Source, what: &str) -> Failure
     Failure::Input(diagnostics.collect())
 }
 
-/// Why a policy reached no decision; `None` if it decided. `text` is the text of the policy, if it can be found.
+/// Why a policy reached no decision; `None` if it decided. `text` is the text of the policy, if it is available to
+/// locate the error.
 pub fn undecided(ending: &Ending, policy_name: &str, text: Option<&Text>, engine: &Engine) -> Option<Diagnostic> {
     let mut diagnostic = Diagnostic::error(format!("policy `{policy_name}` did not decide"));
     match ending {
@@ -128,8 +130,8 @@ pub fn undecided(ending: &Ending, policy_name: &str, text: Option<&Text>, engine
     Some(diagnostic)
 }
 
-/// The position of the call of an undefined predicate, if that is the exception. Searches the text, because the
-/// exception has no position.
+/// If the exception is the call of an undefined predicate, returns a function that adds the position of the call to a
+/// diagnostic. Searches the text, because the exception has no position.
 fn unknown_call(
     exception: &Explanation,
     text: &Text,
@@ -146,7 +148,7 @@ fn unknown_call(
     })
 }
 
-/// The location of the clause that produced a solution.
+/// The file and the line of the clause that produced a solution.
 pub fn place<'a>(solution: &Solution, policy: &'a Policy) -> Option<(&'a str, usize)> {
     policy.clauses().get(solution.clause()).map(|place| (place.source_name(), place.position().0))
 }
@@ -175,7 +177,7 @@ pub fn decision_json(decision: &Decision, policy: &Policy) -> Value {
     object
 }
 
-/// Adds the keys that only a failed decision has.
+/// Adds `invalid` if the decision has invalid proposals, and `error` if it did not end normally.
 pub fn add_faults(object: &mut Value, decision: &Decision) {
     let invalid: Vec<Value> = decision
         .solutions

@@ -61,7 +61,8 @@ impl Text {
         Ok(Text { source: read_text(path)?, origin: Origin::File(path.to_path_buf()) })
     }
 
-    /// Finds the files that the policy loads: in the directory of its file, or among the shipped files.
+    /// Returns a resolver that finds the files that the policy loads: in the directory of its file, or among the
+    /// shipped files.
     pub fn resolver(&self) -> Box<dyn Resolver> {
         match &self.origin {
             Origin::File(path) => Box::new(BesideOrShipped(Directories::new([directory(path)]))),
@@ -71,13 +72,13 @@ impl Text {
     }
 }
 
-/// The tests of a shipped policy; `None` if the word names a file.
+/// The tests of a shipped policy; `None` if the word names a file, or no shipped policy.
 pub fn tests_by_name(written: &Path) -> Option<Source> {
     let name = word(written).filter(|_| !written.exists())?;
     shipped_tests(name).map(|(file, text)| Source::new(file, text))
 }
 
-/// The word, if it can be the name of a shipped policy.
+/// The argument as a word, if it can be the name of a shipped policy; `None` for a path.
 fn word(written: &Path) -> Option<&str> {
     written.to_str().filter(|word| !word.is_empty() && !is_path(word))
 }

@@ -1,9 +1,9 @@
-//! Problems in Prolog text as diagnostics.
+//! Converts problems in Prolog texts into diagnostics.
 
 use mario_diagnostics::{Diagnostic, Source};
 use mario_prolog::{Problem, Severity};
 
-/// The problems of a loader as diagnostics. Diagnostics in the same file share its text.
+/// Converts the problems of a loader into diagnostics. Diagnostics in the same file share its text.
 pub fn diagnostics(problems: &[Problem]) -> Vec<Diagnostic> {
     let mut sources: Vec<Source> = Vec::new();
     let mut diagnostics = Vec::with_capacity(problems.len());

@@ -1,4 +1,4 @@
-//! Why a run cannot start, or cannot be stored.
+//! Starts runs, stores their optional measures, and reports why a run cannot start, continue or be stored.
 
 use std::error::Error;
 use std::fs::File;
@@ -38,7 +38,7 @@ pub fn start(resolved: &Resolved, options: RunOptions) -> Result<Simulation<'_>,
     start_with(resolved, options, &PolicyFunctions::default())
 }
 
-/// Like [`start`], but host functions replace some policies.
+/// Like [`start`], but with host functions that replace some policies.
 pub fn start_with<'a>(
     resolved: &'a Resolved,
     options: RunOptions,
@@ -59,7 +59,7 @@ pub fn start_with<'a>(
     })
 }
 
-/// The failure for a simulation that cannot start. All other errors were found when the scenario was resolved.
+/// The failure for a simulation that cannot start. Other errors in a scenario are found when it is resolved.
 pub fn not_runnable(error: &SimulationError) -> Failure {
     let mut diagnostic = Diagnostic::error(error.to_string());
     match error {
@@ -95,14 +95,14 @@ pub fn differs(path: &Path, error: &PastError) -> Failure {
     }
 }
 
-/// The error of an acceptance policy, and its position.
+/// The error of an acceptance policy, with its position if known, as the cause of a failure.
 pub fn acceptance_cause(failed: &FailedAcceptance) -> String {
     let FailedAcceptance { node, policy, request, cause, place, .. } = failed;
     let place = place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
     format!("policy `{policy}` of node {node}, asked about {request}: {cause}{place}")
 }
 
-/// The failure for a run of an experiment that did not take place.
+/// The failure for a run of an experiment.
 pub fn run_failure(error: &RunError) -> Failure {
     match error {
         RunError::Scenario(error) => failure(error),

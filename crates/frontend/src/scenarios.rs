@@ -1,4 +1,4 @@
-//! Scenarios that a user names: presets, files, their includes, and their errors.
+//! Opens the scenarios that a user names, presets or files, and reports errors in them.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ pub fn open(name: &Path) -> Result<Document, Failure> {
     }
 }
 
-/// Reads files from disk, decompressing gzip.
+/// Reads files from disk, up to [`TEXT_SIZE_BYTES_MAX`], and decompresses gzip.
 pub struct Disk;
 
 impl Files for Disk {

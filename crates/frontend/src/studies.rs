@@ -1,4 +1,4 @@
-//! Comparisons, sweeps and their shards, and the failures of running, storing and merging them.
+//! Performs, stores and merges comparisons and sweeps, and reports their failures.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,11 +25,11 @@ use crate::runs::run_failure;
 pub struct Study {
     /// Policies, each with optional overrides: `POLICY[@KEY=VALUE,…]`.
     pub policies: Vec<String>,
-    /// The number of seeds for each.
+    /// The number of seeds for each policy.
     pub seeds: u64,
     /// Programs and functions that compute a number for each run.
     pub metrics: Vec<Metric>,
-    /// The timeout of a metric program.
+    /// The maximum time that a metric program may take.
     pub metric_timeout: Duration,
     /// Seeds whose runs are kept with their traces.
     pub kept_seeds: Vec<u64>,
@@ -37,13 +37,13 @@ pub struct Study {
     pub functions: PolicyFunctions,
     /// The number of parallel runs.
     pub jobs: usize,
-    /// The directory for runs and results.
+    /// The directory for runs and results; with `None`, they are not stored.
     pub out: Option<PathBuf>,
 }
 
 impl Study {
-    /// Performs the missing runs. `progress` is called with the number done and the total, and returns whether to
-    /// continue.
+    /// Performs the runs of this shard that are not stored yet, and returns all runs. `progress` is called with the
+    /// number of runs done and their total, and returns whether to continue.
     pub fn carry_out<F: Files>(
         &self,
         document: &Document,
@@ -92,12 +92,12 @@ impl Study {
     }
 }
 
-/// The first word that occurs twice.
+/// The first word that has already occurred before.
 fn repeated(words: &[String]) -> Option<&String> {
     (1..words.len()).find(|place| words[..*place].contains(&words[*place])).map(|place| &words[place])
 }
 
-/// The variants of a scenario for lists of values: `KEY=VALUE,…`.
+/// The variants of a scenario: every combination of the values of all keys, each written as `KEY=VALUE,…`.
 pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, Failure> {
     sweep::variants(keys).map_err(|error| {
         let hint = match error {
@@ -132,7 +132,7 @@ pub fn check_compared(policies: &[String]) -> Result<(), Failure> {
     Err(Failure::input(Diagnostic::error(title).hint(hint)))
 }
 
-/// Parses `2/8`, a part of a sweep.
+/// Parses a shard of a sweep, such as `2/8`.
 pub fn read_shard(text: &str) -> Result<Shard, String> {
     let parts = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
     match parts {
@@ -141,7 +141,7 @@ pub fn read_shard(text: &str) -> Result<Shard, String> {
     }
 }
 
-/// Rejects a part of a sweep without a directory to store it in.
+/// Rejects one of several shards of a sweep without a directory to store it in.
 pub fn check_shard(shard: Shard, out: Option<&Path>) -> Result<(), Failure> {
     if shard.of == 1 || out.is_some() {
         return Ok(());
@@ -167,7 +167,8 @@ pub fn keep_sweep(directory: &Path, results: &Results) -> Result<(), Failure> {
     write_results(directory, "sweep.csv", &sweep::csv(results))
 }
 
-/// Merges the runs of several directories, including those already in `out`, and stores them in `out`.
+/// Merges the runs of several directories, including those already in `out`, and stores the result in `out`, if given.
+/// `None` if there are no directories.
 pub fn join(directories: &[PathBuf], out: Option<&Path>) -> Result<Option<Results>, Failure> {
     let mut joined: Option<Results> = None;
     let own = |directory: &Path| OwnDirectory::open(directory).map_err(|error| store_failure(&error));
@@ -246,7 +247,7 @@ pub fn merge_failure(title: String, cause: &MergeError) -> Failure {
     Failure::input(Diagnostic::error(title).caused_by(cause).hint(hint))
 }
 
-/// Writes a file of results.
+/// Writes a file of results into a directory, atomically.
 pub fn write_results(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let path = directory.join(name);
     write_whole(&path, |file| file.write_all(text.as_bytes())).map_err(|error| cannot_write(&path, &error))

@@ -1,4 +1,4 @@
-//! Traces that a user names, and their errors.
+//! Finds the traces that a user names, and reports errors in them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// The name of the trace in the directory of a run.
 const TRACE_NAME: &str = "trace.jsonl";
 
-/// The path of the trace. If the user named a directory, the trace in that directory.
+/// The path of the trace. If the user named a directory, the trace in it, which may be compressed.
 pub fn trace_path(typed: &Path) -> PathBuf {
     let inside = typed.join(TRACE_NAME);
     let compressed = typed.join(format!("{TRACE_NAME}.gz"));
@@ -34,7 +34,7 @@ pub fn cannot_read(path: &Path, error: &io::Error) -> Failure {
     Failure::file(format!("cannot read `{}`", path.display()), error)
 }
 
-/// The failure for a file that is not a trace.
+/// The failure for a trace that cannot be read or is not valid.
 pub fn refuse(path: &Path, error: &ReadError) -> Failure {
     let shown = path.display();
     match error {
