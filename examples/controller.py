@@ -12,7 +12,7 @@ import numpy
 WORLD = {"duration": 6000}
 NEIGHBOURS = 8
 
-#: A weight for each of `features`: three for migrations, three for replications, two for undeploys.
+#: The number of weights in `act`: three for migrations, three for replications, two for undeploys.
 WEIGHTS = 8
 
 
