@@ -34,7 +34,7 @@ pub struct Tally {
     steps: Vec<Vec<StepCounts>>,
     /// For each group, the time and counts of each cycle.
     cycles: Vec<Vec<(Time, Counts)>>,
-    /// For each group, the number of instances at each activation of the managers.
+    /// For each group, the number of instances, sampled after each management cycle.
     activations: Vec<Instances>,
     /// For each group, the current number of instances.
     instances: Vec<u64>,
@@ -44,7 +44,8 @@ pub struct Tally {
     usage: Vec<Usage>,
     served: u64,
     lost: u64,
-    /// For each call, the served and lost requests in the last report. Used only if traffic is modelled as rates.
+    /// For each call, the numbers of served and lost requests since the start, as of the last report. Empty unless
+    /// traffic is modelled as rates.
     calls: Vec<(u64, u64)>,
     evaluations: u64,
 }
@@ -66,7 +67,7 @@ pub struct StepCounts {
     pub inhibited: u64,
     /// Accepted deploys of operators.
     pub deploy: u64,
-    /// Activations with at least one operation.
+    /// Management cycles in which at least one migration, replication or undeploy was accepted.
     pub active_cycles: u64,
 }
 
@@ -80,7 +81,7 @@ pub struct CycleCounts {
     pub operations: Counts,
 }
 
-/// The number of instances, sampled at each activation of the managers.
+/// The number of instances, sampled after each management cycle.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Instances {
     activations: u64,
@@ -93,24 +94,24 @@ struct Instances {
 pub struct Figures {
     /// All applications together first, then each kind.
     pub groups: Vec<GroupFigures>,
-    /// How often an agent evaluated its policy.
+    /// The number of evaluations by all agents, including those whose result was reused or counted in aggregate.
     pub evaluations: u64,
-    /// Client requests that an instance started to serve.
+    /// Client requests that were served, including the requests of calls between applications.
     pub served: u64,
-    /// Client requests that were lost.
+    /// Client requests that were lost, including the requests of calls.
     pub lost: u64,
     /// The regret of the placement against the best one, if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regret: Option<RegretFigures>,
 }
 
-/// The figures of a group of applications. Undefined figures are absent: ratios if nothing moved, correlations if a
-/// series is constant.
+/// The figures of a group of applications. Undefined figures are `None`: ratios if nothing moved, means without values,
+/// correlations if a series is constant.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct GroupFigures {
     /// `all`, or the kind of application.
     pub group: String,
-    /// Handovers, and arrivals after the start.
+    /// Handovers, arrivals and departures of users, without those of the first step.
     pub movements: u64,
     /// Accepted operations, inhibited proposals, and evaluations that proposed nothing. Initial deploys are not
     /// counted.
@@ -120,18 +121,19 @@ pub struct GroupFigures {
     pub further: FurtherCounts,
     /// The counts of operations divided by the number of movements.
     pub per_movement: Option<Ratios>,
-    /// Mean and maximum number of instances.
+    /// Mean and maximum number of instances, over the management cycles.
     pub instances: Spread,
     /// Mean response time: averaged per user, then per application, then over applications.
     pub response: Option<f64>,
     /// Request rate divided by the capacity of an instance: averaged over evaluations per application, then over
     /// applications.
     pub service_usage: Option<f64>,
-    /// Correlation of movements and operations by step, without the first step.
+    /// Pearson's correlation of movements and accepted operations (migrate, replicate, undeploy) by step, without the
+    /// first step.
     pub pearson_r: Option<f64>,
     /// The same correlation with the first step, in which the first connections count as movements.
     pub pearson_r_with_start: Option<f64>,
-    /// The number of activations with an operation in each step with a movement, without the first step.
+    /// Mean and maximum of [`StepCounts::active_cycles`] over the steps with a movement, without the first step.
     pub cycles_to_steady_state: Option<Spread>,
     /// The counts of each step.
     pub steps: Vec<StepCounts>,

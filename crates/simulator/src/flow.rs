@@ -2,8 +2,9 @@
 //!
 //! Between two changes of placement or attachment, traffic is regular, so the requests that reach an instance in an
 //! evaluation period can be computed. The cost of a run therefore depends on the number of changes, not on the number
-//! of messages. While nothing queues, agents see exactly what they would see if messages were simulated. Queueing is
-//! estimated: it lengthens response times, but never delays what an agent sees.
+//! of messages. While nothing queues, agents see exactly what they would see if messages were simulated, except that
+//! random workloads, calls, and users with different periods who share several instances count with mean rates.
+//! Queueing is estimated: it lengthens response times, but never delays what an agent sees.
 
 mod account;
 mod calls;
@@ -54,7 +55,7 @@ pub(crate) struct Flow {
     inflows: Inflows,
     round_robins: RoundRobins,
     load: Load,
-    /// Instances that were removed or moved. While routes are updated, `is_cleared` marks them by index.
+    /// Instances removed or moved since the last [`Flow::settle`], which marks them by index in `is_cleared`.
     cleared: Vec<AgentIndex>,
     is_cleared: Vec<bool>,
     stale: Vec<CellIndex>,
@@ -73,7 +74,7 @@ struct FlowCell {
     members: SmallVec<[UserIndex; 4]>,
     /// The members that share one accumulator. Empty unless all requests go to one instance.
     cohort: Cohort,
-    /// The routes of the members' requests; not computed while there are no members.
+    /// The routes of the members' requests. Empty if no instance is reachable, and possibly while there are no members.
     routes: SmallVec<[Route; 2]>,
     mode: Mode,
 }
@@ -81,12 +82,12 @@ struct FlowCell {
 /// How the requests of a cell's users are accounted for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 enum Mode {
-    /// Not accounted for: the cell has no users, or no instance is reachable.
+    /// The requests reach no instance: the cell has no users, or no instance is reachable and all requests are lost.
     #[default]
     Idle,
     /// All requests go to one instance. Users in the cohort share an accumulator; other users have one each.
     Plain,
-    /// Several instances are equally near and share the requests of all members round robin.
+    /// Counted one by one: several equally near instances share the requests, or their number varies by period.
     RoundRobin(RoundRobinIndex),
 }
 
@@ -116,8 +117,7 @@ impl Flow {
         self.is_cleared.push(false);
     }
 
-    /// Clears an instance that was removed or moved: requests in transit to it are lost. Call [`Flow::settle`]
-    /// afterwards.
+    /// Drops the inflow and the backlog of an instance that was removed or moved, at the next [`Flow::settle`].
     pub(crate) fn clear_instance(&mut self, agent: AgentIndex) {
         self.cleared.push(agent);
     }
@@ -127,7 +127,7 @@ impl Flow {
         self.accounts.begin(user, Schedule::new(workload, now, first), now);
     }
 
-    /// Adds the initial clients. Routes are computed in cell order, so that their paths are stored in that order, too.
+    /// Creates the initial cells. Routes are computed in cell order, so that their paths are stored in that order.
     pub(crate) fn expect(
         &mut self,
         clients: Vec<(ApplicationIndex, NodeIndex)>,
@@ -243,7 +243,7 @@ impl Flow {
         }
     }
 
-    /// Prefetches the state of these agents, so that their cache misses overlap.
+    /// Prefetches the state of these agents. The return value only keeps the reads from being optimised away.
     pub(crate) fn prefetch(&self, agents: &[AgentIndex]) -> u32 {
         self.inflows.prefetch(agents, &self.round_robins)
     }
@@ -273,12 +273,12 @@ impl Flow {
         self.inflows.unpark(agent, pattern);
     }
 
-    /// Adds the parked agents whose facts have changed to `to_unpark`.
+    /// Moves the parked agents whose facts have changed to the end of `to_unpark`.
     pub(crate) fn take_to_unpark(&mut self, to_unpark: &mut Vec<AgentIndex>) {
         self.inflows.take_to_unpark(to_unpark);
     }
 
-    /// Reads an agent's current snapshot. Fills `facts` only if the agent has not seen this snapshot before.
+    /// Reads the facts of the last period. Overwrites `facts` only if the result is [`Seen::First`] or [`Seen::New`].
     pub(crate) fn facts(&mut self, agent: AgentIndex, now: Time, facts: &mut Vec<RequestFact>) -> Seen {
         self.inflows.facts(agent, Window { length: self.window, now }, &mut self.round_robins, facts)
     }
@@ -305,7 +305,7 @@ impl Flow {
         (emitted + calls, (hops + call_hops).floor() as u64)
     }
 
-    /// Closes the accounts of a cell's users.
+    /// Stops routing the requests of a cell's users, and accounts for those sent so far.
     fn close(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
         let cell = &mut self.cells[index.position()];
         match std::mem::take(&mut cell.mode) {
@@ -334,7 +334,7 @@ impl Flow {
         }
     }
 
-    /// Closes the accounts of a cell whose requests all went to one instance.
+    /// Like [`Flow::close`], for a cell whose requests all went to one instance.
     fn part(&mut self, index: CellIndex, path: LinkPath<'_>, from: Endpoint, context: CallContext<'_>) {
         let now = context.now;
         let rate = self.rate_of(index);
@@ -357,7 +357,7 @@ impl Flow {
         self.cells[index.position()].members = members;
     }
 
-    /// Opens the accounts of a cell's users.
+    /// Starts to route the requests of a cell's users and to account for them. Does nothing without users or routes.
     fn open(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
         let cell = &self.cells[index.position()];
         if cell.members.is_empty() || cell.routes.is_empty() {
@@ -413,7 +413,7 @@ impl Flow {
         }
     }
 
-    /// Changes the participants of a round robin. The number of the next turn stays the same.
+    /// Restarts the round robin of a cell after its users have changed. The instance with the next turn stays the same.
     fn change_round_robin(&mut self, index: CellIndex, round_robin: RoundRobinIndex, world: &FlowWorld<'_>) {
         let turn = self.round_robins.get(round_robin).turn_at(world.now);
         self.end_round_robin(index, round_robin, world);
@@ -474,7 +474,7 @@ impl Flow {
         cohort.rate() + self.rate(&members[cohort.users() as usize..])
     }
 
-    /// The users of a cell, ordered by their next send time.
+    /// The sending users of a cell, ordered by their next send time.
     fn participants(&self, index: CellIndex, now: Time) -> Members {
         let mut takers: SmallVec<[(UserIndex, Schedule); 4]> =
             self.sending(&self.cells[index.position()].members).collect();

@@ -1,4 +1,5 @@
-//! Virtual time: network, workload, churn, management and measurements.
+//! A discrete-event simulator of applications on the nodes of a network: users move and send client requests, nodes and
+//! links fail, agents manage the instances, and recorders measure.
 //!
 //! Start at [`Simulation::run`]. It runs a [`Scenario`](mario_scenario::Scenario), which is all input of a run as plain
 //! data, and reports events to a [`Recorder`]:
@@ -21,10 +22,13 @@
 //!
 //! **Invariant:** a run is a pure function of the scenario, which includes the seed. The number of threads and the
 //! reuse of proposals do not change a byte of the output.
+//!
 //! **Invariant:** events at the same time happen in the order in which they were scheduled.
 //!
-//! Not here: the contents of a world and its file formats (`scenario`), what agents may do and managers accept
-//! (`population`), the trace format (`trace`), and the verification of traces (`audit`).
+//! The tables of nodes and agents, and the management cycle, are in [`population`]. Not here: the contents of a world
+//! and its file formats (`mario_scenario`), the rules by which managers accept or inhibit operations
+//! (`mario_colony::rules`), the evaluation of policies (`mario_policy`), the trace format (`mario_trace`), and the
+//! verification of traces (`mario_audit`).
 
 mod chance;
 mod flow;

@@ -10,7 +10,7 @@ use crate::paths::{PathIndex, Paths};
 use crate::population::AgentIndex;
 use crate::simulation::Origin;
 
-/// A client request in transit.
+/// A client request, or a request of a call, in transit.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Message {
     pub(crate) emitted: Time,
@@ -136,7 +136,7 @@ impl Links {
         now + (state.pace.takes + wait)
     }
 
-    /// The number of messages sent over links.
+    /// How often a message was sent over a link.
     pub(crate) fn hops(&self) -> u64 {
         self.hops
     }

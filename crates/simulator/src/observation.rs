@@ -29,7 +29,8 @@ struct InstanceObservation {
     /// How many requests all instances together had started to serve by the agent's last observation; `None` before its
     /// first.
     seen: Option<u64>,
-    /// How many of the last requests before `seen` the agent sees again at its next observation.
+    /// How many of the last requests of all instances before `seen` are counted again at the agent's next observation,
+    /// if this instance served them.
     seen_again: u64,
 }
 
@@ -84,7 +85,7 @@ impl Observations {
         self.rows += 1;
     }
 
-    /// Returns the facts that the agent sees now, and starts its next period.
+    /// Replaces the content of `facts` by what the agent sees now, and starts its next period.
     pub(crate) fn facts(
         &mut self,
         agent: AgentIndex,
@@ -119,8 +120,9 @@ impl InstanceObservation {
     /// served requests came from the entry's access point. Two users at one access point have two entries, and each
     /// counts the requests of both.
     ///
-    /// An agent sees the last request of its previous observation again, even if another instance served it. At its
-    /// second observation, an agent of the initial deployment sees the last two again.
+    /// Consecutive observations overlap by one request, counted over all instances: if the last request that any
+    /// instance started to serve before the previous observation was served by this instance, it is counted again. At
+    /// the second observation of an agent of the initial deployment, the overlap is two requests.
     fn entry_facts(
         &mut self,
         agent: AgentIndex,

@@ -7,6 +7,7 @@
 //! | file | content |
 //! |---|---|
 //! | `problem` | a snapshot of a world, and the objective |
+//! | `value` | the value of an allocation, and the order of preference |
 //! | `distances` | how far nodes are from users |
 //! | `greedy` | a good allocation, for worlds of any size |
 //! | `exact` | the best allocation, for small worlds |
@@ -83,7 +84,7 @@ pub(crate) fn search_for(scenario: &Scenario) -> Search {
     if exact::check(scenario).is_ok() { Search::Exact } else { Search::Greedy }
 }
 
-/// Whether a world is small enough for a search.
+/// Checks that a world is small enough for a search.
 pub(crate) fn check_size(scenario: &Scenario, search: Search) -> Result<(), TooLarge> {
     match search {
         Search::Greedy => Ok(()),

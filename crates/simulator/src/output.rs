@@ -1,6 +1,7 @@
-//! The outputs of a run: a trace, tables, figures.
+//! The outputs of a run: a trace, tables, figures and checkpoints; and the comparison of a run with a recorded one.
 //!
-//! Each output is a [`Recorder`](crate::Recorder) that can use any writer; [`RunDirectory`] opens files for them.
+//! The trace and the tables are [`Recorder`](crate::Recorder)s that write to any writer; [`RunDirectory`] opens the
+//! files of a run for them.
 
 mod checkpoint;
 mod digest;

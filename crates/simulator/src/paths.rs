@@ -120,7 +120,7 @@ struct Search {
     round: u32,
     /// For each node, the round in which it was last reached.
     reached: Vec<u32>,
-    /// For each node, its distance. `from` is the link by which it was reached.
+    /// For each node, its distance. `from` has the node and the link by which it was reached.
     distance: Vec<f64>,
     from: Vec<(NodeIndex, LinkIndex)>,
     queue: VecDeque<NodeIndex>,
@@ -138,7 +138,7 @@ impl Search {
     }
 }
 
-/// A candidate of the search, ordered by distance, then by node.
+/// A candidate of the search, for a max-heap: the nearest candidate is the greatest, and ties go to the lower node.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Candidate {
     pub(crate) distance: f64,
@@ -262,7 +262,7 @@ impl Paths {
         self.all[path.0 as usize].end
     }
 
-    /// Finds the nodes with the fewest hops for which `is_wanted` is true. Sorted by node.
+    /// Replaces `found` by the wanted nodes that are the fewest hops away, sorted; empty if none is reachable.
     pub(crate) fn nearest(
         &mut self,
         topology: &Topology,
@@ -278,7 +278,7 @@ impl Paths {
     }
 
     /// Finds the nearest nodes of a distance field by descending along its gradient: from each node to those neighbours
-    /// whose distance is smaller by exactly the link in between. Returns all equally near nodes, sorted.
+    /// whose distance is smaller by exactly the link in between. Replaces `found` by all equally near nodes, sorted.
     pub(crate) fn descend(
         &mut self,
         topology: &Topology,

@@ -14,7 +14,11 @@
 //! | the rules: judging, memory, what an agent knows | `mario_colony::rules` |
 //! | the tables, rule r2 | `state`, `agent`, `simulated_node` |
 //! | rule r1 | `cycle`, `enact`, `label` |
+//! | an evaluation: what an agent knows, and its policy's decision | `evaluate`, `names` |
 //! | acceptance policies of nodes | `acceptance` |
+//! | owners who evict or shrink instances | `owners` |
+//! | agents that switch to another policy | `update` |
+//! | checkpoints | `saved` |
 //! | the arbitration of the prototype and of a planner | `strategies` |
 //! | optimisations, and their speedups | `layers` |
 //!
@@ -23,9 +27,10 @@
 //! on.
 //!
 //! **Invariant:** separate nodes that exchange messages produce the same labels; `tests/it/nodes.rs` compares the two.
-//! **Invariant:** no layer changes a result.
 //!
-//! Not here: the order of events (`simulation`), and the evaluation of policies (`mario_policy`).
+//! **Invariant:** no optimisation in `layers` changes a result.
+//!
+//! Not here: the order of events ([`Simulation`](crate::Simulation)), and the language of policies (`mario_policy`).
 
 mod index;
 mod label;

@@ -1,4 +1,6 @@
-//! The event queue: events are ordered by time, and events with equal times by the order of scheduling.
+//! The event queue: events are taken in the order of their times. The tie-break between equal times is the order of
+//! scheduling. Messages that have just arrived at a node are handled last: the simulation schedules an event of its own
+//! for them, after all events that were already scheduled for that time.
 
 use mario_domain::Time;
 use serde::{Deserialize, Serialize};
@@ -100,7 +102,8 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Takes the next event, if its time is before `end`, and advances the present to it.
+    /// Takes the next event of the present. If none is left, advances the present to the next event, if its time is
+    /// before `end`, and takes it.
     #[inline]
     pub fn next_before(&mut self, end: Time) -> Option<E> {
         if self.taken == self.present.len() && !self.advance(end) {
@@ -121,7 +124,7 @@ impl<E: Copy> EventQueue<E> {
         })
     }
 
-    /// Advances the present to the time of the next event, if that is before `end`.
+    /// Advances the present to the time of the next event, if that is before `end`. Returns whether it did.
     fn advance(&mut self, end: Time) -> bool {
         self.present.clear();
         self.taken = 0;

@@ -33,7 +33,7 @@ pub trait Recorder {
     fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
 
     /// An agent evaluated its policy. `decision` is `None` if the agent's facts have not changed since its last
-    /// evaluation, and also if its proposal is cached and the recorder does not want decisions.
+    /// evaluation. It may also be `None` if the recorder does not want decisions.
     fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {}
 
     /// The outcomes of parked agents by application, in addition to those reported individually.
@@ -79,7 +79,8 @@ pub trait Recorder {
     /// A step of mobility is about to start; the users have not moved yet.
     fn step(&mut self, time: Time, step: usize) {}
 
-    /// An instance started to serve a client request.
+    /// A client request is served. Reported when its service starts, or, if the application calls others, when all
+    /// calls have been answered.
     fn served(&mut self, served: &Served) {}
 
     /// Whether rate traffic must be reported before each step. It is always reported at the end.
@@ -97,7 +98,8 @@ pub trait Recorder {
     /// An instance sent this number of requests of a call.
     fn call_sent(&mut self, call: CallIndex, requests: u32) {}
 
-    /// A request of a call was answered.
+    /// A request of a call is served. Reported when its service starts, or, if the called application itself calls
+    /// others, when all calls have been answered.
     fn call_served(&mut self, call: CallIndex, served: &ServedCall) {}
 
     /// A request of a call to an application was lost.
@@ -132,7 +134,7 @@ pub struct Compared {
     pub users: u64,
     /// The value of the placement.
     pub actual: Value,
-    /// The value of the best placement, which is never less.
+    /// The value of the best known placement, which is never less than `actual`.
     pub best: Value,
 }
 

@@ -1,4 +1,4 @@
-//! Routing of client requests: the instance and the path.
+//! Routing of client requests and calls: chooses the instance and the path.
 //!
 //! Each strategy has its own file: [`nearest`] is the default, [`least_used`] is that of the prototype.
 

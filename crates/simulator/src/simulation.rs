@@ -68,14 +68,14 @@ pub use reasons::{BudgetWatch, FailedDecision, FirstReasons, InhibitedRequest};
 pub struct RunOptions {
     /// The number of threads that evaluate agents.
     pub threads: usize,
-    /// Whether proposals are reused if the facts did not change.
+    /// Whether known proposals are reused.
     pub reuse: Reuse,
 }
 
-/// How to treat an agent whose facts did not change.
+/// How to treat an agent for whose facts a proposal is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Reuse {
-    /// Reuse its last proposal: a policy is a pure function of its facts.
+    /// Reuse its last proposal, or that of an agent with the same knowledge: a policy is a pure function of its facts.
     Proposals,
     /// Evaluate its policy again.
     Nothing,
@@ -125,13 +125,13 @@ pub struct Effort {
     pub evaluated: u64,
     /// Evaluations that failed: budget exhausted, uncaught exception, or an invalid proposal.
     pub failed: u64,
-    /// Evaluations that were divided among several threads.
+    /// Evaluations in batches that were divided among several threads.
     pub shared: u64,
     /// Evaluations of parked agents, which were counted in aggregate.
     pub rested: u64,
-    /// Messages sent over links.
+    /// How often a request passed a link.
     pub hops: u64,
-    /// Client requests that were sent.
+    /// Client requests that were sent, including the requests of calls between applications.
     pub emitted: u64,
     /// The evaluations of the nodes' acceptance policies.
     pub acceptances: AskedAcceptances,
@@ -168,8 +168,8 @@ pub struct Simulation<'a> {
     users: Vec<User>,
     /// The calls of applications, and the client requests that wait for them.
     calls: calls::Calls,
-    /// For each user whose movements are not listed, the next step to check. Zero means that the next step must be
-    /// checked.
+    /// For each user whose movements are generated during the run, the next step in which the user may move. Empty if
+    /// the scenario lists all movements.
     users_due: Vec<u32>,
     /// The planner; `None` if agents manage.
     planner: Option<Box<dyn planning::Planner>>,
@@ -185,7 +185,7 @@ pub struct Simulation<'a> {
     has_ended: bool,
     agents_have_started: bool,
     effort: Effort,
-    /// The number of decisions that exhausted their budget in this process.
+    /// Counts the decisions in this process, and those that exhausted their budget.
     watch: Arc<BudgetWatch>,
     scratch: Scratch,
 }
@@ -199,7 +199,7 @@ enum Event {
     Arrival(MessageIndex),
     /// The messages that have just reached nodes are handled, after all events that were due before them.
     Handling,
-    /// An instance finishes a client request.
+    /// An instance finishes a client request, or has started after it woke.
     ServiceEnd(AgentIndex),
     /// The requests routed to a sleeping instance at some rate add up to the first whole request.
     Request(AgentIndex),
@@ -277,7 +277,7 @@ impl Simulation<'_> {
     /// Runs until all events before `time` have happened, or until `wants_pause` returns true between two events.
     /// Pauses do not affect the run: the next call continues it. `wants_pause` is called after each evaluation of
     /// agents, each activation of the managers, each step, and every few other events, so that it may read a clock.
-    /// Returns whether all events before `time` have happened.
+    /// Returns whether all events before `time` have happened: `false` after a pause, and if the recorder is broken.
     pub fn run_until_pause(
         &mut self,
         time: Time,

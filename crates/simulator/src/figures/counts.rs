@@ -15,12 +15,14 @@ pub(super) struct Responses {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Usage {
     pub(super) evaluations: u64,
+    /// The sum of the request rate over the evaluations in the default flavour.
     pub(super) requests: f64,
-    /// The part that was used by instances in flavours other than the default.
+    /// The sum of request rate divided by the capacity of the flavour, over the evaluations in flavours other than the
+    /// default.
     pub(super) used_in_flavours: f64,
 }
 
-/// Counts beyond the paper's figures. Counts of zero are omitted.
+/// Counts beyond the paper's figures. Human-readable formats omit counts of zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 pub struct FurtherCounts {
     /// Accepted adapts.
@@ -33,9 +35,9 @@ pub struct FurtherCounts {
     pub sleep: u64,
     /// Accepted wakes that an agent proposed.
     pub wake: u64,
-    /// Sleeping instances that a client request woke.
+    /// How often a client request woke a sleeping instance.
     pub woken: u64,
-    /// Client requests for which a sleeping instance was not allowed to wake.
+    /// How often a sleeping instance was not allowed to wake for a client request.
     pub not_woken: u64,
 }
 

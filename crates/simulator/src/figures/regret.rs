@@ -20,9 +20,10 @@ pub struct Regret<'a> {
     paths: Paths,
     distances: Distances,
     access_points: Vec<Option<NodeIndex>>,
-    /// The current users and infrastructure, and the value of the best placement; `None` if they have changed since.
+    /// The users and infrastructure, and the value of the best placement found for them; `None` if they have changed
+    /// since it was computed.
     snapshot: Option<(Problem, Value)>,
-    /// The value of the actual placement; `None` if the placement or `snapshot` has changed since.
+    /// The value of the actual placement; `None` if the placement or `snapshot` has changed since it was computed.
     actual: Option<Value>,
     /// The result of the last activation.
     last: Option<Compared>,
@@ -37,8 +38,8 @@ struct Sums {
     actual: Value,
     best: Value,
     satisfied_regret_max: i64,
-    /// Sum of the mean latency of served users over all activations with a served user. `with_latency` counts these
-    /// activations.
+    /// For the actual and for the best placement: the sum of the mean latency of served users over all activations with
+    /// a served user. `with_latency` counts these activations.
     latency: [f64; 2],
     with_latency: [u64; 2],
 }
@@ -53,11 +54,11 @@ pub struct RegretFigures {
     pub activations: u64,
     /// The number of activations at which the placement was as good as the best one.
     pub optimal: u64,
-    /// The mean number of connected users.
+    /// The mean number of connected users, over all activations.
     pub users: f64,
     /// The mean number of users whose nearest instances are within the tolerated latency and not overloaded.
     pub satisfied: Versus,
-    /// The maximum number of additional users who could have been satisfied.
+    /// The maximum, over all activations, of the number of additional users who could have been satisfied.
     pub satisfied_regret_max: i64,
     /// The mean latency of users who reach an instance, without queueing. The regret can be negative, because the best
     /// placement satisfies as many users as possible before it minimises latency.
@@ -78,7 +79,7 @@ pub struct Versus {
 }
 
 impl<'a> Regret<'a> {
-    /// A comparison without events.
+    /// A comparison before the first event of a run of `scenario`.
     pub fn new(scenario: &'a Scenario) -> Regret<'a> {
         Regret {
             scenario,

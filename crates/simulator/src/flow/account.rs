@@ -21,8 +21,8 @@ pub(super) struct Accounts {
     lost: Vec<f64>,
     /// The number of links passed by all requests.
     hops: f64,
-    /// For each user, the share of requests lost beyond the instance, integrated over time up to the last accounting.
-    /// Empty if no application calls another.
+    /// For each user, the share of requests lost with a call of the instance that serves them, integrated over time up
+    /// to the last accounting. Empty if no application calls another.
     failed: Vec<f64>,
 }
 
@@ -32,7 +32,8 @@ pub(super) struct Accounts {
 struct Account {
     /// `None` while the user does not send.
     schedule: Option<Schedule>,
-    /// Breaks ties between users who send at the same time: the latest arrival first, then by index.
+    /// When the user arrived. Breaks ties between users who send at the same time: the latest arrival first, then by
+    /// index.
     arrival: Time,
     /// The time up to which the user's requests are accounted for; infinite while the user is in a cohort.
     counted: Time,
@@ -85,7 +86,7 @@ impl Count {
 }
 
 impl Accounts {
-    /// Whether there are accounts of `users` users.
+    /// Whether there are accounts of exactly `users` users.
     pub(super) fn are_of(&self, users: usize) -> bool {
         self.of_user.len() == users && self.lost.len() == users && [0, users].contains(&self.failed.len())
     }
@@ -138,13 +139,13 @@ impl Accounts {
         }
     }
 
-    /// Adds the user at `members[place]`, who has just been accounted for, to the cohort of the cell, if the schedules
-    /// match. Members of the cohort come first in `members`.
+    /// Adds the user at `members[place]`, who has just been accounted for, to the cohort of the cell, if
+    /// [`Cohort::try_join`] accepts it. Members of the cohort come first in `members`.
     pub(super) fn add_to_cohort(&mut self, cohort: &mut Cohort, members: &mut [UserIndex], place: usize, now: Time) {
         let account = &mut self.of_user[members[place].position()];
         let first_other = cohort.users() as usize;
         if !self.failed.is_empty() {
-            // Losses beyond an instance are accounted for per user.
+            // Losses with calls are accounted for per user.
             return;
         }
         if account.schedule.is_some_and(|schedule| cohort.try_join(schedule, account.waited, now)) {
@@ -193,7 +194,7 @@ impl Accounts {
         (Sent { served: whole as u64, lost: lost.floor() as u64, response }, count.hops)
     }
 
-    /// The share of the requests since the last accounting that were lost beyond the user's instance.
+    /// The share of the requests since the last accounting that were lost with a call of the instance that serves them.
     fn failed_since(&self, user: UserIndex, delay: Option<&PathDelay>, now: Time) -> f64 {
         let (Some(before), Some(delay)) = (self.failed.get(user.position()), delay) else { return 0.0 };
         let span = (now - self.of_user[user.position()].counted).units();

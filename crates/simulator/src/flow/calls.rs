@@ -1,9 +1,9 @@
 //! Calls between applications, as rates.
 //!
 //! For each request that an instance serves, it sends its calls into the *cell* of the called application at its own
-//! node. There they take the same routes as that cell's users. So whenever routes or users have changed, rates are
-//! propagated through the call graph, callers first. Rates are whole multiples of a small fraction of a request, so
-//! that sums do not depend on the order of summation.
+//! node (see [`Nearest`](crate::routing::Nearest)). There they take the same routes as that cell's users. So whenever
+//! routes or users have changed, rates are propagated through the call graph, callers first. Rates are whole multiples
+//! of a small fraction of a request, so that sums do not depend on the order of summation.
 //!
 //! The duration of calls is integrated over time for each calling instance, as waiting is for servers ([`Load`]): the
 //! mean over any span is the difference of two integrals. Waiting is an approximation, and so are three other things: a
@@ -62,7 +62,7 @@ enum WorkItem {
     Caller(AgentIndex),
 }
 
-/// The requests of a cell's users, and the instances that receive them.
+/// The instances that receive the requests of a cell's users, and the rate at each of them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 struct Contribution {
     agents: SmallVec<[AgentIndex; 2]>,
@@ -134,7 +134,7 @@ struct CallAccount {
 /// The mean outcome of the requests of a call over a span.
 struct MeanOutcome {
     time: f64,
-    /// How much longer the last of several parallel requests takes.
+    /// How much longer the last of several parallel requests takes than their mean.
     last: f64,
     failed: f64,
     hops: f64,
@@ -334,7 +334,7 @@ fn time_of(stages: &[Stage], outcomes: &[MeanOutcome]) -> (f64, f64) {
 }
 
 impl Flow {
-    /// Adds a request rate to a path. Returns the delay of requests on it, including calls.
+    /// Adds a request rate, which may be negative, to a path. Returns the delay of requests on it, including calls.
     pub(super) fn load_path(&mut self, path: LinkPath<'_>, rate: f64, context: CallContext<'_>) -> PathDelay {
         let mut delay = self.load.add(path, rate, context.now);
         if let Some(calls) = &self.calls {
@@ -361,7 +361,8 @@ impl Flow {
         delays
     }
 
-    /// Adds a request rate to the routes of a cell, split round robin. Returns the mean delay of a request.
+    /// Adds a request rate, which may be negative, to the routes of a cell, split evenly. Returns the mean delay of a
+    /// request; `None` without routes.
     pub(super) fn add_load(&mut self, index: CellIndex, rate: f64, world: &FlowWorld<'_>) -> Option<PathDelay> {
         let count = self.cells[index.position()].routes.len();
         let share = rate / count as f64;

@@ -48,7 +48,7 @@ const USUAL: usize = 2;
 const LAST: usize = 8;
 
 impl Changes {
-    /// `users` left; negative if they joined.
+    /// Records that `users` users left at `now`. A negative number of users joined.
     pub(super) fn add(&mut self, users: i32, path: ArrivalPath, schedule: Schedule, now: Time) {
         let before = Before::new(schedule, now);
         let last = self.0.len().saturating_sub(LAST);

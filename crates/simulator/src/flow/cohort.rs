@@ -23,7 +23,7 @@ pub(super) struct Cohort {
     pub(super) since: Time,
     /// The accumulated wait on the path, up to `since`.
     pub(super) waited: f64,
-    /// The results of the requests of each member, since the cohort was created.
+    /// The results of the requests of a single member, since the cohort was created.
     pub(super) served: f64,
     pub(super) response: Duration,
     users: u32,
@@ -43,8 +43,9 @@ impl Cohort {
         if self.users == 0 { 0.0 } else { f64::from(self.users) * self.schedule().rate() }
     }
 
-    /// Adds a user who starts to use the path now. Possible if the cohort is empty, or has the same schedule and was
-    /// last accounted for now. `waited` is the accumulated wait on the path. Returns whether the user was added.
+    /// Adds a user who starts to use the path now. Possible if the user's send times are exact, and the cohort is
+    /// empty, or has the same schedule and was last accounted for now. `waited` is the accumulated wait on the path.
+    /// Returns whether the user was added.
     pub(super) fn try_join(&mut self, schedule: Schedule, waited: f64, now: Time) -> bool {
         let Schedule::Exact { first, period } = schedule else { return false };
         if self.users == 0 {
@@ -59,7 +60,8 @@ impl Cohort {
         self.users -= 1;
     }
 
-    /// Moves all members to another path. Returns the number of links that their requests have passed so far.
+    /// Moves all members to another path. Returns the number of links that their requests passed on the path that they
+    /// leave.
     pub(super) fn switch_path(&mut self, left: &PathDelay, taken: &PathDelay, now: Time) -> f64 {
         let count = Count::new(self.schedule(), Some(left), self.waited, Span { from: self.since, until: now });
         self.served += count.served;

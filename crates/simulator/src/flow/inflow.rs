@@ -2,7 +2,8 @@
 //!
 //! Most of the inflow is *steady*: users who have been routed here for longer than an evaluation period send the same
 //! number of requests in each period. [`Changes`] corrects it for users who joined or left recently. Users who are
-//! shared by several equally near instances are counted request by request, round robin ([`Share`]).
+//! shared by several equally near instances are counted request by request, round robin ([`Share`]), and so are users
+//! whose number of requests per period varies.
 
 use std::hint::black_box;
 
@@ -90,7 +91,8 @@ impl Inflows {
         self.of_agent.push(Inflow::default());
     }
 
-    /// The inflow of an instance, to be changed. Unparks the agent.
+    /// The inflow of an instance, to be changed. Its facts will be counted again, and the agent is listed to be
+    /// unparked if it is parked.
     pub(super) fn change(&mut self, agent: AgentIndex) -> &mut Inflow {
         let inflow = &mut self.of_agent[agent.position()];
         if std::mem::replace(&mut inflow.phase, TrafficPhase::Open) == TrafficPhase::Parked {
@@ -121,7 +123,7 @@ impl Inflows {
         }
     }
 
-    /// Adds the parked agents whose facts have changed to `to_unpark`.
+    /// Moves the parked agents whose facts have changed to the end of `to_unpark`.
     pub(super) fn take_to_unpark(&mut self, to_unpark: &mut Vec<AgentIndex>) {
         to_unpark.append(&mut self.to_unpark);
     }
@@ -134,7 +136,8 @@ impl Inflows {
     /// Prefetches the state of these agents.
     ///
     /// Reading an agent's facts follows pointers from its inflow to its changes and round robins. Each level is read
-    /// for all agents before the next level, so that the cache misses overlap.
+    /// for all agents before the next level, so that the cache misses overlap. The return value only keeps the reads
+    /// from being optimised away.
     pub(super) fn prefetch(&self, agents: &[AgentIndex], table: &RoundRobins) -> u32 {
         let inflows = || agents.iter().map(|agent| &self.of_agent[agent.position()]);
         let is_counted = |inflow: &&Inflow| {
@@ -166,7 +169,8 @@ impl Inflows {
         self.of_agent[agent.position()].phase != TrafficPhase::Steady
     }
 
-    /// The requests that reached an instance in the period before `window.now`.
+    /// Replaces `facts` by the requests that reached an instance in the period before `window.now`. If the agent
+    /// already has them ([`Seen::AsBefore`], [`Seen::Again`]), `facts` stays as it is.
     pub(super) fn facts(
         &mut self,
         agent: AgentIndex,
@@ -211,7 +215,7 @@ impl Inflows {
 pub(crate) enum Seen {
     /// The same snapshot as in the last period.
     AsBefore,
-    /// A new snapshot, the one with this number in a pattern that has just started.
+    /// A new snapshot: the one with this number in the first repetition of a pattern.
     First(u8),
     /// The snapshot with this number of a recurring pattern, seen in an earlier repetition.
     Again(u8),
@@ -271,7 +275,7 @@ impl Default for Pattern {
 }
 
 impl Pattern {
-    /// The maximum length of a pattern.
+    /// The maximum length of a pattern, in periods.
     pub(crate) const LENGTH_MAX: usize = 12;
 
     /// The shortest pattern after which all cycles are back at their start; `None` if it is too long.
@@ -401,7 +405,7 @@ impl Inflow {
         self.passing.get_or_insert_default()
     }
 
-    /// Computes the facts of the next period, if they vary only by round robin.
+    /// Adds the facts of the next period to `facts`, and advances the cycles. The facts must vary only by round robin.
     fn cycle(&mut self, facts: &mut Vec<RequestFact>) {
         facts.extend_from_slice(&self.steady);
         for share in self.passing.iter_mut().flat_map(|passing| &mut passing.shares) {
@@ -411,7 +415,7 @@ impl Inflow {
         facts.retain(|fact| fact.rate > NOTHING);
     }
 
-    /// Computes the facts of the period before `window.now`. Returns how the facts vary from now on.
+    /// Adds the facts of the period before `window.now` to `facts`. Returns how the facts vary from now on.
     fn facts(&mut self, window: Window, table: &mut RoundRobins, facts: &mut Vec<RequestFact>) -> TrafficPhase {
         facts.extend_from_slice(&self.steady);
         let Some(Passing { changes, shares }) = self.passing.as_deref_mut() else {

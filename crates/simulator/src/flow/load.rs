@@ -28,7 +28,7 @@ struct Server {
     rate: f64,
     /// The utilisation: work per unit of time, of a capacity of 1.
     busy: f64,
-    /// The backlog at `since`.
+    /// The backlog at `since`: the time that the server needs to serve it.
     backlog: f64,
     since: Time,
     /// The integral of the wait over time, until `since`.
@@ -143,7 +143,7 @@ impl Load {
         links.iter().map(|link| self.links[link.0 as usize].since.units()).sum()
     }
 
-    /// Prefetches an instance whose load will change.
+    /// Prefetches an instance whose load will change. The return value only keeps the read from being optimised away.
     pub(super) fn prefetch_instance(&self, agent: AgentIndex) -> f64 {
         self.instances[agent.position()].since.units()
     }

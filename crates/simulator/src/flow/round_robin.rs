@@ -22,7 +22,7 @@ indices! {
     pub(super) RoundRobinIndex;
 }
 
-/// All round robins in use, and those that ended within the last evaluation period.
+/// All round robins in use, and ended ones whose last requests are still counted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct RoundRobins {
     all: Vec<RoundRobin>,
@@ -205,7 +205,7 @@ impl RoundRobin {
         self.until <= time
     }
 
-    /// The number of the next turn at a time.
+    /// The position of the instance that has the next turn at `now`.
     pub(super) fn turn_at(&self, now: Time) -> u64 {
         (self.turn + self.members.sent(self.from, now) as u64) % self.count
     }
@@ -327,7 +327,7 @@ impl Members {
         }
     }
 
-    /// Time from the start until every instance receives the same number of requests in each period.
+    /// Time from the start until every instance receives the same number of requests in each period; infinite if never.
     fn regular_after(&self, window: Duration, instances: u64) -> Duration {
         let (is_regular, after) = match self {
             // Regular if the same instance has the first turn in each period.

@@ -49,7 +49,7 @@ impl Schedule {
         }
     }
 
-    /// The mean rate.
+    /// The mean number of requests per unit of time.
     pub(super) fn rate(&self) -> f64 {
         match *self {
             Schedule::Exact { period, .. } => 1.0 / period.units(),

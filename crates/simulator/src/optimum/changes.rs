@@ -80,7 +80,7 @@ fn deployment(scenario: &Scenario, application: ApplicationIndex, node: NodeInde
     Deployment { application, node, policy: scenario.applications[application.position()].policy }
 }
 
-/// The free hardware of each node.
+/// The free hardware of each node; `None` for an unbounded one.
 fn free(scenario: &Scenario, placement: &Placement, population: &Population, rooms: &[Room]) -> Vec<Room> {
     let mut free = rooms.to_vec();
     for application in (0..scenario.applications.len()).map(ApplicationIndex::at) {

@@ -18,7 +18,7 @@ pub(crate) struct NodeDistance {
     pub(crate) latency: f64,
 }
 
-/// The distances of nodes from access points, for the current infrastructure.
+/// Caches the distances of nodes from access points, until the infrastructure changes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Distances {
     version: u32,
@@ -41,8 +41,8 @@ impl Distances {
     }
 }
 
-/// A candidate of the search, ordered by distance, then by order of discovery. So among paths with equally many hops,
-/// the search takes the same one as messages.
+/// A candidate of the search, ordered by distance, then by order of discovery. With this tie-break, the search takes
+/// the same path as messages do, among paths with equally many hops.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Candidate {
     distance: f64,

@@ -66,7 +66,8 @@ impl<'a> Greedy<'a> {
         self.allocations[application] = allocation;
     }
 
-    /// The best node for one more instance of an application; the first one in case of a tie.
+    /// The best node for one more instance of an application, other than `without`; the first one in case of a tie.
+    /// `None` if no node has room.
     fn best_addition(&self, application: usize, allocation: &Allocation, without: Option<u32>) -> Option<Addition> {
         let demand = self.demand(application);
         let before = demand.value(allocation);
@@ -215,7 +216,7 @@ impl<'a> Greedy<'a> {
         has_helped
     }
 
-    /// Tries to replace an instance on a node by one of another application.
+    /// Tries to replace an instance on a node by one of another application. Returns whether it did.
     fn make_way(&mut self, evicted: usize, node: u32) -> bool {
         let mut without = self.allocations[evicted].clone();
         without.remove(node);

@@ -180,7 +180,8 @@ pub(crate) fn demand_rate(workload: Workload, scenario: &Scenario) -> f64 {
     }
 }
 
-/// The number of instances needed for a rate; 1 if further instances do not help.
+/// The number of instances needed for a rate; 1 if an instance handles no requests at all, because further instances do
+/// not help then.
 pub(super) fn needed_for(rate: f64, max_rate: f64) -> u32 {
     if max_rate > 0.0 { (rate / max_rate * (1.0 - TOLERANCE)).ceil().clamp(1.0, f64::from(u32::MAX)) as u32 } else { 1 }
 }

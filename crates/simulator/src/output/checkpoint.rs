@@ -42,7 +42,7 @@ pub struct Checkpoint {
     marker: File,
 }
 
-/// The head, which is decoded before the state.
+/// The head of a checkpoint, which is decoded before the state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Head {
     scenario: Digest,
@@ -156,13 +156,13 @@ impl RunDirectory<'_> {
 }
 
 impl Checkpoint {
-    /// Whether a directory has a checkpoint of an incomplete run.
+    /// Whether a directory contains the file of a checkpoint.
     pub fn is_in(directory: &Path) -> bool {
         directory.join(CHECKPOINT).exists()
     }
 
     /// Reads the last checkpoint of the run in a directory. Does not modify the directory, except that it restores a
-    /// missing `PARTIAL` marker.
+    /// missing `PARTIAL` marker, and removes the leftover checkpoint of a complete run.
     pub fn open(directory: &Path) -> Result<Checkpoint, ResumeError> {
         if !directory.join(RUN).is_file() {
             return Err(ResumeError::NoRun(directory.to_owned()));

@@ -2,10 +2,11 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `trace.jsonl` | all events |
+//! | `trace.jsonl` | the events, in the chosen detail |
 //! | `operations.csv`, `moves.csv`, `handovers.csv`, `messages.csv` | tables |
 //! | `summary.json` | the figures |
-//! | `run.json` | the resolved scenario, the seed and the version |
+//! | `run.json` | the resolved scenario with the texts of its files, the seed and the version |
+//! | `measures.json` | the measures of a complete run, written by the command line if the scenario asks for them |
 //! | `PARTIAL` | exists until the run is complete |
 //! | `checkpoint`, `checkpoint.scenario` | the state from which an incomplete run can be resumed, see [`Checkpoint`](super::Checkpoint) |
 
@@ -32,7 +33,7 @@ use crate::figures::{Figures, Regret, Tally};
 use crate::recorder::Recorder;
 use crate::simulation::{AskedAcceptances, Effort};
 
-/// Marks an incomplete run. It is the first file to be created and the last to be removed.
+/// Marks an incomplete run. It is the first file to be created, and is removed once all outputs are complete.
 pub(super) const MARKER: &str = "PARTIAL";
 
 /// Computed by the command line from the trace of a complete run, if the scenario asks for it.
@@ -127,7 +128,7 @@ pub struct Summary {
     pub scenario: String,
     /// The seed.
     pub seed: u64,
-    /// When the run ended.
+    /// The simulated duration of the run.
     pub duration: Duration,
     /// The name of the management strategy.
     pub management: &'static str,
@@ -137,9 +138,9 @@ pub struct Summary {
     pub nodes: usize,
     /// The number of users.
     pub users: usize,
-    /// Client requests that were sent.
+    /// Client requests that were sent, including the requests of calls between applications.
     pub emitted: u64,
-    /// Messages over links.
+    /// How often a request passed a link.
     pub hops: u64,
     /// How often the acceptance policies of nodes were evaluated and failed, and the first failure; `None` if none
     /// failed.

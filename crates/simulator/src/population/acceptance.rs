@@ -17,7 +17,7 @@ pub struct AcceptanceContext {
     tally: AcceptanceCounts,
 }
 
-/// The numbers of evaluated and failed acceptance policies.
+/// How often acceptance policies were evaluated, and how often they failed.
 #[derive(Debug, Default)]
 pub struct AcceptanceCounts {
     /// The number of evaluations.
@@ -69,7 +69,8 @@ impl AcceptanceContext {
 }
 
 impl Population {
-    /// Evaluates the acceptance policy of a node that has one.
+    /// Asks the acceptance policy of a node whether the node accepts a request. A node without such a policy accepts.
+    /// The error is the rule that inhibits the request.
     pub(crate) fn ask(
         &self,
         node: NodeIndex,

@@ -34,7 +34,7 @@ pub struct Agent {
     pub(crate) current: u8,
     /// Whether its facts have not changed since its last evaluation.
     pub(crate) is_unchanged: bool,
-    /// Whether `extra` contains nothing but a history.
+    /// Whether `extra` is missing or blank, see [`ExtraKnowledge::is_blank`].
     pub(crate) is_blank: bool,
     /// The version of the links for which the target of its proposal is known to be reachable.
     pub(crate) reached: Option<LinksVersion>,
@@ -61,7 +61,8 @@ pub(crate) struct ExtraKnowledge {
 }
 
 impl ExtraKnowledge {
-    /// Whether it contains nothing but a history.
+    /// Whether it has no inhibitions, no random number and no notice, and the default flavour and wakefulness. It may
+    /// have a history.
     pub(crate) fn is_blank(&self) -> bool {
         self.remembered.is_empty() && self.random.is_none() && self.body == Body::default() && self.notice.is_none()
     }
@@ -260,7 +261,8 @@ impl Agent {
     }
 
     /// Counts an evaluation, after its facts have been read, and drops memories that the next evaluation must not see.
-    /// The prototype's memory is cleared after evaluations 1, 1 + every, 1 + 2 × every and so on.
+    /// Also ends the refusal to wake, and counts down the notice of an eviction. The prototype's memory is cleared
+    /// after evaluations 1 + every, 1 + 2 × every and so on.
     pub(crate) fn count_evaluation(&mut self, memory: Memory, cycles: u32) {
         self.evaluations += 1;
         if self.is_blank {

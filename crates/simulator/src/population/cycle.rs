@@ -17,7 +17,7 @@ use crate::population::state::Population;
 
 impl Population {
     /// Rule r1: judges the proposals of operators and agents, and enacts all accepted ones. `label` becomes the label
-    /// of the step.
+    /// of this cycle.
     ///
     /// Operators' deployments are judged first, in the order given. Then follow the agents that have evaluated since
     /// the last cycle, in the order of their evaluations. `strategies` has other orders.
@@ -70,7 +70,7 @@ impl Population {
     }
 
     /// The flavour and wakefulness of an agent's instance after an adapt, a sleep or a wake, and the change of its
-    /// hardware; `None` for other operations.
+    /// hardware; `None` for other operations. The error is the rule that inhibits the operation.
     pub(crate) fn own_change(
         &self,
         index: AgentIndex,
@@ -123,8 +123,8 @@ impl Population {
         }
     }
 
-    /// Asks the manager of its node whether a sleeping instance may wake for a client request. If accepted, the
-    /// instance is awake from now on.
+    /// Asks the manager of its node whether a sleeping instance may wake for a client request. If it may, the instance
+    /// is awake from now on; if not, the refusal holds until the agent's next evaluation.
     pub fn wake_by_request(&mut self, index: AgentIndex, context: &mut AcceptanceContext) -> CompactVerdict {
         let proposal = Proposal { operation: AgentOperation::Wake, target: Target::Own };
         let verdict = self.judge_own(index, &proposal, context);
@@ -164,8 +164,8 @@ impl Population {
         }
     }
 
-    /// The verdict of the managers concerned on a proposal: first the manager of the agent's own node, then that of the
-    /// target. Neither knows the other's verdict, as with nodes that exchange messages.
+    /// The verdict of the managers concerned on a proposal. First the manager of the agent's own node judges; only if
+    /// it accepts, the manager of the target.
     fn judge(&mut self, index: AgentIndex, proposal: &Proposal, context: &mut AcceptanceContext) -> CompactVerdict {
         if !proposal.operation.asks_for_place() {
             return self.judge_own(index, proposal, context);
@@ -186,7 +186,7 @@ impl Population {
         self.with_needed(verdict, index, needed)
     }
 
-    /// The verdict of the manager of a node on a request.
+    /// The verdict of the manager of a node on a request. `consent` asks the acceptance policy of the node.
     pub(crate) fn judge_at(
         &self,
         node: NodeIndex,

@@ -44,7 +44,7 @@ impl Population {
         agent.remember(proposal.operation, proposal.target, self.memory, cycles);
     }
 
-    /// Performs an accepted operation. Returns the agent that it creates.
+    /// Performs an accepted operation. Returns the agent that it creates, if any.
     fn perform(&mut self, index: AgentIndex, proposal: &Proposal) -> Option<AgentIndex> {
         if !self.only_counts() {
             let agent = &mut self.agents[index.position()];
@@ -87,8 +87,8 @@ impl Population {
         self.change_held(index, change);
     }
 
-    /// Ends a cycle: clears the queue, adds the outcomes of parked agents to the label, and unparks agents around freed
-    /// nodes.
+    /// Ends a cycle: clears the queue, adds the outcomes of parked agents to the label, and schedules the agents around
+    /// freed nodes to be unparked.
     pub(crate) fn end_cycle(&mut self, label: &mut Label) {
         self.pending.clear();
         label.take_parked(&mut self.parked);

@@ -12,7 +12,7 @@ use crate::population::layers::decision_cache::is_plain;
 use crate::population::proposal::{Proposal, Target};
 use crate::population::state::Population;
 
-/// Scratch memory for evaluating agents of one population. Each thread has one.
+/// Evaluates the policies of the agents of one population, with reusable memory. Each thread has one.
 pub struct Evaluator {
     decider: Decider,
     facts: KnowledgeBase,

@@ -43,12 +43,13 @@ impl Label {
         Label::default()
     }
 
-    /// The number of individually judged entries.
+    /// The number of entries: one for each operator's deployment and for each agent that is not parked, including
+    /// agents that propose nothing.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether nothing was judged individually.
+    /// Whether there are no entries. Parked agents may still have outcomes.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -58,12 +59,12 @@ impl Label {
         &self.parked
     }
 
-    /// The individually judged entries, in the order judged.
+    /// The outcome of each entry, in the order of judging.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Outcome> {
         self.entries.iter().map(|entry| self.outcome(*entry))
     }
 
-    /// The accepted entries, in the order judged.
+    /// The outcome of each accepted entry, in the order of judging.
     pub fn accepted(&self) -> impl Iterator<Item = Outcome> {
         self.accepted.iter().map(|position| self.outcome(self.entries[*position as usize]))
     }
@@ -129,7 +130,7 @@ impl Label {
         self.action(entry)
     }
 
-    /// Performs the remaining actions in the order of judging: for all entries, or only for accepted ones.
+    /// Performs the remaining actions in the order of judging. If `remembers_nothing`, only accepted entries have one.
     pub(crate) fn enact_all(&mut self, remembers_nothing: bool, mut act: impl FnMut(Action<'_>)) {
         let count = if remembers_nothing { self.accepted.len() } else { self.entries.len() };
         for position in 0..count {

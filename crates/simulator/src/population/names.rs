@@ -104,7 +104,7 @@ impl Names {
         }
     }
 
-    /// The target for a node as written by a policy.
+    /// The target for a node as written by a policy. The nodes in `likely` are tried first, because that is cheaper.
     pub(crate) fn find(&self, written: Constant, likely: &[NodeIndex]) -> Target {
         if written == self.own {
             return Target::Own;
@@ -132,8 +132,8 @@ impl Names {
         }
     }
 
-    /// The target for the empty name, which is not a valid id. The placeholder must not equal the id of an existing
-    /// node.
+    /// The target for what is not a valid id, such as the empty name. Because it is [`Target::Unknown`], it resolves to
+    /// no node, even if there is a node with the id 0.
     fn nothing() -> Target {
         Target::Unknown(Box::new(NodeId::number(0)))
     }

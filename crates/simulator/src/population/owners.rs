@@ -12,7 +12,8 @@ use crate::population::index::AgentIndex;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::Population;
 
-/// The nodes whose owners have initiative, and the notice period.
+/// The nodes whose owners have initiative, which means that their acceptance policies may evict or shrink instances;
+/// and the notice period.
 #[derive(Debug, Default)]
 pub(crate) struct Owners {
     /// Sorted by index.

@@ -48,7 +48,7 @@ pub struct Population {
     pub(crate) full_nodes: FullNodes,
     /// Whether no policy lets its agents remember inhibitions.
     pub(crate) remembers_nothing: bool,
-    /// Whether evaluations change more than their count.
+    /// Whether evaluations change more than their count and the memory of inhibitions.
     pub(crate) past: PastUse,
     /// Whether instances can have flavours or sleep.
     pub(crate) body_use: BodyUse,
@@ -213,12 +213,14 @@ impl Population {
         &self.policies[policy.position()]
     }
 
-    /// Whether a policy is a function that needs the facts of all agents before its first decision.
+    /// Whether some policy is a function that asks to see the facts of all agents of a batch before it decides for the
+    /// first of them.
     pub fn wants_preview(&self) -> bool {
         self.policies.iter().any(Policy::wants_preview)
     }
 
-    /// The number of agents that wait for the next cycle, including those without a proposal.
+    /// The number of agents that have evaluated since the last cycle, including parked ones and those that propose
+    /// nothing.
     pub fn pending_count(&self) -> usize {
         self.pending.len() + self.parked.iter().map(|parked| parked.count() as usize).sum::<usize>()
     }
@@ -291,7 +293,7 @@ impl Population {
         self.repeat_proposal(agent);
     }
 
-    /// Queues the last proposal of an agent again, for the next cycle.
+    /// Counts an evaluation of an agent, and queues its last proposal for the next cycle.
     pub fn repeat_proposal(&mut self, index: AgentIndex) {
         let only_counts = self.only_counts();
         let agent = &mut self.agents[index.position()];

@@ -260,9 +260,9 @@ impl Field {
         }
     }
 
-    /// Follows the next hops of a node while they are unique, and stores the path. Hops that have to be computed are
-    /// cached for later calls. `recent` is the end of the previous path in `path_builder`, if it is still valid: paths
-    /// of nearby nodes usually join after a few links.
+    /// Follows the next hops of a node while they are unique, and writes the path to `path_builder`. Hops that have to
+    /// be computed are cached for later calls. `recent` is the end of the previous path in `path_builder`, if it is
+    /// still valid: paths of nearby nodes usually join after a few links.
     pub(super) fn follow(
         &mut self,
         graph: MetricGraph<'_>,

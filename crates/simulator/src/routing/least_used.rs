@@ -1,8 +1,9 @@
 //! The prototype's routing table.
 //!
-//! The first request of a user from an access point creates an entry. Entries stay until the table is cleared, when an
-//! activation of the managers has performed an operation. Among the instances with the fewest hops, the entry leads to
-//! the one with the fewest entries. Its path is that to the *first* of those instances, even if another one is chosen.
+//! The first request of a user from an access point creates an entry. The table is cleared whenever an instance is
+//! added, moved or removed, and whenever a node or link goes up or down. Of the instances with the fewest hops, the
+//! entry leads to the one with the fewest entries; the tie-break is which was a candidate first. Its path is that to
+//! the *first* of those instances, even if another one is chosen.
 
 use mario_scenario::{NodeIndex, UserIndex};
 use rustc_hash::FxHashMap;

@@ -121,7 +121,7 @@ impl Nearest {
             && self.rotations.iter().all(turns)
     }
 
-    /// The route of the next message of a user.
+    /// The route of the next message of a user; `None` if no instance is reachable.
     #[inline]
     pub(crate) fn route(&mut self, client: Client, context: &mut RoutingContext<'_>) -> Option<Route> {
         for cell in self.stale.drain(..) {
@@ -197,8 +197,8 @@ impl Nearest {
         self.cells[cell.position()].application
     }
 
-    /// Adds the initial clients. Their cells are numbered by application and access point, so that cells that change
-    /// together, because they share the nearest instance, are adjacent in memory. Returns the number of cells.
+    /// Creates the cells of the initial clients. They are numbered by application and access point, so that cells that
+    /// change together, because they share the nearest instance, are adjacent in memory. Returns the number of cells.
     pub(crate) fn expect(&mut self, mut clients: Vec<(ApplicationIndex, NodeIndex)>) -> usize {
         clients.sort_unstable();
         clients.dedup();
@@ -225,7 +225,8 @@ impl Nearest {
         places.iter().map(|(field, node)| field.distance(*node)).sum()
     }
 
-    /// The current routes of a cell. Their paths are valid until the next call.
+    /// The current routes of a cell. Their paths are valid until the next call for the same cell, which overwrites
+    /// them.
     pub(crate) fn routes(&mut self, index: CellIndex, context: &mut RoutingContext<'_>) -> &[Route] {
         self.find(index, Keeper::Cell, context);
         &self.scratch.routes

@@ -70,7 +70,7 @@ impl fmt::Display for PolicyLocation {
 }
 
 impl Simulation<'_> {
-    /// Adds the counts of the last cycle.
+    /// Adds the evaluations and failures since the last call to the statistics of the run.
     pub(super) fn count_acceptances(&mut self) {
         let AcceptanceCounts { asked, failed, first } = self.judge.take_counts();
         let time = self.queue.now();

@@ -57,7 +57,8 @@ impl<'a> Simulation<'a> {
         (world, traffic, operators, (has_begun, has_ended, agents_have_started, effort))
     }
 
-    /// Restores the run from the state stored by [`Simulation::saved`].
+    /// Restores the run from the state stored by [`Simulation::saved`]. The outer error says that the scenario cannot
+    /// be run, the inner one that the state cannot be decoded or is inconsistent.
     pub(crate) fn restored<'de, D: Deserializer<'de>>(
         scenario: &'a Scenario,
         options: RunOptions,
@@ -70,7 +71,7 @@ impl<'a> Simulation<'a> {
         Ok(restored)
     }
 
-    /// Whether any event has happened.
+    /// Whether the run has begun.
     pub(crate) fn has_begun(&self) -> bool {
         self.has_begun
     }

@@ -40,7 +40,8 @@ struct Batch {
     parked: usize,
     /// How often the batch has been evaluated.
     round: u32,
-    /// Aggregated outcomes of parked agents. Indexed by pattern length - 1, then by application and phase (`round % length`).
+    /// Aggregated outcomes of parked agents. Indexed by pattern length - 1, then by application and phase (`round %
+    /// length`).
     parked_outcomes: [Vec<ParkedCounts>; Pattern::LENGTH_MAX],
 }
 
@@ -216,7 +217,7 @@ impl EvaluationSchedule {
     }
 
     /// Ends a round of a batch and schedules the next at `time`, or frees the batch if no agent is left. Returns how
-    /// many agents evaluated.
+    /// many agents evaluated, including parked ones.
     pub(super) fn end_round(&mut self, index: BatchIndex, time: Time, queue: &mut EventQueue<Event>) -> usize {
         let batch = &mut self.batches[index.position()];
         batch.round += 1;
@@ -266,7 +267,8 @@ impl EvaluationSchedule {
     }
 
     /// Parks an agent from the next round of its batch on. `steady_outcome` returns the outcome for a snapshot of its
-    /// pattern. Returns whether the agent was parked: not if an outcome is unknown, or if the batch is small.
+    /// pattern. Returns whether the agent was parked: not if an outcome is unknown, or if the batch has fewer agents
+    /// than there are applications.
     pub(super) fn park(
         &mut self,
         agent: AgentIndex,

@@ -207,7 +207,7 @@ impl Simulation<'_> {
         self.note_failure(agent, failed);
     }
 
-    /// Evaluates agents one by one. If all solutions are needed, the shared cache is not used.
+    /// Evaluates agents one by one, for all solutions. The shared cache has only proposals, so it is not used.
     fn evaluate_sequentially(&mut self, due: BatchIndex, recorder: &mut impl Recorder) {
         let may_park = self.may_park(recorder);
         let mut cursor = Cursor::default();

@@ -73,7 +73,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Connects a user to the wanted access point, or to the nearest one that is up.
+    /// Connects a user to the wanted access point, or to the nearest one that is up. Disconnects a user who wants none,
+    /// or if none is up.
     pub(super) fn connect(&mut self, index: UserIndex, recorder: &mut impl Recorder) {
         let user = &self.users[index.position()];
         let to = user.wanted.and_then(|wanted| self.working_access_point(wanted));
@@ -86,7 +87,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Schedules the first request of a connected user who does not send yet.
+    /// Schedules the first request of a user who has arrived and does not send yet.
     fn begin_sending(&mut self, index: UserIndex) {
         let now = self.queue.now();
         let user = &mut self.users[index.position()];
@@ -122,8 +123,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// The access point itself if it is up, else the nearest one that is up: by position if all have one, else the
-    /// first in the order of nodes.
+    /// The access point itself if it is up, else the nearest one that is up. Access points whose distance is unknown,
+    /// because a position is missing, come last; the tie-break is the order of nodes. `None` if none is up.
     fn working_access_point(&self, wanted: NodeIndex) -> Option<NodeIndex> {
         if self.paths.is_node_up(wanted) {
             return Some(wanted);

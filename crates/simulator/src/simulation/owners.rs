@@ -1,4 +1,4 @@
-//! The owners of nodes act after each activation of the managers.
+//! The owners of nodes act at each activation of the managers, after these have judged.
 
 use super::Simulation;
 use crate::population::OwnerActKind;

@@ -72,7 +72,8 @@ pub(super) fn planner(scenario: &Scenario) -> Option<Box<dyn Planner>> {
 }
 
 impl Simulation<'_> {
-    /// The plan for this activation. The operators' own deployments come first.
+    /// The plan for this activation: the operators' deployments, then those of the planner if there is one, and the
+    /// planner's orders.
     pub(super) fn plan(&mut self) -> Plan {
         let mut plan = Plan::default();
         if let Some(planner) = &mut self.planner {

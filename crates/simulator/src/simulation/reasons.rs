@@ -1,5 +1,5 @@
 //! The first reasons why agents achieve nothing: the first failure of a policy, and the first inhibited request if none
-//! was accepted before.
+//! was accepted in an earlier cycle.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,9 +14,9 @@ use crate::population::{AgentIndex, Label, Outcome, Population, Target};
 /// The first reasons why agents achieved nothing.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct FirstReasons {
-    /// The first decision without a valid proposal.
+    /// The first failed decision: without a complete evaluation, or with an invalid proposal.
     pub failed: Option<FailedDecision>,
-    /// The first request of an agent that was inhibited, unless one was accepted before.
+    /// The first request of an agent that was inhibited; `None` if one was accepted in an earlier cycle.
     pub inhibited: Option<InhibitedRequest>,
     /// Whether a request of an agent was accepted.
     pub has_accepted: bool,
@@ -127,7 +127,7 @@ impl Simulation<'_> {
         self.effort.first.failed = Some(*failed);
     }
 
-    /// Stores the first inhibited request, unless a request was accepted before.
+    /// Stores the first inhibited request, unless a request was accepted in an earlier cycle.
     pub(super) fn note_inhibited(&mut self, label: &Label) {
         if self.effort.first.has_accepted {
             return;

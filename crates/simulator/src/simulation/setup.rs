@@ -30,7 +30,8 @@ use crate::recorder::{Cause, NullRecorder, Recorder};
 use crate::routing::Router;
 
 impl<'a> Simulation<'a> {
-    /// Builds the world of a scenario at time 0, with its initial deployment and first users.
+    /// Builds the world of a scenario at time 0, with its initial deployment. The first users connect when the run
+    /// begins.
     pub fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
         Simulation::with_functions(scenario, options, &PolicyFunctions::default())
     }
@@ -132,7 +133,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Deploys the initial instances. Fails if they do not fit.
+    /// Deploys the initial instances. Fails if one is inhibited: it does not fit, or the acceptance policy of its node
+    /// refuses it.
     fn deploy_first(&mut self) -> Result<(), SimulationError> {
         let first = self.scenario.deploys.iter().take_while(|deploy| deploy.time <= Time::ZERO);
         let deployments: Vec<Deployment> = first.map(Deployment::from).collect();

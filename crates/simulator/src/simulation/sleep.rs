@@ -34,7 +34,7 @@ struct Sleeper {
     requests: f64,
     rate: f64,
     since: Time,
-    /// When the first request will reach it, unless the rate changes.
+    /// When the first request will reach it, unless the rate changes; `None` while the rate is zero.
     first: Option<Time>,
     /// Whether it is not allowed to wake, so that no requests are routed to it.
     is_out: bool,
@@ -71,7 +71,8 @@ impl Sleeper {
         Sleeper { requests: 0.0, rate: 0.0, since: now, first: None, is_out: false }
     }
 
-    /// Sets the rate of requests. Returns when the first request will reach the sleeper, if that time has changed.
+    /// Sets the rate of requests. Returns when the first request will reach the sleeper; `None` if the rate is the same
+    /// as before, or zero.
     fn set_rate(&mut self, rate: f64, now: Time) -> Option<Time> {
         if rate.to_bits() == self.rate.to_bits() {
             return None;
@@ -122,7 +123,8 @@ impl Simulation<'_> {
         false
     }
 
-    /// Forwards a message from the node of a sleeper to the nearest instance that is awake.
+    /// Forwards a message from the node of a sleeper to the nearest instance that is awake. If none is reachable, the
+    /// message is lost.
     fn pass_on(&mut self, message: &Message, recorder: &mut impl Recorder) {
         let asleep = self.population.agent(message.agent);
         let (application, from) = (asleep.application(), asleep.node());
@@ -156,7 +158,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Stops tracking a sleeping instance that its agent woke.
+    /// Stops tracking a sleeping instance that its agent woke, and starts it.
     pub(super) fn woke(&mut self, agent: AgentIndex) {
         self.route_again(agent);
         if let Some(sleepers) = &mut self.sleepers {

@@ -20,10 +20,10 @@ use crate::world::{STILL, ScenarioExt, audited, scenario, topology};
 /// The results of a run at one fidelity.
 #[derive(Default)]
 struct Ran {
-    /// The users' requests, and their total response time.
+    /// The number of the users' served requests, and their total response time.
     users: (u64, f64),
     lost: u64,
-    /// The requests of each call, and their total response time.
+    /// For each call, the number of served requests, and their total response time.
     calls: BTreeMap<u32, (u64, f64)>,
     calls_lost: u64,
     /// The requests that agents saw, by application, node and time.

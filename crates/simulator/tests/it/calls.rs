@@ -15,7 +15,7 @@ pub fn stage(order: CallOrder, calls: &[(u32, u32)]) -> Stage {
     Stage { order, calls: calls.iter().map(call).collect() }
 }
 
-/// The sent requests, and their response times.
+/// The requests of users and of calls, and their response times.
 #[derive(Default)]
 struct Answers {
     /// The response times of users.

@@ -1,6 +1,6 @@
-//! Every field of every record and of the header is changed, one at a time. The auditor must detect the change, unless
-//! `lies/believed.rs` lists it with the reason why nothing in the trace contradicts it. A change on that list must not
-//! be detected.
+//! Every field of every kind of record and of the header is changed, one at a time. The auditor must detect the change,
+//! unless `lies/believed.rs` lists it with the reason why nothing in the trace contradicts it. A change that is listed
+//! as never detected must not be detected.
 //!
 //! `MARIO_LIES=400` tries that many random worlds; `MARIO_LIES_TABLE=1` prints how often each kind of lie was detected
 //! and believed.

@@ -140,7 +140,7 @@ impl CallFlow {
         }
     }
 
-    /// Starts the calls of an instance for its current arrivals, from its current node.
+    /// Replaces the calls of an instance by those for its current arrivals, sent from its current node.
     fn enter(&mut self, agent: AgentIndex, load: &Load, router: &mut Nearest, world: &FlowWorld<'_>) {
         let context = CallContext::of(world);
         let node = world.routing.population.agent(agent).node();

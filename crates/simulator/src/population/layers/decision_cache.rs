@@ -9,6 +9,7 @@
 //! answer.
 //!
 //! **Invariant:** a proposal does not depend on whether it came from the cache.
+//!
 //! **Invariant:** hits and misses depend only on the agents and their order, not on the number of threads: a slot is
 //! reserved before the policy is evaluated, and other agents with the same key wait for the answer.
 
@@ -33,7 +34,8 @@ use crate::population::layers::proposal_cache::Basis;
 use crate::population::proposal::Proposal;
 use crate::population::state::{PastUse, Population};
 
-/// The capacity: entries per node, clamped to `ENTRIES`. A full cache is cleared.
+/// The capacity is this number times the number of nodes, clamped to `ENTRIES`. A full cache stores nothing until
+/// [`DecisionCache::make_room`] clears it.
 const ENTRIES_PER_NODE: usize = 4;
 const ENTRIES: RangeInclusive<usize> = 1 << 10..=1 << 19;
 
@@ -241,7 +243,8 @@ impl DecisionCache {
         Lookup::Miss(None)
     }
 
-    /// Looks up the current key; `None` if the key must include more of the history.
+    /// Looks up the current key; `None` if the key must include more of the history. Reserves a slot for an unknown
+    /// key, unless the cache is full.
     #[inline]
     fn lookup_key(&mut self, hash: u64, basis: Basis) -> Option<Lookup> {
         Some(match self.position(hash) {

@@ -19,7 +19,7 @@ pub(crate) enum PendingRequest {
     Nop(AgentIndex),
     /// The agent proposes a place on a reachable node. It is inhibited if the node is full at the time of judging.
     Place(PlaceRequest),
-    /// The agent proposes something else.
+    /// Any other proposal, including a place on a node that is not known to be reachable. The agent has to be fetched.
     Other(AgentIndex),
 }
 

@@ -17,7 +17,7 @@ use crate::population::state::Population;
 /// Client requests as seen by an agent, and its proposal for them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RequestSnapshot {
-    /// `None` if other knowledge of the agent has changed since.
+    /// `None` if the agent has not decided on this snapshot yet, or its other knowledge has changed since.
     cached: Option<CachedProposal>,
     rate: f64,
     requests: SmallVec<[RequestFact; 3]>,
@@ -227,7 +227,7 @@ impl Agent {
         }
     }
 
-    /// Invalidates the cached proposals that are based on the history or the age, because these have changed since the
+    /// Invalidates the cached proposals whose basis is `basis` or more, because that knowledge has changed since the
     /// last evaluation.
     pub(crate) fn invalidate_proposals_based_on(&mut self, basis: Basis) {
         self.is_unchanged = false;
@@ -236,8 +236,8 @@ impl Agent {
         }
     }
 
-    /// Whether the agent will repeat its proposal while its requests stay the same. True if its last proposal is still
-    /// cached: then it does not depend on the history.
+    /// Whether the agent will repeat its proposal while its requests stay the same. True if nothing has changed since
+    /// its last evaluation, or its last proposal is still cached: then no change since has affected it.
     pub(crate) fn is_settled(&self) -> bool {
         self.is_unchanged || self.current_snapshot().is_some_and(|snapshot| snapshot.cached.is_some())
     }

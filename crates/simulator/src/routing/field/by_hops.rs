@@ -1,4 +1,4 @@
-//! The search for links of equal length: a BFS that visits nodes level by level and sorts each level as a whole.
+//! The search if all links have equal length: a breadth-first search that sorts each level as a whole.
 
 use mario_scenario::NodeIndex;
 
@@ -52,9 +52,9 @@ impl Reached {
     }
 }
 
-/// Updates distance and next hop in one BFS. A node whose distance shrank takes the link it was reached by, or
-/// `SEVERAL` if two links tie. A node at equal distance keeps its next hop unless a shortened neighbour adds a second
-/// one.
+/// Updates distance and next hop in one breadth-first search. A node whose distance shrank takes the link it was
+/// reached by, or `SEVERAL` if two links tie. A node at equal distance keeps its next hop unless a shortened neighbour
+/// adds a second one.
 pub(super) fn add(
     entries: &mut [FieldEntry],
     graph: MetricGraph<'_>,

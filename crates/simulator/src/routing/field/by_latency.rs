@@ -1,4 +1,4 @@
-//! The search for links of different lengths: Dijkstra's algorithm.
+//! The search if links have different lengths: Dijkstra's algorithm.
 
 use std::collections::BinaryHeap;
 

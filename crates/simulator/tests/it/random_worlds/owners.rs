@@ -22,7 +22,7 @@ pub const OWNERS: [&str; 6] = [
     "needs_most(A) :- findall(H-B, (serviceInstance(_, B, _), service(B, H, _, _)), Hs), Hs \\== [], sort(Hs, S), last(S, _-A).\n\
      evict(I, largest(H)) :- needs_most(A), serviceInstance(I, A, _), service(A, H, _, _).\n\
      reject(request(deploy, _, _, _, _), closed) :- leave(_, _).\n",
-    // Shrinks instances to the first flavour, even if they already run in it, and evicts small ones.
+    // Shrinks instances to the flavour `lite`, even if they already run in it, and evicts small ones.
     "shrink(I, lite, 'less is more') :- serviceInstance(I, A, _), flavour(A, lite, H, _, _, _), running(I, G), flavour(A, G, K, _, _, _), H =< K,\n\
          \\+ (needs(A, gpu, _)), \\+ G = 7, node(_, F), F \\== inf.\n\
      evict(I, small) :- running(I, lite), node(_, F), F < 1.\n",

@@ -19,7 +19,7 @@ const NEIGHBOURS_MAX: usize = 16;
 /// The maximum number of nodes in a key.
 pub(super) const NODES_MAX: usize = 31;
 
-/// The number of words for everything except client requests, memory and neighbours.
+/// The number of words for everything except client requests, memory, neighbours and history.
 const HEAD: usize = 2;
 /// The maximum number of earlier evaluations in a key.
 const EARLIER_MAX: usize = 16;
@@ -127,7 +127,7 @@ impl Key {
     }
 
     /// Writes the knowledge of an agent of an application, including its neighbours if `sees_neighbours`, and its
-    /// history according to `basis`; `None` if it cannot be written without names.
+    /// history according to `basis`; `None` if it is too large for a key, or cannot be written without names.
     pub(super) fn write(
         &mut self,
         population: &Population,
