@@ -11,7 +11,8 @@ use crate::reference::{AcceptanceRef, ApplicationRef, NodeRef, PolicyRef};
 pub enum Version {
     /// The basic format.
     Second,
-    /// For runs with agents that look back, several kinds of hardware, flavours, measures or models.
+    /// For runs with agents that look back, several kinds of hardware, flavours, updates of policies, measures or
+    /// models.
     Third,
     /// For live nodes. Adds [`Header::live`].
     Fourth,
@@ -23,10 +24,11 @@ pub enum Version {
     Seventh,
 }
 
-/// The header of a trace. The fields are the keys of the first line, in order.
+/// The header of a trace. The first line has the version and the program, then these fields as keys, in order.
 #[derive(Clone, Debug, Serialize)]
 pub struct Header<'a> {
-    /// The version of the format that the run needs.
+    /// The version of the format that the run needs. [`Version::Second`] is written as 3 if there are measures or
+    /// models.
     #[serde(skip)]
     pub version: Version,
     /// The scenario's name.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Counts values in buckets whose bounds are the quarter powers of two.
+/// Counts values in buckets whose bounds are the powers of two with exponents that are multiples of 1/4.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Histogram {
     zeros: u64,

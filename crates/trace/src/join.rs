@@ -9,7 +9,8 @@
 //! records only after a restart. Therefore, an arrival also waits for its departure, and a confirmation for its
 //! arrival, identified by the ids of transfers.
 //!
-//! Nothing is verified here: errors in a part end up in the trace, and `audit` reports them.
+//! Only the form of lines is checked here: records that contradict each other end up in the trace, and `mario_audit`
+//! reports them.
 
 mod merge;
 mod parts;
@@ -35,7 +36,8 @@ pub struct Joined {
     pub silent: Vec<NodeId>,
     /// The number of lines read.
     pub lines: u64,
-    /// Records that were delayed until after their causes, although their timestamps were earlier.
+    /// How often a record was written before another with an earlier timestamp, because that one had to wait for its
+    /// cause.
     pub reordered: u64,
     /// Records that were written before their causes, because of a cyclic dependency.
     pub unordered: u64,

@@ -1,4 +1,4 @@
-//! Writes JSON without serde, for very frequent lines. Public only for `simulator`.
+//! Writes JSON without serde, for very frequent lines. Public only for `mario_simulator`.
 
 use std::io::Write;
 

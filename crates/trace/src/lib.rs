@@ -67,15 +67,19 @@
 //! handovers and client requests, and [`TraceWriter::count_cycle`] records cycles.
 //!
 //! **Invariant:** the same records produce the same bytes, even if the writer is [saved](TraceWriter::saved) and
-//! [resumed](TraceWriter::resumed) in between. **Invariant:** writing copies no data: records borrow, their lists are
-//! iterators, and lines are assembled in one buffer. **Invariant:** after a failed write, nothing is written any more,
-//! and the [error is kept](TraceWriter::failure), so no trace has a gap.
+//! [resumed](TraceWriter::resumed) in between.
+//!
+//! **Invariant:** writing copies no data: records borrow, their lists are iterators, and lines are assembled in one
+//! buffer.
+//!
+//! **Invariant:** after a failed write, nothing is written any more, and the [error is kept](TraceWriter::failure), so
+//! no trace has a gap.
 //!
 //! A live node writes parts of a trace, whose lines are defined in [`live`]. [`join`](join::join) merges the parts of
 //! many nodes into one trace.
 //!
-//! Not here: the runs themselves (`simulator`, `live`), files, and reading traces (`audit`, which shares no code with
-//! this crate).
+//! Not here: the runs themselves (`mario_simulator`, `mario_live`), opening files, and reading traces (`mario_audit`,
+//! which shares no code with this crate).
 
 mod header;
 mod record;

@@ -18,7 +18,8 @@ pub(crate) struct Summing {
     application_of_user: Vec<ApplicationRef>,
     tier_of_node: Vec<u16>,
     tier_count: usize,
-    /// Whether the record of a cycle has the optional column for adapts. `has_sleep`: those for sleeps and wakes.
+    /// Whether some application has flavours or can sleep. The record of a cycle has an optional column for adapts in
+    /// both cases, and optional columns for sleeps and wakes if `has_sleep`.
     has_flavours: bool,
     has_sleep: bool,
     /// The number of instances by application, then by tier.
@@ -27,7 +28,8 @@ pub(crate) struct Summing {
     moves: Option<(Time, Vec<u64>)>,
 }
 
-/// The outcomes of the agents of an application in a cycle. The fields are the columns of the record, in order.
+/// The outcomes in a cycle, for one application: of its agents and of its deployments by operators. The fields are the
+/// columns of the record, in order.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Row {
     nop: u64,
@@ -210,7 +212,7 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// Counts the actions of a node's owner.
+    /// Records how often a node's owner acted, by application and kind of action.
     pub(crate) fn count_owner<'a>(&mut self, time: Time, node: NodeRef, acts: impl Iterator<Item = OwnerAct<'a>>) {
         // For each application: evicted, shrunk, announced.
         let mut rows = vec![[0_u64; 3]; self.seen.len()];

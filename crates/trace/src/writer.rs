@@ -49,12 +49,14 @@ pub(crate) struct Client {
 pub(crate) struct Usage {
     pub(crate) max_rate: f64,
     pub(crate) evaluations: u64,
+    /// The sum of the request rate over the evaluations in the default flavour.
     pub(crate) requests: f64,
-    /// The usage by instances in flavours other than the default.
+    /// The sum of request rate divided by the capacity of the flavour, over the evaluations in flavours other than the
+    /// default.
     pub(crate) used_in_flavours: f64,
 }
 
-/// The results of an application's client requests since the last record.
+/// The results of an application's client requests since the last record of responses.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Seen {
     pub(crate) served: u64,

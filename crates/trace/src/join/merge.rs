@@ -96,7 +96,7 @@ struct Merge<'a, W: Write> {
     /// The placement of instances.
     placed: BTreeMap<InstanceId, (NodeRef, u32)>,
     links: Links,
-    /// Nodes that already have a record.
+    /// Nodes that already have an event in the trace.
     begun: BTreeSet<NodeRef>,
     /// Instances that owners evict, with the reason. The record of their end follows later.
     evicted: BTreeMap<InstanceId, (NodeRef, String)>,
@@ -349,7 +349,8 @@ impl<W: Write> Merge<'_, W> {
         });
     }
 
-    /// Updates the links of a node. A link is up if both ends report it as up, else down.
+    /// Updates the links of a node. A link goes down when one end no longer reports it as up, and comes up again when
+    /// both ends do.
     fn neighbours(&mut self, time: Time, node: NodeRef, up: &[NodeRef]) {
         let own = node.0;
         let up: BTreeSet<u32> = up.iter().map(|node| node.0).collect();
@@ -435,8 +436,8 @@ fn header<'a>(survey: &'a Survey<'_>) -> Header<'a> {
     }
 }
 
-/// The distance of each node from the one with the most neighbours. Live nodes have no tiers, but the report needs them
-/// to draw the nodes.
+/// The distance of each node, in hops, from the node with the most neighbours in its connected component. Live nodes
+/// have no tiers, but the report needs them to draw the nodes.
 fn tiers(survey: &Survey<'_>) -> Vec<u16> {
     let nodes = &survey.nodes;
     let mut tiers = vec![None; nodes.len()];

@@ -44,7 +44,8 @@ pub(super) struct SurveyedNode {
     pub(super) is_silent: bool,
 }
 
-/// The events of transfers that are recorded in any part. Records wait only for these.
+/// The ids of transfers by kind of event: of all that the parts record, or of those already written. A record waits
+/// only for events that some part records.
 #[derive(Default)]
 pub(super) struct TransferEvents {
     pub(super) departures: BTreeSet<String>,
