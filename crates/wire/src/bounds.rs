@@ -1,11 +1,13 @@
 //! Bounds on the size of messages and records, so that no neighbour can exhaust the memory of a node.
 //!
-//! A value beyond its bound is rejected on both sides: it is not sent, and not accepted.
+//! A value beyond its bound is rejected on both sides: it is not sent, and not accepted. Only reasons are truncated
+//! instead when they are sent.
 
 /// The maximum size of a frame in bytes, without its length field.
 pub const FRAME_BYTES_MAX: usize = 1 << 20;
 
-/// The maximum size of a name in bytes: of nodes, instances, applications, owners, and of the subjects of facts.
+/// The maximum size of a name in bytes: of ids, of policies and their files, and of the hosts and prefixes of an
+/// application.
 pub const NAME_BYTES_MAX: usize = 256;
 
 /// The maximum size of a human-readable reason in bytes. Longer reasons are truncated when they are written.
@@ -23,7 +25,7 @@ pub const DOCUMENT_BYTES_MAX: usize = 512 << 10;
 /// The maximum number of facts about a node, or about an application.
 pub const FACTS_MAX: usize = 1_024;
 
-/// The maximum number of inhibited operations that an agent remembers.
+/// The maximum number of inhibited operations that an agent remembers, and of accepted operations in its history.
 pub const MEMORY_MAX: usize = 4_096;
 
 /// The maximum number of evaluations whose client requests an agent remembers.

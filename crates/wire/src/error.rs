@@ -59,11 +59,11 @@ pub enum Problem {
     NotText,
     /// A name is empty, or the name of a node is `self`.
     NotAnId,
-    /// A number of a fact, a rate or a latency is infinite, NaN, or negative.
+    /// A number is infinite or NaN, or a quantity such as a rate or a latency limit is negative.
     NotAQuantity,
     /// An alternative that this version does not know.
     UnknownAlternative {
-        /// The number of its field.
+        /// The number of its field, or its code if it is a constant.
         number: u32,
     },
     /// A journal record has a field that this version does not know.

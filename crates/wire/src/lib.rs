@@ -22,12 +22,18 @@
 //! The encoding is that of Protocol Buffers. Each type has one table with the number, name, presence and codec of each
 //! field. Encoder, decoder and the type's part of `docs/wire.md` are derived from it.
 //!
-//! **Invariant:** no I/O, no clock, no panic. Any bytes decode to a value, or to a [`DecodeError`] with a position and
-//! a reason. **Invariant:** no value beyond its bound in [`bounds`] is read or written, and the bound is checked before
-//! memory is allocated. **Invariant:** equal values have equal bytes, and decoding returns the encoded value.
+//! **Invariant:** no I/O, no clock, no panic. Any bytes decode to a value, or to a [`DecodeError`] with the path of the
+//! field and a reason.
+//!
+//! **Invariant:** no value beyond its bound in [`bounds`] is read or written, and the bound is checked before memory is
+//! allocated.
+//!
+//! **Invariant:** equal values have equal bytes, and decoding returns the encoded value, except that a reason beyond
+//! its bound is truncated.
+//!
 //! **Invariant:** unknown fields are skipped in a message, and rejected in a journal record.
 //!
-//! Not here: the meaning of messages (`colony`), and sending them (`live`).
+//! Not here: the meaning of messages (`mario_colony`), and sending them (`mario_live`).
 
 pub mod bounds;
 

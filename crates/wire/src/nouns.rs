@@ -48,8 +48,8 @@ wrapped! {
     Token: Bits128, u128, |value| value.0, Token;
     DeployKey: Bits128, u128, |value| value.0, DeployKey;
     Epoch: Unsigned, u32, |value| value.0, Epoch;
-    // An out-of-range number becomes the maximum, which is not the index of any flavour.
     Wakefulness: Flag, bool, |value| value.is_asleep(), |is_asleep: bool| if is_asleep { Wakefulness::Asleep } else { Wakefulness::Awake };
+    // An out-of-range number becomes the maximum, which is not the index of any flavour.
     FlavourIndex: Unsigned, u32, |value| u32::from(value.0), |read: u32| FlavourIndex(u16::try_from(read).unwrap_or(u16::MAX));
 }
 

@@ -161,7 +161,7 @@ fn values_at_a_bound_are_written_and_read() {
 
 #[test]
 fn a_list_beyond_its_bound_is_rejected_while_it_is_read() {
-    // A snapshot encoded by hand: 4,097 inhibited undeploys on the agent's own node, each in field 2.
+    // A snapshot encoded by hand: 4,096 or 4,097 inhibited undeploys with the target `self`, each in field 2.
     let entry = [0x12, 6, 0x08, 1, 0x10, 0, 0x1a, 0];
     for (entries, is_read) in [(bounds::MEMORY_MAX, true), (bounds::MEMORY_MAX + 1, false)] {
         let snapshot = [&[0x08, 0][..], &entry.repeat(entries)].concat();
