@@ -18,11 +18,13 @@
 //!
 //! To add a reader, add its target to [`TARGETS`]. The tests then report what is missing in `fuzz/`.
 //!
-//! **Invariant:** input `n` of a target is a pure function of its seeds and `n`, so that its number reproduces a failure.
+//! **Invariant:** input `n` of a target is a pure function of the target and `n`, so that its number reproduces a
+//! failure.
+//!
 //! **Invariant:** no target opens a file that its input names, or connects to another machine.
 //!
 //! Not here: tests that are specific to one format, such as those that draw valid values and mutate their encoding
-//! (`wire`) or generate programs of the policy language (`prolog`). They are in the crate of their reader.
+//! (`mario_wire`) or generate programs of the policy language (`mario_prolog`). They are in the crate of their reader.
 
 #![allow(clippy::disallowed_methods, reason = "readers of files and of requests are given files and requests")]
 

@@ -29,7 +29,8 @@ pub struct Target {
     pub reads: &'static str,
     /// Reads an input. Panics if the reader violates an invariant.
     pub run: fn(&[u8]) -> Outcome,
-    /// Returns the inputs that mutations start from: files of the repository, most of them valid.
+    /// Returns the inputs that mutations start from: files of the repository or texts in this crate, at least half of
+    /// them valid.
     pub seeds: fn() -> Vec<Vec<u8>>,
     /// Words of the format, which mutations insert.
     pub pieces: &'static [&'static str],

@@ -9,8 +9,8 @@ use rustls::pki_types::CertificateDer;
 
 use super::{Outcome, Target, file, files};
 
-/// Decodes bytes as a message between nodes, as a journal record and as a ledger. Each result must be a value that
-/// encodes to the same bytes, or an error with a position.
+/// Decodes bytes as a message between nodes, as a journal record and as a ledger. A decoded value must encode without
+/// an error, and decode again to an equal value.
 pub(super) const WIRE: Target = Target {
     name: "wire",
     reads: "messages between nodes, records of a journal and ledgers",
