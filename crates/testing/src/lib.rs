@@ -20,8 +20,10 @@
 //! ```
 //!
 //! **Invariant:** only tests and benchmarks use this crate, and it depends on no other crate of the workspace, so the
-//! code under test cannot break it. **Invariant:** a seed produces the same numbers on every machine and in every
-//! version. Stored results depend on this.
+//! code under test cannot break it.
+//!
+//! **Invariant:** a seed produces the same numbers on every machine and in every version. Stored results depend on
+//! this.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

@@ -38,7 +38,8 @@ pub fn assert_same_text(found: &str, expected: &str, what: &str) {
     assert!(difference.is_none(), "{what}: {}", difference.unwrap_or_default());
 }
 
-/// The text, with the part between `begin` and `end` replaced.
+/// The text, with what is between the first `begin` and the next `end` replaced by `part`. Panics if one of them is
+/// missing.
 #[track_caller]
 pub fn replaced_part(text: &str, begin: &str, end: &str, part: &str) -> String {
     let (before, rest) = text.split_once(begin).unwrap_or_else(|| panic!("there is no {begin:?}"));
@@ -46,7 +47,8 @@ pub fn replaced_part(text: &str, begin: &str, end: &str, part: &str) -> String {
     [before, begin, part, end, after].concat()
 }
 
-/// Describes where two texts differ, and shows the lines from the first difference to the last with some context.
+/// Describes where two texts differ, and shows the lines from the first difference to the last with some context;
+/// `None` if they are equal.
 fn difference(expected: &str, found: &str) -> Option<String> {
     if expected == found {
         return None;
