@@ -29,7 +29,8 @@ pub fn synthetic_positions() -> String {
         for (user, node) in step["node"].as_object().expect("the node of each user") {
             let node = Node::named(node.as_str().expect("a name")).expect("a node of the tree");
             let rows = table.lines().count() as f64;
-            // Multiples of an irrational number are spread evenly over the cell and stay off its edges.
+            // The fractional parts of the multiples of an irrational number are spread evenly. The margin keeps
+            // positions off the edges of the cell.
             let within = |factor: f64| 0.01 + 0.98 * (rows * factor).fract();
             let along = |axis: usize, cell: u8, within: f64| {
                 let [low, high] = [AREA[0][axis], AREA[1][axis]];
