@@ -132,7 +132,7 @@ struct DecisionSearch<'a> {
     pasts: Pasts,
     /// Application and policy of each instance seen so far.
     origins: FxHashMap<InstanceId, (u32, u32)>,
-    /// The flavours of the instances that do not run in the default one.
+    /// The flavours of the instances that have ever left the default flavour.
     flavours: FxHashMap<InstanceId, u32>,
     /// The instances that are asleep.
     asleep: FxHashSet<InstanceId>,

@@ -1,7 +1,8 @@
 //! Checks the files in the directory of a run against its trace.
 //!
-//! Start at [`RunFiles::open`], pass the records of the trace to [`RunFiles::read`], and [`RunFiles::finish`] returns the findings.
-//! Everything is recomputed from the trace; no code is shared with the writer of the directory.
+//! Start at [`RunFiles::open`], pass the records of the trace to [`RunFiles::read`], and [`RunFiles::finish`] returns
+//! the findings. Everything is recomputed from the trace. Except for `measures.json`, no code is shared with the
+//! writers of the files.
 
 mod messages;
 mod summary;

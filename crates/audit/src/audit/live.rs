@@ -38,7 +38,7 @@ pub(super) struct LiveWorld {
     lives: BTreeMap<InstanceId, Life>,
     /// Every transfer that left a node.
     departures: BTreeMap<String, Departure>,
-    /// The placement of instances according to cycles.
+    /// The node of each instance that exists according to the records so far.
     placed: BTreeMap<InstanceId, u32>,
     /// The proposal of each agent at its last evaluation; `None` if it proposed nothing.
     proposals: BTreeMap<InstanceId, Option<Proposal>>,

@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 pub struct TracedCall {
     /// The calling application.
     pub caller: u32,
-    /// The stage of the caller, from 0. A stage starts when the previous one has been answered.
+    /// The stage in which the caller sends the requests, from 0. A stage starts when the previous one has been
+    /// answered.
     pub stage: u32,
     /// The order of the requests of the stage.
     pub order: CallOrder,
     /// The called application.
     pub application: u32,
-    /// The number of requests for each that the caller serves.
+    /// The number of requests that are sent for each request that the caller serves.
     pub requests: u64,
 }
 

@@ -95,9 +95,9 @@ pub struct Handover {
     pub time: f64,
     /// The user.
     pub user: u32,
-    /// The previous access point; `None` if the user arrives.
+    /// The previous access point; `None` if the user was not connected.
     pub from: Option<u32>,
-    /// The new access point; `None` if the user leaves.
+    /// The new access point; `None` if the user is no longer connected.
     pub to: Option<u32>,
 }
 

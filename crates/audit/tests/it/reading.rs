@@ -132,7 +132,7 @@ fn parses_every_kind_of_record() {
     assert!(!reader.is_interrupted());
 }
 
-/// Returns its text, then an error.
+/// A reader that yields its text, then an error of this kind.
 struct Failing<'a>(&'a [u8], io::ErrorKind);
 
 impl Read for Failing<'_> {

@@ -33,7 +33,7 @@ struct Page {
     text: Vec<u8>,
 }
 
-/// The page of mario itself, then one for each command.
+/// The page of mario itself, then one for each command and subcommand.
 fn pages() -> Vec<Page> {
     crate::every_command().into_iter().map(page).collect()
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{clipped, text};
 
-/// Events reported within this time are animated; older ones are only listed.
+/// Events reported within this time after they happened are animated; older ones are only listed.
 pub(super) const FRESH_MS: u64 = 10_000;
 
 /// An event on a node.
@@ -18,8 +18,8 @@ pub struct ColonyEvent {
     pub time_ms: u64,
     /// The node that reported it.
     pub node: String,
-    /// The kind: `migrate`, `replicate`, `undeploy` or `deploy` for an accepted operation; else `inhibited`, `arrived`,
-    /// `proposed`, `policy`, `copy`, `link`, `journal`, `fault` or `node`.
+    /// The kind: `migrate`, `replicate`, `undeploy` or `deploy` for an accepted operation, `undeploy` also for an
+    /// eviction; else `inhibited`, `arrived`, `proposed`, `policy`, `copy`, `link`, `journal`, `fault` or `node`.
     pub kind: &'static str,
     /// A description for users.
     pub text: String,
@@ -31,7 +31,8 @@ pub struct ColonyEvent {
     pub from: Option<String>,
     /// The target node of the operation, or the node at which an instance arrived.
     pub to: Option<String>,
-    /// Whether the event was reported when it happened. A node that is first polled also reports past events.
+    /// Whether the event was reported within 10 seconds after it happened. A node that is first polled also reports
+    /// past events.
     pub is_fresh: bool,
 }
 

@@ -17,7 +17,8 @@ use crate::hub::Hub;
 /// How many frames may wait for a browser before it counts as lagging.
 const WAITING_MAX: usize = 8;
 
-/// The heartbeat interval when nothing happens. The page considers the connection lost after twice this time.
+/// The heartbeat interval when nothing happens. The page considers the connection lost after 12 seconds without any
+/// frame.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// The stream of events to one browser.

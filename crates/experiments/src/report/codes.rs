@@ -1,5 +1,5 @@
-//! The numeric codes of events and operations in the data of a page. The script of the page is generated from the same
-//! table.
+//! The numeric codes of events and operations in the data of a page. The constants of the page's script are generated
+//! from the same tables.
 
 use mario_domain::AgentOperation;
 

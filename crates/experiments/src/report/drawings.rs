@@ -65,7 +65,7 @@ pub(crate) struct Section {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Choice {
-    /// The key of a view that is chosen.
+    /// The key of views that the reader chooses.
     pub(crate) key: Key,
     pub(crate) label: &'static str,
     /// The values and their labels.
@@ -81,7 +81,7 @@ pub(crate) enum Key {
     Group,
     /// What a bar stands for.
     By,
-    /// The unit in which regret is measured.
+    /// The quantity whose regret is shown.
     Measure,
     /// The outcomes to stack. The script restacks the bars.
     Outcomes,

@@ -29,7 +29,7 @@ pub struct Run {
     pub(crate) nodes: Option<Nodes>,
     #[cfg_attr(test, ts(type = "[id: string, application: number][]"))]
     pub(crate) users: Vec<(String, u32)>,
-    /// The access points of some users, in order.
+    /// For the first users, the index of the user and the access points that the user visited, in order.
     #[serde(skip)]
     pub(crate) tracks: Vec<(u32, Vec<u32>)>,
     pub(crate) figures: Vec<ShownFigures>,

@@ -183,7 +183,7 @@ impl LiveWorld {
         let node = live.node;
         if !self.nodes[node as usize].has_records {
             self.nodes[node as usize].has_records = true;
-            // A missing part, or a journal that existed before the trace.
+            // If its first record is not number 1, a part is missing, or the journal is older than the trace.
             self.nodes[node as usize].is_partial |= live.number != Some(1);
         }
         let is_numbered = !matches!(

@@ -92,7 +92,7 @@ impl LiveWorld {
         let place = self.nodes[node as usize].reserved.remove(transfer);
         let is_kept = place.is_some_and(|place| place.instance == *instance);
         self.require(is_kept || is_partial, node, FindingKind::Transfer, "a reservation that it holds", transfer);
-        // The copy of an earlier custody here stops.
+        // If this node has the instance in custody, the custody ends and its copy stops.
         self.nodes[node as usize].end_custody(instance);
         let source = self.node_text(from);
         let Some(departure) = self.departures.get_mut(transfer) else {

@@ -6,7 +6,7 @@ use mario_prolog::{Interrupt, Sink};
 
 use crate::{Console, Failure};
 
-/// Forwards the output of a program, unbuffered, and records a failed write.
+/// Forwards the output of a program, at the latest at the end of each line, and records a failed write.
 ///
 /// There is no way to report a closed output to a program, so it is interrupted; [`ProgramOutput::end`] returns the
 /// cause.

@@ -158,7 +158,8 @@ impl Stack<'_> {
         canvas.finish()
     }
 
-    /// Returns the time from which the values at an index apply; after the last index, the end.
+    /// Returns the time from which the values at an index apply. After the last index, it is as far away as the one
+    /// before, but not after `end`.
     fn edge(&self, place: usize, end: f64) -> f64 {
         match (self.times.get(place), self.times) {
             (Some(time), _) => time.0,

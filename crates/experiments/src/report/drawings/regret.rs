@@ -9,7 +9,7 @@ use super::element::{Element, rounded};
 use super::numbers::{Steps, amount, fixed, plural};
 use super::{Chart, WIDTHS};
 
-/// The unit in which regret is measured.
+/// A quantity whose regret is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Measure {
     Satisfied,
