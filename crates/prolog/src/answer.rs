@@ -27,7 +27,7 @@ const GOAL_PRIORITY: u16 = 999;
 /// Depth to which an abbreviated answer shows a term.
 const ABBREVIATED_DEPTH: usize = 10;
 
-/// Memory for writing an answer, in addition to the rest of the query's budget.
+/// Memory for writing an answer, in addition to the query's heap budget, or to the memory in use if that is larger.
 const ASIDE_BYTES: usize = 16 << 20;
 
 /// How much of large values to show.

@@ -2,10 +2,11 @@
 //!
 //! Integers are unbounded, floats are IEEE doubles, and no operation wraps or rounds an integer silently. There are two
 //! entry points: [`evaluate`] takes any term, and compiled code calls the functions on *evaluated words* ([`add`] and
-//! others) step by step. Both agree on results and errors.
+//! others) step by step. Both have the same results.
 //!
-//! Arguments are evaluated from right to left and before the functor is looked up, so that, if an expression has two
-//! errors, the same error is reported as in SWI-Prolog.
+//! [`evaluate`] evaluates arguments from right to left and before the functor is looked up, so that, if an expression
+//! has two errors, the same error is reported as in SWI-Prolog. Compiled code computes nested expressions from left to
+//! right, so it may report the other error.
 
 mod apply;
 mod call;

@@ -14,7 +14,7 @@ use crate::store::give_back;
 use crate::stored::{Attributes, Block};
 use crate::term::{Tag, Term};
 
-/// The size up to which a result is free of charge: the cost of the inference that collects it covers it.
+/// The size in cells up to which a result is free of charge: the cost of the inference that collects it covers it.
 const FREE_CELLS: usize = 16;
 
 /// Cells reserved for a small value.
@@ -25,7 +25,8 @@ struct Collection {
     aggregation: Aggregation,
     first_cell: usize,
     first_root: usize,
-    /// The count, sum, or best number so far.
+    /// The count, the sum, or the largest or smallest number so far; `None` for lists, and before the first number of a
+    /// maximum or minimum.
     number: Option<Number>,
 }
 

@@ -86,7 +86,7 @@ impl Database {
         program.dynamic.get(&predicate).map(Arc::as_ref)
     }
 
-    /// The number of a predicate created in this query.
+    /// The predicate with this name that the query created; `None` if it created none.
     pub(crate) fn created(&self, functor: Functor) -> Option<PredicateId> {
         self.names.get(&functor).copied()
     }
@@ -123,7 +123,7 @@ impl Database {
         self.names.is_empty()
     }
 
-    /// Makes an undefined predicate dynamic.
+    /// Makes an undefined or abolished predicate dynamic.
     pub(crate) fn declare(&mut self, program: &Program, predicate: PredicateId) {
         self.edit(program, predicate).abolished = false;
     }

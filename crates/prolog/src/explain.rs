@@ -10,7 +10,7 @@ use crate::term::{Functor, Term};
 use crate::writer::{WriteOptions, name_variables};
 use strsim::levenshtein;
 
-/// The maximum length of compared names. The cost of a comparison is the product of the lengths.
+/// The maximum length in bytes of compared names. The cost of a comparison is the product of the lengths.
 const NAME_BYTES_MAX: usize = 64;
 
 /// An explanation of an exception.
@@ -157,7 +157,7 @@ impl Core {
         (message, self.indicator(culprit).and_then(|(name, arity)| self.similar(name, arity)))
     }
 
-    /// Predicates with similar names, one of which may have been intended.
+    /// A hint that names up to three predicates with the same or a similar name; `None` if there are none.
     fn similar(&self, name: Atom, arity: i64) -> Option<String> {
         let wanted = self.atoms.name(name);
         if wanted.len() > NAME_BYTES_MAX {

@@ -164,7 +164,8 @@ pub enum HostError {
     Instantiation,
     /// An argument has the wrong type: the name of the expected type, and the zero-based argument.
     Type(&'static str, usize),
-    /// An argument has the right type, but its value is outside the domain.
+    /// An argument has the right type, but its value is outside the domain: the name of the domain, and the zero-based
+    /// argument.
     Domain(&'static str, usize),
 }
 
@@ -192,7 +193,8 @@ impl HostCall<'_> {
         }
     }
 
-    /// The number as a float, if the argument is a number.
+    /// The number as a float, if the argument is a float or an integer that fits in a word; `None` for larger integers
+    /// and other terms.
     pub fn number(&self, argument: usize) -> Option<f64> {
         match self.core.store.view(self.arguments[argument]) {
             View::Small(value) => Some(value as f64),

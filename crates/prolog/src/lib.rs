@@ -28,8 +28,8 @@
 //!
 //! # Outcomes and budgets
 //!
-//! An answer, no more answers, an uncaught exception and an exhausted budget are four different [`Outcome`]s. After
-//! each of them, the program is unchanged and the machine is ready for the next query.
+//! An answer, no more answers, an uncaught exception, an exhausted budget and a call of `halt/0,1` are five different
+//! [`Outcome`]s. After each of them, the program is unchanged and the machine is ready for the next query.
 //!
 //! ```
 //! use mario_prolog::{Budget, Engine, Machine, Outcome, Resource};
@@ -171,7 +171,9 @@
 //! Deep recursion and deep terms use the machine's memory, not the native stack.
 //!
 //! **Invariant:** the same program, facts and budget produce the same answers in the same order on every machine.
-//! **Invariant:** no text, goal or program can make the engine panic, or exceed its budget of time and memory.
+//!
+//! **Invariant:** no text, goal or program can make the engine panic, or exceed its budget of inferences and memory.
+//!
 //! **Invariant:** no access to files, clocks, the environment or randomness except through the host.
 //!
 //! Not here: the meaning of policies (`policy`), rendering of problems (`diagnostics`), the prompt (`cli`).

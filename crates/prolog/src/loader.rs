@@ -427,7 +427,8 @@ impl Loader {
         is_alike
     }
 
-    /// Warns if the clauses of a predicate are not consecutive, or not in one source.
+    /// Warns if the clauses of a predicate are not consecutive, or not in one source. In the latter case, the new
+    /// source replaces the clauses of the earlier one.
     fn warn_order(&mut self, source: usize, functor: Functor, span: &Range<usize>) {
         let Some(definitions) = self.definitions.get_mut(&functor) else { return };
         if definitions.clauses.is_empty() {

@@ -45,9 +45,9 @@ const FRAME: usize = 2;
 const FIRST_ENVIRONMENTS: usize = 1024;
 /// The number of words by which the environment stack grows.
 const ENVIRONMENTS_STEP: usize = 1024;
-/// Cells at the bottom of the store for variables of `b_setval/2`.
+/// The number of cells at the bottom of the store for variables of `b_setval/2`.
 pub(crate) const GLOBAL_CELLS: usize = 16;
-/// The cell above them, for cleanups: see [`cleanup`].
+/// The address of the cell above them, for cleanups: see [`cleanup`].
 pub(crate) const CLEANUPS: usize = GLOBAL_CELLS;
 
 /// Why a run ended.

@@ -59,7 +59,8 @@ impl Program {
         of(Origin::User).any(|predicate| library.contains(&predicate.functor))
     }
 
-    /// Whether this name occurs anywhere in a clause of the program's text, as a goal or as a term.
+    /// Whether this name occurs anywhere in a clause of the program's text, as a goal or as a term. Predicates that
+    /// consist of rules with `=>`, or have a clause that is too deep to traverse, are not searched.
     pub fn mentions(&self, name: &str) -> bool {
         let own = self.predicates.iter().enumerate().filter(|(_, predicate)| predicate.origin == Origin::User);
         own.map(|(id, predicate)| match self.dynamic.get(&(id as PredicateId)) {

@@ -16,7 +16,7 @@ pub struct Budget {
     pub heap_bytes: usize,
     /// Entries on the trail.
     pub trail_entries: usize,
-    /// Choice points open at once; environments are charged, too, one per 16 words.
+    /// Choice points open at once.
     pub choice_points: usize,
     /// Answers returned to the host.
     pub answers: u64,
@@ -224,7 +224,8 @@ impl Meter {
         self.held + self.stacks
     }
 
-    /// Checks the inferences and the host's interrupt. Returns the resource that ends the query now, if any.
+    /// Checks the inferences, the host's interrupt and the allowance. Returns the resource that ends the query now;
+    /// `None` if it may continue.
     pub(crate) fn spent(&mut self) -> Option<Resource> {
         let exit_limit = self.inference_limit.saturating_mul(EXITS_PER_INFERENCE);
         if self.inferences > self.inference_limit || self.exits > exit_limit {

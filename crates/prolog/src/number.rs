@@ -11,7 +11,8 @@ pub enum Number {
     Int(i64),
     /// Any other integer.
     Big(BigInt),
-    /// A float; never NaN or infinite as the result of arithmetic.
+    /// A float. It is NaN or infinite only if it comes from a constant such as `nan` or `inf`, not as the result of a
+    /// function.
     Float(f64),
 }
 

@@ -1,6 +1,6 @@
 //! The output of a program.
 //!
-//! Text is passed to the host in pieces; `with_output_to/2` and `format/3` divert it into a buffer.
+//! Text is passed to the host in pieces; `with_output_to/2` diverts it into a buffer.
 
 /// Receives the output of a program.
 pub trait Sink: Send {
@@ -35,7 +35,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Directs output to `sink`; `None` drops it.
+    /// Directs output to `sink`; `None` drops it. Returns the previous sink.
     pub(crate) fn set_sink(&mut self, sink: Option<Box<dyn Sink>>) -> Option<Box<dyn Sink>> {
         std::mem::replace(&mut self.sink, sink)
     }

@@ -113,7 +113,7 @@ impl Machine {
         Query { machine: self, relations, variables: Vec::new(), state: State::New, answers: 0 }
     }
 
-    /// The text of a stored term, quoted.
+    /// The text of a stored term, quoted so that it can be read back.
     pub(crate) fn stored_text(&mut self, stored: &StoredTerm) -> String {
         let term = self.core.store.paste(stored);
         self.core.quoted_text(term)
@@ -168,7 +168,8 @@ impl Query<'_> {
         self.machine.core.store.meter.inferences
     }
 
-    /// The value of an argument of [`Machine::ask`] if it is an atom or a number, otherwise `None`.
+    /// The value of an argument of [`Machine::ask`] if it is an atom, a float or an integer that fits in 64 bits,
+    /// otherwise `None`.
     pub fn argument(&self, index: usize) -> Option<Value<'static>> {
         let term = self.machine.arguments[index];
         match self.machine.core.store.view(term) {

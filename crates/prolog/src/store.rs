@@ -112,7 +112,8 @@ impl Store {
         Functor(self.cells[address].0)
     }
 
-    /// Like [`Store::view`], but a list cell is seen as the compound `'.'(Head, Tail)`.
+    /// The functor of a compound term, and the address of its first argument; `None` for any other term. A list cell is
+    /// the compound `'.'(Head, Tail)`.
     pub(crate) fn compound(&self, term: Term) -> Option<(Functor, usize)> {
         match self.view(term) {
             View::Compound(functor, arguments) => Some((functor, arguments)),
@@ -339,7 +340,7 @@ impl Store {
         }
     }
 
-    /// The goals attached to an attributed variable.
+    /// The goals attached to an attributed variable; `None` for any other term.
     pub(crate) fn suspended(&self, variable: Term) -> Option<Term> {
         variable.has_tag(Tag::Att).then(|| self.cells[variable.address() + 1])
     }

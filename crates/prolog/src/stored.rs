@@ -362,7 +362,8 @@ impl Store {
         self.meter.walk(cells as u64)
     }
 
-    /// Pastes a stored term that was created by a query, and so may be as large as the budget allows.
+    /// Pastes a stored term that was created by a query, so that its size is unknown. It is charged; an error if the
+    /// budget is exhausted.
     pub(crate) fn paste_within_budget(&mut self, stored: &StoredTerm) -> Solved<Term> {
         let cells = stored.cells.len();
         if cells > FREE_CELLS && !self.may_copy(cells) {
@@ -371,7 +372,7 @@ impl Store {
         Ok(self.paste(stored))
     }
 
-    /// Pastes a term of a block.
+    /// Pastes a term of a block and charges it; an error if the budget is exhausted.
     pub(crate) fn paste_block(&mut self, block: &Block, root: Term) -> Solved<Term> {
         if block.cells.len() > FREE_CELLS && !self.may_copy(block.cells.len()) {
             self.charge(0)?;

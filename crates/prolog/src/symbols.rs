@@ -116,7 +116,7 @@ fn name_bytes(name: &str) -> usize {
     2 * name.len() + 160
 }
 
-/// Tables of more names than this are freed at the end of a query.
+/// The memory of tables with more names than this is freed before the next query.
 const KEPT_NAMES: usize = 1 << 12;
 
 /// The table for new names.

@@ -37,8 +37,8 @@ const TAGS: [Tag; 8] = [Tag::Ref, Tag::Att, Tag::Str, Tag::Lis, Tag::Atm, Tag::I
 
 /// A Prolog term: a copyable handle. Its compound parts live in the machine that created it.
 ///
-/// A handle stays valid until the machine backtracks past its creation or is reset; reading it later returns an
-/// arbitrary term, but is never undefined behaviour.
+/// A handle stays valid until the machine backtracks past its creation, collects garbage or is reset; reading it later
+/// returns an arbitrary term, but is never undefined behaviour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Term(pub(crate) u64);
 

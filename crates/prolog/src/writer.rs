@@ -125,8 +125,8 @@ impl Limit {
     pub(crate) const NONE: Limit = Limit { bytes: usize::MAX, resource: Resource::OutputBytes };
 }
 
-/// Appends a term to `text`. The walk is charged to the store's meter, too. A cyclic term is written
-/// `@(Template,Substitutions)`, as in SWI-Prolog, unless a depth is given.
+/// Appends a term to `text`. `limit` bounds the text, and the walk is charged to the store's meter. A cyclic term is
+/// written `@(Template,Substitutions)`, as in SWI-Prolog, unless `max_depth` is set.
 pub(crate) fn write_term(
     text: &mut String,
     term: Term,

@@ -18,7 +18,8 @@ pub(crate) struct Names<'q> {
     others: Vec<Term>,
     repeated: FxHashMap<Term, bool>,
     cycles: usize,
-    /// The number of subterms that may still be counted. Limited, because each takes at least one byte when written.
+    /// The number of subterms that may still be counted. Each takes at least one byte when written, so more would
+    /// exceed the output limit.
     room: usize,
 }
 
@@ -34,7 +35,7 @@ impl<'q> Names<'q> {
         }
     }
 
-    /// Names an unbound variable.
+    /// Gives an unbound variable this name.
     pub(crate) fn give(&mut self, variable: Term, name: &str) {
         self.given.insert(variable, name.into());
     }

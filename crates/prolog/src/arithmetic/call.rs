@@ -39,7 +39,8 @@ impl Call<'_> {
         Raised::FaultIn(Fault::Evaluation("zero_divisor"), atoms::POWER, 2)
     }
 
-    /// The operand of a function on integers; a type error when it is a float.
+    /// The operand of a function on integers; an error if it is a float: a type error, or an evaluation error if it is
+    /// infinite or NaN.
     pub(super) fn integer(&mut self, number: Number) -> Solved<Number> {
         match number {
             Number::Float(value) if value.is_nan() => Err(Fault::Evaluation("undefined").into()),
@@ -49,7 +50,7 @@ impl Call<'_> {
         }
     }
 
-    /// Ensures that there is room for a number of this many bits.
+    /// Fails unless the heap budget has room for a number of this many bits.
     pub(super) fn reserve_bits(&mut self, bits: u64) -> Solved<()> {
         let words = bits / 64 + 1;
         if words <= self.store.room() as u64 { Ok(()) } else { Err(self.store.out_of_room()) }

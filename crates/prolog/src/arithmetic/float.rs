@@ -30,7 +30,7 @@ pub(super) fn checked(value: f64) -> Solved<Number> {
     }
 }
 
-/// The float nearest to a finite number.
+/// The float nearest to a number; an error if that is infinite.
 pub(super) fn to_float(number: &Number) -> Solved<f64> {
     let value = number.nearest_float();
     if value.is_infinite() { Err(overflow()) } else { Ok(value) }
@@ -62,7 +62,7 @@ pub(super) fn power(base: &Number, exponent: &Number) -> Solved<Number> {
     checked(precise::pow(base, exponent))
 }
 
-/// Rounds to an integer.
+/// Rounds a number to an integer, in the direction that `op` says.
 pub(super) fn rounded(op: Unary, number: Number) -> Solved<Number> {
     let Number::Float(value) = number else { return Ok(number) };
     let whole = match op {

@@ -110,7 +110,7 @@ fn plus(core: &mut Core, a: Term, b: Term, sum: Term) -> Solved {
     core.unify(unknown, value)
 }
 
-/// The upper end of `between/3`; `None` is unbounded.
+/// The upper bound of `between/3`; `None` if it is infinite.
 fn upper_bound(core: &Core, term: Term) -> Solved<Option<Number>> {
     match core.store.view(term) {
         View::Atom(atoms::INF | atoms::INFINITE) => Ok(None),
@@ -161,7 +161,8 @@ fn numlist(core: &mut Core, low: Term, high: Term, list: Term) -> Solved {
 
 type Fold = fn(&mut Core, Term, Term) -> Solved<Term>;
 
-/// Folds the elements of a list with an arithmetic function, from `start` or the first element.
+/// Folds the elements of a list with an arithmetic function, starting with `start` or else with the first element.
+/// Returns `None` for an empty list without `start`.
 fn fold(core: &mut Core, list: Term, start: Option<Term>, step: Fold) -> Solved<Option<Term>> {
     let mut items = Vec::new();
     match core.store.list_items(list, &mut items) {

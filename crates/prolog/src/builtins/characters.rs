@@ -89,7 +89,7 @@ fn is_punct(character: char) -> bool {
     is_graph(character) && !is_alnum(character)
 }
 
-/// White space as in C: without the non-breaking spaces.
+/// White space as in C: without U+0085 and the non-breaking spaces.
 fn is_space(character: char) -> bool {
     character.is_whitespace() && !matches!(character, '\u{85}' | '\u{a0}' | '\u{2007}' | '\u{202f}')
 }
@@ -271,7 +271,8 @@ fn known_type(core: &Core, class: Term) -> Solved<(Option<Test>, Option<Term>)> 
     }
 }
 
-/// Whether `subject` passes `test`; unifies the argument of the type.
+/// Whether `subject` passes `test`. A type with an argument, such as `digit(Weight)`, has a value for the character;
+/// `argument` is unified with that value.
 fn holds(core: &mut Core, subject: Subject, test: Option<Test>, argument: Option<Term>, kind: Kind) -> Solved {
     let (character, test) = match (subject, test) {
         (Subject::Character(character), Some(test)) => (character, test),
@@ -286,7 +287,8 @@ fn holds(core: &mut Core, subject: Subject, test: Option<Test>, argument: Option
     }
 }
 
-/// The pair to unify so that a type's argument is `value`; `None` if the argument is a different value.
+/// The two terms whose unification makes `argument`, the argument of a type, equal to `value`. `None` if the argument
+/// is a different character.
 fn value_pair(core: &mut Core, argument: Term, value: Value, kind: Kind) -> Solved<Option<(Term, Term)>> {
     match value {
         Value::None => Ok(Some((argument, argument))),

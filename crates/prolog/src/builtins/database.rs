@@ -70,7 +70,8 @@ fn head_functor(core: &Core, head: Term) -> Solved<Functor> {
     }
 }
 
-/// The dynamic predicate of this name; created if it does not exist.
+/// The dynamic predicate of this name; created if it does not exist. A library predicate is overridden; for any other
+/// static predicate, `action` is a permission error.
 fn dynamic_predicate(core: &mut Core, functor: Functor, action: &'static str) -> Solved<PredicateId> {
     let program = Arc::clone(&core.program);
     let Some(id) = core.find_predicate(functor) else { return Ok(core.database.create(functor)) };
@@ -124,7 +125,8 @@ fn first_key(core: &Core, head: Term) -> Key {
     }
 }
 
-/// The next clause of a dynamic predicate that may match `head`, starting at a state, and the state after it.
+/// The next clause of a dynamic predicate that may match `head`, starting at a state, and the state after it, which is
+/// `None` after the last clause.
 fn next_clause(
     core: &mut Core,
     predicate: PredicateId,
@@ -167,7 +169,7 @@ fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let mut state = state;
     while let Some((position, term, more)) = next_clause(core, predicate, head, state) {
         core.store.charge(CLAUSE_CELLS)?;
-        // Rules are removed by their heads only.
+        // Single-sided rules (`Head => Body`) are removed by `retractall/1` only.
         if !neck.is_rule() && !is_rule(&term) && unify_clause(core, &term, head, body) {
             // The clause may have been removed already, because this call enumerates the clauses that existed when it
             // began (7.5.4).

@@ -40,9 +40,9 @@ fn format_3(core: &mut Core, destination: Term, format: Term, arguments: Term) -
 enum Destination {
     Output,
     Error,
-    /// Unify this term with a term made from the text.
+    /// The term is unified with a term made from the text.
     Term(Kind, Term),
-    /// Unify this term with a list made from the text that ends in the second term.
+    /// The first term is unified with a list made from the text, whose tail is the second term.
     List(Kind, Term, Term),
 }
 
@@ -153,7 +153,8 @@ impl Run {
         charge(core, self.layout.len())
     }
 
-    /// The part between `~` and the letter: a number, `*` for the next argument, or a quoted character.
+    /// The part between `~` and the letter: a number, `*` for the next argument, or a quoted character, whose code is
+    /// returned. `None` if there is nothing.
     fn numeric_argument(&mut self, core: &mut Core, characters: &mut std::str::Chars) -> Solved<Option<usize>> {
         let mut ahead = characters.clone();
         match ahead.next() {

@@ -26,7 +26,7 @@ fn name_and_arity(core: &Core, term: Term) -> (Term, usize) {
     }
 }
 
-/// An argument that must be a valid arity.
+/// The value of an argument that must be a valid arity. Reserves memory for a compound of that arity, and charges it.
 fn arity(core: &mut Core, term: Term) -> Solved<usize> {
     let number = arguments::integer(core, term)?;
     if number.signum() < 0 {
@@ -157,7 +157,7 @@ fn assemble(core: &mut Core, term: Term, list: Term) -> Solved {
     core.unify(term, made)
 }
 
-/// A compound with the given arguments, possibly none.
+/// A compound with the given arguments; without arguments, a compound of arity 0.
 fn structure(core: &mut Core, name: Atom, items: &[Term]) -> Solved<Term> {
     if items.len() > MAX_ARITY {
         return Err(Fault::Representation("max_arity").into());

@@ -151,7 +151,7 @@ fn read_list(core: &mut Core, list: Term) -> Result<String, Misfit> {
     }
 }
 
-/// The character of a one-character atom.
+/// The character of a one-character atom; `None` for any other term.
 pub(crate) fn single_character(core: &Core, term: Term) -> Option<char> {
     let atom = core.store.deref(term).as_atom()?;
     let mut characters = core.atoms.name(atom).chars();
@@ -159,7 +159,7 @@ pub(crate) fn single_character(core: &Core, term: Term) -> Option<char> {
     characters.next().is_none().then_some(first)
 }
 
-/// The character with this code, if the term is a small integer.
+/// The character whose code is this term; `None` if the term is not a character code.
 fn code_character(core: &Core, term: Term) -> Option<char> {
     match core.store.view(term) {
         View::Small(code) => u32::try_from(code).ok().and_then(char::from_u32),
@@ -199,7 +199,7 @@ const ATOM_OVERHEAD_BYTES: usize = 64;
 const NEW_ATOM_CELLS: u64 = 24;
 
 impl Kind {
-    /// Makes a term from `text`, if the heap has room for it.
+    /// Makes a term from `text`; an error if the heap budget has no room for it.
     pub(crate) fn make(self, core: &mut Core, text: &str) -> Solved<Term> {
         match self {
             Kind::Atom => {
@@ -249,7 +249,7 @@ impl Kind {
     }
 }
 
-/// Ensures that the heap budget has room for `bytes` more.
+/// Fails unless the heap budget has room for `bytes` more.
 pub(crate) fn reserve(core: &Core, bytes: usize) -> Solved<()> {
     let used = core.store.cells.len().saturating_mul(8).saturating_add(core.atoms.local_bytes());
     let used = used.max(core.store.words().saturating_mul(8));

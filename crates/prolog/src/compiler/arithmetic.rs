@@ -64,7 +64,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes the instruction for a function; `None` if the term is not a function with an instruction.
+    /// Writes the instructions that compute an expression, and returns the register of its value. Returns `None`, and
+    /// writes nothing, if the expression has no instruction of its own or is too deep.
     fn compute(&mut self, term: Term, hint: Option<u8>, depth: usize) -> Written<Option<u8>> {
         let View::Compound(functor, arguments) = self.store.view(term) else { return Ok(None) };
         let name = self.scope.symbols().name(functor.name()).to_owned();

@@ -40,11 +40,12 @@ pub(super) enum Goal {
     Rows(u16, Vec<Term>),
     /// Succeeds if a host relation has no matching row.
     NoRows(u16, Vec<Term>),
-    /// A goal to be interpreted, with the level of its cuts.
+    /// A goal to be interpreted at run time, with the level of its cuts.
     Body(Term, Level),
     /// `'$cut'(X)`.
     CutTo(Term),
-    /// Aggregates a value (if any) over a goal, and unifies the result with a term.
+    /// Aggregates the values of a term over all answers of a goal (or counts the answers, without a term), and unifies
+    /// the result with another term.
     Collect {
         aggregation: Aggregation,
         value: Option<Term>,
@@ -83,7 +84,7 @@ pub(crate) enum CompileError {
 /// The maximum number of columns of a relation with compiled goals. Goals on wider relations are ordinary calls.
 pub(crate) const MAX_COLUMNS: usize = 8;
 
-/// The maximum nesting of compiled control constructs. Deeper nesting is interpreted.
+/// The maximum nesting of compiled control constructs. Deeper ones are interpreted at run time.
 const MAX_NESTING: usize = 64;
 
 pub(super) struct Goals<'a> {
@@ -426,7 +427,8 @@ fn inline_test(name: &str, arity: usize) -> Option<InlineTest> {
     })
 }
 
-/// Whether a goal is transparent to cut.
+/// Whether a term with this name and arity is a control construct, which is compiled or interpreted in place instead of
+/// being called.
 pub(crate) fn is_control(name: Atom, arity: usize) -> bool {
     matches!(
         (name, arity),

@@ -1,8 +1,8 @@
 //! Compiles rules with single-sided unification, `Head => Body` and `Head, Guard => Body`, to clauses.
 //!
-//! The head of a rule must match a call without binding its variables. So a rule becomes a clause whose head has only
-//! distinct variables, and whose body decomposes them: `p(f(X), X) => q` is `p(A, B) :- nonvar(A), A = f(X), B == X, !,
-//! q`. All these goals are compiled inline.
+//! The head of a rule must match a call without binding variables of the call. So a rule becomes a clause whose head
+//! has only distinct variables, and whose body decomposes them: `p(f(X), X) => q` is `p(A, B) :- nonvar(A), A = f(X), B
+//! == X, !, q`. All these goals are compiled inline.
 
 use super::head_arguments;
 use crate::store::{Store, View};

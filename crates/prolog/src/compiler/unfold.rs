@@ -14,11 +14,11 @@ use std::sync::Arc;
 /// Clauses that may replace calls of their predicates.
 pub(crate) type Unfoldable = FxHashMap<Functor, Arc<StoredTerm>>;
 
-/// The maximum size of an unfolded body. Copies of larger bodies would cost more than calls.
+/// The maximum size in cells of a clause that is unfolded. Copies of larger clauses would cost more than calls.
 const MAX_CELLS: usize = 80;
 /// The nesting limit of unfolded bodies and control constructs.
 const MAX_DEPTH: usize = 40;
-/// The number of calls unfolded in one clause.
+/// The maximum number of calls unfolded in one clause.
 const MAX_UNFOLDED: usize = 64;
 
 /// Whether the clause, pasted at `clause`, may be unfolded.

@@ -26,7 +26,8 @@ pub(super) struct Variable {
     pub(super) occurrences: usize,
     chunk: usize,
     pub(super) permanent: bool,
-    /// The argument position in the call that ends the variable's chunk.
+    /// The argument position of the variable in the call that ends its chunk; `None` if it is not an argument of that
+    /// call.
     pub(super) preferred: Option<u8>,
 }
 

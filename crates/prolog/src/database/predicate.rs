@@ -9,7 +9,8 @@ use crate::term::{Tag, Term};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
-/// Counts changes; a goal sees the clauses of its generation.
+/// The number of changes to the database so far. A goal sees the clauses that existed in the generation in which it was
+/// called.
 pub(crate) type Generation = u64;
 /// The position of a clause in its predicate; not reused while a goal may refer to it.
 pub(crate) type Position = i64;
@@ -152,7 +153,8 @@ impl DynamicPredicate {
         Matching { predicate: self, lookup, generation, visited: 0, index_entries: made }
     }
 
-    /// Chooses the index with the fewest candidate clauses, or a linear scan. Builds missing indexes.
+    /// Chooses an index with few candidate clauses, or a linear scan if there are few clauses. Builds the indexes that
+    /// it considers and that do not exist yet.
     fn lookup<'a>(&'a self, store: &Store, arguments: &[Term], from: Position, made: &mut usize) -> Lookup<'a> {
         let key = |argument: usize| Key::of(store, store.deref(arguments[argument]));
         if self.clauses.len() <= SCANNED {
@@ -306,7 +308,7 @@ impl DynamicPredicate {
         self.indexes.iter().filter(|index| index.get().is_some()).count()
     }
 
-    /// The clauses left at the end of a run, with their generations reset.
+    /// The clauses left at the end of a query, as if they had existed from the start.
     pub(super) fn settled(&self) -> DynamicPredicate {
         let live = self.clauses.iter().filter(|clause| clause.is_live());
         let clauses: VecDeque<_> = live.map(|clause| DynamicClause { born: 0, ..clause.clone() }).collect();

@@ -22,7 +22,7 @@ pub enum Topic {
     Singleton,
     /// Clauses of one predicate that are not consecutive, or that replace those of another source.
     Order,
-    /// A directive that failed.
+    /// A directive that failed, raised an exception or ran out of memory.
     Directive,
     /// Any other problem.
     Other,
@@ -141,7 +141,7 @@ impl fmt::Display for Problem {
 /// The errors that prevent a program from being loaded.
 #[derive(Clone, Debug)]
 pub struct LoadError {
-    /// Between one and [`ERRORS_MAX`](crate::ERRORS_MAX) errors. If there are more, a final error says so.
+    /// At least one error, and at most [`ERRORS_MAX`](crate::ERRORS_MAX). If there are more, one further error says so.
     pub errors: Vec<Problem>,
     /// Warnings found as well.
     pub warnings: Vec<Problem>,

@@ -179,7 +179,8 @@ impl Machine {
         self.next_dynamic(program, predicate, SearchFrom::Start, generation, None)
     }
 
-    /// Tries the clauses of a dynamic predicate from a position on; `retried` is its choice point.
+    /// Tries the clauses of a dynamic predicate from a position on. `retried` is its choice point; `None` at the first
+    /// call.
     fn next_dynamic(
         &mut self,
         program: &Program,
@@ -372,7 +373,7 @@ impl Machine {
         Ok(self.core.find_predicate(functor).map_or(Next::Undefined(functor), Next::Predicate))
     }
 
-    /// Name, first argument and arity of a goal.
+    /// The name of a goal, the address of its first argument, and its arity; an error if it is not callable.
     fn callable(&self, goal: Term) -> Solved<(Atom, usize, usize)> {
         match self.core.store.view(goal) {
             View::Atom(name) => Ok((name, 0, 0)),

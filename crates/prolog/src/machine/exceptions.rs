@@ -42,7 +42,9 @@ impl Machine {
     }
 
     /// Unwinds to the innermost active `catch/3` whose catcher unifies with the ball, and loads its recovery goal into
-    /// `X0`. Returns the ball as `Err` if there is no such `catch/3`, or if the budget is exhausted.
+    /// `X0`. Pending cleanups of the goals that are left are called before the recovery goal. Without such a `catch/3`,
+    /// they are loaded into `X0`, followed by a goal that throws the ball again. Returns the ball as `Err` if nothing
+    /// is left to call, or if the budget is exhausted.
     pub(super) fn unwind(&mut self, ball: Box<StoredTerm>) -> Result<(), Box<StoredTerm>> {
         self.parts.clear();
         let cleanups = self.save_cleanups();
@@ -94,7 +96,7 @@ impl Machine {
         Err(ball)
     }
 
-    /// The ball for an error of a builtin; `Err` for conditions that cannot be caught.
+    /// The error term (ball) for an error of a builtin; `Err` for conditions that cannot be caught.
     pub(super) fn ball(&mut self, raised: Raised, culprit: Culprit) -> Result<Box<StoredTerm>, Raised> {
         let (fault, context) = match raised {
             Raised::Fault(fault) => (fault, culprit.functor),

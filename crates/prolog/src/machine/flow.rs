@@ -185,15 +185,15 @@ impl Machine {
         store.meter.spent().map_or(Ok(()), |resource| Err(Stopped::Exhausted(resource)))
     }
 
-    /// Charges the work of a clause without calls.
+    /// Charges work of a clause that the inference of its call does not cover.
     pub(super) fn charge_clause(&mut self, cells: u32) -> Result<(), Stopped> {
         let meter = &mut self.core.store.meter;
         meter.walk(u64::from(cells));
         meter.exhausted().map_or(Ok(()), |resource| Err(Stopped::Exhausted(resource)))
     }
 
-    /// Leaves the fast path before a call whose arguments are in the first `live` registers, and collects garbage if it
-    /// is due.
+    /// Like [`Machine::service_interrupts`], before a call whose arguments are in the first `live` registers. Collects
+    /// garbage first if it is due.
     #[cold]
     pub(super) fn service_interrupts_before_call(
         &mut self,
@@ -208,7 +208,9 @@ impl Machine {
         self.service_interrupts(program, host, at, live)
     }
 
-    /// Leaves the fast path: the budget is exhausted, goals were woken, or the database needs a sweep.
+    /// Leaves the fast path to check the budgets, to sweep the database and to call woken goals. Returns the label at
+    /// which to continue if woken goals must run before the instruction at `at`; `None` if the machine can continue
+    /// with that instruction.
     #[cold]
     pub(super) fn service_interrupts(
         &mut self,

@@ -20,9 +20,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const CELLS_MIN: usize = 1 << 20;
 /// The minimum length of the trail for a collection.
 const TRAIL_MIN: usize = 1 << 18;
-/// The store grows by at least 1/2 of its live cells between two collections.
+/// Between two collections, the store grows by 1/2 of its live cells, if the heap budget allows it.
 const GROWTH: usize = 2;
-/// The minimum growth when the heap budget leaves no room for more: 1/8.
+/// The minimum growth between two collections, if the heap budget has no room for more: 1/8 of the live cells.
 const GROWTH_MIN: usize = 8;
 
 /// Whether machines collect garbage as often as possible.

@@ -9,7 +9,7 @@ use super::choices::Choice;
 use crate::store::give_back;
 use crate::term::Term;
 
-/// Vectors that exceeded this length are freed at the end of a query.
+/// If the vectors of a query exceeded this number of words in all, their memory is freed before the next query.
 const KEPT_WORDS: usize = 1 << 17;
 /// The size of a choice point in words.
 const CHOICE_WORDS: usize = size_of::<Choice>() / size_of::<Term>();

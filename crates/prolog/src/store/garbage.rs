@@ -1,15 +1,16 @@
 //! The store's part of garbage collection: marking the live cells and compacting them.
 //!
-//! This is a sliding mark-compact collector. Cells keep their order, and with it the age of variables, the choice
-//! points (which own everything above an address) and the trail. One bit per cell says whether it is live. With one
-//! count per 64 cells, the new address of a cell is computed without reading the cell. A cell that is only referred to
-//! directly is kept without its compound.
+//! This is a sliding mark-compact collector: it preserves the order of the cells. The age of variables, choice points
+//! (which own all cells above an address) and the trail depend on that order. One bit per cell marks it as live. The
+//! new address of a cell is computed from these bits and from one count per 64 cells, without reading the cell. If only
+//! one argument of a compound is referred to, its cell is kept without the rest of the compound.
 
 use super::{Store, TRAIL_VALUE};
 use crate::term::{BoxHeader, Functor, Tag, Term};
 use rustc_hash::FxHashMap;
 
-/// The minimum limit on pending ranges, beyond which ranges are postponed to another pass.
+/// The limit on pending ranges is at least this number. Beyond the limit, ranges are postponed to another pass over the
+/// cells.
 const PENDING_MIN: usize = 1 << 16;
 /// The limit on pending ranges grows by one per this number of cells.
 const CELLS_PER_PENDING: usize = 32;
@@ -19,7 +20,8 @@ pub(crate) struct Marks {
     bits: Vec<u64>,
     /// The number of live cells below each word of `bits`.
     below: Vec<u32>,
-    /// Ranges of cells that must still be marked. The length is limited, so that a deep term does not need much memory.
+    /// Ranges of cells that must still be marked. The number of ranges is limited, so that a deep term does not need
+    /// much memory.
     pending: Vec<(u32, u32)>,
     pending_max: usize,
     /// Whether some ranges were postponed.
@@ -64,8 +66,8 @@ impl Marks {
         }
     }
 
-    /// Returns the range of cells that a term refers to and that may not be marked yet; marks headers and whole boxes
-    /// itself.
+    /// Marks the header, or the whole box, that a term refers to. Returns the range of the other cells that it refers
+    /// to, which may still be unmarked; an empty range if there are none.
     #[inline]
     fn parts(&mut self, cells: &[Term], term: Term) -> (usize, usize) {
         let address = term.address();
@@ -112,7 +114,7 @@ impl Marks {
         }
     }
 
-    /// Marks the postponed ranges: searches for live cells that refer to unmarked ones.
+    /// Marks the postponed ranges: scans all live cells for references to unmarked cells, until no range is postponed.
     pub(crate) fn complete(&mut self, cells: &[Term]) {
         while std::mem::take(&mut self.incomplete) {
             let mut cell = 0;
@@ -179,8 +181,8 @@ impl Store {
         Trimming { read: self.trail.len(), kept: self.trail.len() }
     }
 
-    /// Visits the trail down to `end`, where a choice point was created. All cells that are live after that point are
-    /// already marked.
+    /// Visits the trail entries from the last visited one down to `end`, the length of the trail when a choice point
+    /// was created. All cells that can be reached without backtracking to that choice point are already marked.
     ///
     /// A cell that is not marked can only be reached after its change has been undone, so the change is undone
     /// immediately. Of several changes of a cell, only the value before the first one matters.

@@ -26,7 +26,7 @@ impl Store {
         self.cells.len() + self.trail.len() + self.meter.words_elsewhere()
     }
 
-    /// Ensures that `words` more words fit in the heap budget, before a large structure is built.
+    /// Fails unless `words` more words fit in the heap budget. Called before a large structure is built.
     pub(crate) fn reserve(&mut self, words: usize) -> Solved<()> {
         if words > self.room() {
             return Err(self.out_of_room());
@@ -54,7 +54,8 @@ impl Store {
         }
     }
 
-    /// Charges [`STRIDE`] steps of a walk that uses `words` words of memory; false if the budget is exhausted.
+    /// Charges the next [`STRIDE`] steps of a walk, which cost `cells` cells and use `words` words of memory; false if
+    /// the budget is exhausted.
     #[cold]
     pub(super) fn may_walk_on(&mut self, cells: u64, words: usize) -> bool {
         if words > self.room() {

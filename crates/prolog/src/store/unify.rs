@@ -13,7 +13,7 @@ const FRAME_WORDS: usize = 3;
 /// The number of words of two boxes that are compared in the time of one step.
 pub(super) const WORDS_PER_STEP: u64 = 8;
 
-/// Whether a variable may be bound to a term that contains it.
+/// Whether a variable is bound only to terms that do not contain it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OccursCheck {
     No,

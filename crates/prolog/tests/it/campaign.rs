@@ -225,8 +225,7 @@ fn random_goal(random: &mut Random, predicates: &[(String, usize)]) -> String {
     parts.join(", ")
 }
 
-/// The goal with small arguments, which takes a fraction of the time: numbers of three and four digits lose their last
-/// two.
+/// The goal with smaller sizes in its arguments, such as 30 instead of 3000, so that it takes a fraction of the time.
 fn with_small_arguments(goal: &str) -> String {
     goal.replace("000", "0").replace("20", "5")
 }

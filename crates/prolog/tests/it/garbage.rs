@@ -213,8 +213,8 @@ fn collections_that_free_little_are_charged() {
         query.inferences()
     };
     let (empty, full) = (inferences(10), inferences(400_000));
-    // The cells of 200,000 lists of ten elements, divided by an eighth of a megabyte's cells, which triggers another
-    // collection.
+    // The cells of 200,000 lists of ten elements, divided by an eighth of the million cells of the budget: after that
+    // growth, another collection is due.
     let collections = 200_000 * 20 / (1_000_000 / 8);
     let visited = collections * 800_000;
     assert!(full - empty > visited / 20, "{empty} and {full} inferences for {visited} visits");

@@ -19,7 +19,7 @@ pub const SMALL: Budget = Budget {
     output_bytes: 10_000,
 };
 
-/// A budget that allows a million units of any resource.
+/// A budget that suffices for a million of everything: levels of a term, elements of a list, pending calls.
 pub const LARGE: Budget = Budget {
     inferences: 200_000_000,
     heap_bytes: 2 << 30,

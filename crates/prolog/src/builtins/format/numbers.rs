@@ -1,4 +1,4 @@
-//! Numbers in the notations of `format`: fixed, scientific, grouped, and in any radix.
+//! Numbers in the notations of `format`: grouped integers, and fixed, scientific and general floats.
 
 use crate::number::Number;
 use num_bigint::BigInt;
@@ -125,7 +125,8 @@ pub(super) fn scientific(number: &Number, precision: usize) -> String {
     special_number(number).map_or_else(|| Scientific::new(number, precision).text(), str::to_owned)
 }
 
-/// `~Ng`, as C prints `%.Ng`: fixed or scientific, whichever is shorter, without trailing zeros.
+/// `~Ng`, as C prints `%.Ng`: scientific if the decimal exponent is below -4 or at least N, otherwise fixed; without
+/// trailing zeros.
 pub(super) fn general(number: &Number, precision: usize) -> String {
     if let Some(special) = special_number(number) {
         return special.to_owned();

@@ -78,7 +78,7 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// What is known about the substring.
+/// What is known about the substring, in characters; `None` for arguments that are unbound.
 struct Wanted {
     before: Option<usize>,
     length: Option<usize>,
@@ -86,7 +86,7 @@ struct Wanted {
     part: Option<String>,
 }
 
-/// A match, and the state from which to search for the next match.
+/// A match, and the state from which to search for the next match; `None` if there are no more.
 struct Found {
     start: Place,
     end: Place,

@@ -16,7 +16,7 @@ pub(crate) struct TermOptions {
 }
 
 impl TermOptions {
-    /// Appends the full stop and the newline, if requested.
+    /// Appends the full stop and the newline, if requested. A full stop without a newline is followed by a space.
     pub(super) fn finish(&self, text: &mut String) {
         if self.full_stop {
             if text.ends_with(is_symbol) {

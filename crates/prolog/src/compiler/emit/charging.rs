@@ -8,7 +8,7 @@ use crate::compiler::goals::Goal;
 use crate::instruction::Instruction;
 use crate::term::{Tag, Term};
 
-/// Instructions, or subterms, covered by an inference.
+/// The number of instructions, or of subterms, whose work one inference covers.
 const FREE: usize = 32;
 
 impl Emitter<'_> {

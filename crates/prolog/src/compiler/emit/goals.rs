@@ -183,7 +183,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The register in which the call at the end of the chunk expects a variable that is new here.
+    /// The register in which the call at the end of the chunk expects a variable that is new here; `None` for any other
+    /// term.
     pub(in crate::compiler) fn preferred_register(&self, term: Term) -> Option<u8> {
         let term = self.store.deref(term);
         self.is_new(term)

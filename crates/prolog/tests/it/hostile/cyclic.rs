@@ -4,7 +4,7 @@
 use super::{SMALL, Victim};
 use mario_prolog::Budget;
 
-/// Half a million cells.
+/// Enough inferences for walks over 180,000 cells in all, so that a walk that does not terminate exhausts them soon.
 const BUDGET: Budget = Budget { inferences: 30_000, ..SMALL };
 
 /// Goals about a cyclic `X`, another cyclic term `Y` of the same shape, and a cyclic list `L`.
