@@ -1,9 +1,10 @@
-//! Whole colonies of real nodes in simulated time, under every fault: messages are late, lost, repeated and reordered,
-//! links are cut, daemons are killed with torn journal tails, disks are lost and slow, clocks jump, workloads fail, and
-//! operators issue random commands.
+//! Whole colonies of real nodes in simulated time, under every fault: messages are late, lost, duplicated and
+//! reordered, links are cut, daemons are killed with torn journal tails, disks are lost and slow, clocks jump,
+//! workloads fail, and operators issue random commands.
 //!
 //! `MARIO_COLONIES=100000` runs that many colonies, from seed `MARIO_COLONIES_FROM`. `MARIO_COLONY=1234` replays one
-//! and prints its log. A failing seed prints this command and the smallest schedule that still fails.
+//! and prints its log. A failing seed prints this command, and its schedule without the events that are not needed to
+//! fail.
 
 mod book;
 mod checker;
@@ -61,7 +62,7 @@ fn run(ground: &Ground, plan: &Plan, sabotage: Option<Sabotage>) -> Outcome {
     Outcome { log: world.log, tally: world.checker.tally, violation }
 }
 
-/// Drops events from a failing schedule while it still fails.
+/// Drops events from a failing schedule as long as the rest still fails.
 fn shrink(ground: &Ground, plan: &Plan) -> Plan {
     let mut smallest = plan.clone();
     let mut length = smallest.events.len().div_ceil(2);
@@ -135,7 +136,7 @@ fn no_fault_loses_or_duplicates_an_instance() {
     }
 }
 
-/// Returns how many colonies it takes until the checker reports a violation that contains `expected`.
+/// Returns the seed of the first colony in which the checker reports a violation that contains `expected`.
 fn colonies_until_violation(sabotage: Sabotage, expected: &str) -> u64 {
     let ground = Ground::new();
     let is_seen = |seed: &u64| {

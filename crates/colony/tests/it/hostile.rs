@@ -32,7 +32,7 @@ impl Peer {
         TransferId { journal, boot: self.random.below(2) as u32, counter: self.random.below(4) as u32 }
     }
 
-    /// A transfer and the token of its reservation, or another token.
+    /// One of the newest reservations of the node: its transfer and its token. Or, at random, made-up ones.
     fn promise(&mut self, sent: &[Message]) -> (TransferId, Token) {
         let promised: Vec<(TransferId, Token)> = sent.iter().filter_map(promise_of).collect();
         if promised.is_empty() || self.random.percent(20) {

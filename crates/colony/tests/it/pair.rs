@@ -291,7 +291,7 @@ impl Pair {
         self.now = end;
     }
 
-    /// An operator deploys an instance. Returns it.
+    /// An operator deploys an instance. Returns its id.
     pub fn deploy(&mut self, side: SideIndex, descriptor: &Descriptor) -> InstanceId {
         self.deploys += 1;
         let key = DeployKey(self.deploys);

@@ -59,7 +59,7 @@ fn a_target_that_crashes_after_taking_answers_taken() {
     assert!(pair.sides[1].owns(&instance) && pair.is_quiet() && pair.copies(&instance) == 1);
 }
 
-/// Migrates and replicates an instance back and forth, and kills one side after each of its records in turn.
+/// Migrates an instance once in each run, and kills the source or the target after each of its records in turn.
 #[test]
 fn a_crash_after_any_record_neither_loses_nor_duplicates_an_instance() {
     for (is_exclusive, victim) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
@@ -84,8 +84,8 @@ fn a_crash_after_any_record_neither_loses_nor_duplicates_an_instance() {
     }
 }
 
-/// Delivers messages until a side has written this many records, and drops the rest. Returns whether it wrote that
-/// many.
+/// Delivers messages until a side has written more than `records` records, and then drops the messages in transit.
+/// Returns whether it has written more.
 fn deliver_until(pair: &mut Pair, side: usize, records: usize) -> bool {
     while pair.deliver_one() {
         if pair.sides[side].records.len() > records {

@@ -5,7 +5,7 @@ use mario_domain::{Capacity, Hardware, InstanceId, Quantity, Rule, Sleep, Verdic
 
 use crate::pair::{Ask, Pair, SideIndex, descriptor, policy};
 
-/// A policy that sleeps, migrates and replicates on command.
+/// A policy that migrates, replicates, undeploys and sleeps on command.
 const SLEEPY: &str = "
 operation(migrate, I, M) :- fact(I, random, 1), node(_, _, [M|_]).
 operation(replicate, I, M) :- fact(I, random, 2), node(_, _, [M|_]).
@@ -38,7 +38,7 @@ fn woken(pair: &Pair, side: SideIndex) -> Vec<(InstanceId, Verdict)> {
     reports.collect()
 }
 
-/// The rule of the first node's last inhibition, if there was one.
+/// The rule that inhibited the first node's last judged request; `None` if it was accepted.
 fn inhibition(pair: &Pair) -> Option<Rule> {
     let judged = pair.sides[0].reports.iter().rev().find_map(|report| match report {
         Report::Judged { verdict, .. } => Some(verdict.clone()),

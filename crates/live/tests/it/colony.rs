@@ -39,7 +39,7 @@ pub struct Daemon {
 }
 
 impl Colony {
-    /// Creates a chain of daemons with these names, each with room for `capacity` copies.
+    /// Creates a chain of daemons with these names, each with `capacity` units of hardware, without starting them.
     pub fn new(test: &str, names: &[&str], capacity: u64) -> Colony {
         let directory = Scratch::new(test);
         let authority = Authority::new("harbour", 10).expect("an authority");

@@ -1,4 +1,4 @@
-//! Kills the source or the target at every write of its journal: no instance is lost or duplicated.
+//! Kills the source or the target before and after every write of its journal: no instance is lost or duplicated.
 
 use crate::colony::Colony;
 use crate::daemons::MOVES;

@@ -1,4 +1,4 @@
-//! Daemons as processes: deploy, serve, migrate, survive.
+//! Daemons as processes: they deploy, serve and migrate instances, and survive `kill -9` and a full disk.
 
 use std::fs;
 

@@ -18,7 +18,7 @@ use crate::daemons::STAYS;
 /// A policy that moves from `b` to `c` when client requests arrive, and stays there.
 const FOLLOWS: &str = "operation(migrate, I, c) :- serviceInstance(I, _, b), requests(I, _, R, _), R > 0.";
 
-/// Starts a dashboard of all daemons of a colony. Returns its address.
+/// Starts a dashboard of all daemons of a colony. Returns the runtime that keeps it running, and its address.
 fn dashboard(colony: &Colony) -> (Runtime, SocketAddr) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread");
     let ada = Arc::new(Identity::load_bundle(&colony.directory.join("ada.pem")).expect("an identity"));

@@ -1,4 +1,4 @@
-//! Request smuggling: clients that try to confuse nodes about where a request ends.
+//! Request smuggling (clients that try to confuse nodes about where a request ends), and mutated requests.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -79,7 +79,7 @@ async fn no_framing_smuggles_a_request_past_the_ingress() {
         // Lengths that are not quite numbers.
         format!("POST /9 HTTP/1.1\r\nhost: video.test\r\ncontent-length: +44\r\n\r\n{hidden}"),
         format!("POST /10 HTTP/1.1\r\nhost: video.test\r\ncontent-length: 0x2c\r\n\r\n{hidden}"),
-        // A folded header, a bare line feed in a name, a space before the first header.
+        // A folded header, and a space before the first header.
         format!("POST /11 HTTP/1.1\r\nhost: video.test\r\nx: a\r\n content-length: 44\r\n\r\n{hidden}"),
         format!("GET /12 HTTP/1.1\r\n host: video.test\r\n\r\n{hidden}"),
         // Two hosts.
@@ -130,7 +130,7 @@ async fn heads_are_bounded_in_size_and_time() {
     assert!(seen.lock().unwrap().is_empty());
 }
 
-/// Sends mutated requests from a fixed seed. The ingress must answer or close the connection, and survive.
+/// Sends mutated requests from a fixed seed. Afterwards the ingress must still serve.
 #[tokio::test]
 async fn mutated_requests_do_no_harm() {
     let (near, _far, _seen) = noting().await;

@@ -1,4 +1,4 @@
-//! Policies that exhaust their budgets, and deploys that must fail.
+//! Policies that exhaust their budgets, deploys that must fail, a port in use, and crashes around compaction.
 
 use std::fs;
 use std::net::TcpListener;
@@ -19,7 +19,7 @@ fn instances(colony: &Colony, index: usize) -> Vec<Value> {
     colony.get(index, "/v1/instances")["instances"].as_array().cloned().unwrap_or_default()
 }
 
-/// The resident memory of the daemons of a colony, in bytes.
+/// The resident memory of the first daemon of a colony, in bytes.
 fn resident(colony: &Colony) -> u64 {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let directory = colony.daemons[0].config.parent().expect("a directory").to_owned();

@@ -53,7 +53,7 @@ fn strangers_are_rejected_and_neighbours_served_meanwhile() {
     knock(&mut colony, "expired", "certificate expired");
     drop(silent);
 
-    // If a neighbour sends garbage after it has identified itself, its session ends, and it may reconnect.
+    // The link to the neighbour is still up, and the node is healthy.
     let status = colony.get(0, "/v1/status");
     assert_eq!(status["links_up"], 1, "{status}");
     assert_eq!(colony.get(0, "/healthz")["is_healthy"], true);

@@ -442,7 +442,7 @@ async fn a_workload_outlives_a_killed_daemon_and_is_found_again() {
     let address = bench.driver.adopt(&task).await.expect("it still runs");
     assert_eq!(bench.driver.health(&task, address).await, Health::Healthy);
     assert!(get(address, "/").contains("instance video-1"));
-    // A workload that was not adopted is killed too.
+    // A driver that has not adopted the workload kills it too.
     bench.restarted().stop(task.workload).await.unwrap();
     assert!(bench.driver.ended(task.workload).await.contains("signal 9"));
     assert_eq!(marked(&bench.mark()), [0; 0]);

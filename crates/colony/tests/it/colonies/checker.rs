@@ -39,7 +39,8 @@ struct Life {
     epoch: u32,
     owner: usize,
     is_ended: bool,
-    /// Whether its node lost its disk, or an operator declared its node lost.
+    /// Whether it may be missing: its node lost its disk, or its custody ended without an owner, e.g. because an
+    /// operator declared the target lost.
     is_excused: bool,
 }
 

@@ -76,7 +76,7 @@ impl Daemon {
         Time::at((now as i64 + self.clock_offset) as f64)
     }
 
-    /// For each reservation, whether a copy runs for it, and its hardware.
+    /// For each reservation, whether a copy is started for it, and its hardware.
     pub fn reservations(&self) -> impl Iterator<Item = (bool, u64)> {
         let reservations = self.node.iter().flat_map(|node| node.manager().reservations());
         reservations.map(|one| (!self.without_copy.contains(&one.key), one.needed.as_units()))

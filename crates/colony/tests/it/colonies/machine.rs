@@ -46,7 +46,7 @@ pub enum Wanted {
 pub enum Startup {
     /// The copy runs. Reported to this process of the daemon.
     Up(u32),
-    /// The copy failed for good. Reported to this process of the daemon.
+    /// The copy failed to start. Reported to this process of the daemon.
     Failed(u32),
     /// The copy was stopped or replaced in the meantime.
     Superseded,

@@ -13,7 +13,7 @@ pub enum Sabotage {
     SendsForgetBeforeSync,
     /// Transfers are matched by id only: the token is replaced by the one that the target expects.
     IgnoresTokens,
-    /// After a timeout, the source receives a forged answer that the instance was not taken.
+    /// 50 ms after it handed an instance over, the source receives a forged answer that it was not taken.
     GivesUpCustody,
     /// The target receives a forged `Forget` for a transfer that its source did not allow it to forget.
     ForgetsUnasked,

@@ -9,14 +9,15 @@ use super::shapes::Shape;
 /// Returns the number of instances for a number of nodes.
 type Density = fn(usize) -> usize;
 
-/// The mean cost of one migration: the urgent messages, and the messages of the ticks after it.
+/// The cost in messages: of the first instance (`first`), of one migration on average (`at_once` for the urgent
+/// messages, `later` for the ticks after it), and of an exact tick (`exact`).
 struct Cost {
     nodes: usize,
     instances: usize,
     first: f64,
     at_once: f64,
     later: f64,
-    /// How many of them are requests for newer sequences.
+    /// How many of `later` are requests for newer sequences.
     asked: f64,
     exact: f64,
     failed: u64,
@@ -26,8 +27,8 @@ fn messages(before: Tally, after: Tally) -> f64 {
     (after.updates + after.requests + after.repeats - before.updates - before.requests - before.repeats) as f64
 }
 
-/// Moves instances one hop at a time, and counts messages. `later` counts the messages up to the next exact tick,
-/// without that tick.
+/// Moves instances one hop at a time, and counts messages. `later` counts the messages of the 20 ticks after a move,
+/// none of which is exact.
 fn measure(shape: &Shape, instances: usize, moves: usize, seed: u64) -> Cost {
     let mut random = Random::new(seed);
     let mut network = Network::new(shape, 1, seed, |config| {

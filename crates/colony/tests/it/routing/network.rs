@@ -85,7 +85,7 @@ pub struct Tally {
     pub hops: u64,
 }
 
-/// The delays and loss rates of the links.
+/// How links lose and reorder messages.
 #[derive(Clone, Copy, Default)]
 pub struct Conditions {
     pub loss_percent: u64,

@@ -104,8 +104,8 @@ fn made() -> Disk {
     disk
 }
 
-/// Writes ten rounds of records, each followed by a compaction. Returns the last ledger that is certainly on disk, and
-/// the last that may be.
+/// Writes ten rounds of records, each followed by a compaction, or fewer if the disk dies. Returns the last ledger that
+/// is certainly on disk, and the last that may be.
 fn write_until_it_dies(disk: &Disk) -> (Ledger, Ledger) {
     let (mut sure, mut maybe) = (Ledger::default(), Ledger::default());
     let Ok(database) = database(disk) else { return (sure, maybe) };

@@ -46,7 +46,8 @@ impl World<'_> {
         self.checker.check(&self.daemons, node);
     }
 
-    /// Kills a daemon shortly before or after a step of a transfer is on its disk and the following messages are sent.
+    /// If an ambush is set for a daemon and the record is a step of a transfer, schedules a crash around the time when
+    /// the record is on disk and the following messages are sent.
     fn ambush(&mut self, node: usize, record: &Record) {
         let is_step = matches!(
             record,
@@ -193,7 +194,7 @@ impl World<'_> {
         self.answer(node, life, Input::Stopped(workload));
     }
 
-    /// Passes a delivered message to the checker.
+    /// Notes for the checker that a reservation for an exclusive application has no copy.
     pub(super) fn note_delivery(&mut self, node: usize, message: &Message) {
         if let Message::Prepare(prepare) = message
             && prepare.descriptor.copies == Copies::Exclusive

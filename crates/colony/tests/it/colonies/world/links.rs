@@ -1,4 +1,4 @@
-//! Links between daemons: sessions, and messages that are late, lost or repeated.
+//! Links between daemons: sessions, and messages that are late, lost or duplicated.
 
 use std::fmt::Write;
 
