@@ -25,27 +25,28 @@ pub(crate) struct Progress<'a> {
 
 impl<'a> Progress<'a> {
     pub(crate) fn new(function: Option<&'a Py<PyAny>>, total: f64, raised: &Raised) -> Progress<'a> {
-        Progress { function, total, raised: raised.clone(), next: Instant::now() + POLL_INTERVAL, error: None }
+        let next = Instant::now() + POLL_INTERVAL;
+        Progress { function, total, raised: raised.clone(), next, error: None }
     }
 
     pub(crate) fn set_total(&mut self, total: f64) {
         self.total = total;
     }
 
-    /// Reports that `done` of the total are done. Returns whether to continue.
+    /// Reports that `done` of the total are done, unless something was reported a moment ago. Returns whether to
+    /// continue.
     pub(crate) fn tell(&mut self, done: f64, total: f64) -> bool {
         self.total = total;
         if self.raised.is_any() || self.error.is_some() {
             return false;
         }
-        let is_over = done >= total;
-        if !is_over && Instant::now() < self.next {
-            return true;
-        }
-        self.next = Instant::now() + POLL_INTERVAL;
+        let is_due = done >= total || Instant::now() >= self.next;
         let told = Python::attach(|py| {
             py.check_signals()?;
-            if let Some(function) = self.function {
+            if let Some(function) = self.function
+                && is_due
+            {
+                self.next = Instant::now() + POLL_INTERVAL;
                 function.call1(py, (done, total))?;
             }
             Ok(())

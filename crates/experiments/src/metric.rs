@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::measures::METRIC;
+use crate::runs::Stop;
 
 /// The number of bytes of the output of a program that are read.
 const OUTPUT_MAX: u64 = 65_536;
@@ -74,6 +75,8 @@ pub enum MetricCause {
     Start(String, io::Error),
     /// The program exceeded the time limit.
     Timeout(Duration),
+    /// The program was killed because a stop was requested.
+    Stopped,
     /// The program failed, with this status and standard error.
     Failed(String, String),
     /// The program printed this instead of one number.
@@ -115,8 +118,8 @@ impl Metric {
         format!("{METRIC}{}", self.name)
     }
 
-    /// Computes the number for the run in a directory. A program is stopped after `timeout`.
-    pub fn measure(&self, directory: &Path, timeout: Duration) -> Result<f64, MetricError> {
+    /// Computes the number for the run in a directory. A program is killed after `timeout`, or when a stop is requested.
+    pub fn measure(&self, directory: &Path, timeout: Duration, stop: &Stop) -> Result<f64, MetricError> {
         let failed = |cause| MetricError { name: self.name.clone(), cause };
         let command = match &self.maker {
             MetricMaker::Command(command) => command,
@@ -136,7 +139,7 @@ impl Metric {
             .map_err(|error| failed(MetricCause::Start(command[0].clone(), error)))?;
         let output = child.stdout.take().map(listen);
         let complaints = child.stderr.take().map(listen);
-        let status = wait(&mut child, timeout).map_err(failed)?;
+        let status = wait(&mut child, timeout, stop).map_err(failed)?;
         // Children of the program may keep its output open, so waiting for the end of the output is bounded, too.
         let heard = |listening: Option<Receiver<Vec<u8>>>| {
             let bytes = listening.and_then(|listening| listening.recv_timeout(timeout).ok()).unwrap_or_default();
@@ -156,17 +159,18 @@ fn check_name(name: &str) -> Result<(), MetricSyntax> {
     if name.is_empty() || !name.chars().all(is_letter) { Err(MetricSyntax::Name) } else { Ok(()) }
 }
 
-/// Waits for a program and kills it after `timeout`. Returns how it failed, or `None` if it succeeded.
-fn wait(child: &mut Child, timeout: Duration) -> Result<Option<String>, MetricCause> {
+/// Waits for a program and kills it after `timeout` or a request to stop. Returns how it failed, or `None` if it succeeded.
+fn wait(child: &mut Child, timeout: Duration, stop: &Stop) -> Result<Option<String>, MetricCause> {
     let end = Instant::now() + timeout;
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Ok((!status.success()).then(|| status.to_string())),
-            Ok(None) if Instant::now() < end => thread::sleep(POLL_INTERVAL),
+            Ok(None) if Instant::now() < end && !stop.is_requested() => thread::sleep(POLL_INTERVAL),
             Ok(None) => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(MetricCause::Timeout(timeout));
+                let is_stopped = stop.is_requested();
+                return Err(if is_stopped { MetricCause::Stopped } else { MetricCause::Timeout(timeout) });
             }
             Err(error) => return Ok(Some(error.to_string())),
         }
@@ -261,6 +265,7 @@ impl fmt::Display for MetricCause {
             MetricCause::Timeout(timeout) => {
                 write!(formatter, "the program was stopped: it took longer than {} s", timeout.as_secs_f64())
             }
+            MetricCause::Stopped => formatter.write_str("the program was stopped"),
             MetricCause::Failed(status, complaints) if complaints.is_empty() => {
                 write!(formatter, "the program failed with {status}")
             }
@@ -313,7 +318,7 @@ mod tests {
             let command = ["sh", "-c", script, "sh"].map(str::to_owned).to_vec();
             let metric = Metric { name: "m".to_owned(), maker: MetricMaker::Command(command) };
             metric
-                .measure(Path::new("some/run"), Duration::from_secs_f64(timeout))
+                .measure(Path::new("some/run"), Duration::from_secs_f64(timeout), &Stop::default())
                 .map_err(|error| error.cause.to_string())
         };
         assert_eq!(measure("echo ' 2.5e1 '", 60.0), Ok(25.0));
@@ -329,9 +334,15 @@ mod tests {
         // The output of an endless writer is truncated, and a program that does not end is killed.
         assert!(measure("yes", 60.0).is_err());
         assert_eq!(measure("sleep 600", 0.05), Err("the program was stopped: it took longer than 0.05 s".to_owned()));
+        let sleeping = Metric::read("m=sh -c 'exec sleep 600' sh").expect("a metric");
+        let stop = Stop::default();
+        stop.request();
+        let stopped = sleeping.measure(Path::new("."), Duration::from_mins(10), &stop).expect_err("it is killed");
+        assert!(matches!(stopped.cause, MetricCause::Stopped), "{:?}", stopped.cause);
         let maker = MetricMaker::Command(vec!["no-such-program-of-anybody".to_owned()]);
         let missing = Metric { name: "m".to_owned(), maker };
-        let error = missing.measure(Path::new("."), Duration::from_mins(1)).expect_err("there is none");
+        let error =
+            missing.measure(Path::new("."), Duration::from_mins(1), &Stop::default()).expect_err("there is none");
         assert!(error.cause.to_string().starts_with("cannot start `no-such-program-of-anybody`"), "{}", error.cause);
     }
 }

@@ -16,15 +16,17 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use mario_audit::reader::ReadError;
 use mario_audit::{Options as AuditOptions, audit};
+use mario_policy::PolicyFunctions;
 use mario_scenario::{Document, Files, Resolved};
 use mario_simulator::{Detail, Existing, Keep, KeepError, RunDirectory, RunOptions, Simulation};
 
 use crate::figures::{TraceFigures, from_trace};
 use crate::published::{Published, published};
-use crate::runs::{RunError, in_parallel, resolve, traced};
+use crate::runs::{POLL_INTERVAL, Progress, RunError, Stop, in_parallel, resolve, run_unless, traced};
 
 pub use agreement::{Agreement, equals_printed};
 pub use claims::{Claim, claims};
@@ -224,7 +226,8 @@ pub fn reproduce<F: Files>(
     };
     for (experiment, resolved) in experiments.iter().zip(&first) {
         let directory = options.directory.join(experiment.name);
-        keep(resolved, &directory, options)?;
+        let done = reproduction.experiments.len();
+        keep(resolved, &directory, options, &mut || !progress(done, count))?;
         let (figures, findings) = read(&directory)?;
         let seed = resolved.scenario.seed;
         let others = Vec::new();
@@ -242,18 +245,25 @@ pub fn reproduce<F: Files>(
     }
     let items: Vec<(usize, u64)> =
         (0..experiments.len()).flat_map(|place| seeds.iter().map(move |seed| (place, *seed))).collect();
-    let mut failure = None;
-    let work = |(place, seed): &(usize, u64)| {
+    let work = |(place, seed): &(usize, u64), stop: &Stop| {
         let document = experiments[*place].document(options.document);
-        traced(&resolve(&document, *seed, &mut files())?.scenario)
+        let resolved = resolve(&document, *seed, &mut files())?;
+        traced(&resolved.scenario, &PolicyFunctions::default(), stop).map(|(figures, _)| figures)
     };
-    in_parallel(options.jobs, &items, work, |done, result| {
-        match result {
-            Ok(figures) => reproduction.experiments[items[done].0].others.push(figures),
-            Err(error) => failure = Some(ReproduceError::Run(error)),
-        }
-        if failure.is_none() && !progress(experiments.len() + done + 1, count) {
-            failure = Some(ReproduceError::Interrupted);
+    let mut made = experiments.len();
+    let mut failure = None;
+    in_parallel(options.jobs, &items, work, |news| {
+        let made_run = match news {
+            Progress::Done(place, Ok(figures)) => {
+                reproduction.experiments[items[place].0].others.push(figures);
+                made += 1;
+                Ok(())
+            }
+            Progress::Done(_, Err(error)) => Err(ReproduceError::Run(error)),
+            Progress::Waiting => Ok(()),
+        };
+        if failure.is_none() {
+            failure = if progress(made, count) { made_run.err() } else { Some(ReproduceError::Interrupted) };
         }
         failure.is_none()
     });
@@ -292,7 +302,14 @@ fn refuse_former_runs(experiments: &[Experiment], options: &Options<'_>) -> Resu
     Ok(())
 }
 
-fn keep(resolved: &Resolved, directory: &Path, options: &Options<'_>) -> Result<(), ReproduceError> {
+/// Runs an experiment and stores it. Fails with [`ReproduceError::Interrupted`] when `wants_stop`, which is called about
+/// every tenth of a second, returns true.
+fn keep(
+    resolved: &Resolved,
+    directory: &Path,
+    options: &Options<'_>,
+    wants_stop: &mut dyn FnMut() -> bool,
+) -> Result<(), ReproduceError> {
     let scenario = &resolved.scenario;
     let mut simulation = Simulation::new(scenario, RunOptions::default())
         .map_err(|error| ReproduceError::Run(RunError::Simulation(error)))?;
@@ -301,7 +318,15 @@ fn keep(resolved: &Resolved, directory: &Path, options: &Options<'_>) -> Result<
     if options.regret {
         kept = kept.with_regret(scenario);
     }
-    let effort = simulation.run(kept.recorder());
+    let mut next_poll = Instant::now();
+    let effort = run_unless(scenario, &mut simulation, kept.recorder(), || {
+        let is_due = Instant::now() >= next_poll;
+        if is_due {
+            next_poll = Instant::now() + POLL_INTERVAL;
+        }
+        is_due && wants_stop()
+    });
+    let effort = effort.map_err(|_| ReproduceError::Interrupted)?;
     kept.complete(scenario, effort).map_err(ReproduceError::Keep)?;
     Ok(())
 }

@@ -5,18 +5,22 @@ use std::error::Error;
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Document, Files, Resolved, Scenario, ScenarioError};
 use mario_simulator::{
-    Detail, Effort, Existing, Keep, KeepError, PastError, RunDirectory, RunOptions, Simulation, SimulationError, Tally,
-    TraceRecorder, verify,
+    Detail, Effort, Existing, Keep, KeepError, PastError, Recorder, RunDirectory, RunOptions, Simulation,
+    SimulationError, Tally, TraceRecorder, verify,
 };
 
 use crate::figures::{RunFigures, TraceFigures, from_trace};
 use crate::metric::{MetricCause, MetricError};
+
+/// How often the caller of parallel work is asked whether to continue.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Why a run failed.
 #[derive(Debug)]
@@ -29,6 +33,33 @@ pub enum RunError {
     Past(PastError),
     /// A metric cannot be computed.
     Metric(MetricError),
+    /// The run was stopped before its end, because the caller asked for it. It has no result.
+    Stopped,
+}
+
+/// A request to stop, which the threads that make runs share. It cannot be withdrawn.
+#[derive(Debug, Default)]
+pub struct Stop(AtomicBool);
+
+impl Stop {
+    /// Asks all runs in progress to stop.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the runs should stop.
+    pub fn is_requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What [`in_parallel`] reports to its caller.
+#[derive(Debug)]
+pub enum Progress<R> {
+    /// The item at this place has this result.
+    Done(usize, R),
+    /// No result has come for a while.
+    Waiting,
 }
 
 /// One of the compared policies, with its own settings.
@@ -91,37 +122,58 @@ pub fn resolve(document: &Document, seed: u64, files: &mut dyn Files) -> Result<
 }
 
 /// Runs a scenario without a trace. Returns its figures and the run statistics, which count failed evaluations.
-pub fn counted(scenario: &Scenario, functions: &PolicyFunctions) -> Result<(RunFigures, Effort), RunError> {
+pub fn counted(
+    scenario: &Scenario,
+    functions: &PolicyFunctions,
+    stop: &Stop,
+) -> Result<(RunFigures, Effort), RunError> {
     let mut simulation = begin(scenario, functions)?;
     let mut tally = Tally::new(scenario);
-    let effort = simulation.run(&mut tally);
+    let effort = run_unless(scenario, &mut simulation, &mut tally, || stop.is_requested())?;
     Ok((tally.figures().into(), effort))
-}
-
-/// Runs a scenario with a trace in memory, and computes the figures from it.
-pub fn traced(scenario: &Scenario) -> Result<TraceFigures, RunError> {
-    traced_with_effort(scenario, &PolicyFunctions::default()).map(|(figures, _)| figures)
 }
 
 fn begin<'a>(scenario: &'a Scenario, functions: &PolicyFunctions) -> Result<Simulation<'a>, RunError> {
     Simulation::with_functions(scenario, RunOptions::default(), functions).map_err(RunError::Simulation)
 }
 
-/// As [`traced`], but also returns the run statistics.
-pub fn traced_with_effort(
+/// Runs a simulation to its end, or fails with [`RunError::Stopped`] as soon as `wants_stop` returns true.
+pub(crate) fn run_unless(
+    scenario: &Scenario,
+    simulation: &mut Simulation<'_>,
+    recorder: &mut impl Recorder,
+    mut wants_stop: impl FnMut() -> bool,
+) -> Result<Effort, RunError> {
+    let mut is_stopped = false;
+    simulation.run_until_pause(scenario.end(), recorder, || {
+        is_stopped = wants_stop();
+        is_stopped
+    });
+    if is_stopped { Err(RunError::Stopped) } else { Ok(simulation.effort()) }
+}
+
+/// Runs a scenario with a trace in memory, and computes the figures from it. Returns the run statistics, too.
+pub fn traced(
     scenario: &Scenario,
     functions: &PolicyFunctions,
+    stop: &Stop,
 ) -> Result<(TraceFigures, Effort), RunError> {
     let mut simulation = begin(scenario, functions)?;
     let mut trace = TraceRecorder::new(Vec::new(), scenario, Detail::Operations);
-    let effort = simulation.run(&mut trace);
+    let effort = run_unless(scenario, &mut simulation, &mut trace, || stop.is_requested())?;
     trace.traffic(effort.hops);
     let trace = trace.finish(scenario.end()).expect("writing to memory does not fail");
     Ok((from_trace(trace.as_slice()).expect("what was just written is a trace"), effort))
 }
 
-/// Runs a scenario and stores the run with a full trace in a directory. An existing run there is replaced.
-pub fn kept(resolved: &Resolved, functions: &PolicyFunctions, directory: &Path) -> Result<Effort, RunError> {
+/// Runs a scenario and stores the run with a full trace in a directory. An existing run there is replaced. A stopped run
+/// leaves what was written until then, marked as partial.
+pub fn kept(
+    resolved: &Resolved,
+    functions: &PolicyFunctions,
+    directory: &Path,
+    stop: &Stop,
+) -> Result<Effort, RunError> {
     let scenario = &resolved.scenario;
     let mut simulation = begin(scenario, functions)?;
     let failed = |error: KeepError| {
@@ -130,46 +182,64 @@ pub fn kept(resolved: &Resolved, functions: &PolicyFunctions, directory: &Path) 
     };
     let keep = Keep { detail: Detail::Full, messages: false };
     let mut run = RunDirectory::create(directory, resolved, keep, Existing::Replace).map_err(failed)?;
-    let effort = simulation.run(run.recorder());
+    let effort = run_unless(scenario, &mut simulation, run.recorder(), || stop.is_requested())?;
     run.complete(scenario, effort.clone()).map_err(failed)?;
     Ok(effort)
 }
 
-/// Processes `items` on `jobs` threads. `done` is called with each result in the order of `items`. If it returns
-/// `false`, no more work is started, and later results are dropped.
+/// Works on `items` with `jobs` threads. `observe` is called on this thread with each result in the order of `items`,
+/// and about every tenth of a second while it waits. When it returns `false`, no more work is started, and the work in
+/// progress is asked to stop; `observe` still gets all results of it.
 pub fn in_parallel<T: Sync, R: Send>(
     jobs: usize,
     items: &[T],
-    work: impl Fn(&T) -> R + Sync,
-    mut done: impl FnMut(usize, R) -> bool,
+    work: impl Fn(&T, &Stop) -> R + Sync,
+    mut observe: impl FnMut(Progress<R>) -> bool,
 ) {
     let next = AtomicUsize::new(0);
-    let is_over = AtomicBool::new(false);
+    let stop = Stop::default();
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         for _ in 0..jobs.clamp(1, items.len().max(1)) {
             let sender = sender.clone();
-            let (next, is_over, work) = (&next, &is_over, &work);
+            let (next, stop, work) = (&next, &stop, &work);
             scope.spawn(move || {
-                while !is_over.load(Ordering::Relaxed) {
+                while !stop.is_requested() {
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(place) else { return };
-                    if sender.send((place, work(item))).is_err() {
+                    if sender.send((place, work(item, stop))).is_err() {
                         return;
                     }
                 }
             });
         }
         drop(sender);
+        let mut tell = |progress| {
+            if !observe(progress) {
+                stop.request();
+            }
+        };
         let mut early = BTreeMap::new();
         let mut wanted = 0;
-        for (place, result) in receiver {
-            early.insert(place, result);
-            while let Some(result) = early.remove(&wanted) {
-                if !is_over.load(Ordering::Relaxed) && !done(wanted, result) {
-                    is_over.store(true, Ordering::Relaxed);
+        let mut next_poll = Instant::now() + POLL_INTERVAL;
+        loop {
+            match receiver.recv_timeout(next_poll.saturating_duration_since(Instant::now())) {
+                Ok((place, result)) => {
+                    early.insert(place, result);
+                    while let Some(result) = early.remove(&wanted) {
+                        tell(Progress::Done(wanted, result));
+                        wanted += 1;
+                    }
                 }
-                wanted += 1;
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            // Also while results come that have to wait for an earlier one.
+            if Instant::now() >= next_poll {
+                if !stop.is_requested() {
+                    tell(Progress::Waiting);
+                }
+                next_poll = Instant::now() + POLL_INTERVAL;
             }
         }
     });
@@ -182,6 +252,7 @@ impl fmt::Display for RunError {
             RunError::Simulation(error) => error.fmt(formatter),
             RunError::Past(error) => error.fmt(formatter),
             RunError::Metric(error) => error.fmt(formatter),
+            RunError::Stopped => formatter.write_str("the run was broken off"),
         }
     }
 }
@@ -193,6 +264,7 @@ impl Error for RunError {
             RunError::Simulation(error) => error.source(),
             RunError::Past(error) => error.source(),
             RunError::Metric(error) => error.source(),
+            RunError::Stopped => None,
         }
     }
 }
@@ -209,13 +281,15 @@ mod tests {
             in_parallel(
                 jobs,
                 &items,
-                |item| {
+                |item, _| {
                     // Later items finish sooner.
-                    thread::sleep(std::time::Duration::from_micros((200 - item) % 7 * 50));
+                    thread::sleep(Duration::from_micros((200 - item) % 7 * 50));
                     item * item
                 },
-                |place, square| {
-                    found.push((place, square));
+                |progress| {
+                    if let Progress::Done(place, square) = progress {
+                        found.push((place, square));
+                    }
                     true
                 },
             );
@@ -229,17 +303,50 @@ mod tests {
     #[test]
     fn no_work_is_started_after_the_caller_stops() {
         let items = [1; 1000];
+        let begun = AtomicUsize::new(0);
         let mut seen = 0;
         in_parallel(
             2,
             &items,
-            |item| *item,
-            |_, _| {
-                seen += 1;
+            |_, stop| {
+                // The first few end at once, and the others only when they are asked to.
+                while begun.fetch_add(1, Ordering::Relaxed) >= 5 && !stop.is_requested() {
+                    thread::yield_now();
+                }
+            },
+            |progress| {
+                seen += usize::from(matches!(progress, Progress::Done(..)));
                 seen < 5
             },
         );
-        assert_eq!(seen, 5);
+        // Each thread may have begun one more item before it learnt of the stop, and results of these are reported.
+        assert!((5..=5 + 2).contains(&seen), "{seen}");
+    }
+
+    #[test]
+    fn work_in_progress_is_stopped_and_complete_results_are_still_reported() {
+        let items = [0, 1, 2, 3];
+        let mut results = Vec::new();
+        in_parallel(
+            2,
+            &items,
+            |item, stop| {
+                // The first item never ends by itself; the others wait for it to be reported.
+                while *item == 0 && !stop.is_requested() {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                if *item == 0 { Err(RunError::Stopped) } else { Ok(*item) }
+            },
+            |progress| match progress {
+                Progress::Done(place, result) => {
+                    results.push((place, result.ok()));
+                    true
+                }
+                Progress::Waiting => false,
+            },
+        );
+        assert_eq!(results[0], (0, None));
+        assert_eq!(results[1..], [(1, Some(1)), (2, Some(2)), (3, Some(3))]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use mario_simulator::Effort;
 
 use crate::measures::Values;
 use crate::metric::Metric;
-use crate::runs::{Contender, RunError, in_parallel, resolve};
+use crate::runs::{Contender, Progress, RunError, Stop, in_parallel, resolve};
 
 pub(crate) use results::cell;
 pub use results::{Identity, MergeError, Results, RunKey};
@@ -95,7 +95,8 @@ struct Missing {
 }
 
 /// Makes the missing runs, and returns all runs. They are stored in `directory`, if there is one. `progress` is called
-/// with the number of finished runs and the total, and returns whether to continue.
+/// with the number of finished runs and the total, about every tenth of a second, and returns whether to continue. If it
+/// returns `false`, the runs in progress are stopped and have no result, and the finished ones are kept.
 pub fn carry_out<F: Files>(
     plan: &Plan<'_>,
     directory: Option<&std::path::Path>,
@@ -117,28 +118,28 @@ pub fn carry_out<F: Files>(
     };
     let missing = missing(plan, &seeds, &results);
     let count = missing.len();
-    let work = |run: &Missing| -> Result<(Values, Effort), RunError> {
+    let work = |run: &Missing, stop: &Stop| -> Result<(Values, Effort), RunError> {
         let document = managed(plan, run.variant, run.contender);
         let resolved = resolve(&document, run.seed, &mut files())?;
-        making::make(plan, &key(plan, run), &resolved, directory)
+        making::make(plan, &key(plan, run), &resolved, directory, stop)
     };
     let mut failure_counts: BTreeMap<usize, FailureCounts> = BTreeMap::new();
+    let mut made = 0;
     let mut failure = None;
-    in_parallel(plan.jobs, &missing, work, |done, result| {
-        let made = result.map_err(StudyError::Run).and_then(|(values, effort)| {
-            failure_counts.entry(missing[done].contender).or_default().add(&effort);
-            let key = key(plan, &missing[done]);
-            // Values of metrics that were computed earlier are kept.
-            let mut joined = results.runs.remove(&key).unwrap_or_default();
-            joined.extend(values);
-            let values = joined;
-            if let Some(store) = &mut store {
-                store.append(&key, &values).map_err(StudyError::Store)?;
+    in_parallel(plan.jobs, &missing, work, |news| {
+        let kept = match news {
+            Progress::Done(place, Ok((values, effort))) => {
+                failure_counts.entry(missing[place].contender).or_default().add(&effort);
+                made += 1;
+                keep(key(plan, &missing[place]), values, &mut results, store.as_mut())
             }
-            results.runs.insert(key, values);
-            if progress(done + 1, count) { Ok(()) } else { Err(StudyError::Interrupted) }
-        });
-        failure = made.err();
+            Progress::Done(_, Err(error)) => Err(StudyError::Run(error)),
+            Progress::Waiting => Ok(()),
+        };
+        if failure.is_none() {
+            // Before an error is reported: an interruption may be its cause.
+            failure = if progress(made, count) { kept.err() } else { Some(StudyError::Interrupted) };
+        }
         failure.is_none()
     });
     if let Some(store) = store {
@@ -148,6 +149,16 @@ pub fn carry_out<F: Files>(
         results.identity.notes.extend(failure_counts.notes(&plan.contenders[contender].name));
     }
     failure.map_or(Ok(results), Err)
+}
+
+/// Adds the values of a run to the results and to the directory. Values of metrics that were computed earlier are kept.
+fn keep(key: RunKey, values: Values, results: &mut Results, store: Option<&mut Store>) -> Result<(), StudyError> {
+    let mut joined = results.runs.remove(&key).unwrap_or_default();
+    joined.extend(values);
+    let appended = store.map_or(Ok(()), |store| store.append(&key, &joined));
+    // Also if it cannot be appended, because the earlier values must not be lost.
+    results.runs.insert(key, joined);
+    appended.map_err(StudyError::Store)
 }
 
 /// How often policies failed in the runs that were made.

@@ -109,6 +109,7 @@ pub fn run_failure(error: &RunError) -> Failure {
         RunError::Simulation(error) => not_runnable(error),
         RunError::Past(error) => differs(Path::new("the scenario"), error),
         RunError::Metric(error) => metric_failure(error),
+        RunError::Stopped => Failure::Interrupted(vec![Diagnostic::error(error.to_string())]),
     }
 }
 
@@ -116,6 +117,7 @@ fn metric_failure(error: &MetricError) -> Failure {
     let hint = match &error.cause {
         MetricCause::Start(..) => "write `--metric NAME=COMMAND` with a program that is installed, or its path",
         MetricCause::Timeout(_) => "give it more time with `--metric-timeout SECONDS`",
+        MetricCause::Stopped => "the same command computes it again",
         MetricCause::Failed(..) => "the program gets the directory of a run as its last argument",
         MetricCause::NotANumber(_) => "let the program print one finite number and nothing else",
         MetricCause::Function(_) => "the function gets the run as its argument, and returns one number",

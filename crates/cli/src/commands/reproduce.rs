@@ -188,7 +188,7 @@ fn refuse(error: &ReproduceError) -> Failure {
             Failure::Environment(vec![Diagnostic::error(error.to_string()).caused_by(cause)])
         }
         ReproduceError::Seeds => Failure::input(Diagnostic::error(error.to_string()).hint("ask for fewer `--seeds`")),
-        ReproduceError::Interrupted => Failure::Environment(vec![
+        ReproduceError::Interrupted => Failure::Interrupted(vec![
             Diagnostic::error(error.to_string())
                 .hint("run it again with another --out, or with --force to replace what was kept"),
         ]),

@@ -15,6 +15,8 @@ mod dashboard;
 mod explain;
 mod help;
 mod input;
+#[cfg(unix)]
+mod interrupted_studies;
 #[cfg(target_os = "linux")]
 mod live;
 mod measures;
@@ -32,6 +34,8 @@ mod replacing;
 mod report;
 #[cfg(unix)]
 mod resume;
+#[cfg(unix)]
+mod running;
 mod scenario;
 mod simulate;
 mod snapshot;

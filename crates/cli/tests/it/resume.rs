@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
+use std::time::Instant;
 
 use mario_testing::Random;
 use mario_testing::empty_directory;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
-use crate::{mario, run, stderr, stdout};
+use crate::running::Running;
+use crate::{run, stderr, stdout};
 
 /// An empty directory for one test.
 fn place(name: &str) -> PathBuf {
@@ -35,45 +34,6 @@ fn scenario(place: &Path) -> PathBuf {
         [[churn]]\nkind = \"leave\"\ntime = 150000\nnotice = 20000\nnode = \"n2lt0ln1\"\n";
     fs::write(&path, text).expect("writable");
     path
-}
-
-/// A child process that ends with the test.
-struct Running(Child);
-
-impl Running {
-    fn start(arguments: &[&str]) -> Running {
-        let mut command = mario();
-        let command = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::piped());
-        Running(command.spawn().expect("it runs"))
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill(Pid::from_raw(self.0.id() as i32), signal).expect("it is there");
-    }
-
-    /// Waits until a condition is true.
-    fn until(&mut self, holds: impl Fn() -> bool) {
-        let patience = Instant::now() + Duration::from_mins(1);
-        while !holds() {
-            assert!(Instant::now() < patience, "it does not get going");
-            assert!(self.0.try_wait().expect("it is ours").is_none(), "it ended: {}", self.end().1);
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    }
-
-    /// The exit code and standard error.
-    fn end(&mut self) -> (Option<i32>, String) {
-        let mut message = String::new();
-        self.0.stderr.as_mut().expect("piped").read_to_string(&mut message).expect("text");
-        (self.0.wait().expect("it ends").code(), message)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 /// Kills a run at random moments, resumes it each time, and compares the final result with that of an uninterrupted

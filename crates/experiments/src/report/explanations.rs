@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::placement::Placement;
-use crate::runs::in_parallel;
+use crate::runs::{Progress, in_parallel};
 
 /// The maximum number of explained knowledge bases. Each takes some milliseconds and half a kilobyte.
 pub(crate) const EXPLAINED_MAX: usize = 3_000;
@@ -73,14 +73,21 @@ pub(crate) fn explain(
     let jobs = thread::available_parallelism().map_or(1, NonZero::get);
     let mut table = ExplanationTable::default();
     table.text("");
+    let mut is_spent = false;
     in_parallel(
         jobs,
         &chunks,
-        |chunk| explain_chunk(header, placement, chunk, allowance),
-        |_, explained| {
-            explained.iter().for_each(|parts| table.add(parts));
-            progress(table.explanations.all.len(), cases.len().min(EXPLAINED_MAX));
-            !allowance.is_spent()
+        |chunk, _| explain_chunk(header, placement, chunk, allowance),
+        |news| {
+            // Explanations are numbered in order, so there are none after an incomplete chunk.
+            if let Progress::Done(_, explained) = news
+                && !is_spent
+            {
+                explained.iter().for_each(|parts| table.add(parts));
+                progress(table.explanations.all.len(), cases.len().min(EXPLAINED_MAX));
+                is_spent = allowance.is_spent();
+            }
+            !is_spent
         },
     );
     table.explanations

@@ -1,11 +1,12 @@
 //! Runs the same experiments in other worlds, to show what a result depends on.
 
+use mario_policy::PolicyFunctions;
 use mario_scenario::{Document, Files};
 
 use super::claims::{Claim, claims};
 use super::{Experiment, Preset, ReproduceError};
 use crate::figures::TraceFigures;
-use crate::runs::{RunError, in_parallel, traced};
+use crate::runs::{Progress, RunError, Stop, in_parallel, traced};
 
 /// A world for the experiments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,25 +82,29 @@ pub(super) fn run<F: Files>(
 ) -> Result<Vec<WorldFigures>, ReproduceError> {
     let items: Vec<(&World, Experiment)> =
         worlds.iter().flat_map(|world| world.preset.experiments().map(|experiment| (world, experiment))).collect();
-    let work = |(world, experiment): &(&World, Experiment)| {
+    let work = |(world, experiment): &(&World, Experiment), stop: &Stop| {
         let document = experiment.document(&world.document()?);
         let resolved = document.resolve(&mut files()).map_err(RunError::Scenario)?;
-        traced(&resolved.scenario)
+        traced(&resolved.scenario, &PolicyFunctions::default(), stop).map(|(figures, _)| figures)
     };
     let mut found: Vec<WorldFigures> =
         worlds.iter().map(|world| WorldFigures { world: *world, experiments: Vec::new() }).collect();
+    let mut made = 0;
     let mut failure = None;
-    in_parallel(jobs, &items, work, |done, result| {
-        let (world, experiment) = items[done];
-        match result {
-            Ok(figures) => {
+    in_parallel(jobs, &items, work, |news| {
+        let made_run = match news {
+            Progress::Done(place, Ok(figures)) => {
+                let (world, experiment) = items[place];
                 let of_world = found.iter_mut().find(|known| known.world == *world);
                 of_world.expect("it was made above").experiments.push((experiment, figures));
+                made += 1;
+                Ok(())
             }
-            Err(error) => failure = Some(ReproduceError::Run(error)),
-        }
-        if failure.is_none() && !progress(done + 1) {
-            failure = Some(ReproduceError::Interrupted);
+            Progress::Done(_, Err(error)) => Err(ReproduceError::Run(error)),
+            Progress::Waiting => Ok(()),
+        };
+        if failure.is_none() {
+            failure = if progress(made) { made_run.err() } else { Some(ReproduceError::Interrupted) };
         }
         failure.is_none()
     });

@@ -11,7 +11,7 @@ use super::{Plan, RunKey};
 use crate::figures::{TraceFigures, from_trace};
 use crate::measures::{Values, measured_values, values};
 use crate::metric::{MetricCause, MetricError};
-use crate::runs::{RunError, counted, kept, traced_with_effort};
+use crate::runs::{RunError, Stop, counted, kept, traced};
 
 /// The directory of stored runs within that of a study.
 const RUNS: &str = "runs";
@@ -20,35 +20,36 @@ const RUNS: &str = "runs";
 const MEASURES: &str = "measures.json";
 
 /// Makes a run and returns all its numbers. The run is stored if the plan asks for it; otherwise it is stored only
-/// while metrics are computed.
+/// while metrics are computed. Fails with [`RunError::Stopped`] soon after a stop is requested.
 pub(super) fn make(
     plan: &Plan<'_>,
     key: &RunKey,
     resolved: &Resolved,
     directory: Option<&Path>,
+    stop: &Stop,
 ) -> Result<(Values, Effort), RunError> {
     let place = directory.filter(|_| plan.kept_seeds.contains(&key.seed)).map(|study| study.join(RUNS).join(name(key)));
     if let Some(place) = &place {
-        return in_directory(plan, resolved, place);
+        return in_directory(plan, resolved, place, stop);
     }
     if !plan.metrics.is_empty() {
         let place = Temporary::new(key);
-        return in_directory(plan, resolved, &place.0);
+        return in_directory(plan, resolved, &place.0, stop);
     }
     if resolved.scenario.is_measured() {
-        let (figures, effort) = traced_with_effort(&resolved.scenario, &plan.functions)?;
+        let (figures, effort) = traced(&resolved.scenario, &plan.functions, stop)?;
         return Ok((all_values(&figures, resolved), effort));
     }
-    let (figures, effort) = counted(&resolved.scenario, &plan.functions)?;
+    let (figures, effort) = counted(&resolved.scenario, &plan.functions, stop)?;
     Ok((values(&figures), effort))
 }
 
-fn in_directory(plan: &Plan<'_>, resolved: &Resolved, place: &Path) -> Result<(Values, Effort), RunError> {
+fn in_directory(plan: &Plan<'_>, resolved: &Resolved, place: &Path, stop: &Stop) -> Result<(Values, Effort), RunError> {
     let failed = |name: &str, message: String| {
         RunError::Metric(MetricError { name: name.to_owned(), cause: MetricCause::Keep(message) })
     };
     fs::create_dir_all(place).map_err(|error| failed("trace", error.to_string()))?;
-    let effort = kept(resolved, &plan.functions, place)?;
+    let effort = kept(resolved, &plan.functions, place, stop)?;
     let trace = File::open(place.join("trace.jsonl")).map_err(|error| failed("trace", error.to_string()))?;
     let figures = from_trace(BufReader::new(trace)).map_err(|error| failed("trace", error.to_string()))?;
     if resolved.scenario.is_measured() {
@@ -57,7 +58,10 @@ fn in_directory(plan: &Plan<'_>, resolved: &Resolved, place: &Path) -> Result<(V
     }
     let mut values = all_values(&figures, resolved);
     for metric in &plan.metrics {
-        let number = metric.measure(place, plan.metric_timeout).map_err(RunError::Metric)?;
+        let measured = metric.measure(place, plan.metric_timeout, stop);
+        // A program that was stopped, or that got the same signal, has not failed by itself.
+        let number =
+            measured.map_err(|error| if stop.is_requested() { RunError::Stopped } else { RunError::Metric(error) })?;
         values.insert(metric.key(), Some(number));
     }
     Ok((values, effort))

