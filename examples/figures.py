@@ -131,7 +131,7 @@ def pearson(steps):
     if len(set(xs)) < 2 or len(set(ys)) < 2:
         return None
     x, y = mean(xs), mean(ys)
-    both = sum((a - x) * (b - y) for a, b in zip(xs, ys))
+    both = sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True))
     return both / math.sqrt(sum((a - x) ** 2 for a in xs) * sum((b - y) ** 2 for b in ys))
 
 
@@ -156,7 +156,9 @@ def figures(run, group):
         "operations": operations,
         "instances": {"mean": mean(run.seen[group]) or 0, "max": max(run.seen[group], default=0)},
         "response": response(run, applications),
-        "service_usage": mean(run.usage[index][1] / run.usage[index][0] for index in applications if run.usage.get(index, [0])[0]),
+        "service_usage": mean(
+            run.usage[index][1] / run.usage[index][0] for index in applications if run.usage.get(index, [0])[0]
+        ),
         "pearson_r": pearson(steps[1:]),
         "pearson_r_with_start": pearson(steps),
         "cycles_to_steady_state": {"mean": mean(steady), "max": max(steady)} if steady else None,

@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Generator, Iterable, Mapping
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol, Union
 
 from .arguments import whole
-from .errors import ShardError
+from .errors import EnvironmentError, ShardError
+from .interrupts import Interrupts
+from .progress import Progress, ProgressLike
 from .scenario import ScenarioLike, scenario_of
 from .study import Comparison, ContenderLike, Sweep, merge, settled, settled_metrics
 from .study import compare as compare_here
@@ -22,6 +25,15 @@ from .study import sweep as sweep_here
 
 #: The files of a shard that are merged.
 _FILES = ("study.json", "runs.jsonl")
+
+#: How many seconds to wait before looking for completed shards again.
+_POLL_INTERVAL = 0.05
+
+#: How many seconds pass between two questions for the number of workers.
+_WORKERS_INTERVAL = 1.0
+
+#: The default number of shards if no worker is there yet.
+_SHARDS = 32
 
 
 def sweep(
@@ -33,17 +45,21 @@ def sweep(
     shards: int | None = None,
     out: str | os.PathLike[str] | None = None,
     retries: int = 2,
+    worker_timeout: float | None = 300.0,
+    progress: ProgressLike = None,
     **options: Any,
 ) -> Sweep:
     """Runs :func:`mario.sweep` on the workers of a Dask client, or of Ray if ``client`` is the module ``ray`` after ``ray.init``.
 
-    ``shards`` is the number of shards; by default, four per processor of the cluster. A shard whose worker dies is retried on
-    another worker, up to ``retries`` times; Dask also retries a shard that raises an exception. With ``out``, completed shards
-    are kept in ``out.parts`` until all are complete, so that the same call runs only the missing ones. ``options`` are those
-    of :func:`mario.sweep`.
+    ``shards`` is the number of shards; by default, four per processor of the cluster, or 32 if no worker is there yet. A shard
+    whose worker dies is retried on another worker, up to ``retries`` times; Dask also retries a shard that raises an exception.
+    With ``out``, completed shards are kept in ``out.parts`` until all are complete, so that the same call runs only the missing
+    ones. If the cluster has had no worker for ``worker_timeout`` seconds, :class:`mario.EnvironmentError` is raised; ``None``
+    waits without end. ``progress`` counts shards. ``options`` are those of :func:`mario.sweep`.
     """
     values = {key: list(given) if _is_iterable(given) else given for key, given in dict(keys).items()}
-    return _distribute(client, _Part("sweep", scenario_of(scenario), values, policies, options), shards, out, retries)
+    part = _Part("sweep", scenario_of(scenario), values, policies, options)
+    return _distribute(_engine(client), part, shards, out, retries, worker_timeout, progress)
 
 
 def compare(
@@ -54,10 +70,13 @@ def compare(
     shards: int | None = None,
     out: str | os.PathLike[str] | None = None,
     retries: int = 2,
+    worker_timeout: float | None = 300.0,
+    progress: ProgressLike = None,
     **options: Any,
 ) -> Comparison:
     """Runs :func:`mario.compare` on the workers of a Dask client or of Ray, with the options of :func:`sweep`."""
-    return _distribute(client, _Part("compare", scenario_of(scenario), None, policies, options), shards, out, retries)
+    part = _Part("compare", scenario_of(scenario), None, policies, options)
+    return _distribute(_engine(client), part, shards, out, retries, worker_timeout, progress)
 
 
 def _is_iterable(given: Any) -> bool:
@@ -76,10 +95,11 @@ class _Part:
         self.policies = settled(policies)
         self.options = {**options, "metrics": settled_metrics(options.get("metrics"))}
 
-    def __call__(self, shard: str) -> dict[str, bytes]:
+    def run(self, shard: str, progress: ProgressLike = False) -> dict[str, bytes]:
+        """Runs a shard. ``progress`` may stop it with an exception."""
         with tempfile.TemporaryDirectory(prefix="mario-part-") as directory:
             out = Path(directory) / "part"
-            options = {"jobs": 1, "progress": False, **self.options, "shard": shard, "out": out}
+            options = {"jobs": 1, **self.options, "progress": progress, "shard": shard, "out": out}
             if self.kind == "sweep":
                 sweep_here(self.scenario, self.keys, self.policies, **options)
             else:
@@ -95,10 +115,13 @@ class _Engine(Protocol):
     """What runs tasks on several machines."""
 
     def processors(self) -> int:
-        """The number of tasks that run at the same time."""
+        """The number of tasks that run at the same time; 0 while there is no worker."""
 
-    def run(self, part: _Part, shards: list[str], retries: int) -> Generator[tuple[str, _Outcome], None, None]:
-        """Runs shards, and yields each with its outcome when it is complete. What is left is cancelled if that ends early."""
+    def run(self, part: _Part, shards: list[str], retries: int) -> Generator[tuple[str, _Outcome] | None, None, None]:
+        """Runs shards, and yields each with its outcome when it is complete, and ``None`` from time to time while it waits.
+
+        What is left is cancelled if that ends early.
+        """
 
 
 class _Dask:
@@ -108,16 +131,39 @@ class _Dask:
     def processors(self) -> int:
         return sum(self._client.nthreads().values())
 
-    def run(self, part: _Part, shards: list[str], retries: int) -> Generator[tuple[str, _Outcome], None, None]:
-        from distributed import as_completed
-
-        futures = {self._client.submit(part, shard, retries=retries, pure=False): shard for shard in shards}
+    def run(self, part: _Part, shards: list[str], retries: int) -> Generator[tuple[str, _Outcome] | None, None, None]:
+        pending = {}
         try:
-            for future in as_completed(futures):
-                error = future.exception()
-                yield futures[future], future.result() if error is None else error
+            for shard in shards:
+                pending[shard] = self._client.submit(_run_on_dask, part, shard, retries=retries, pure=False)
+            # Not with `as_completed`, which blocks until the next shard is complete.
+            while pending:
+                yield None
+                for shard in [shard for shard, future in pending.items() if future.done()]:
+                    future = pending.pop(shard)
+                    error = future.exception()
+                    yield shard, future.result() if error is None else error
         finally:
-            self._client.cancel([future for future in futures if not future.done()])
+            self._client.cancel(list(pending.values()))
+
+
+def _run_on_dask(part: _Part, shard: str) -> dict[str, bytes]:
+    return part.run(shard, _stop_if_cancelled())
+
+
+def _stop_if_cancelled() -> Callable[[float, float], None]:
+    """A function that ends a task after the client has cancelled it. Dask itself lets it run to its end."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    key = worker.get_current_task()
+
+    def stop_if_cancelled(done: float, total: float) -> None:
+        task = worker.state.tasks.get(key)
+        if task is None or task.state == "cancelled":
+            raise RuntimeError(f"{key} was cancelled")
+
+    return stop_if_cancelled
 
 
 class _Ray:
@@ -127,31 +173,54 @@ class _Ray:
         self._ray = ray
 
     def processors(self) -> int:
-        return int(self._ray.cluster_resources().get("CPU", 1))
+        return int(self._ray.cluster_resources().get("CPU", 0))
 
-    def run(self, part: _Part, shards: list[str], retries: int) -> Generator[tuple[str, _Outcome], None, None]:
+    def run(self, part: _Part, shards: list[str], retries: int) -> Generator[tuple[str, _Outcome] | None, None, None]:
         ray = self._ray
         whole_part = ray.put(part)
-        task = ray.remote(num_cpus=1, max_retries=retries)(_call)
+        task = ray.remote(num_cpus=1, max_retries=retries)(_run_on_ray)
         pending = {task.remote(whole_part, shard): shard for shard in shards}
         try:
             while pending:
-                done, _ = ray.wait(list(pending), num_returns=1)
-                shard = pending.pop(done[0])
-                try:
-                    outcome = ray.get(done[0])
-                except ray.exceptions.RayTaskError as error:
-                    outcome = error.cause
-                except ray.exceptions.RayError as error:
-                    outcome = error
-                yield shard, outcome
+                yield None
+                done, _ = ray.wait(list(pending), num_returns=1, timeout=0)
+                for one in done:
+                    shard = pending.pop(one)
+                    try:
+                        outcome = ray.get(one)
+                    except ray.exceptions.RayTaskError as error:
+                        outcome = error.cause
+                    except ray.exceptions.RayError as error:
+                        outcome = error
+                    yield shard, outcome
         finally:
             for left in pending:
                 ray.cancel(left, force=True)
 
 
-def _call(part: _Part, shard: str) -> dict[str, bytes]:
-    return part(shard)
+def _run_on_ray(part: _Part, shard: str) -> dict[str, bytes]:
+    return part.run(shard)
+
+
+class _Workers:
+    """Raises an exception when a cluster has been without workers for too long."""
+
+    def __init__(self, engine: _Engine, timeout: float | None) -> None:
+        self._engine, self._timeout = engine, timeout
+        self._seen = self._asked = time.monotonic()
+
+    def check(self) -> None:
+        now = time.monotonic()
+        if self._timeout is None or now < self._asked + min(_WORKERS_INTERVAL, self._timeout):
+            return
+        self._asked = now
+        if self._engine.processors() > 0:
+            self._seen = now
+        elif now >= self._seen + self._timeout:
+            raise EnvironmentError(
+                f"error: the cluster has had no worker for {self._timeout:g} s\n"
+                "hint: start workers, or give them more time with `worker_timeout`"
+            )
 
 
 def _engine(client: Any) -> _Engine:
@@ -162,21 +231,47 @@ def _engine(client: Any) -> _Engine:
     raise TypeError(f"`client` is a Dask client or the module ray, and not {client!r}")
 
 
-def _distribute(client: Any, part: _Part, shards: int | None, out: str | os.PathLike[str] | None, retries: int) -> Any:
-    engine = _engine(client)
-    count = whole("shards", shards, 1) or max(1, 4 * engine.processors())
+def _distribute(
+    engine: _Engine,
+    part: _Part,
+    shards: int | None,
+    out: str | os.PathLike[str] | None,
+    retries: int,
+    worker_timeout: float | None,
+    progress: ProgressLike,
+) -> Any:
+    if worker_timeout is not None and not (isinstance(worker_timeout, (int, float)) and worker_timeout > 0):
+        raise ValueError(f"`worker_timeout` is a positive number of seconds or None, and not {worker_timeout!r}")
+    count = whole("shards", shards, 1) or 4 * engine.processors() or _SHARDS
+    retries = whole("retries", retries)
     with tempfile.TemporaryDirectory(prefix="mario-parts-") as temporary:
         parts = Path(temporary) if out is None else Path(f"{os.fspath(out)}.parts")
         places = {f"{number}/{count}": parts / f"part-{number}-of-{count}" for number in range(1, count + 1)}
         missing = [shard for shard, place in places.items() if not place.exists()]
         failed: dict[str, BaseException] = {}
-        # Closed also after Ctrl-C, so that no task is left.
-        with closing(engine.run(part, missing, whole("retries", retries))) as outcomes:
-            for shard, outcome in outcomes:
+        workers = _Workers(engine, worker_timeout)
+        # `closing` also after Ctrl-C, so that no task is left.
+        with (
+            Progress(progress, "shards", " shards") as shown,
+            Interrupts() as interrupts,
+            closing(engine.run(part, missing, retries)) as outcomes,
+        ):
+            done = count - len(missing)
+            for news in outcomes:
+                interrupts.check()
+                if news is None:
+                    workers.check()
+                    time.sleep(_POLL_INTERVAL)
+                    continue
+                shard, outcome = news
                 if isinstance(outcome, BaseException):
                     failed[shard] = outcome
                 else:
                     _keep(places[shard], outcome)
+                done += 1
+                if shown.function is not None:
+                    shown.function(done, count)
+            interrupts.check()
         if failed:
             first, why = next(iter(failed.items()))
             kept = "" if out is None else f"; completed shards are kept in {parts}, and the same call runs the others"

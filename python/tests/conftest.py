@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: Settings of a run of the paper's scenario that takes a few hundredths of a second.
 SHORT = {"duration": 4000}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def handles_ctrl_c() -> None:
+    """Lets Ctrl-C work also if the tests are run by a shell in the background, which makes processes ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ The cluster is one of Dask here. `on_ray.py` runs the same tests with another `c
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -121,6 +122,7 @@ def test_bad_input_on_a_cluster_is_the_exception_of_one_machine(client):
     for wrong, options in [
         ("`shards` is a whole number", {"shards": 0}),
         ("`retries` is a whole number", {"retries": -1}),
+        ("`worker_timeout` is a positive number", {"worker_timeout": 0}),
         ("`shard` is not for clusters", {"shard": "1/2"}),
         ("`keep_runs` is not for clusters", {"keep_runs": [1]}),
     ]:
@@ -143,19 +145,66 @@ def test_ctrl_c_leaves_no_task_and_the_cluster_works(client, tmp_path):
     def interrupt() -> None:
         while not begun.exists():
             time.sleep(0.05)
-        # Python drops an interrupt that arrives in a finaliser, so it is sent again, as a user would press the keys again.
-        while not ended.is_set():
-            os.kill(os.getpid(), signal.SIGINT)
-            ended.wait(5)
+        os.kill(os.getpid(), signal.SIGINT)
 
-    ended = threading.Event()
     watcher = threading.Thread(target=interrupt)
     watcher.start()
     with pytest.raises(KeyboardInterrupt):
         mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=20, set=SET, shards=10, metrics={"m": slow})
-    ended.set()
     watcher.join()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     begun_again = time.monotonic()
     assert mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=1, set=SET, shards=2).missing == 0
     # Forty runs of a second each on two workers would take twenty.
     assert time.monotonic() - begun_again < 15
+
+
+def test_ctrl_c_stops_the_runs_on_the_workers(client, tmp_path):
+    # Each run would take minutes.
+    threading.Timer(3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=1, set={"duration": 100_000_000}, shards=2)
+    begun = time.monotonic()
+    assert mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=1, set=SET, shards=2).missing == 0
+    assert time.monotonic() - begun < 30
+
+
+def test_ctrl_c_in_a_callback_of_the_garbage_collector_is_not_lost(client):
+    sent = []
+
+    def interrupt(phase: str, _: dict) -> None:
+        if not sent and len(done) > 1:
+            sent.append(phase)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    done = []
+
+    def progress(count: float, _: float) -> None:
+        done.append(count)
+        gc.collect()
+
+    gc.callbacks.append(interrupt)
+    try:
+        with pytest.warns(pytest.PytestUnraisableExceptionWarning), pytest.raises(KeyboardInterrupt):
+            mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=4, set=SET, shards=8, progress=progress)
+    finally:
+        gc.callbacks.remove(interrupt)
+    assert sent and len(done) < 8
+
+
+def test_progress_counts_shards(client):
+    told = []
+    options = {"seeds": 2, "set": SET, "shards": 3, "progress": lambda *counts: told.append(counts)}
+    mario.distributed.sweep(client, "paper", KEYS, ["cells"], **options)
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_cluster_without_workers_is_an_exception_that_says_so():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+        pytest.raises(mario.EnvironmentError, match="no worker for 1.5 s\nhint: start workers") as caught,
+    ):
+        mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=1, set=SET, worker_timeout=1.5)
+    assert isinstance(caught.value, OSError)

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 import warnings
@@ -17,8 +16,11 @@ from pathlib import Path
 import mario
 import pytest
 
-#: Settings of a run of the paper's scenario that takes some seconds.
-LONG = {"duration": 40_000_000}
+#: Settings of a run of the paper's scenario that takes minutes.
+LONG = {"duration": 100_000_000}
+
+#: A command for a metric that takes minutes.
+SLEEPS = "sh -c 'exec sleep 600' sh"
 
 
 def test_ctrl_c_saves_the_run_and_it_can_be_resumed(tmp_path):
@@ -41,25 +43,52 @@ def test_ctrl_c_saves_the_run_and_it_can_be_resumed(tmp_path):
         assert (tmp_path / "run" / name).read_bytes() == (whole.directory / name).read_bytes(), name
 
 
-def test_ctrl_c_ends_a_long_run_within_a_second(tmp_path):
-    script = textwrap.dedent(
-        f"""
-        import mario
-        print("begins", flush=True)
-        mario.run("paper", set={LONG!r}, trace="summary", out={str(tmp_path / "run")!r})
-        """
-    )
+def interrupted(call: str) -> str:
+    """Runs a call in a process, sends it SIGINT during the run, and returns what it prints to standard error."""
+    script = f"import mario\nprint('begins', flush=True)\n{call}\n"
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "begins\n"
     time.sleep(1.0)
     begun = time.monotonic()
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
-    # A generous bound, because the machine may be busy.
-    assert time.monotonic() - begun < 10
-    assert "mario.errors.Interrupted: error: the run was broken off" in told
+    # It takes some tenths of a second; the bound is generous, because the machine may be busy.
+    assert time.monotonic() - begun < 10, told
     assert process.returncode != 0
+    return told
+
+
+def test_ctrl_c_ends_a_long_run_at_once(tmp_path):
+    told = interrupted(f"mario.run('paper', set={LONG!r}, trace='summary', out={str(tmp_path / 'run')!r})")
+    assert "mario.errors.Interrupted: error: the run was broken off" in told
     assert (tmp_path / "run" / "checkpoint").exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        f"set={LONG!r}",
+        f"set={LONG!r}, keep_runs=[1]",
+        f"set={{'duration': 3000}}, metrics={{'m': {SLEEPS!r}}}, metric_timeout=600",
+    ],
+    ids=["plain", "kept", "metric"],
+)
+def test_ctrl_c_ends_a_study_in_a_long_run_at_once(options, tmp_path):
+    out = tmp_path / "study"
+    told = interrupted(f"mario.compare('paper', ['cells', 'never-move'], seed=1, seeds=2, {options}, out={str(out)!r})")
+    assert "mario.errors.Interrupted: error: the runs were broken off" in told
+    assert "the same command makes the runs that are missing" in told
+    assert (out / "runs.jsonl").read_text() == "", "a run that was stopped has no result"
+    for run in out.glob("runs/*"):
+        assert (run / "PARTIAL").exists() and not (run / "summary.json").exists()
+    assert mario.merge([out]).missing == 4
+
+
+def test_an_exception_ends_a_study_in_a_long_run_at_once():
+    begun = time.monotonic()
+    with pytest.raises(ZeroDivisionError):
+        mario.compare("paper", ["cells", lambda facts: 1 / 0], seeds=1, jobs=2, set=LONG)
+    assert time.monotonic() - begun < 20
 
 
 def test_ctrl_c_keeps_the_runs_of_a_study(tmp_path):

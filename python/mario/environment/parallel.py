@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import gymnasium
 from pettingzoo import ParallelEnv
 
-from ..arguments import whole
-from ..facts import Constant, Facts
+from ..facts import Constant
 from ..scenario import ScenarioLike, Settings
-from .course import Course, Moment, Reward, late_and_large
-from .encoding import Encoding, Observation
-from .turns import check_possible, possible_agents
+from .agents import Agents
+from .course import Moment, Reward, late_and_large
+from .encoding import Observation
 
 
-class ParallelEnvironment(ParallelEnv):
+class ParallelEnvironment(Agents, ParallelEnv):
     """A run of a scenario in which all agents that are due at one time act together, without knowing the actions of others.
 
     Observations and actions are those of :class:`Environment`, but an action that the mask forbids does nothing, so that
@@ -35,32 +33,15 @@ class ParallelEnvironment(ParallelEnv):
         agents_max: int = 1000,
         reward: Reward = late_and_large,
     ) -> None:
-        self._course = Course(scenario, set, reward)
-        self._encoding = Encoding(whole("neighbours", neighbours, 1))
+        super().__init__(scenario, set, neighbours, agents_max, reward)
         self._moment: Moment | None = None
-        self.agents: list[str] = []
-        self.possible_agents = possible_agents(agents_max)
-        self._observations = self._encoding.observation_space()
-        self._actions = {agent: gymnasium.spaces.Discrete(self._encoding.actions) for agent in self.possible_agents}
-        self.render_mode = None
-
-    def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
-        """The observation space of an agent."""
-        check_possible(agent, self._actions)
-        return self._observations
-
-    def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
-        """The action space of an agent."""
-        return self._actions[agent]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
         """Starts a new run. ``seed`` replaces the seed of the scenario."""
-        self._seed, self._joined = whole("seed", seed), 0
-        self.agents = []
-        self._moment = self._course.start(self._seed, together=True)
-        self._join(self._moment)
+        self._moment = self._course.start(self._begin(seed), together=True)
+        self._join_all(self._moment)
         return self._seen(self._moment)
 
     def step(
@@ -71,21 +52,13 @@ class ParallelEnvironment(ParallelEnv):
         if self._moment is None or not self.agents:
             raise RuntimeError("the run is over: call reset")
         moment = self._moment = self._course.decide(self._answers(self._moment, actions))
-        self._join(moment)
+        self._join_all(moment)
         observations, infos = self._seen(moment)
         rewards = {agent: moment.rewards.get(agent, 0.0) for agent in self.agents}
         terminations = {agent: agent in moment.gone for agent in self.agents}
         truncations = {agent: moment.is_over and agent not in moment.gone for agent in self.agents}
         self.agents = [agent for agent in self.agents if not (terminations[agent] or truncations[agent])]
         return observations, rewards, terminations, truncations, infos
-
-    def action(self, facts: Facts, proposal: tuple[str, Constant] | None) -> int:
-        """The number of the action for a proposal of the agent with these facts; ``None`` means to do nothing."""
-        return self._encoding.action(facts, proposal)
-
-    def close(self) -> None:
-        """Ends the run, complete or not."""
-        self._course.close()
 
     def _answers(self, moment: Moment, actions: Mapping[str, Any]) -> list[list[tuple[str, Constant]]]:
         """What the actions mean for the agents that are due. The actions of all are checked before any is taken."""
@@ -100,16 +73,9 @@ class ParallelEnvironment(ParallelEnv):
             for agent, facts in moment.asked.items()
         ]
 
-    def _join(self, moment: Moment) -> None:
+    def _join_all(self, moment: Moment) -> None:
         for agent in moment.asked:
-            if agent in self.agents:
-                continue
-            check_possible(agent, self._actions)
-            self.agents.append(agent)
-            self._joined += 1
-            if self._seed is not None:
-                # The samples of its actions depend only on the seed.
-                self._actions[agent].seed(self._seed + self._joined)
+            self._join(agent)
 
     def _seen(self, moment: Moment) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
         observations, infos = {}, {}

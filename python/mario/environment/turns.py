@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium
 from pettingzoo import AECEnv
 
-from ..arguments import whole
-from ..facts import Constant, Facts
 from ..scenario import ScenarioLike, Settings
-from .course import Course, Moment, Reward, late_and_large
-from .encoding import Encoding, Observation
+from .agents import Agents
+from .course import Moment, Reward, late_and_large
+from .encoding import Observation
 
 
-class Environment(AECEnv):
+class Environment(Agents, AECEnv):
     """A run of a scenario in which the caller chooses the actions of one agent after another.
 
     Actions are numbers: 0 does nothing, 1 undeploys the instance, 2 + i migrates it to the i-th neighbour, and
@@ -35,34 +33,18 @@ class Environment(AECEnv):
         agents_max: int = 1000,
         reward: Reward = late_and_large,
     ) -> None:
-        super().__init__()
-        self._course = Course(scenario, set, reward)
-        self._encoding = Encoding(whole("neighbours", neighbours, 1))
-        self.possible_agents = possible_agents(agents_max)
-        space = self._encoding.observation_space()
-        self.observation_spaces = {agent: space for agent in self.possible_agents}
-        self.action_spaces = {agent: gymnasium.spaces.Discrete(self._encoding.actions) for agent in self.possible_agents}
-        self.render_mode = None
-
-    def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
-        """The observation space of an agent."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
-        """The action space of an agent."""
-        return self.action_spaces[agent]
+        super().__init__(scenario, set, neighbours, agents_max, reward)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Starts a new run. ``seed`` replaces the seed of the scenario."""
-        self._seed = whole("seed", seed)
-        self.agents: list[str] = []
+        checked = self._begin(seed)
         self.rewards: dict[str, float] = {}
         self._cumulative_rewards: dict[str, float] = {}
         self.terminations: dict[str, bool] = {}
         self.truncations: dict[str, bool] = {}
         self.infos: dict[str, dict[str, Any]] = {}
         self._skip_agent_selection = None
-        self._turn(self._course.start(self._seed, together=False))
+        self._turn(self._course.start(checked, together=False))
 
     def observe(self, agent: str) -> Observation:
         """The observation of an agent at its last turn."""
@@ -85,16 +67,14 @@ class Environment(AECEnv):
         self._accumulate_rewards()
         self._deads_step_first()
 
-    def action(self, facts: Facts, proposal: tuple[str, Constant] | None) -> int:
-        """The number of the action for a proposal of the agent with these facts; ``None`` means to do nothing."""
-        return self._encoding.action(facts, proposal)
-
     def _turn(self, moment: Moment) -> None:
         """Advances to the next turn of an agent, or to the end of the run."""
         for agent in moment.gone:
             self.terminations[agent] = True
         for agent in moment.asked:
-            self._join(agent)
+            if self._join(agent):
+                self.rewards[agent] = self._cumulative_rewards[agent] = 0.0
+                self.terminations[agent] = self.truncations[agent] = False
             self.agent_selection = agent
         for agent in (*moment.gone, *moment.asked):
             self.infos[agent] = moment.info(agent, self._course.facts[agent])
@@ -104,29 +84,3 @@ class Environment(AECEnv):
                 self.truncations[agent] = not self.terminations[agent]
             if self.agents:
                 self.agent_selection = self.agents[0]
-
-    def _join(self, agent: str) -> None:
-        if agent in self.agents:
-            return
-        check_possible(agent, self.action_spaces)
-        self.agents.append(agent)
-        self.rewards[agent] = self._cumulative_rewards[agent] = 0.0
-        self.terminations[agent] = self.truncations[agent] = False
-        if self._seed is not None:
-            # The samples of its actions depend only on the seed.
-            self.action_spaces[agent].seed(self._seed + len(self.infos))
-
-    def close(self) -> None:
-        """Ends the run, complete or not."""
-        self._course.close()
-
-
-def possible_agents(agents_max: int) -> list[str]:
-    """The names of agents: instances are numbered from 1 on."""
-    return [f"agent_{number}" for number in range(1, whole("agents_max", agents_max, 1) + 1)]
-
-
-def check_possible(agent: str, possible: Any) -> None:
-    """Raises an exception for an agent whose number is too large."""
-    if agent not in possible:
-        raise RuntimeError(f"there are more agents than `agents_max`: {agent} is one too many")
