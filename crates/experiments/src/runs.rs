@@ -331,7 +331,7 @@ mod tests {
             2,
             &items,
             |item, stop| {
-                // The first item never ends by itself; the others wait for it to be reported.
+                // The first item ends only when it is asked to; the others wait for it to be reported.
                 while *item == 0 && !stop.is_requested() {
                     thread::sleep(Duration::from_millis(1));
                 }

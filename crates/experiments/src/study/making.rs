@@ -59,7 +59,7 @@ fn in_directory(plan: &Plan<'_>, resolved: &Resolved, place: &Path, stop: &Stop)
     let mut values = all_values(&figures, resolved);
     for metric in &plan.metrics {
         let measured = metric.measure(place, plan.metric_timeout, stop);
-        // A program that was stopped, or that got the same signal, has not failed by itself.
+        // A program that was stopped, or that got the same signal, is not at fault.
         let number =
             measured.map_err(|error| if stop.is_requested() { RunError::Stopped } else { RunError::Metric(error) })?;
         values.insert(metric.key(), Some(number));
