@@ -25,7 +25,7 @@ pub struct Fact {
 pub enum FactValue {
     /// A name or an integer.
     Id(Id),
-    /// A number with a fraction; finite.
+    /// A float; always finite.
     Number(f64),
 }
 

@@ -170,8 +170,8 @@ pub(crate) fn clauses_with_goals(
     Some(clauses.collect())
 }
 
-/// Finds the first call of the undefined predicate `indicator` (`name/arity`) in a text. Needed because an exception
-/// names the predicate, but not the goal that called it.
+/// Finds the first call of the undefined predicate `indicator` (`name/arity`) in a text. `None` if the text cannot be
+/// loaded or has no such call. Needed because an exception names the predicate, but not the goal that called it.
 pub fn find_unknown_call(
     engine: &Engine,
     name: &str,

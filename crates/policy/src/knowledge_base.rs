@@ -342,7 +342,7 @@ impl KnowledgeBase {
         self.node_forms[row] = form;
     }
 
-    /// The table of the facts at a position of [`FACTS`](crate::FACTS).
+    /// The table of the facts at a position of [`FACTS`](crate::FACTS); `None` beyond the last position.
     fn table_at(&self, position: usize) -> Option<&Table> {
         // One table serves both `node/2` and `node/3`: the shorter form reads its first two columns. One table serves
         // `inhibited/3` and its alias.

@@ -20,10 +20,10 @@ use std::sync::Arc;
 /// A global variable of one query.
 #[derive(Default)]
 pub(crate) struct Global {
-    /// The address of a cell whose value backtracking restores. Its value takes precedence unless it is unbound. Cells
-    /// are never freed, so that no two variables share one.
+    /// The address of the cell for `b_setval/2`, whose value backtracking restores; `None` before its first use. Its
+    /// value takes precedence unless it is unbound. Cells are never freed, so that no two variables share one.
     pub(crate) cell: Option<usize>,
-    /// The value set by `nb_setval/2`, which survives backtracking.
+    /// The value set by `nb_setval/2`, which survives backtracking; `None` before its first use.
     pub(crate) kept: Option<StoredTerm>,
 }
 
@@ -112,7 +112,8 @@ impl Core {
         }
     }
 
-    /// The predicate that a call of `functor` currently refers to.
+    /// The predicate that a call of `functor` currently refers to, possibly one that the query created; `None` if there
+    /// is none.
     #[inline]
     pub(crate) fn find_predicate(&self, functor: Functor) -> Option<PredicateId> {
         if !self.database.is_empty_of_names()

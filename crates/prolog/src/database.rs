@@ -148,7 +148,8 @@ impl Database {
         self.bytes += index::ENTRY_BYTES * indexes;
     }
 
-    /// The first clause at or after `from` that is visible to a goal with these arguments and may match it.
+    /// The first clause at or after `from` that is visible in this generation and may match a goal with these
+    /// arguments; `None` if there is none.
     pub(crate) fn find(
         &mut self,
         program: &Program,
@@ -203,7 +204,8 @@ impl Database {
         }
     }
 
-    /// The changes made by the query, for a program that adopts them.
+    /// The dynamic predicates that the query changed, with their final clauses, for a program that adopts them. The
+    /// functor is given only for predicates that the query created.
     pub(crate) fn changes(&self) -> Vec<(PredicateId, Option<Functor>, DynamicPredicate)> {
         let created = |predicate: PredicateId| {
             predicate.checked_sub(self.first_created).and_then(|index| self.created.get(index as usize)).copied()

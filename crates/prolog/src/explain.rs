@@ -110,7 +110,7 @@ impl Core {
         }
     }
 
-    /// The predicate in `context(Module:Name/Arity, _)`.
+    /// The predicate in `context(Module:Name/Arity, _)`, as text; `None` if the term has another form.
     fn context_place(&mut self, context: Term) -> Option<String> {
         let mut place = match self.store.view(context) {
             View::Compound(functor, arguments) if functor == Functor::new(atoms::CONTEXT, 2) => {
@@ -127,7 +127,7 @@ impl Core {
         Some(self.error_text(place))
     }
 
-    /// The message in `context(_, Message)`.
+    /// The message in `context(_, Message)`; `None` if there is no text.
     fn context_message(&mut self, context: Term) -> Option<String> {
         let View::Compound(functor, arguments) = self.store.view(context) else { return None };
         if functor != Functor::new(atoms::CONTEXT, 2) {

@@ -107,8 +107,8 @@ pub trait Relation {
     /// The value in a row and column.
     fn value(&self, row: usize, column: usize) -> Value<'_>;
 
-    /// The first row at or after `from` that has each of the given values in its column. Override it to use an index;
-    /// the default implementation scans the rows.
+    /// The first row at or after `from` that has each of the given values in its column; `None` if there is none.
+    /// Override it to use an index; the default implementation scans the rows.
     fn next_row(&self, from: usize, bound: &[(usize, Value<'_>)]) -> Option<usize> {
         (from..self.len()).find(|&row| bound.iter().all(|&(column, wanted)| self.value(row, column).equals(wanted)))
     }

@@ -131,7 +131,7 @@ pub struct Loader {
     places: FxHashMap<Functor, Vec<Place>>,
     /// Predicates whose clauses are numbered, each with the predicate that also returns the number.
     numbered: Vec<(Functor, Functor)>,
-    /// Every term that was read, for hosts that analyse a text instead of only running it.
+    /// Every term that was read, for hosts that analyse a text; `None` if they are not kept.
     trees: Option<Vec<SourceTree>>,
     declared: Vec<Functor>,
     declarations: Vec<SourceTree>,

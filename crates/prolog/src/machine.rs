@@ -154,7 +154,7 @@ impl Machine {
         self.core.output.set_sink(sink);
     }
 
-    /// Removes the sink and returns it.
+    /// Removes the sink and returns it; `None` if there was none.
     pub fn take_sink(&mut self) -> Option<Box<dyn Sink>> {
         self.core.output.set_sink(None)
     }

@@ -115,9 +115,9 @@ pub(crate) struct Meter {
     /// The number of clause bodies left, and of alternative clauses and branches tried.
     pub(crate) exits: u64,
     exhausted: Option<Resource>,
-    /// Set by the host for the machine; outlives a query.
+    /// The handle by which the host can stop queries. It is kept from one query to the next.
     pub(crate) host_interrupt: Option<Interrupt>,
-    /// The limit that this query shares with others; outlives a query, too.
+    /// The limit on inferences that this query shares with others. It is kept from one query to the next.
     pub(crate) allowance: Option<Allowance>,
     /// The inferences charged to the allowance so far.
     charged: u64,

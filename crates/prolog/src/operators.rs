@@ -120,7 +120,7 @@ impl Operators {
         operators
     }
 
-    /// The definition of `atom` in one class.
+    /// The definition of `atom` as a prefix, infix or postfix operator; `None` if it is not one.
     #[inline]
     pub(crate) fn get(&self, atom: Atom, position: Position) -> Option<Operator> {
         self.table.get(&atom)?[position as usize]

@@ -65,10 +65,10 @@ pub(crate) enum Place {
 pub(crate) struct RowCall {
     /// The index of the relation in the program.
     pub(crate) relation: u16,
-    /// Columns with a known value, and the values.
+    /// The columns with a required value. `wanted` says where to find the values, in the same order.
     pub(crate) known: Vec<u8>,
     pub(crate) wanted: Vec<Wanted>,
-    /// Columns whose values are assigned to variables.
+    /// The columns whose values are assigned to new variables, and the places of these variables.
     pub(crate) new: Vec<(u8, Place)>,
 }
 
@@ -174,7 +174,7 @@ impl Program {
         })
     }
 
-    /// The predicate that a call of `functor` refers to.
+    /// The predicate that a call of `functor` refers to; `None` if the program neither defines nor calls it.
     #[inline]
     pub(crate) fn find(&self, functor: Functor) -> Option<PredicateId> {
         self.lookup.get(&functor).copied()

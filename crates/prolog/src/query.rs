@@ -208,7 +208,7 @@ impl Query<'_> {
     }
 
     /// The list of the values of all variables with these names, in a form that does not depend on operators or on the
-    /// names of variables. Tests use it to compare engines.
+    /// names of variables; `None` if the budget is too small for that. Tests use it to compare engines.
     #[doc(hidden)]
     pub fn comparable_answer(&mut self, names: &[String]) -> Option<String> {
         let values: Vec<Term> = names

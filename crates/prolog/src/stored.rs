@@ -27,7 +27,7 @@ impl StoredTerm {
         &self.cells
     }
 
-    /// The value of a term that is a float.
+    /// The value of a term that is a float; `None` for any other term.
     pub(crate) fn as_float(&self) -> Option<f64> {
         let header = self.root.has_tag(Tag::Box).then(|| BoxHeader::read(self.cells[self.root.address()]))?;
         (header.kind() == BoxKind::Float).then(|| f64::from_bits(self.cells[self.root.address() + 1].0))
@@ -99,7 +99,7 @@ impl Block {
         copied
     }
 
-    /// Copies a small compound of atoms and small integers in a single pass.
+    /// Copies a small compound of atoms and small integers in a single pass; `None` for any other term.
     #[inline]
     fn copy_flat(&mut self, store: &Store, term: Term) -> Option<Term> {
         let address = term.address();
@@ -279,7 +279,7 @@ enum Sharing {
 /// A bit that is set in a forwarding word in the first argument of a compound.
 const COMPOUND: u64 = 1;
 
-/// The cell of the first argument of a list cell or a structure.
+/// The address of the first argument of a list cell or a structure; `None` if it has no arguments.
 fn first_argument(store: &Store, compound: Term) -> Option<usize> {
     let address = compound.address();
     match compound.tag() {
@@ -332,7 +332,7 @@ fn deref_forwarded(store: &Store, mut term: Term) -> Forwarded {
 }
 
 impl Store {
-    /// Copies a term out of the store into a new block.
+    /// Copies a term out of the store into a new block; `None` if the budget is exhausted.
     pub(crate) fn copy_out(&mut self, term: Term, attributes: Attributes) -> Option<StoredTerm> {
         let mut block = Block::default();
         let term = self.deref(term);

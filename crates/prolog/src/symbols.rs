@@ -104,7 +104,7 @@ impl Symbols {
         self.index.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(name).copied()
     }
 
-    /// The name of a shared atom.
+    /// The name of an atom of this table; empty for an atom that is local to a query.
     pub fn name(&self, atom: Atom) -> &str {
         self.names.get(atom.0 as usize).map_or("", |name| name)
     }

@@ -139,7 +139,8 @@ impl Table {
         }
     }
 
-    /// The first row at or after `from` with each of these words in its column; a variable matches everything.
+    /// The first row at or after `from` with each of these words in its column; a variable matches everything. `None`
+    /// if there is no such row.
     #[inline]
     pub(crate) fn find(&self, from: usize, columns: &[u8], words: &[Term]) -> Option<usize> {
         // A single known column, usually the instance, is by far the most common case.

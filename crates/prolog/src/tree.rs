@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The maximum nesting of a tree, so that a traversal of it may recurse.
 const DEPTH_MAX: usize = 1000;
 
-/// A term that was read from a text.
+/// A term as a tree.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tree {
     /// The kind of term.

@@ -96,7 +96,7 @@ pub(super) struct Run<'w> {
     cycle: u32,
     /// Whether the owner of a node has evicted an instance in any cycle so far.
     pub(super) evicted: bool,
-    /// The last cycle in which client requests woke an instance.
+    /// The last cycle in which client requests woke an instance; `None` if they woke none.
     pub(super) woken: Option<u32>,
 }
 

@@ -170,7 +170,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The name of a fact's predicate; `refused/3` is an alias of `inhibited/3`.
+/// The name of a fact's predicate, with the alias `refused` as `inhibited`; `None` if the term is not a fact.
 fn predicate_name(tree: &Tree) -> Option<&str> {
     tree.callable().map(|(name, _)| if name == "refused" { "inhibited" } else { name })
 }

@@ -26,7 +26,7 @@ pub struct ExplainedInitiative {
 pub struct ExplainedAct {
     /// `shrink(Instance, Flavour, Reason)` or `evict(Instance, Reason)`.
     pub wanted: String,
-    /// The first clause that applies to the instance.
+    /// The first clause that applies to the instance; absent if none is found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clause: Option<JudgingClause>,
 }

@@ -89,7 +89,7 @@ fn proves_generated_decisions_and_finds_true_changes_for_the_rest() {
     assert!(without_change * 50 <= misses, "{without_change} of {misses}");
 }
 
-/// Decides with a suggested change, independently of the search that found it.
+/// Asserts that a suggested change leads to its proposal, by deciding with the changed text of the facts.
 #[track_caller]
 fn verify(engine: &Engine, name: &str, text: &str, change: &Change) {
     let mut lines: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();

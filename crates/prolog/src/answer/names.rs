@@ -14,7 +14,7 @@ pub(crate) struct Names<'q> {
     /// Names used in the query: generated names must differ from them.
     taken: FxHashSet<&'q str>,
     given: FxHashMap<Term, Box<str>>,
-    /// Variables without a name so far, in order of appearance, and whether each appears more than once.
+    /// Variables without a name so far, in order of appearance. `repeated` says whether each appears more than once.
     others: Vec<Term>,
     repeated: FxHashMap<Term, bool>,
     cycles: usize,

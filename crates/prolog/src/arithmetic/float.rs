@@ -4,7 +4,7 @@
 //!
 //! Results must not depend on the machine. The functions of the standard library are those of the system's C library,
 //! which selects one of several versions to suit the processor; their last digits differ. The functions of `libm` and
-//! [`precise`] use only additions, multiplications and square roots, which IEEE 754 defines to the last bit.
+//! [`precise`] use only the four basic operations and square roots, which IEEE 754 defines to the last bit.
 
 use super::call::Call;
 use super::evaluable::{Binary, Unary};

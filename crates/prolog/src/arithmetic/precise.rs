@@ -1,8 +1,8 @@
 //! Exponential functions and logarithms, correctly rounded except for results very close to the midpoint of two floats.
 //!
-//! Values are computed as sums of two floats with about a hundred bits in all. Only additions and multiplications are
-//! used, which IEEE 754 defines to the last bit, so the results are the same on all machines. For example, `exp(1.0)
-//! =:= e` and `2.0 ** 0.5 =:= sqrt(2.0)` are true.
+//! Values are computed as sums of two floats with about a hundred bits in all. Only the four basic operations are used,
+//! which IEEE 754 defines to the last bit, so the results are the same on all machines. For example, `exp(1.0) =:= e`
+//! and `2.0 ** 0.5 =:= sqrt(2.0)` are true.
 
 /// A number as the sum of two floats; the second is at most half a unit in the last place of the first.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use crate::term::Term;
 /// The maximum depth of a simple expression. Deeper ones are left to the general evaluation, which does not recurse.
 const LEVELS: u32 = 8;
 
-/// Returns the value of a simple expression, and adds the number of its subterms to `steps`.
+/// Returns the value of a simple expression; `None` for any other. Adds the number of subterms visited to `steps`.
 pub(super) fn evaluate(store: &Store, term: Term, steps: &mut u64) -> Option<Number> {
     Some(match value(store, term, LEVELS, steps)? {
         Short::Int(value) => Number::Int(value),

@@ -33,7 +33,7 @@ fn is(core: &mut Core, result: Term, expression: Term) -> Solved {
     core.unify(result, value)
 }
 
-/// Evaluates both sides and compares them.
+/// Evaluates both sides and compares them; `None` if one of them is NaN.
 fn compare(core: &mut Core, a: Term, b: Term) -> Solved<Option<Ordering>> {
     let a = evaluated(core, a)?;
     let b = evaluated(core, b)?;
@@ -181,7 +181,7 @@ fn fold(core: &mut Core, list: Term, start: Option<Term>, step: Fold) -> Solved<
     Ok(Some(value))
 }
 
-/// Attributes errors in the elements to `is/2`, because SWI-Prolog uses it to add them.
+/// Attributes errors in the elements to `is/2`, because SWI-Prolog combines them with it.
 fn blame_is(raised: Raised) -> Raised {
     match raised {
         Raised::Fault(fault) => Raised::FaultIn(fault, atoms::IS, 2),

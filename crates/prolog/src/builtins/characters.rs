@@ -33,7 +33,7 @@ const ZEROS: &[u32] = &[
     0x16AC0, 0x16B50, 0x1D7CE, 0x1D7D8, 0x1D7E2, 0x1D7EC, 0x1D7F6, 0x1E140, 0x1E2F0, 0x1E950, 0x1FBF0,
 ];
 
-/// The value of a decimal digit of any script.
+/// The value of a decimal digit of any script; `None` for any other character.
 fn decimal_value(character: char) -> Option<u32> {
     let code = u32::from(character);
     let next = ZEROS.partition_point(|&zero| zero <= code);

@@ -26,7 +26,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     nondet("repeat", 0, repeat),
 ];
 
-/// The result of `findall/3` must be a list or a partial list.
+/// Checks that the result argument of `findall/3` is a list or a partial list; an error if not.
 fn check_result_list(core: &mut Core, result: Term) -> Solved {
     match core.store.skip_list(result).1 {
         ListEnd::Other(_) => Err(Raised::FaultIn(Fault::Type("list", result), atoms::FINDALL, 3)),

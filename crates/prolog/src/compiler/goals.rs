@@ -57,15 +57,15 @@ pub(super) enum Goal {
 
 /// What the compiler needs to know about the program around a clause.
 pub(crate) trait Scope {
-    /// The deterministic builtin of this name, unless the program defines its own predicate.
+    /// The number of the deterministic builtin of this name; `None` if there is none, or the program redefines it.
     fn builtin(&self, functor: Functor) -> Option<u16>;
     /// The predicate of this name; declared if it is not defined yet.
     fn predicate(&mut self, functor: Functor) -> PredicateId;
-    /// The index of the host relation of this name.
+    /// The index of the host relation of this name; `None` if there is none.
     fn relation(&self, functor: Functor) -> Option<u16>;
     /// Stores a goal on a host relation and returns its number.
     fn row_call(&mut self, call: RowCall) -> u32;
-    /// Whether the program redefines the library predicate of this name.
+    /// Whether the name refers to a predicate of the program, and not to one of the language or its library.
     fn is_redefined(&self, functor: Functor) -> bool;
     fn symbols(&self) -> &Symbols;
     /// Stores a number or string that does not fit in an instruction, and returns its number.

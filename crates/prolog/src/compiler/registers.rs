@@ -16,7 +16,7 @@ impl Registers {
         Registers { occupied: [false; 256], base: arguments }
     }
 
-    /// Allocates a register for a temporary: `preferred` if it is free.
+    /// Allocates a register for a temporary: `preferred` if it is free. `None` if all registers are occupied.
     pub(super) fn take(&mut self, preferred: Option<u8>) -> Option<u8> {
         if let Some(register) = preferred
             && !self.occupied[register as usize]
@@ -27,7 +27,7 @@ impl Registers {
         self.take_block(1)
     }
 
-    /// Allocates `count` consecutive registers.
+    /// Allocates `count` consecutive registers, and returns the first. `None` if there are not enough.
     pub(super) fn take_block(&mut self, count: usize) -> Option<u8> {
         let mut start = self.base;
         let mut index = self.base;

@@ -97,7 +97,8 @@ impl Index {
     }
 }
 
-/// A word for each key; the words for lists and boxes differ from those of all atoms, integers and functors.
+/// A word for each key, `None` for [`Key::Any`]. The words for lists and boxes differ from those of all atoms, integers
+/// and functors.
 fn word(key: Key) -> Option<u64> {
     match key {
         Key::Any => None,

@@ -263,7 +263,8 @@ impl Loader {
         }
     }
 
-    /// `a/b/c` as a path. It may have any number of segments, so it is not processed recursively.
+    /// The term `a/b/c` as a path; `None` if it has another form. It may have any number of segments, so it is not
+    /// processed recursively.
     fn path_text(&self, term: Term) -> Option<String> {
         let mut steps = Vec::new();
         let mut pending = vec![term];

@@ -17,7 +17,7 @@ pub(super) struct Problems {
 struct Warnings {
     topic: Topic,
     count: usize,
-    /// The place of the first warning that is not reported.
+    /// The place of the first warning that is not reported; `None` if all are reported.
     left_out: Option<Place>,
 }
 

@@ -16,7 +16,7 @@ use crate::term::{Functor, Term};
 const SAVED_WORDS: usize = 8;
 
 impl Core {
-    /// The height and goal of the newest pending cleanup.
+    /// The height and goal of the newest pending cleanup; `None` if there is none.
     fn newest_cleanup(&self) -> Option<(usize, Term)> {
         self.cleanup_of(self.store.cells[CLEANUPS])
     }

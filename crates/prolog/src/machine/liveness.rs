@@ -114,7 +114,7 @@ fn clause_end(code: &[Instruction], start: usize, targets: &mut FxHashMap<usize,
     }
 }
 
-/// The jump target of an instruction, and whether execution may continue with the next one.
+/// The jump target of an instruction, if it has one, and whether execution may continue with the next instruction.
 fn follows(instruction: Instruction) -> (Option<Label>, bool) {
     match instruction {
         Instruction::TryElse { otherwise }

@@ -27,7 +27,7 @@ impl Machine {
     }
 
     /// Enters the list in this part; in write mode, or if the part is unbound, creates the list first. Returns the
-    /// address of the first part inside, and whether it is to be written.
+    /// address of the first part inside, and whether it is to be written; `None` if the part is another term.
     #[inline]
     pub(super) fn descend_list(&mut self, part: usize, writing: bool) -> Option<(usize, bool)> {
         let store = &mut self.core.store;

@@ -185,7 +185,7 @@ impl Machine {
         }
     }
 
-    /// The first row at or after `from` with the required values.
+    /// The first row at or after `from` with the required values; `None` if there is none.
     #[inline]
     fn find_row(&self, rows: &Rows<'_>, call: &RowCall, kept: usize, from: usize) -> Option<usize> {
         let wanted = &self.saved[kept..kept + call.known.len()];

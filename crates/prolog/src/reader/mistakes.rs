@@ -81,7 +81,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `foo (` and `X(`.
+    /// The hint for an opening parenthesis after a complete term, as in `foo (` and `X(`.
     fn hint_for_open(&self, start: usize) -> Option<String> {
         let before = self.scanner.text[..start].trim_end();
         let name = &before[before
@@ -100,7 +100,7 @@ impl Parser<'_, '_, '_> {
         line.is_some_and(|line| self.scanner.text[line..position].trim().is_empty())
     }
 
-    /// `foo()`.
+    /// The error for an empty argument list, as in `foo()`.
     pub(super) fn no_arguments(&self, start: usize, end: usize) -> SyntaxError {
         let name = &self.scanner.text[start..end - 1];
         SyntaxError::new(start..end + 1, "cannot_start_term", "expected an argument")
@@ -129,7 +129,7 @@ impl Parser<'_, '_, '_> {
     }
 }
 
-/// The name of an open bracket, and its closing bracket.
+/// The name of an open bracket, and its closing bracket; `None` for the clause itself.
 fn name_of(bracket: Bracket) -> Option<(&'static str, &'static str)> {
     match bracket {
         Bracket::Clause => None,

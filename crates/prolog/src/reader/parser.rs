@@ -55,7 +55,8 @@ pub(super) struct Frame {
     start: usize,
     operands: usize,
     pending: usize,
-    /// The first `:-` or similar operator inside the bracket, before which a missing closing bracket belongs.
+    /// The byte range of the first `:-` or similar operator inside the bracket. A missing closing bracket belongs
+    /// before it.
     pub(super) neck: Option<(usize, usize)>,
 }
 
@@ -94,7 +95,7 @@ impl Stacks<'_> {
     }
 }
 
-/// Whether an operand or an operator is expected next.
+/// What is expected next: an operand, an operator, or nothing because the clause is complete.
 enum Expect {
     Operand,
     Operator,
@@ -182,7 +183,7 @@ impl Parser<'_, '_, '_> {
         self.stacks.frames.last().copied().unwrap_or(outermost)
     }
 
-    /// The innermost pending operator in the current bracket.
+    /// The innermost operator in the current bracket that waits for its right operand; `None` if there is none.
     pub(super) fn waiting(&self) -> Option<&Pending> {
         self.stacks.pending[self.frame().pending..].last()
     }

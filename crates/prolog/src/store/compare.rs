@@ -16,7 +16,7 @@ use std::cmp::Ordering;
 const BYTES_PER_STEP: u64 = 64;
 
 impl Store {
-    /// The value of a term that is a number.
+    /// The value of a term that is a number; `None` for any other term.
     #[inline]
     pub(crate) fn number(&self, term: Term) -> Option<Number> {
         match self.view(term) {

@@ -80,7 +80,7 @@ impl Store {
         Ok(())
     }
 
-    /// The leftmost unbound variable of a term.
+    /// The leftmost unbound variable of a term; `None` if the term is ground.
     pub(crate) fn first_variable(&mut self, term: Term) -> Solved<Option<Term>> {
         let mut found = None;
         let _ = self.visit_subterms(term, |_, subterm| {

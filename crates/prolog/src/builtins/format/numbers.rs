@@ -51,7 +51,7 @@ fn with_zeros(mut text: String, precision: usize) -> String {
     text
 }
 
-/// Infinities and NaN as C prints them.
+/// Infinities and NaN as C prints them; `None` for finite floats.
 fn special(value: f64) -> Option<&'static str> {
     if value.is_nan() {
         Some("nan")

@@ -48,7 +48,8 @@ pub(crate) fn number_text(core: &mut Core, term: Term) -> Solved<String> {
     }
 }
 
-/// Parses all of `text` as a number in program syntax; layout, comments and a sign may precede it.
+/// Parses all of `text` as a number in program syntax; layout, comments and a sign may precede it. `None` if it is not
+/// a number.
 fn parse_number(core: &mut Core, text: &str) -> Solved<Option<Number>> {
     charge_digits(core, text.len() as u64)?;
     core.store.charge(text.len() as u64 / 2)?;

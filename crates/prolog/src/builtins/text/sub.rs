@@ -69,7 +69,7 @@ impl<'a> Counted<'a> {
         Some(Place { characters: from.characters + characters, bytes: from.bytes + bytes })
     }
 
-    /// The first occurrence of `part` at or after `from`.
+    /// The start of the first occurrence of `part` at or after `from`; `None` if there is none.
     fn find(&self, from: Place, part: &str) -> Option<Place> {
         let skipped = self.text[from.bytes..].find(part)?;
         let between = &self.text[from.bytes..from.bytes + skipped];
