@@ -66,7 +66,8 @@ pub struct Settings {
     pub duration: Time,
     /// Nodes and links.
     pub topology: TopologySettings,
-    /// The names of the tiers, from the top down, for figures. They are used only if every tier has a name.
+    /// The names of the tiers, from the top down, for `[[nodes]]` and for figures. Figures use them only if every tier
+    /// has a name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<String>,
     /// Settings of groups of nodes, chosen by tier or by a pattern of names. Later entries replace earlier ones, and

@@ -33,9 +33,9 @@ pub struct Commuting {
     pub steps: u32,
     /// The time between two steps, in the same unit as `day`.
     pub step: f64,
-    /// The length of a day: the period of the waves. The run starts at midnight.
+    /// The length of a day, in units of time. The run starts at midnight.
     pub day: f64,
-    /// The share of users who keep common hours, from 0 to 1: the height of the waves.
+    /// The share of users who keep common hours, from 0 to 1: the height of the rush-hour waves.
     pub amplitude: f64,
     /// The hour of the day around which they leave home.
     pub morning: f64,

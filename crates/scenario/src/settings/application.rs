@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::range::{Amount, CallCount, Evaluations};
 use super::{Time, WrittenHardware, WrittenId};
 
-/// Further facts: keys with names or numbers.
+/// Further facts about a node or an application: keys, each with a name or a number as its value.
 pub type Facts = BTreeMap<String, FactValue>;
 
 /// An application.

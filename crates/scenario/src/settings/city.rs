@@ -79,7 +79,7 @@ fn one() -> Positive {
 }
 
 impl CitySettings {
-    /// The users of the city until this time.
+    /// The parameters of the commuter model for a run of this duration, in milliseconds.
     pub(crate) fn commuting(&self, area: Area, duration: f64) -> Commuting {
         let named = |place: &PlaceSettings| Hotspot {
             position: Some(Position { latitude: place.at[0], longitude: place.at[1] }),

@@ -234,7 +234,7 @@ pub enum AfterKind {
 }
 
 impl GeneratedSettings {
-    /// The users with these settings.
+    /// The parameters of the random waypoint model for users in this area.
     pub(crate) fn wandering(&self, area: Area) -> Wandering {
         Wandering {
             area,

@@ -114,8 +114,8 @@ pub enum ArbitrationStrategy {
 pub struct MemorySettings {
     /// How agents forget.
     pub strategy: MemoryStrategy,
-    /// The number of evaluations for which an agent remembers an inhibition, under `sliding`. Default: 1 for a policy
-    /// that reads inhibitions, 0 for others.
+    /// The number of evaluations for which an agent remembers an inhibition, under `sliding`. Default: as the policy
+    /// declares, or else 1 for a policy that reads inhibitions, 0 for others.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Evaluations>")]
     pub cycles: Option<u32>,

@@ -240,8 +240,9 @@ pub enum GraphFormat {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NodeTableSettings {
-    /// The path of the table, relative to the scenario: CSV with a column `id` or `node`, and optionally `capacity` or
-    /// `hardware`. Each other column is a fact of the node, `fact(Node, Column, Value)`; empty fields are skipped.
+    /// The path of the table, relative to the scenario: CSV with a column `id` or `node`, and optionally `capacity`,
+    /// `hardware` or `units`, and kinds of hardware such as `memory_mb`. Each other column is a fact of the node,
+    /// `fact(Node, Column, Value)`; empty fields are skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The other columns that are facts. Default: all.
