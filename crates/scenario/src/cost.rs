@@ -44,7 +44,7 @@ pub(crate) struct Extent {
     pub(crate) users: f64,
     /// The number of mobility steps.
     pub(crate) steps: f64,
-    /// The number of changes of access points that are stored.
+    /// The number of stored changes, each of the access point of one user.
     pub(crate) changes: f64,
     /// The mean number of requests that a user's request causes, itself included.
     pub(crate) caused: f64,

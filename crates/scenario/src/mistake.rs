@@ -27,7 +27,7 @@ pub struct Text {
 pub struct Place {
     /// The text.
     pub text: Arc<Text>,
-    /// The range of bytes.
+    /// The range of bytes in the text.
     pub span: Range<usize>,
 }
 

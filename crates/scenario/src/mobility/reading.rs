@@ -19,7 +19,7 @@ pub(super) const STEPS_MAX: u64 = 1_000_000;
 /// Why a text is not a trace, and where.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TraceError {
-    /// The range of bytes of the text.
+    /// The place of the error, as a range of bytes in the text.
     pub span: Range<usize>,
     /// The problem.
     pub problem: TraceProblem,

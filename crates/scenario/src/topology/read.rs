@@ -74,7 +74,7 @@ impl Default for GraphDefaults {
 /// Why a text is not a valid graph, and where.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GraphError {
-    /// The range of bytes of the text.
+    /// The place of the error, as a range of bytes in the text.
     pub span: Range<usize>,
     /// The problem.
     pub problem: GraphProblem,
