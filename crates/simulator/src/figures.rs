@@ -63,7 +63,7 @@ pub struct StepCounts {
     pub migrate: u64,
     /// Accepted replications.
     pub replicate: u64,
-    /// Inhibited proposals.
+    /// Inhibited proposals of agents.
     pub inhibited: u64,
     /// Accepted deploys of operators.
     pub deploy: u64,

@@ -29,7 +29,7 @@ pub trait Recorder {
     /// An instance exists at the start of the run.
     fn deployed(&mut self, time: Time, agent: AgentIndex, population: &Population) {}
 
-    /// A user's connection moved. `from` is `None` if the user arrives, `to` is `None` if the user leaves.
+    /// A user's connection changed. `None` means not connected: away, or no access point is up.
     fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
 
     /// An agent evaluated its policy. `decision` is `None` if the agent's facts have not changed since its last

@@ -63,7 +63,7 @@ pub use calls::CallIndex;
 pub(crate) use calls::{Origin, PendingIndex};
 pub use reasons::{BudgetWatch, FailedDecision, FirstReasons, InhibitedRequest};
 
-/// How to run a scenario. No option changes the result.
+/// How to run a scenario. No option changes the events or the outputs of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RunOptions {
     /// The number of threads that evaluate agents.
@@ -121,7 +121,7 @@ pub enum SimulationError {
 pub struct Effort {
     /// Evaluations that were due, whether or not the policy had to be evaluated.
     pub asked: u64,
-    /// Evaluations that ran the policy, because no proposal was cached.
+    /// Evaluations that ran the policy, because no known proposal could be reused.
     pub evaluated: u64,
     /// Evaluations that failed: budget exhausted, uncaught exception, or an invalid proposal.
     pub failed: u64,

@@ -1,7 +1,7 @@
 //! Checks whether a restored state is consistent.
 //!
 //! A checkpoint is decoded directly into the tables of a run, whose indices are used unchecked. So before the run
-//! resumes, each number of a restored state is validated here: by a rule for its field, which limits what it may refer
+//! resumes, each number of a restored state is validated: here, by a rule for its field, which limits what it may refer
 //! to, and by the consistency checks of the tables.
 
 mod rules;

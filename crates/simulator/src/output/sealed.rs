@@ -28,13 +28,14 @@ pub(super) const CHECKPOINT_VERSION: u32 = 2;
 /// The version of checkpoints whose first line has no version.
 const UNNUMBERED_VERSION: u32 = 1;
 
-/// The first bytes of a checkpoint of any version. ` format VERSION of PROGRAM` and the end of the line follow.
+/// The first bytes of a checkpoint of any version. In the current one, ` format VERSION of PROGRAM` and the end of the
+/// line follow.
 const OPENING: &str = "checkpoint";
 
 /// The suffix of a file's name while it is being written.
 const UNFINISHED: &str = "new";
 
-/// The size of a compressed chunk. It is preceded by its compressed and its uncompressed size.
+/// The maximum uncompressed size of a chunk. A chunk is preceded by its compressed and its uncompressed size.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// The number of bytes of a chunk size, and of the checksum.

@@ -10,7 +10,7 @@ use mario_scenario::NodeIndex;
 
 use crate::population::state::Population;
 
-/// The Prolog machine and the counters for evaluating acceptance policies. Each thread has one.
+/// The Prolog machine and the counters for evaluating acceptance policies.
 pub struct AcceptanceContext {
     machine: Machine,
     symbols: Arc<Symbols>,

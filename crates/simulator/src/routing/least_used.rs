@@ -72,7 +72,8 @@ impl LeastUsed {
     }
 }
 
-/// The least used candidate; in case of a tie, the one that was a candidate first. Counts this use.
+/// The candidate that was chosen least often; in case of a tie, the one that became a candidate first. Counts this
+/// choice.
 fn least_used(used: &mut Vec<(AgentIndex, u32)>, candidates: impl Iterator<Item = AgentIndex>) -> AgentIndex {
     let mut best: Option<usize> = None;
     for agent in candidates {

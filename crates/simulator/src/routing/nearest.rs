@@ -1,8 +1,8 @@
 //! Routes to the nearest instance, round robin between equally near ones.
 //!
 //! The users of one application at one access point form a *cell*: they have the same routes, and share one round
-//! robin. Routes are computed on demand, and cached until one of the nearest instances of the cell is removed, or an
-//! equally near or nearer one is added.
+//! robin. Routes are computed on demand, and cached until one of the nearest instances of the cell is removed, an
+//! equally near or nearer one is added, or a node or link goes up or down.
 
 use mario_scenario::{ApplicationIndex, Metric, NodeIndex, Scenario, Topology, UserIndex, indices};
 use rustc_hash::FxHashMap;

@@ -467,7 +467,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether an application has users, but no instance and no pending deployment.
+    /// Whether an application has users, perhaps through calls, but no instance and no pending deployment.
     fn is_missed(&self, application: ApplicationIndex) -> bool {
         let is_asked_for = |deployment: &Deployment| deployment.application == application;
         self.placement.agents(application).is_empty()

@@ -50,7 +50,7 @@ impl View<'_> {
         self.users.iter().map(|user| user.access_point)
     }
 
-    /// The hardware of each node for instances; none for a node that is leaving or down.
+    /// The hardware of each node for instances: zero for a node that is leaving or down, `None` for an unbounded one.
     fn rooms(&self) -> Vec<Room> {
         let nodes = (0..self.scenario.topology.node_count()).map(NodeIndex::at);
         nodes

@@ -121,7 +121,8 @@ impl<'a> Simulation<'a> {
         for position in 0..self.population.agent_count() {
             recorder.deployed(Time::ZERO, AgentIndex::at(position), &self.population);
         }
-        // Scheduled first, so that updates come before all other events of the same time.
+        // Scheduled early, so that updates come before other events of the same time, except the start of the agents
+        // and the first activation of the managers.
         for (position, update) in (0..).zip(&self.scenario.updates) {
             self.queue.schedule(update.time, Event::Update(position));
         }

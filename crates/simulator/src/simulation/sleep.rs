@@ -1,7 +1,7 @@
 //! Instances that sleep, and the client requests that wake them.
 //!
-//! If messages are simulated, a request that reaches a sleeping instance asks its manager. If the instance is not
-//! allowed to wake, the request is forwarded from its node to the nearest instance that is awake.
+//! If messages are simulated, a request that reaches a sleeping instance makes it ask the manager of its node. If the
+//! instance is not allowed to wake, the request is forwarded from its node to the nearest instance that is awake.
 //!
 //! If traffic is modelled as rates, the first request arrives when the rate routed to a sleeping instance adds up to
 //! one request. If the instance is not allowed to wake, no requests are routed to it until its next evaluation. Until

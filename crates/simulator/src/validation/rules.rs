@@ -21,7 +21,7 @@ enum Rule {
     Below(usize),
     /// An index below this size, or a marker as described for [`NONE`].
     BelowOrNone(usize),
-    /// An index below this size, with or without the flag [`MARKED`].
+    /// An index below this size, with or without the flag [`MARKED`], or [`NONE`].
     BelowMarked(usize),
     /// A count.
     Count,

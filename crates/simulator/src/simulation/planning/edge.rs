@@ -17,7 +17,7 @@ pub(super) struct FirstFit {
 /// The capacity that was assigned to users.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::simulation) struct Answers {
-    /// For each user, whether capacity was assigned.
+    /// For each user, whether capacity was assigned, or no node had any.
     is_answered: Vec<bool>,
     /// For each application and node, the unassigned capacity of its instances there.
     spare: FxHashMap<(u32, NodeIndex), f64>,
