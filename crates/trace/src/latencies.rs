@@ -97,7 +97,8 @@ impl<W: Write> TraceWriter<W> {
     }
 }
 
-/// The bucket of a value, computed from its bits: 64 times the exponent, plus the index of the 64th.
+/// The bucket of a value, computed from its bits: 64 times the exponent, plus the index of the 64th part of that power
+/// of two; `None` for zero.
 fn bucket(value: f64) -> Option<i32> {
     const MANTISSA_BITS: u32 = 52;
     const PART_BITS: u32 = 6;

@@ -108,7 +108,7 @@ pub struct PartEvaluation {
     pub free: Capacity,
     /// Last hop, rate and latency of client requests; `None` for clients on the node itself.
     pub requests: Vec<(Option<NodeId>, f64, f64)>,
-    /// The inhibited operations that it remembers; `None` for `self`.
+    /// The inhibited operations that it remembers, with their targets; `None` for `self`.
     pub inhibited: Vec<(AgentOperation, Option<NodeId>)>,
     /// The first solution of its policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -175,7 +175,8 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// Records a handover. `from` is `None` if the user arrives, `to` is `None` if the user leaves.
+    /// Records a handover. `from` is `None` if the user was not connected before, `to` is `None` if the user is
+    /// disconnected.
     pub fn handover(&mut self, time: Time, user: UserRef, from: Option<NodeRef>, to: Option<NodeRef>) {
         self.totals.handovers += 1;
         if self.summing.is_some() {

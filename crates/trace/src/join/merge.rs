@@ -103,7 +103,7 @@ struct Merge<'a, W: Write> {
     now: f64,
 }
 
-/// An instance that left a node and has not arrived yet.
+/// A transfer that has started and is neither confirmed nor declined yet.
 enum Departure {
     Migrates { instance: InstanceId, is_ended: bool },
     Replicates { parent: InstanceId },
@@ -153,7 +153,7 @@ impl<W: Write> Merge<'_, W> {
 
     fn write(&mut self, node: NodeRef, applications: &[u32], record: PartRecord) {
         let PartRecord(stamp, number, line) = record;
-        // Times must not decrease, so a delayed record gets the time of its cause.
+        // Times must not decrease, so a delayed record gets the time of the record before it.
         self.now = self.now.max(stamp.0.saturating_sub(self.survey.first.0) as f64);
         let time = Time::at(self.now);
         match line {
