@@ -286,7 +286,7 @@ impl Ledger {
         self.custody.remove(&instance)
     }
 
-    /// The custody that a transfer began.
+    /// The custody that a transfer began; `None` if there is none, or it has ended.
     pub(crate) fn custody_of(&self, transfer: TransferId) -> Option<&Custody> {
         self.custody.values().find(|custody| custody.transfer == transfer)
     }
@@ -377,7 +377,7 @@ impl Ledger {
         self.deploys.iter().find(|(known, _)| *known == key).map(|(_, instance)| instance)
     }
 
-    /// The previous description of an instance that was updated here.
+    /// The previous description of an instance; `None` if the instance was not updated here.
     pub fn previous(&self, instance: &InstanceId) -> Option<&Arc<Descriptor>> {
         self.previous.get(instance)
     }

@@ -106,9 +106,9 @@ pub(crate) struct Agent {
     random: Option<u32>,
     /// The proposal of its last evaluation, until it is judged.
     proposal: Option<Proposal>,
-    /// The transfer that it waits for. Until the transfer ends, the agent proposes nothing.
+    /// The transfer that it waits for, if any. Until the transfer ends, the agent proposes nothing.
     frozen_by: Option<TransferId>,
-    /// The announced eviction of its instance. It is not durable: after a restart, the owner is asked again.
+    /// The announced eviction of its instance, if any. It is not durable: after a restart, the owner is asked again.
     notice: Option<Notice>,
     /// Why its instance may not wake, if the manager was asked since the agent's last evaluation.
     wake_refused: Option<Inhibition>,
@@ -136,7 +136,7 @@ pub(crate) struct Incoming {
     sender: JournalId,
     prepare: Arc<Prepare>,
     workload: WorkloadId,
-    /// Known once the copy is healthy.
+    /// `None` until this node is ready: until the copy is healthy, if one starts before the instance is taken.
     token: Option<Token>,
     expires: Time,
 }

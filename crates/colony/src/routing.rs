@@ -300,7 +300,7 @@ impl Step<'_> {
         }
     }
 
-    /// Drops the announcements of a session.
+    /// Ends the session with a neighbour: drops its announcements, and selects next hops without it.
     fn drop_link(&mut self, neighbour: &NodeId) {
         if self.router.neighbours.remove(neighbour).is_none() {
             return;

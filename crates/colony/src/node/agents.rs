@@ -96,7 +96,7 @@ impl Step<'_> {
         }
     }
 
-    /// The verdict of this node's manager on a proposal of an agent on it.
+    /// The verdict of this node's manager on a proposal of an agent on it; the error is the rule that inhibits it.
     fn judge_own(&mut self, instance: &InstanceId, proposal: &Proposal, request: &Request) -> Result<(), Rule> {
         let own = self.own_id();
         let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
@@ -160,7 +160,7 @@ impl Step<'_> {
         verdict
     }
 
-    /// The proposal of an agent on this node as a [`Request`].
+    /// The proposal of an agent on this node as a [`Request`]; `None` if its instance is not owned here.
     pub(super) fn request(&self, instance: &InstanceId, proposal: &Proposal) -> Option<Request> {
         let application = self.state.ledger.owned.get(instance)?.descriptor.application.id.clone();
         let operation = proposal.operation.towards(proposal.target.clone());
@@ -280,7 +280,7 @@ impl Step<'_> {
     }
 }
 
-/// The request of an agent on a node.
+/// The request of an agent on a node; `None` if the request is not valid.
 pub(super) fn agent_request(
     instance: &InstanceId,
     node: NodeId,

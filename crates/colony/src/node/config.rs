@@ -42,7 +42,7 @@ pub struct Timing {
     pub reservation_timeout: Duration,
     /// After how long an unanswered message is first resent; the delay doubles each time.
     pub resend_after: Duration,
-    /// The maximum backoff between resends.
+    /// The maximum backoff between resends, and the delay before a copy that did not start is restarted.
     pub resend_after_max: Duration,
 }
 

@@ -85,7 +85,7 @@ struct World {
 struct Found {
     worlds: usize,
     steps: u64,
-    /// A violation, and the steps that lead there.
+    /// The first violation found, and the steps that lead there; `None` if the invariants hold in all worlds.
     violation: Option<(String, Vec<String>)>,
     /// The number of worlds from which no quiescent world can be reached without a further fault.
     stuck: usize,

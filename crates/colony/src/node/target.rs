@@ -214,7 +214,7 @@ impl Step<'_> {
         }
         let Owned { instance, descriptor, .. } = &custody.owned;
         if custody.is_ended {
-            // An operator ended the instance while it was on another node.
+            // An operator ended the instance in custody, when the target had already taken it.
             self.report(Report::LivesOn { instance: instance.clone(), node: self.own_id() });
         }
         self.report_taken(instance, &descriptor.application.id, &custody.target, None);

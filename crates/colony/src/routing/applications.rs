@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     pub(crate) heard: BTreeMap<NodeId, Label>,
     /// The labels announced to neighbours.
     pub(crate) announced: BTreeMap<NodeId, Label>,
-    /// The best label ever announced. It only gets better.
+    /// The best label ever announced, which only gets better; `None` before the first.
     pub(crate) best_announced: Option<Label>,
     pub(crate) next: Next,
     /// The neighbour that took the instance, and until when requests are forwarded there.
@@ -36,7 +36,7 @@ pub(crate) struct Entry {
     /// The newest sequence that was requested from each neighbour, and when.
     pub(crate) asked: BTreeMap<NodeId, (u64, Time)>,
     pub(crate) forget_at: Option<Time>,
-    /// The names under which clients reach the application.
+    /// The names under which clients reach the application; `None` if unknown.
     pub(crate) names: Option<Arc<Names>>,
     /// The version of the names announced to neighbours.
     pub(crate) announced_names: BTreeMap<NodeId, u64>,
@@ -125,7 +125,7 @@ impl Entry {
         self.best_announced.map_or(1, |label| label.sequence.saturating_add(1))
     }
 
-    /// Drops the announcements of a session.
+    /// Drops everything that belongs to the session with a neighbour.
     pub(crate) fn forget(&mut self, neighbour: &NodeId) {
         self.heard.remove(neighbour);
         self.announced.remove(neighbour);

@@ -42,7 +42,7 @@ pub enum Forwarding<'a> {
     /// There is no route from here: the request goes back to the previous node, which tries another neighbour. At the
     /// first node, the client gets an error that there is no instance.
     Back,
-    /// The request has visited too many nodes.
+    /// The request has no hops left.
     UsedUp,
 }
 

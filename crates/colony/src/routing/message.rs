@@ -22,8 +22,8 @@ pub enum RoutingMessage {
 /// Routes that a node announces to a neighbour.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Update {
-    /// Counts the updates of a session from 1. An update without routes repeats the number of the last one, so that the
-    /// receiver detects its loss.
+    /// Counts the updates of a session from 1. An update without routes that is not a table repeats the number of the
+    /// last update, so that the receiver detects whether it lost that one.
     pub number: u64,
     /// Whether these are all routes of the sender, or the first part of them: earlier announcements are void.
     pub is_table: bool,
@@ -38,7 +38,8 @@ pub struct RouteAnnouncement {
     pub application: ApplicationId,
     /// Its label; `None` for a withdrawal.
     pub label: Option<Label>,
-    /// The names under which clients reach it: with the first label of a session, and when they have changed.
+    /// The names under which clients reach it. They are sent with the first label of a session and when they have
+    /// changed; otherwise `None`.
     pub names: Option<Arc<Names>>,
 }
 

@@ -31,7 +31,7 @@ pub struct Names {
 }
 
 impl Router {
-    /// The names of an application, as far as this node knows them.
+    /// The names of an application; `None` if this node does not know them.
     pub fn names(&self, application: &ApplicationId) -> Option<&Arc<Names>> {
         self.applications.get(application)?.names.as_ref()
     }

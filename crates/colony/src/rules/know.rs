@@ -17,7 +17,7 @@ pub trait Situation {
     fn node(&self) -> Constant;
     /// The free hardware of the node.
     fn free(&self) -> Capacity;
-    /// All the hardware of the node, if the policy reads hardware by kind.
+    /// All the hardware of the node; `None` unless the policy reads hardware by kind.
     fn capacity(&self) -> Option<Capacity>;
     /// The neighbours of the node.
     fn neighbours(&self) -> impl Iterator<Item = Constant>;
@@ -31,13 +31,13 @@ pub trait Situation {
     fn done(&self) -> impl Iterator<Item = (u32, Constant, Constant)>;
     /// How many evaluations the agent has made on its node; `None` unless the policy reads that.
     fn age(&self) -> Option<u32>;
-    /// The flavour that the instance runs in, if its application has flavours.
+    /// The flavour that the instance runs in; `None` if its application has no flavours.
     fn running(&self) -> Option<Constant>;
     /// Whether the instance is awake.
     fn wakefulness(&self) -> Wakefulness;
-    /// How many evaluations the agent has left on its node, if an eviction was announced.
+    /// How many evaluations the agent has left on its node; `None` if no eviction was announced.
     fn leave(&self) -> Option<u32>;
-    /// The number drawn for this evaluation, if the policy uses randomness.
+    /// The random number for this evaluation; `None` if none was drawn.
     fn random(&self) -> Option<u32>;
     /// Extra facts about applications, about the node and about its neighbours; `None` to keep those of the previous
     /// agent.

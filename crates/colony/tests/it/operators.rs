@@ -168,8 +168,7 @@ fn an_updated_instance_keeps_its_memory_and_its_copy_and_can_be_rolled_back() {
     assert_eq!((updated(&pair), version(&pair)), ((Some(2), Some(1), None), Some(1)));
     pair.command(0, Command::Rollback(instance.clone()));
     assert_eq!(version(&pair), Some(2), "what ran before a rollback is what it undid");
-    // The instance moves with its current description; on the other node it was not updated, so it cannot be rolled
-    // back there.
+    // The instance moves with its current description. The node that it left can no longer roll it back.
     pair.command(0, update(Descriptor { version: 3, ..descriptor() }));
     pair.ask(0, &instance, Ask::Migrate);
     assert!(pair.sides[1].owns(&instance) && pair.is_quiet());

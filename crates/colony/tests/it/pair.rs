@@ -13,7 +13,7 @@ use mario_domain::{
 use mario_policy::Acceptance;
 use mario_prolog::{Budget, Engine};
 
-/// One of the two nodes.
+/// The index of one of the two nodes: 0 or 1.
 pub type SideIndex = usize;
 
 /// Two nodes, both up and linked.

@@ -270,7 +270,7 @@ impl<'a> World<'a> {
         self.absorb(node, effects);
     }
 
-    /// Delivers an answer to the start of the daemon that asked; drops it if the daemon has restarted.
+    /// Delivers an answer to the process of the daemon that asked; drops it if the daemon has restarted or is down.
     fn answer(&mut self, node: usize, life: u32, input: Input) {
         if self.daemons[node].life == life && self.daemons[node].node.is_some() {
             let _ = writeln!(self.log, "{} n{node} < {input:?}", self.now);
