@@ -31,7 +31,7 @@ impl Fault {
         self
     }
 
-    /// Returns the hint, or else the hint of the cause.
+    /// Returns the hint, or else the hint of the cause; `None` if neither has one.
     pub fn help(&self) -> Option<&str> {
         let of_cause = || self.cause.as_deref()?.downcast_ref::<Fault>()?.help();
         self.hint.as_deref().or_else(of_cause)

@@ -58,7 +58,7 @@ pub struct DiskJournal {
 }
 
 impl DiskJournal {
-    /// Opens the journal in a data directory, which is created if needed. Returns its ledger.
+    /// Opens the journal of a node in a data directory, which is created if needed. Returns the journal and its ledger.
     pub fn open(directory: &Path, node: &NodeId) -> Result<(DiskJournal, Ledger), Fault> {
         let attempted = || format!("cannot use the data directory {}", directory.display());
         fs::create_dir_all(directory).map_err(|error| Fault::new(attempted()).caused_by(error))?;
@@ -261,7 +261,7 @@ fn check_owner(ledger: &Ledger, node: &NodeId) -> Result<(), Fault> {
     }
 }
 
-/// The last stored ledger.
+/// The last stored ledger; `None` if none was stored.
 fn read_ledger(transaction: &redb::ReadTransaction) -> Result<Option<Ledger>, Fault> {
     let failed = |error: AnyError| Fault::new("cannot read its journal").caused_by(error);
     let table = match transaction.open_table(LEDGERS) {

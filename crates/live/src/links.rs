@@ -256,7 +256,7 @@ impl Links {
     }
 
     /// Replaces the control connection by a new one. Returns its session, the receiver of its queue, and the replaced
-    /// session.
+    /// session, if there was one.
     fn begin_session(&self, neighbour: &NodeId) -> (u64, mpsc::Receiver<Vec<u8>>, Option<u64>) {
         let number = self.shared.next_session.fetch_add(1, Ordering::Relaxed);
         let (outbox, frames) = mpsc::channel(OUTBOX_FRAMES);

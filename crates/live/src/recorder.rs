@@ -57,7 +57,7 @@ pub(crate) struct Recorder {
     wants_state: bool,
     /// Whether lines are missing since the last line with the whole state of the node.
     has_gap: bool,
-    /// Why lines cannot be written, and when the write is retried.
+    /// Why lines cannot be written, and when the write is retried; `None` if they can be written.
     failing: Option<(String, Instant)>,
 }
 
@@ -167,8 +167,8 @@ impl Recorder {
         self.pending.push(b'\n');
     }
 
-    /// Writes the pending lines. `ledger` covers all records so far. Reports if the trace has become writable or
-    /// unwritable.
+    /// Writes the pending lines. `ledger` covers all records so far. Returns whether the trace has become writable or
+    /// unwritable; `None` if neither.
     pub(crate) fn flush(&mut self, ledger: &Ledger) -> Option<Change> {
         if self.parts.is_none() || (self.pending.is_empty() && !self.wants_state) {
             return None;
@@ -192,7 +192,7 @@ impl Recorder {
         }
     }
 
-    /// Why the trace cannot be written.
+    /// Why the trace cannot be written; `None` if it can.
     pub(crate) fn fault(&self) -> Option<&str> {
         self.failing.as_ref().map(|(cause, _)| cause.as_str())
     }

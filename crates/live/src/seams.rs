@@ -155,7 +155,7 @@ pub struct Usage {
 pub struct DriverError {
     /// What was attempted.
     pub attempted: String,
-    /// The cause, as reported by the system.
+    /// The cause, if the system reported one.
     pub cause: Option<std::io::Error>,
 }
 

@@ -20,9 +20,9 @@ use crate::traffic::{Site, clients};
 pub struct Checked {
     /// Its identity.
     pub identity: Arc<Identity>,
-    /// Its acceptance policy.
+    /// Its acceptance policy; `None` if none is configured.
     pub acceptance: Option<Arc<Acceptance>>,
-    /// TLS for clients, if certificates are configured.
+    /// TLS for clients; `None` if no certificates are configured.
     pub tls: Option<Arc<ServerConfig>>,
 }
 

@@ -17,7 +17,7 @@ pub struct Mistake {
     pub message: String,
     /// Its range of bytes in the text; `None` if it has no position.
     pub span: Option<Range<usize>>,
-    /// How the user can fix it.
+    /// How the user can fix it, if a hint is known.
     pub hint: Option<String>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Positions<'a> {
     }
 
     /// The span of a value, by a path of keys and list positions. For a missing value, the span of its nearest
-    /// ancestor.
+    /// ancestor; `None` if it has none, or the text is not TOML.
     pub(crate) fn span(&self, path: &[&str]) -> Option<Range<usize>> {
         let table = self.table.as_ref()?;
         let mut span = None;

@@ -109,7 +109,7 @@ pub(crate) struct Memory {
 #[derive(Default)]
 struct Remembered {
     requests: Vec<RequestFact>,
-    /// The knowledge of its agent at the last decision.
+    /// The knowledge of its agent at the last decision; `None` before the first.
     knowledge: Option<Arc<Knowledge>>,
     decisions: VecDeque<Value>,
 }

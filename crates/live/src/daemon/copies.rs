@@ -43,7 +43,7 @@ struct Copy {
     state: CopyState,
     address: Option<SocketAddr>,
     protocol: Protocol,
-    /// The shape of the copy's last task: see [`Task::shape`].
+    /// The shape of the copy's last task, if it had one: see [`Task::shape`].
     shape: Option<u32>,
     /// Its state in the data plane, created whenever it becomes healthy.
     backend: Arc<Backend>,
@@ -219,12 +219,12 @@ impl Copies {
         Some(copy.backend.counts.drain())
     }
 
-    /// The state of a copy.
+    /// The state of a copy; `None` if the copy is unknown.
     pub(crate) fn state(&self, workload: WorkloadId) -> Option<CopyState> {
         self.table().get(&workload).map(|copy| copy.state)
     }
 
-    /// The copy of an instance, for operators.
+    /// The state and resource usage of a copy, for operators; `None` if the copy is unknown.
     pub(crate) fn status(&self, workload: WorkloadId) -> Option<CopyStatus> {
         let table = self.table();
         let copy = table.get(&workload)?;

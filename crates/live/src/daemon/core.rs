@@ -58,7 +58,7 @@ pub(crate) struct Core {
     pub(crate) up: BTreeMap<NodeId, u64>,
     /// Effects that were not performed yet.
     stream: VecDeque<Effect>,
-    /// Why the journal cannot be written, and when the write is retried.
+    /// Why the journal cannot be written, and when the write is retried; `None` if it can be written.
     pub(crate) stalled: Option<(Fault, Instant)>,
     /// Events of copies while the journal could not be written.
     deferred: Vec<Input>,

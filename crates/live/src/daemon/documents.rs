@@ -56,7 +56,7 @@ impl Documents {
         Ok(opened)
     }
 
-    /// The host names and path prefixes of an application that this node hosts.
+    /// The host names and path prefixes of an application that this node hosts; `None` if its document cannot be read.
     pub(crate) fn names(&mut self, document: &Arc<[u8]>) -> Option<Arc<Names>> {
         Some(Arc::clone(&self.opened(document).ok()?.names))
     }

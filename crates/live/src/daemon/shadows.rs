@@ -148,7 +148,7 @@ impl Shadows {
         Ok(Some(summary))
     }
 
-    /// Summarises how a shadow has differed so far from the policy in use.
+    /// Summarises how a shadow has differed so far from the policy in use; `None` if the application has no shadow.
     pub(crate) fn summary(&self, application: &ApplicationId) -> Option<Value> {
         self.by_application.get(application).map(|shadow| shadow.summary(application))
     }

@@ -89,7 +89,8 @@ impl EventStream {
     }
 }
 
-/// Takes the data of the first complete event from the buffer; comments and other fields are dropped.
+/// Takes the data of the first complete event from the buffer, without comments and other fields; `None` if no event is
+/// complete.
 fn next_event(buffer: &mut Vec<u8>) -> Option<Vec<u8>> {
     loop {
         let end = buffer.windows(2).position(|pair| pair == b"\n\n")?;

@@ -29,7 +29,7 @@ struct Part {
 pub(super) struct LastLine {
     pub(super) journal: String,
     pub(super) stamp: Stamp,
-    /// The number of its last record of the journal.
+    /// The number of its last record of the journal; `None` if it has none.
     pub(super) number: Option<u64>,
 }
 

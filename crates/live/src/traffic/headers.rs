@@ -101,7 +101,7 @@ pub fn written(id: &Id) -> String {
     written
 }
 
-/// Decodes an id.
+/// Decodes an id; `None` if the text is not an encoded id.
 pub(super) fn read(text: &str) -> Option<Id> {
     if text.len() > ITINERARY_BYTES_MAX {
         return None;
@@ -159,8 +159,8 @@ pub(super) fn strip_hop_by_hop(headers: &mut HeaderMap) {
     }
 }
 
-/// Detects ambiguous framing of a request (request smuggling). The parser rejects most cases; this function rejects the
-/// rest.
+/// Detects ambiguous framing of a request (request smuggling). The parser rejects most cases; this function finds the
+/// rest. Returns the problem; `None` if there is none.
 pub(super) fn framing_fault(headers: &HeaderMap) -> Option<&'static str> {
     if headers.contains_key(TRANSFER_ENCODING) && headers.contains_key(CONTENT_LENGTH) {
         return Some("a request has a content-length or a transfer-encoding, not both");

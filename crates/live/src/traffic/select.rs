@@ -30,7 +30,8 @@ pub(super) fn host(parts: &Parts) -> Result<&str, Failure> {
         .ok_or(Failure::Bad("the host is not a name"))
 }
 
-/// Returns the application of the host name, or else that of the longest matching path prefix.
+/// Returns the application of the host name, or else that of the longest matching path prefix; `None` if neither is
+/// known.
 pub(super) fn application<'a>(routes: &'a Routes, host: &str, path: &str) -> Option<&'a ApplicationId> {
     let by_host = if host.bytes().any(|byte| byte.is_ascii_uppercase()) {
         routes.hosts.get(&host.to_ascii_lowercase())

@@ -39,8 +39,8 @@ pub(super) fn is_wanted(parts: &Parts) -> bool {
     parts.method == Method::CONNECT || upgrade(parts).is_some()
 }
 
-/// Returns the protocol that an HTTP/1.1 client wants to switch to. Upgrades to HTTP/2 are not tunnels: clients
-/// negotiate HTTP/2 in TLS or use it from the start.
+/// Returns the protocol that an HTTP/1.1 client wants to switch to; `None` for an ordinary request. Upgrades to HTTP/2
+/// are not tunnels: clients negotiate HTTP/2 in TLS or use it from the start.
 fn upgrade(parts: &Parts) -> Option<&str> {
     if parts.version != Version::HTTP_11 {
         return None;

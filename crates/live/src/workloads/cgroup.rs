@@ -44,7 +44,7 @@ pub enum Enforcer {
 /// The control groups of a node. The groups of its workloads are their children.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Cgroups {
-    /// The directory of our groups, for each controller.
+    /// For each controller, the directory of our groups; `None` if the system does not permit groups.
     memory: Option<Base>,
     pids: Option<Base>,
     cpu: Option<Base>,
@@ -68,7 +68,7 @@ pub(super) struct Groups {
     /// The files into which a process writes its id to join.
     pub(super) members: Vec<PathBuf>,
     pub(super) enforcement: Vec<Enforcement>,
-    /// The memory limit that the process must set for itself.
+    /// The memory limit that the process must set for itself, if no control group enforces one.
     pub(super) rlimit_memory_bytes: Option<u64>,
     pub(super) rlimit_open_files_max: Option<u64>,
 }

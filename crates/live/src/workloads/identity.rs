@@ -107,7 +107,8 @@ impl Stat {
     }
 }
 
-/// Returns all living processes of a session, and all living processes of any session whose environment has the mark.
+/// Returns all living processes of the session, if one is given, and all living processes of any session whose
+/// environment has the mark.
 ///
 /// The mark is the value of [`MARK`]. Only processes that this user may inspect are found.
 pub(super) fn marked(mark: &str, session: Option<i32>) -> Vec<Process> {

@@ -39,7 +39,7 @@ pub struct StartRecord {
     pub port: u16,
     /// How its limits are enforced.
     pub enforcement: Vec<Enforcement>,
-    /// How it is run: see [`Task::shape`](crate::seams::Task::shape).
+    /// How it is run: see [`Task::shape`](crate::seams::Task::shape). `None` in records of older versions.
     #[serde(default)]
     pub shape: Option<u32>,
 }
