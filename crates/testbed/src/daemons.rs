@@ -173,7 +173,7 @@ impl Drop for Daemons {
     }
 }
 
-/// Kills all descendants of this process and reaps its children. Returns whether there were any.
+/// Kills all descendants of this process and reaps its children. Returns whether there were any descendants.
 fn sweep() -> bool {
     let own = std::process::id().cast_signed();
     let found = descendants(own);
@@ -207,7 +207,7 @@ fn descendants(root: i32) -> Vec<i32> {
     found.split_off(1)
 }
 
-/// Parses `node ID: links A, clients B, operators C`.
+/// Parses `node ID: links A, clients B, operators C`; `None` for any other line.
 fn parse(line: &str) -> Option<Listens> {
     let mut found = [None; 3];
     for (slot, word) in found.iter_mut().zip(["links ", "clients ", "operators "]) {

@@ -11,7 +11,7 @@ use crate::clients::Tally;
 use crate::plan::Plan;
 use crate::summary::{Percentiles, late_share};
 
-/// The approximate number of recent requests of an application that percentiles cover.
+/// How many of the latest kept response times of an application the percentiles cover.
 const RECENT: usize = 500;
 
 /// The data of a colony for a dashboard.

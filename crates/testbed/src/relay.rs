@@ -49,7 +49,7 @@ impl Relays {
         Ok(relays)
     }
 
-    /// The address at which a node reaches a neighbour.
+    /// The address at which a node reaches a neighbour; `None` if they are not linked.
     pub(crate) fn address(&self, plan: &Plan, from: usize, to: usize) -> Option<SocketAddr> {
         plan.links.iter().zip(&self.addresses).find_map(|(link, (to_b, to_a))| match (link.a, link.b) {
             (a, b) if (a, b) == (from, to) => Some(*to_b),
