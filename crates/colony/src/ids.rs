@@ -23,7 +23,7 @@ pub struct TransferId {
     pub counter: u32,
 }
 
-/// The id of one running copy of an application on a node, created by that node.
+/// The id of one copy of an application on a node, created by that node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkloadId {
     /// The boot of the node that created the copy.

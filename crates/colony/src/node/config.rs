@@ -21,7 +21,7 @@ pub struct Config {
     pub acceptance: Option<Arc<Acceptance>>,
     /// Applications that its agents know in addition to those hosted on it. In a simulated world, all applications.
     pub catalogue: Vec<Arc<Descriptor>>,
-    /// The budget of one decision of a policy.
+    /// The budget of one evaluation of a policy: inferences, memory and output.
     pub budget: Budget,
     /// Periods and timeouts.
     pub timing: Timing,

@@ -1,4 +1,5 @@
-//! The commands of operators.
+//! Handles the commands of operators: deploy, undeploy, update, rollback, pin, unpin, migrate, and declare a journal
+//! lost.
 
 use std::sync::Arc;
 

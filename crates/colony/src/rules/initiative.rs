@@ -1,4 +1,4 @@
-//! Owners with initiative: which instances the owner of a node evicts or shrinks.
+//! The owner's initiative: which instances the policy of a node's owner evicts or shrinks.
 
 use mario_domain::{Application, FlavourIndex, Hardware, InstanceId, Wakefulness};
 use mario_policy::{Acceptance, AcceptanceFailure, Eviction, Initiative, ManagerView, Shrink};

@@ -1,4 +1,4 @@
-//! The invariants of the transfer, checked from outside.
+//! The invariants of the transfer, checked over all nodes of a world at once.
 
 use std::collections::BTreeMap;
 

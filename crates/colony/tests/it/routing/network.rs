@@ -102,7 +102,7 @@ pub struct Network {
     pub links: Vec<Link>,
     adjacent: Vec<Vec<usize>>,
     pub applications: Vec<ApplicationId>,
-    /// The nodes of the instances of each application, according to the journals.
+    /// For each application, its instances, with the node and the epoch of each, according to the journals.
     pub hosts: Vec<BTreeMap<InstanceId, (usize, Epoch)>>,
     sessions: u64,
     instances: i64,
