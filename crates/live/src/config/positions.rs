@@ -1,4 +1,4 @@
-//! Maps values of a TOML text to their positions.
+//! The errors in a configuration, with the positions of the wrong values in its TOML text.
 
 use std::error::Error;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Answers to operators.
+//! Handles the requests of operators: queries, and commands whose answers wait until their records are on disk.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -36,7 +36,8 @@ use crate::recorder::{Change, Recorder};
 /// The retry interval of a failed write.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// How many queued events are handled after the first one, before their records are written together (group commit).
+/// The maximum number of queued events that are handled after the first one, before the records of all of them are
+/// written together (group commit).
 const BATCH_MAX: usize = 256;
 
 pub(crate) struct Core {

@@ -1,4 +1,4 @@
-//! Records and reports as lines of a part.
+//! Converts journal records and reports to lines of the node's part of the trace.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Lock-free counts of the client requests of a copy, by last hop and latency.
+//! Counts the client requests of a copy by last hop and latency, without a lock.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

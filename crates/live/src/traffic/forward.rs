@@ -114,7 +114,7 @@ impl Forwarder {
         &self.totals
     }
 
-    /// Answers a request of a client of this node.
+    /// Answers a request that a client sent to this node.
     pub async fn serve_client(&self, request: Request<Incoming>) -> Response<Body> {
         self.totals.ingress.fetch_add(1, Ordering::Relaxed);
         let (mut parts, incoming) = request.into_parts();

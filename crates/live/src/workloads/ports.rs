@@ -1,4 +1,4 @@
-//! Ports for workloads.
+//! Allocates the ports on which workloads listen.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, TcpListener};
