@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 use crate::plan::Plan;
 
-/// The capacity of the buffer of one direction of a connection, in chunks.
+/// The capacity of a connection's buffer in each direction, in chunks.
 const CHUNKS: usize = 64;
 /// The largest chunk.
 const CHUNK_BYTES: usize = 16 << 10;
