@@ -6,8 +6,8 @@
 //! :- remembers(inhibited, 10).
 //! ```
 //!
-//! Agents store only what is declared. The declarations are directives in the text, so that a policy cannot be
-//! separated from its assumptions about its memory.
+//! Agents store only what is declared, and their age if the policy reads `age/2`. The declarations are directives in
+//! the text, so that a policy cannot be separated from its assumptions about its memory.
 
 use mario_prolog::{LoadError, Loaded, Meaning, Place, Problem, SourceTree, TreeKind};
 

@@ -25,7 +25,7 @@ const PREDICATE_BYTES: usize = 2 * (size_of::<DynamicPredicate>() + 64);
 
 /// A clause that a goal tries.
 pub(crate) struct Found {
-    /// `Head :- Body`.
+    /// `Head :- Body`, or a rule with `=>`.
     pub(crate) term: Arc<StoredTerm>,
     pub(crate) position: Position,
     /// The position of the next clause to try, if there is one.

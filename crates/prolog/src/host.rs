@@ -42,7 +42,8 @@ impl Value<'_> {
 }
 
 impl Store {
-    /// A dereferenced term as a value that a host can search for: an atom or a number; otherwise `None`.
+    /// A dereferenced term as a value that a host can search for: an atom, a small integer or a float; otherwise
+    /// `None`.
     #[inline]
     pub(crate) fn searchable(&self, term: Term) -> Option<Value<'static>> {
         match term.tag() {

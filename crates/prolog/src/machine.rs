@@ -39,7 +39,7 @@ use memory::Longest;
 pub(crate) use run::{Entry, prelude};
 use std::sync::Arc;
 
-/// The header words of an environment.
+/// The number of header words of an environment.
 const FRAME: usize = 2;
 /// The initial number of words of the environment stack.
 const FIRST_ENVIRONMENTS: usize = 1024;

@@ -16,8 +16,8 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Debug)]
 pub enum Meaning {
     /// Clauses of the program's text, and those that its directives asserted, in order. Each is `Head :- Body`, with
-    /// `true` as the body of a fact. All occurrences of a variable in a clause have the same name. Their spans are
-    /// empty, because they do not refer to a text.
+    /// `true` as the body of a fact. All occurrences of a variable in a clause have the same name. The spans of the
+    /// trees are empty, because they do not refer to a text.
     Clauses(Vec<Tree>),
     /// Facts that the host supplies with each query.
     Relation,

@@ -150,8 +150,8 @@ impl Meter {
         self.resume();
     }
 
-    /// Charges the allowance with the inferences since the last charge, if they are at least `at_least`. Returns
-    /// whether the allowance is not used up.
+    /// Charges the allowance with the inferences since the last charge, if they are at least `at_least`. Returns false
+    /// if the allowance is used up.
     fn charge(&mut self, at_least: u64) -> bool {
         let Some(allowance) = &self.allowance else { return true };
         let used = self.inferences + self.exits / EXITS_PER_INFERENCE - self.charged;

@@ -22,7 +22,7 @@ pub enum Outcome {
     NoMore,
     /// An exception that the program did not catch.
     Exception(Exception),
-    /// Part of the budget ran out.
+    /// This resource of the budget ran out.
     Exhausted(Resource),
     /// The program called `halt/0,1` with this status.
     Halted(i32),
@@ -31,12 +31,12 @@ pub enum Outcome {
 /// An uncaught exception.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Exception {
-    /// The ball as text, as `print_message` would quote it.
+    /// The exception term (ball) as text, as `writeq/1` writes it.
     pub text: String,
     pub(crate) ball: StoredTerm,
 }
 
-/// An argument of a goal that a host passes without text.
+/// An argument of a goal that a host calls by name with [`Machine::ask`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Argument<'a> {
     /// A value.

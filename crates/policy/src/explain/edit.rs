@@ -238,8 +238,9 @@ impl Situation {
         found
     }
 
-    /// For a failed comparison with `>` or `>=`: situations in which all rates (or all latencies) of the instance above
-    /// its right side are lowered to that value. Lowering one fact at a time would need one change per fact.
+    /// For a comparison with `>` or `>=`: situations in which all rates (or all latencies) of the instance that exceed
+    /// its right side are lowered to it, or for `>=` to one less. Lowering one fact at a time would need one change per
+    /// fact.
     fn lowered(&self, comparison: &Comparison, instance: Constant) -> Vec<Situation> {
         let limit = match &*comparison.operator {
             ">" => comparison.right,

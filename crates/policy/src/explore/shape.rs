@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 /// A tree of nodes, numbered from 0, with its distances.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Shape {
-    /// Indexed by node.
+    /// The neighbours of each node, sorted.
     pub(super) neighbours: Vec<Vec<usize>>,
-    /// The number of links between two nodes.
+    /// The number of links between each two nodes.
     pub(super) hops: Vec<Vec<usize>>,
 }
 

@@ -5,7 +5,7 @@ use mario_prolog::{Table, Value};
 
 use super::{Constant, KnowledgeBase, quantity, rows};
 
-/// The past: empty unless the policy declares with `remembers/2` what it looks back on.
+/// The past: empty unless the policy looks back, which it declares with `remembers/2`, or reads `age/2`.
 #[derive(Clone, Debug)]
 pub(super) struct History {
     pub(super) earlier: Table,

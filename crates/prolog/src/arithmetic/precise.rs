@@ -22,7 +22,7 @@ fn sum(a: f64, b: f64) -> Pair {
     Pair { high, low: (a - (high - part)) + (b - part) }
 }
 
-/// The exact sum of two floats; `a` must be the larger one, or zero.
+/// The exact sum of two floats; `a` must be zero or have the larger absolute value.
 fn quick_sum(a: f64, b: f64) -> Pair {
     let high = a + b;
     Pair { high, low: b - (high - a) }
@@ -149,7 +149,7 @@ pub(super) fn pow(base: f64, exponent: f64) -> f64 {
         return libm::pow(base, exponent);
     }
     let logarithm = log_of(base.abs());
-    // Larger products overflow when they are split, and the result overflows, too.
+    // Larger products overflow when they are split, and the result is infinite or zero anyway.
     let size = if (logarithm.high * exponent).abs() > 1000.0 {
         if (logarithm.high > 0.0) == (exponent > 0.0) { f64::INFINITY } else { 0.0 }
     } else {

@@ -44,7 +44,7 @@ fn divert(core: &mut Core) -> Solved {
     Ok(true)
 }
 
-/// Returns the diverted text as a string.
+/// Ends the innermost diversion of output, and unifies `text` with the diverted text as a string.
 fn end_diversion(core: &mut Core, text: Term) -> Solved {
     let collected = core.output.end_diversion();
     let string = core.store.string(&collected);

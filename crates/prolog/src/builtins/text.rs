@@ -32,7 +32,7 @@ use num_bigint::Sign;
 pub(crate) const TABLES: &[&[Builtin]] =
     &[case::TABLE, concat::TABLE, convert::TABLE, join::TABLE, length::TABLE, numbers::TABLE, split::TABLE, sub::TABLE];
 
-/// Which terms count as text. Atoms and strings always do, except in [`Accept::List`].
+/// Which terms count as text. Strings always do, and atoms except in [`Accept::List`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Accept {
     /// Atoms and strings.
@@ -192,7 +192,7 @@ pub(crate) enum Kind {
     Characters,
 }
 
-/// Memory of an atom in addition to its name, as [`Atoms`](crate::symbols::Atoms) counts it.
+/// Memory that must be free for a new atom, in addition to its name, which is stored twice.
 const ATOM_OVERHEAD_BYTES: usize = 64;
 
 /// Cost of an atom that did not exist before: its name is stored twice, and freed at the end of the query.
@@ -225,7 +225,7 @@ impl Kind {
     pub(crate) fn make_list(self, core: &mut Core, text: &str, tail: Term) -> Solved<Term> {
         let count = text.chars().count();
         reserve(core, 16 * count)?;
-        // Each character needs a lookup in the atom table.
+        // A character, unlike a code, needs a lookup in the atom table.
         core.store.charge(count as u64 * if self == Kind::Characters { 8 } else { 2 })?;
         let items: Vec<Term> = match self {
             Kind::Characters => text.chars().map(|character| Term::atom(core.atoms.character(character))).collect(),

@@ -34,8 +34,8 @@ pub(crate) fn is_unfoldable(store: &Store, stored: &StoredTerm, clause: Term) ->
         && arguments.iter().all(|term| term.has_tag(Tag::Ref) && seen.insert(*term))
 }
 
-/// Replaces calls of unfoldable predicates in the body. `redefined` are the predicates that the program defines. Calls
-/// of these are left unchanged, even if there is a control construct of the same name.
+/// Replaces calls of unfoldable predicates in the body. `redefined` tells whether the program defines a predicate. If
+/// it defines `aggregate_all/3`, calls of that are left unchanged, because their arguments need not be goals.
 pub(crate) fn unfold(
     store: &mut Store,
     unfoldable: &Unfoldable,

@@ -26,7 +26,7 @@ const CLAUSE_BYTES: usize = 176;
 /// A clause of a dynamic predicate.
 #[derive(Clone, Debug)]
 pub(crate) struct DynamicClause {
-    /// `Head :- Body`.
+    /// `Head :- Body`, or a rule with `=>`.
     pub(crate) term: Arc<StoredTerm>,
     pub(crate) position: Position,
     /// The index key of the first argument.
@@ -353,7 +353,7 @@ pub(crate) struct Matching<'a> {
     generation: Generation,
     /// The number of clauses visited.
     pub(super) visited: usize,
-    /// The entries of indexes built for this goal.
+    /// The number of entries of the indexes that were built for this goal.
     pub(super) index_entries: usize,
 }
 

@@ -111,7 +111,7 @@ impl Machine {
         false
     }
 
-    /// Restores the state of the machine when the choice point was created.
+    /// Restores the machine to its state when the choice point was created.
     #[inline]
     pub(super) fn restore(&mut self, choice: &Choice) {
         let store = &mut self.core.store;
@@ -136,7 +136,7 @@ impl Machine {
         self.x[..count].copy_from_slice(&self.saved[start..start + count]);
     }
 
-    /// A word saved after the arguments of the newest choice point.
+    /// A word that was saved after the arguments of a choice point.
     pub(super) fn saved_word(&self, choice: &Choice, index: usize) -> u64 {
         self.saved[choice.saved as usize + choice.argument_count as usize + index].0
     }

@@ -50,7 +50,8 @@ impl Core {
 }
 
 impl Machine {
-    /// Called after a cut to `height`. Wakes the cleanups of goals whose choice points were dropped.
+    /// Called after a cut to `height`. Wakes the cleanups of goals whose choice points were dropped; returns whether
+    /// there were any.
     #[cold]
     pub(super) fn wake_cleanups(&mut self, height: usize) -> bool {
         let mut woken = false;

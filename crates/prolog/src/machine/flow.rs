@@ -10,7 +10,7 @@ use crate::instruction::{FAIL, Instruction, Label};
 use crate::meter::Resource;
 use crate::program::{Definition, Program};
 
-/// The number of alternatives tried between two checks of the budgets.
+/// The number of clause exits and alternatives between two checks of the budgets.
 const EXITS_PER_CHECK: u64 = 1 << 12;
 
 impl Machine {

@@ -16,9 +16,10 @@ use crate::store::{Marks, Store};
 use crate::term::Term;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The minimum number of cells for a collection: 8 MiB. A policy decision takes a few kilobytes.
+/// The first collection is due at this number of cells (8 MiB), or at half of the heap budget if that is less. A policy
+/// decision takes a few kilobytes.
 const CELLS_MIN: usize = 1 << 20;
-/// The minimum length of the trail for a collection.
+/// The first collection is due at this length of the trail, or at half of its budget if that is less.
 const TRAIL_MIN: usize = 1 << 18;
 /// Between two collections, the store grows by 1/2 of its live cells, if the heap budget allows it.
 const GROWTH: usize = 2;

@@ -56,7 +56,7 @@ impl Store {
         self.unify_pointers(a, b, OccursCheck::Yes)
     }
 
-    /// Unifies two different terms of the same kind that are not atomic words.
+    /// Unifies two different bound terms. Fails for two words without cells, such as different atoms.
     fn unify_pointers(&mut self, a: Term, b: Term, occurs: OccursCheck) -> bool {
         let base = self.frames.len();
         let unified = match self.parts_to_unify(a, b) {

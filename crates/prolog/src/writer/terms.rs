@@ -68,7 +68,7 @@ pub(super) enum Progress {
 
 /// Steps between two checks of the budget.
 const STRIDE: usize = 256;
-/// Cost of a step, and of a byte of text.
+/// Cost of a step in cells walked, and the number of bytes of text that cost one cell.
 const STEP_CELLS: u64 = 3;
 const BYTES_PER_CELL: u64 = 2;
 /// The length up to which an atomic term is free of charge: the cost of the call covers it.

@@ -217,7 +217,8 @@ impl Emitter<'_> {
         self.assign(register, result)
     }
 
-    /// Emits a check of the result of `findall/3` before the goal runs, unless the result is a fresh variable.
+    /// Emits a check of the result of `findall/3` before the goal runs, unless the result is a fresh variable or a
+    /// list.
     pub(super) fn check_result_list(&mut self, result: Term) -> Written {
         let term = self.store.deref(result);
         if term.is_variable() && !self.state.seen[self.analysis.ids[&term.address()]] || term.has_tag(Tag::Lis) {
