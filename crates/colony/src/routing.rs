@@ -11,7 +11,7 @@
 //! | a session with a neighbour begins, after both hellos | [`RouterInput::LinkUp`] |
 //! | the quantised latency of its link changes | [`RouterInput::LinkCost`] |
 //! | the session ends | [`RouterInput::LinkDown`] |
-//! | an instance that is owned or in custody has a healthy copy, or sleeps | [`RouterInput::Hosted`], and then [`RouterInput::Named`] |
+//! | an instance, owned or in custody, is healthy or sleeps | [`RouterInput::Hosted`], then [`RouterInput::Named`] |
 //! | a record `Undeployed` is on disk, and the copy drains | [`RouterInput::Leaving`] |
 //! | a record `Gone` is on disk, or a copy has drained or died | [`RouterInput::Unhosted`] |
 //! | [`Router::next_timeout`] has come | [`RouterInput::Timeout`] |
