@@ -41,7 +41,7 @@ const parts = {
   }),
   legend: h("div", { class: "legend", "aria-label": "Legend" }),
   happened: h("p", { class: "happened", role: "status" }),
-  links: h("div", { class: "table", tabindex: 0, role: "region", "aria-label": "Table of links" }),
+  links: h("div", { class: "table panel", tabindex: 0, role: "region", "aria-label": "Table of links" }),
 };
 
 function build() {
@@ -108,7 +108,6 @@ function pick(picked) {
 
 /** @param {Snapshot} picture */
 function showPicture(picture) {
-  // Sorted by name, so that each application keeps its colour.
   picture.applications.sort((one, other) => compareIds(one.id, other.id));
   picture.nodes.sort((one, other) => compareIds(one.id, other.id));
   view.picture = picture;
@@ -370,8 +369,7 @@ function follow() {
     if (!isResumed) parts.log.clear();
   });
   on("picture", showPicture);
-  on("history", (points) => parts.applications.setHistory(points));
-  on("sample", (point) => parts.applications.add(point));
+  on("sample", () => parts.applications.refresh());
   on("happened", happened);
   on("alive", () => {});
 }

@@ -46,7 +46,7 @@ class Log {
         label,
       ),
     );
-    this.list = h("ol", { class: "judgements log-list", tabindex: 0, "aria-label": "What happened" });
+    this.list = h("ol", { class: "judgements log-list panel", tabindex: 0, "aria-label": "What happened" });
     this.more = h("p", { class: "hint" });
     this.element = h(
       "div",

@@ -253,7 +253,7 @@ class ColonyMap {
         s("rect", { x: -side / 2, y: -side / 2, width: side, height: side, rx: 3, style: `fill:${colour}` }),
         s(
           "text",
-          { y: 4, "font-size": 11, style: `fill:${applicationInk(placeOf(picture, instance.application))}` },
+          { y: 4, "font-size": 11, style: `fill:${applicationInk(colourIndexOf(picture, instance.application))}` },
           shortName(instance.application ?? "?"),
         ),
       );
@@ -370,9 +370,8 @@ function shortName(id) {
  * @param {Snapshot} picture
  * @param {string | null} application
  */
-function placeOf(picture, application) {
-  const place = picture.applications.findIndex(({ id }) => id === application);
-  return Math.max(0, place);
+function colourIndexOf(picture, application) {
+  return picture.applications.find(({ id }) => id === application)?.colour ?? 0;
 }
 
 /**
@@ -380,7 +379,7 @@ function placeOf(picture, application) {
  * @param {string | null} application
  */
 function colourOf(picture, application) {
-  return applicationColour(placeOf(picture, application));
+  return applicationColour(colourIndexOf(picture, application));
 }
 
 /** @param {unknown} rate */

@@ -18,9 +18,8 @@ type Verdict = { time_ms: number; is_accepted: boolean; text: string };
 type Picked = { node?: string; instance?: string };
 type Choose = (picked: Picked | null) => void;
 
-/** The box inside the axes of a chart, and the size of the chart. */
-type Box = { left: number; top: number; right: number; bottom: number; width: number; height: number };
-type Scale = (value: number) => number;
+/** A chart on the page. */
+type ChartCard = { plot: HTMLElement; element: HTMLElement; caption: HTMLElement };
 
 /** The box of a node on the map. */
 type NodeBox = {

@@ -90,7 +90,6 @@ impl Hub {
         let mut first = vec![
             frame("hello", None, &json!({ "name": self.name, "is_resumed": last.is_some() })),
             frame("picture", None, &picture.snapshot(now_ms())),
-            frame("history", None, &picture.history()),
         ];
         first.extend(picture.events(last).map(|colony_event| self.event_frame(colony_event)));
         (first, news)
@@ -104,7 +103,7 @@ impl Hub {
     }
 }
 
-/// Sends a snapshot when something has changed, and a point of the time series at regular intervals.
+/// Sends a snapshot when something has changed. Adds a point to the time series at regular intervals, and announces it.
 pub(crate) async fn publish(hub: Arc<Hub>) {
     let mut ticks = interval(SAMPLE_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -118,8 +117,10 @@ pub(crate) async fn publish(hub: Arc<Hub>) {
                 }
             }
             _ = ticks.tick() => {
-                let sample = hub.picture().sample(now_ms());
-                let _ = hub.news.send(frame("sample", None, &sample));
+                let now_ms = now_ms();
+                hub.picture().sample(now_ms);
+                // Pages ask for charts of their own width.
+                let _ = hub.news.send(frame("sample", None, &json!({ "time_ms": now_ms })));
             }
         }
     }

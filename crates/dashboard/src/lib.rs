@@ -50,8 +50,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch as cell;
 use tokio::task::JoinSet;
 
+pub use mario_page::server::Limits;
 pub use picture::Picture;
-pub use server::Limits;
 
 use hub::Hub;
 
@@ -147,5 +147,5 @@ pub async fn serve_picture(picture: Picture, listener: TcpListener, stop: impl F
 }
 
 #[cfg(test)]
-#[path = "../../experiments/tests/page/declarations.rs"]
+#[path = "../../page/tests/page/declarations.rs"]
 mod declarations;

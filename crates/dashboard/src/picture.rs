@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** its memory is bounded, whatever nodes send.
 
+mod charts;
 mod event;
 mod history;
 mod problems;
@@ -184,15 +185,25 @@ impl Picture {
         self.events.iter().filter(move |colony_event| colony_event.number > after.unwrap_or(0))
     }
 
-    /// Adds a point to the time series, and returns it.
-    pub fn sample(&mut self, now_ms: u64) -> Value {
+    /// Adds a point to the time series.
+    pub fn sample(&mut self, now_ms: u64) {
         let applications = self.applications();
-        self.history.sample(now_ms, applications)
+        self.history.sample(now_ms, applications);
     }
 
     /// The time series.
     pub fn history(&self) -> Value {
         self.history.shown()
+    }
+
+    /// The charts of the time series, drawn for a width in pixels. Charts without data are left out.
+    pub fn charts(&self, width: f64) -> Value {
+        json!(charts::charts(&self.history, &self.colours(), width))
+    }
+
+    /// The data of a chart as CSV; `None` if there is no chart of that name.
+    pub fn chart_csv(&self, name: &str) -> Option<String> {
+        charts::csv(&self.history, name).map(|csv| csv.as_str().to_owned())
     }
 
     /// The problems, worst first.

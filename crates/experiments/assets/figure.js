@@ -1,5 +1,4 @@
-// The figures of the report. They are drawn by the program that wrote the page; this script shows the drawing that fits
-// the width of the page and the reader's choices, and shows tooltips.
+// The figures of the report: shows the drawing that fits the width of the page and the reader's choices.
 
 /** The reader's choices, which apply to the whole page. */
 const chosen = {
@@ -25,28 +24,6 @@ function chosenView({ views }) {
   return views.find(isChosen) ?? views[0];
 }
 
-/**
- * The widest layout that fits the page without making its texts much smaller.
- * @param {View} view
- * @param {number} width
- */
-function fittingLayout({ layouts }, width) {
-  return layouts.findLast((layout) => layout.width <= width * 1.1) ?? layouts[0];
-}
-
-/**
- * Builds an element of a drawing.
- * @param {Drawn} drawn
- * @param {Drawn[]} parts the parts that the layouts of a figure share
- * @returns {SVGElement}
- */
-function built([tag, attributes, ...content], parts) {
-  const children = content.map((child) =>
-    typeof child === "string" ? child : built(typeof child === "number" ? parts[child] : child, parts),
-  );
-  return fill(document.createElementNS(SVG, tag), attributes, children);
-}
-
 /** @param {Figure} described */
 function figure(described) {
   const plot = h("div", { class: "plot" });
@@ -57,16 +34,13 @@ function figure(described) {
   const show = () => {
     const width = Math.floor(plot.clientWidth);
     if (width < 40) return;
-    const view = chosenView(described);
-    const layout = fittingLayout(view, width);
+    const { chart } = chosenView(described);
+    const layout = fittingLayout(chart, width);
     if (layout !== last || !svg) {
       last = layout;
-      svg = /** @type {SVGSVGElement} */ (built(layout.drawing, view.parts));
-      svg.setAttribute("role", "img");
-      svg.setAttribute("aria-label", described.title);
-      svg.style.maxWidth = `${Math.round(layout.width * 1.3)}px`;
-      addTips(svg, layout, view);
+      svg = drawnChart(chart, layout, described.title);
       plot.replaceChildren(svg);
+      scrollable(plot, layout, described.title);
     }
     stack(svg);
   };
@@ -77,6 +51,24 @@ function figure(described) {
   const { name, title, caption, is_wide: isWide, data } = described;
   const table = () => data.find(({ by }) => (by ?? chosen.by) === chosen.by) ?? data[0];
   return card({ name, title, caption, isWide, content: plot, data: () => table().csv, drawing: () => svg });
+}
+
+/**
+ * Lets a drawing that is wider than the page scroll, also with the keyboard.
+ * @param {HTMLElement} plot
+ * @param {Layout} layout
+ * @param {string} title
+ */
+function scrollable(plot, { scrolls }, title) {
+  plot.classList.toggle("scrolls", scrolls);
+  for (const [name, value] of [
+    ["tabindex", "0"],
+    ["role", "region"],
+    ["aria-label", title],
+  ]) {
+    if (scrolls) plot.setAttribute(name, value);
+    else plot.removeAttribute(name);
+  }
 }
 
 /** Redraws all figures according to the choices. */
@@ -117,43 +109,4 @@ function stack(svg) {
 function show(element, isShown) {
   if (isShown) element.removeAttribute("display");
   else element.setAttribute("display", "none");
-}
-
-/**
- * Shows the tooltip of the mark under the pointer, or of the position along the horizontal axis.
- * @param {SVGSVGElement} svg
- * @param {Layout} layout
- * @param {View} view
- */
-function addTips(svg, { width, hover }, { tips, edges: values }) {
-  svg.addEventListener("pointermove", (event) => {
-    const tip = event.target instanceof Element ? event.target.getAttribute("data-tip") : null;
-    if (tip) tooltip.show(event, tip.split("\n"));
-    else if (!hover) tooltip.hide();
-  });
-  svg.addEventListener("pointerleave", tooltip.hide);
-  if (!hover) return;
-  const { top, bottom, zero, factor } = hover;
-  const edges = values.map((value) => zero + factor * value);
-  const [left, right] = [edges[0], edges[edges.length - 1]];
-  const guide = s("line", { class: "guide", y1: top, y2: bottom, visibility: "hidden" });
-  const area = s("rect", { x: left, y: top, width: right - left, height: bottom - top, class: "hover-area" });
-  area.addEventListener("pointermove", (event) => {
-    const frame = svg.getBoundingClientRect();
-    const at = ((event.clientX - frame.left) / frame.width) * width;
-    const place = Math.max(
-      0,
-      edges.findLastIndex((edge, nth) => nth < tips.length && edge <= at),
-    );
-    const middle = String((edges[place] + edges[place + 1]) / 2);
-    guide.setAttribute("x1", middle);
-    guide.setAttribute("x2", middle);
-    guide.setAttribute("visibility", "visible");
-    tooltip.show(event, tips[place].split("\n"));
-  });
-  area.addEventListener("pointerleave", () => {
-    guide.setAttribute("visibility", "hidden");
-    tooltip.hide();
-  });
-  svg.append(guide, area);
 }

@@ -12,23 +12,24 @@ function flavourOf(run, instance, flavour) {
 
 /**
  * @param {Replayed} run
- * @param {number | string | null} target
+ * @param {number | string | undefined} target
  */
 function targetName(run, target) {
-  if (target === -1) return "its own node";
+  if (target === undefined) return "its own node";
   return typeof target === "number" ? run.nodes.ids[target] : `${target}, which no node is called`;
 }
 
 /**
+ * An operation and its target in words.
  * @param {Replayed} run
- * @param {[operation: number, target: number | string | null]} wish
+ * @param {Wanted} wanted
  */
-function wishText(run, [operation, target]) {
+function wantedText(run, { operation, target }) {
   const word = OPERATIONS[operation];
   if (word === "adapt") return `adapt to ${target}`;
   return ["undeploy", "sleep", "wake"].includes(word)
     ? word
-    : `${word} ${word === "replicate" && target === -1 ? "on" : "to"} ${targetName(run, target)}`;
+    : `${word} ${word === "replicate" && target === undefined ? "on" : "to"} ${targetName(run, target)}`;
 }
 
 /**
@@ -40,61 +41,56 @@ function wishText(run, [operation, target]) {
  */
 function judgementText(history, { event, from }, instance) {
   const { run } = history;
-  const [, code, first, second, third, fourth] = event;
   const name = (/** @type {number} */ place) => run.replay.instances[place][0];
   const node = (/** @type {number} */ place) => run.nodes.ids[place];
-  switch (code) {
-    case EVENT.deployed:
-      return ["deploy", `deployed on ${node(second)}`];
-    case EVENT.migrate:
-      return [
-        "migrate",
-        `migrate from ${node(from)} to ${node(second)} accepted${third >= 0 ? `, as ${name(third)}` : ""}`,
-      ];
-    case EVENT.replicate:
-      return instance === third
-        ? ["replicate", `appeared on ${node(second)} as a replica of ${name(first)}`]
-        : ["replicate", `replicate to ${node(second)} accepted: ${name(third)} appeared`];
-    case EVENT.adapt:
-      return ["adapt", `runs as ${flavourOf(run, first, second)}`];
-    case EVENT.undeploy:
+  const reason = (/** @type {number} */ place) => run.replay.reasons[place][2];
+  const refused = (/** @type {number} */ place) => `${run.replay.reasons[place][0]}: ${reason(place)}`;
+  switch (event.kind) {
+    case "deployed":
+      return ["deploy", `deployed on ${node(event.node)}`];
+    case "migrate": {
+      const as = event.renamed === undefined ? "" : `, as ${name(event.renamed)}`;
+      return ["migrate", `migrate from ${node(from)} to ${node(event.node)} accepted${as}`];
+    }
+    case "replicate":
+      return instance === event.replica
+        ? ["replicate", `appeared on ${node(event.node)} as a replica of ${name(event.instance)}`]
+        : ["replicate", `replicate to ${node(event.node)} accepted: ${name(event.replica)} appeared`];
+    case "adapt":
+      return ["adapt", `runs as ${flavourOf(run, event.instance, event.flavour)}`];
+    case "undeploy":
       return ["undeploy", `undeploy from ${node(from)} accepted`];
-    case EVENT.evicted:
-      return ["evicted", `evicted by the owner of ${node(from)}: ${run.replay.reasons[second][2]}`];
-    case EVENT.shrunk:
-      return [
-        "shrunk",
-        `shrunk to ${flavourOf(run, first, second)} by the owner of ${node(from)}: ${run.replay.reasons[third][2]}`,
-      ];
-    case EVENT.announced:
-      return [
-        "evicted",
-        `told to leave ${node(from)} within ${plural(second, "evaluation")}: ${run.replay.reasons[third][2]}`,
-      ];
-    case EVENT.sleep:
+    case "evicted":
+      return ["evicted", `evicted by the owner of ${node(from)}: ${reason(event.reason)}`];
+    case "shrunk": {
+      const flavour = flavourOf(run, event.instance, event.flavour);
+      return ["shrunk", `shrunk to ${flavour} by the owner of ${node(from)}: ${reason(event.reason)}`];
+    }
+    case "announced": {
+      const within = plural(event.evaluations, "evaluation");
+      return ["evicted", `told to leave ${node(from)} within ${within}: ${reason(event.reason)}`];
+    }
+    case "sleep":
       return ["sleep", `sleeps on ${node(from)}`];
-    case EVENT.wake:
+    case "wake":
       return ["wake", `wakes on ${node(from)}`];
-    case EVENT.woken:
+    case "woken":
       return ["wake", `woken on ${node(from)} by a client request`];
-    case EVENT.notWoken: {
-      const [manager, , words] = run.replay.reasons[second];
-      return ["inhibited", `a client request was not let wake it by ${manager}: ${words}`];
+    case "notWoken":
+      return ["inhibited", `a client request was not let wake it by ${refused(event.reason)}`];
+    case "inhibited": {
+      // The target of an operation may be no node, such as a flavour.
+      const wanted = event.target === undefined ? OPERATIONS[event.operation] : wantedText(run, event);
+      return ["inhibited", `${wanted} inhibited by ${refused(event.reason)}`];
     }
-    case EVENT.inhibited: {
-      const [manager, , words] = run.replay.reasons[fourth];
-      return ["inhibited", `${wishText(run, [second, third])} inhibited by ${manager}: ${words}`];
-    }
-    case EVENT.deployInhibited: {
-      const [manager, , words] = run.replay.reasons[third];
-      return ["inhibited", `deploy of ${run.applications[first].id} inhibited by ${manager}: ${words}`];
-    }
-    case EVENT.nodeDown:
-      return ["undeploy", `${node(first)} went down`];
-    case EVENT.nodeUp:
-      return ["deploy", `${node(first)} came up`];
-    case EVENT.nodeLeaving:
-      return ["undeploy", `${node(first)} announced that it will leave`];
+    case "deployInhibited":
+      return ["inhibited", `deploy of ${run.applications[event.application].id} inhibited by ${refused(event.reason)}`];
+    case "nodeDown":
+      return ["undeploy", `${node(event.node)} went down`];
+    case "nodeUp":
+      return ["deploy", `${node(event.node)} came up`];
+    case "nodeLeaving":
+      return ["undeploy", `${node(event.node)} announced that it will leave`];
     default:
       return ["nop", ""];
   }
@@ -104,33 +100,34 @@ function judgementText(history, { event, from }, instance) {
  * Describes the demand in the facts, independently of the policy.
  * @param {Replayed} run
  * @param {ApplicationRow} application
- * @param {RequestFact[]} requests
- * @param {number} free
+ * @param {Decision} decision
  */
-function demandWords(run, application, requests, free) {
-  const total = sum(requests.map(([, rate]) => rate));
+function demandWords(run, application, { requests, free }) {
+  const total = sum(requests.map(({ rate }) => rate));
   const { max_rate: handles, max_latency: tolerates } = application;
   if (!requests.length) return ["No client request reached it in the last period."];
   const words = [
     `${amount(total)} client requests reached it in the last period; one instance handles ${amount(handles)}${total > handles ? ": it is overloaded" : ""}.`,
   ];
-  const late = sum(requests.filter(([, , latency]) => latency > tolerates).map(([, rate]) => rate));
+  const late = sum(requests.filter(({ latency }) => latency > tolerates).map(({ rate }) => rate));
   words.push(
     late
       ? `${late === total ? "All" : amount(late)} of them were later than the tolerated ${amount(tolerates)}.`
       : `None was later than the tolerated ${amount(tolerates)}.`,
   );
   const through = new Map();
-  for (const [neighbour, rate] of requests) through.set(neighbour, (through.get(neighbour) || 0) + rate);
+  for (const { neighbour, rate } of requests) through.set(neighbour, (through.get(neighbour) || 0) + rate);
   const [[busiest, rate]] = [...through].sort((one, other) => other[1] - one[1]);
-  const where = busiest === -1 ? "clients on its own node" : run.nodes.ids[busiest];
+  const where = busiest === undefined ? "clients on its own node" : run.nodes.ids[busiest];
   words.push(
     through.size === 1
-      ? `All came ${busiest === -1 ? "from" : "through"} ${where}.`
-      : `Most came ${busiest === -1 ? "from" : "through"} ${where} (${amount(rate)}).`,
+      ? `All came ${busiest === undefined ? "from" : "through"} ${where}.`
+      : `Most came ${busiest === undefined ? "from" : "through"} ${where} (${amount(rate)}).`,
   );
   words.push(
-    free < 0 ? "Its node has no bound." : `${plural(free, "unit")} of its node ${free === 1 ? "was" : "were"} free.`,
+    free === undefined
+      ? "Its node has no bound."
+      : `${plural(free, "unit")} of its node ${free === 1 ? "was" : "were"} free.`,
   );
   return words;
 }
@@ -170,7 +167,7 @@ function instanceDetails(history, instance, moment, pick) {
           ],
     ),
     decision
-      ? decisionDetails(run, app, run.policies[decision[7]], decision, history.moments[moment])
+      ? decisionDetails(run, app, run.policies[decision.policy], decision, history.moments[moment])
       : h("p", { class: "hint" }, noDecision(run)),
     judgements.length ? judgementList(history, judgements, "What became of it", instance) : null,
   ];
@@ -190,7 +187,7 @@ function noDecision(run) {
  * @param {Decision} decision
  * @param {number} now
  */
-function repeats([first, last, count], now) {
+function repeats({ first, last, count }, now) {
   const spacing = count > 1 ? (last - first) / (count - 1) : Infinity;
   const more = Math.min(count - 1, Math.floor((now - first) / spacing));
   return [more, more ? first + more * spacing : first];
@@ -204,20 +201,19 @@ function repeats([first, last, count], now) {
  * @param {number} now
  */
 function decisionDetails(run, app, policy, decision, now) {
-  const [first, , , , free, seen, place] = decision;
+  const { first, requests, inhibited, solutions, ending, random, explanation } = decision;
   const [more, last] = repeats(decision, now);
-  const [requests = [], inhibited = [], solutions = [], ending = null, random = null] = seen;
   const chosen = solutions[0];
-  const clause = chosen ? policy.clauses[chosen[2]] : null;
+  const clause = chosen ? policy.clauses[chosen.clause] : null;
   const asked = !chosen
     ? "It asked for nothing"
-    : typeof chosen[0] === "number"
-      ? `It asked to ${wishText(run, [chosen[0], chosen[1]])}`
-      : `Its answer was no operation: ${chosen[0]}`;
+    : chosen.operation === undefined
+      ? `Its answer was no operation: ${chosen.invalid}`
+      : `It asked to ${wantedText(run, { operation: chosen.operation, target: chosen.target })}`;
   const when = more
     ? `at time ${amount(first)}, and on the same facts ${plural(more, "time")} more until ${amount(last)}`
     : `at time ${amount(first)}`;
-  const parts = explanationParts(run, place);
+  const parts = explanationParts(run, explanation);
   return h(
     "div",
     { class: "decision" },
@@ -227,11 +223,11 @@ function decisionDetails(run, app, policy, decision, now) {
     h(
       "ul",
       { class: "why" },
-      demandWords(run, app, requests, free).map((words) => h("li", {}, words)),
+      demandWords(run, app, decision).map((words) => h("li", {}, words)),
       inhibited.length
-        ? h("li", {}, `It remembers as inhibited: ${list(inhibited.map((wish) => wishText(run, wish)))}.`)
+        ? h("li", {}, `It remembers as inhibited: ${list(inhibited.map((wanted) => wantedText(run, wanted)))}.`)
         : null,
-      random === null ? null : h("li", {}, `${whole(random)} was drawn for it.`),
+      random === undefined ? null : h("li", {}, `${whole(random)} was drawn for it.`),
     ),
     requests.length ? h("details", {}, h("summary", {}, "All facts"), factsTable(run, app, requests)) : null,
     chosen
@@ -240,7 +236,7 @@ function decisionDetails(run, app, policy, decision, now) {
           h(
             "p",
             { class: "rule" },
-            `The first answer came from clause ${chosen[2] + 1} of ${policy.name}${clause ? ` (${clause.place})` : ""}${parts || !clause ? "." : ":"}`,
+            `The first answer came from clause ${chosen.clause + 1} of ${policy.name}${clause ? ` (${clause.place})` : ""}${parts || !clause ? "." : ":"}`,
           ),
           clause && !parts ? h("pre", { tabindex: 0 }, clause.text) : null,
           clause?.words.length
@@ -252,7 +248,7 @@ function decisionDetails(run, app, policy, decision, now) {
             : null,
         ]
       : h("p", { class: "rule" }, `No clause of ${policy.name} had an answer.`),
-    parts ? explanationDetails(parts) : hint(explanationMissing(run, place)),
+    parts ? explanationDetails(parts) : hint(explanationMissing(run, explanation)),
     policy.clauses.length
       ? h(
           "details",
@@ -272,7 +268,7 @@ function hint(words) {
 /**
  * @param {Replayed} run
  * @param {ApplicationRow} app
- * @param {RequestFact[]} requests
+ * @param {SeenRequests[]} requests
  */
 function factsTable(run, app, requests) {
   return h(
@@ -290,11 +286,11 @@ function factsTable(run, app, requests) {
     h(
       "tbody",
       {},
-      requests.map(([neighbour, rate, latency]) =>
+      requests.map(({ neighbour, rate, latency }) =>
         h(
           "tr",
           {},
-          h("td", {}, neighbour === -1 ? "self" : run.nodes.ids[neighbour]),
+          h("td", {}, neighbour === undefined ? "self" : run.nodes.ids[neighbour]),
           h("td", {}, amount(rate)),
           h(
             "td",
@@ -320,12 +316,10 @@ function judgementList(history, judgements, title, instance) {
   const lines = [];
   for (const judgement of judgements) {
     const [kind, text] = judgementText(history, judgement, instance);
-    const time = history.moments[judgement.event[0]];
-    const code = judgement.event[1];
-    const isOfInstance =
-      (code >= EVENT.migrate && code <= EVENT.inhibited) || (code >= EVENT.evicted && code <= EVENT.notWoken);
+    const { event } = judgement;
+    const time = history.moments[event.moment];
     const who =
-      instance === undefined && isOfInstance ? `${history.run.replay.instances[judgement.event[2]][0]}: ` : "";
+      instance === undefined && isOfPlacedInstance(event) ? `${history.run.replay.instances[event.instance][0]}: ` : "";
     const previous = lines[lines.length - 1];
     if (previous && previous.text === who + text) {
       previous.count += 1;
@@ -372,9 +366,9 @@ function nodeDetails(history, node, moment, pick) {
   const users = state.user.filter((place) => place === node).length;
   const judgements = history.before(history.ofNode[node], moment).reverse();
   const inhibited = judgements.filter(
-    ({ event }) => event[1] === EVENT.inhibited || event[1] === EVENT.deployInhibited,
+    ({ event }) => event.kind === "inhibited" || event.kind === "deployInhibited",
   ).length;
-  const accepted = judgements.filter(({ event }) => event[1] >= EVENT.migrate && event[1] <= EVENT.undeploy).length;
+  const accepted = judgements.filter(({ event }) => isAccepted(event)).length;
   return [
     h("h3", {}, run.nodes.ids[node]),
     h(
@@ -408,19 +402,19 @@ function nodeDetails(history, node, moment, pick) {
 
 /**
  * The counts up to a time; rare ones are shown only if they are not zero.
- * @type {[name: string, code: number, isRare?: true][]}
+ * @type {[kind: ReplayEvent["kind"], isRare?: true][]}
  */
 const SO_FAR = [
-  ["replicate", EVENT.replicate],
-  ["migrate", EVENT.migrate],
-  ["undeploy", EVENT.undeploy],
-  ["adapt", EVENT.adapt, true],
-  ["sleep", EVENT.sleep, true],
-  ["wake", EVENT.wake, true],
-  ["woken", EVENT.woken, true],
-  ["shrunk", EVENT.shrunk, true],
-  ["evicted", EVENT.evicted, true],
-  ["inhibited", EVENT.inhibited],
+  ["replicate"],
+  ["migrate"],
+  ["undeploy"],
+  ["adapt", true],
+  ["sleep", true],
+  ["wake", true],
+  ["woken", true],
+  ["shrunk", true],
+  ["evicted", true],
+  ["inhibited"],
 ];
 
 /**
@@ -436,8 +430,8 @@ function momentDetails(history, moment) {
   state.node.forEach((node, instance) => {
     if (node >= 0) alive.push([run.replay.instances[instance][1], run.nodes.tiers[node]]);
   });
-  const soFar = (/** @type {number} */ code) =>
-    sum(history.eventsAt.slice(0, moment + 1).map((events) => events.filter((event) => event[1] === code).length));
+  const soFar = (/** @type {ReplayEvent["kind"]} */ kind) =>
+    sum(history.eventsAt.slice(0, moment + 1).map((events) => events.filter((event) => event.kind === kind).length));
   const row = (/** @type {string} */ name, /** @type {number} */ count, /** @type {string} */ colour) =>
     h(
       "tr",
@@ -498,12 +492,12 @@ function momentDetails(history, moment) {
       h(
         "tbody",
         {},
-        SO_FAR.filter(([, code, isRare]) => !isRare || soFar(code)).map(([name, code]) =>
+        SO_FAR.filter(([kind, isRare]) => !isRare || soFar(kind)).map(([kind]) =>
           h(
             "tr",
             {},
-            h("th", { scope: "row" }, h("span", { class: "swatch", style: `background:var(--${name})` }), name),
-            h("td", {}, whole(soFar(code))),
+            h("th", { scope: "row" }, h("span", { class: "swatch", style: `background:var(--${kind})` }), kind),
+            h("td", {}, whole(soFar(kind))),
             h("td", { class: "meter" }),
           ),
         ),

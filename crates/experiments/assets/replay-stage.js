@@ -149,8 +149,9 @@ class Stage {
       element.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) scale(${scale.toFixed(3)})`;
     };
     const cameFrom = new Map();
-    for (const [, code, first, , third] of events) {
-      if (code === EVENT.replicate || (code === EVENT.migrate && third >= 0)) cameFrom.set(third, first);
+    for (const event of events) {
+      if (event.kind === "replicate") cameFrom.set(event.replica, event.instance);
+      if (event.kind === "migrate" && event.renamed !== undefined) cameFrom.set(event.renamed, event.instance);
     }
     state.node.forEach((node, instance) => {
       if (node < 0) return this.removeChip(instance, before);
@@ -225,40 +226,60 @@ class Stage {
    */
   showMarks(state, events, before) {
     this.marks.replaceChildren();
-    const earlier = before || this.history.at(Math.max(0, (events[0]?.[0] ?? 1) - 1));
-    for (const [, code, first, second, third] of events) {
+    const earlier = before || this.history.at(Math.max(0, (events[0]?.moment ?? 1) - 1));
+    for (const event of events) {
       const from =
-        earlier.node[first] >= 0 && code !== EVENT.handover
-          ? cellPlace(this.layout, earlier.node[first], earlier.slot[first])
+        "instance" in event && earlier.node[event.instance] >= 0
+          ? cellPlace(this.layout, earlier.node[event.instance], earlier.slot[event.instance])
           : null;
-      if (code === EVENT.migrate && from)
-        this.arrow("migrate", from, cellPlace(this.layout, second, state.slot[third >= 0 ? third : first]));
-      if (code === EVENT.replicate && from)
-        this.arrow("replicate", from, cellPlace(this.layout, second, state.slot[third]));
-      if (code === EVENT.undeploy && from)
-        this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark undeploy" }));
-      if (code === EVENT.evicted && from)
-        this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark evicted" }));
-      if (code === EVENT.announced && from)
-        this.marks.append(
-          s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark announced" }),
-        );
-      if (code === EVENT.shrunk && from)
-        this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark shrunk" }));
-      if (code === EVENT.adapt && from)
-        this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark adapt" }));
-      if (code === EVENT.sleep && from)
-        this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark sleep" }));
-      if ((code === EVENT.wake || code === EVENT.woken) && from)
-        this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark wake" }));
-      if (code === EVENT.notWoken && from) this.refuse(from, from);
-      if (code === EVENT.inhibited && from)
-        this.refuse(from, second === 0 ? from : third >= 0 ? boxMiddle(this.layout, third) : from);
-      if (code === EVENT.deployInhibited) this.cross(boxMiddle(this.layout, second));
-      if (code === EVENT.handover && earlier.user[first] >= 0 && second >= 0) {
-        const [start, end] = [boxMiddle(this.layout, earlier.user[first]), boxMiddle(this.layout, second)];
+      if (from) this.markInstance(state, event, from);
+      if (event.kind === "deployInhibited") this.cross(boxMiddle(this.layout, event.node));
+      if (event.kind === "handover" && earlier.user[event.user] >= 0 && event.to !== undefined) {
+        const [start, end] = [boxMiddle(this.layout, earlier.user[event.user]), boxMiddle(this.layout, event.to)];
         this.marks.append(s("path", { d: bend(start, end, 0.18), class: "mark handover" }));
       }
+    }
+  }
+
+  /**
+   * Marks what became of an instance.
+   * @param {ReplayState} state
+   * @param {ReplayEvent} event
+   * @param {Place} from where the instance was
+   */
+  markInstance(state, event, from) {
+    const ring = (/** @type {string} */ kind) => {
+      const radius = this.layout.cell * 0.8;
+      this.marks.append(s("circle", { cx: from[0], cy: from[1], r: radius, class: `mark ${kind}` }));
+    };
+    switch (event.kind) {
+      case "migrate":
+        this.arrow("migrate", from, cellPlace(this.layout, event.node, state.slot[event.renamed ?? event.instance]));
+        break;
+      case "replicate":
+        this.arrow("replicate", from, cellPlace(this.layout, event.node, state.slot[event.replica]));
+        break;
+      case "undeploy":
+      case "evicted":
+      case "announced":
+      case "shrunk":
+      case "adapt":
+      case "sleep":
+      case "wake":
+        ring(event.kind);
+        break;
+      case "woken":
+        ring("wake");
+        break;
+      case "notWoken":
+        this.refuse(from, from);
+        break;
+      case "inhibited": {
+        const isElsewhere = event.target !== undefined && OPERATIONS[event.operation] !== "undeploy";
+        this.refuse(from, isElsewhere ? boxMiddle(this.layout, event.target ?? 0) : from);
+        break;
+      }
+      default:
     }
   }
 

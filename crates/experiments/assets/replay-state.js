@@ -1,6 +1,5 @@
 // The state at each time of a run, computed from its events.
 
-// EVENT and OPERATIONS, the numbers of events and operations, are tables of the program that wrote the page.
 const CHECKPOINT_EVERY = 48;
 
 class RunHistory {
@@ -18,7 +17,10 @@ class RunHistory {
     this.places = new Map(run.nodes.ids.map((id, place) => [id, place]));
     this.checkpoints = [this.blank()];
     const state = this.blank();
-    replay.events.forEach((event) => this.eventsAt[event[0]].push(event));
+    eventsOf(replay.events).forEach((event) => this.eventsAt[event.moment].push(event));
+    /** @type {Decision[][]} */
+    this.decisions = replay.instances.map(() => []);
+    recordsOf(replay.decisions).forEach((decision) => this.decisions[decision.instance].push(decision));
     this.eventsAt.forEach((events, moment) => {
       if (moment && moment % CHECKPOINT_EVERY === 0) this.checkpoints.push(this.copy(state));
       for (const event of events) {
@@ -110,54 +112,52 @@ class RunHistory {
    * @param {ReplayState} state
    * @param {ReplayEvent} event
    */
-  apply(state, [, code, first, second, third]) {
-    switch (code) {
-      case EVENT.deployed:
-        this.settle(state, first, second);
+  apply(state, event) {
+    switch (event.kind) {
+      case "deployed":
+        this.settle(state, event.instance, event.node);
         break;
-      case EVENT.handover:
-        state.user[first] = second;
+      case "handover":
+        state.user[event.user] = event.to ?? -1;
         break;
-      case EVENT.migrate:
-        this.leave(state, first);
-        this.settle(state, third >= 0 ? third : first, second);
+      case "migrate":
+        this.leave(state, event.instance);
+        this.settle(state, event.renamed ?? event.instance, event.node);
         break;
-      case EVENT.replicate:
-        this.settle(state, third, second);
+      case "replicate":
+        this.settle(state, event.replica, event.node);
         break;
-      case EVENT.adapt:
-        state.flavour[first] = second;
+      case "adapt":
+      case "shrunk":
+        state.flavour[event.instance] = event.flavour;
         break;
-      case EVENT.shrunk:
-        state.flavour[first] = second;
+      case "sleep":
+        state.asleep.add(event.instance);
         break;
-      case EVENT.sleep:
-        state.asleep.add(first);
+      case "wake":
+      case "woken":
+        state.asleep.delete(event.instance);
         break;
-      case EVENT.wake:
-      case EVENT.woken:
-        state.asleep.delete(first);
+      case "undeploy":
+      case "evicted":
+        this.leave(state, event.instance);
         break;
-      case EVENT.undeploy:
-      case EVENT.evicted:
-        this.leave(state, first);
+      case "nodeDown":
+        state.down.add(event.node);
+        [...state.on[event.node]].forEach((instance) => this.leave(state, instance));
         break;
-      case EVENT.nodeDown:
-        state.down.add(first);
-        [...state.on[first]].forEach((instance) => this.leave(state, instance));
+      case "nodeUp":
+        state.down.delete(event.node);
+        state.leaving.delete(event.node);
         break;
-      case EVENT.nodeUp:
-        state.down.delete(first);
-        state.leaving.delete(first);
+      case "nodeLeaving":
+        state.leaving.add(event.node);
         break;
-      case EVENT.nodeLeaving:
-        state.leaving.add(first);
+      case "linkDown":
+        state.broken.add(linkKey(event.nodes));
         break;
-      case EVENT.linkDown:
-        state.broken.add(`${Math.min(first, second)} ${Math.max(first, second)}`);
-        break;
-      case EVENT.linkUp:
-        state.broken.delete(`${Math.min(first, second)} ${Math.max(first, second)}`);
+      case "linkUp":
+        state.broken.delete(linkKey(event.nodes));
         break;
       default:
     }
@@ -169,23 +169,23 @@ class RunHistory {
    * @param {ReplayState} state
    */
   index(event, state) {
-    const [, code, first, second, third, fourth] = event;
-    const concernsOwnNode = code >= EVENT.evicted && code <= EVENT.notWoken;
-    const own = concernsOwnNode || (code >= EVENT.migrate && code <= EVENT.inhibited) ? state.node[first] : -1;
-    const nodes = new Set();
+    const own = isOfPlacedInstance(event) ? state.node[event.instance] : -1;
     const judged = { event, from: own };
-    if (code === EVENT.deployed || code === EVENT.migrate || code === EVENT.replicate) nodes.add(second);
-    if (concernsOwnNode || (code >= EVENT.migrate && code <= EVENT.undeploy)) nodes.add(own);
-    if (code === EVENT.inhibited) nodes.add(this.places.get(this.run.replay.reasons[fourth][0]));
-    if (code === EVENT.deployInhibited) nodes.add(this.places.get(this.run.replay.reasons[third][0]));
-    if (code >= EVENT.nodeDown && code <= EVENT.nodeLeaving) nodes.add(first);
+    /** @type {Set<number | undefined>} */
+    const nodes = new Set();
+    if (event.kind === "inhibited" || event.kind === "deployInhibited")
+      nodes.add(this.places.get(this.run.replay.reasons[event.reason][0]));
+    else {
+      if ("node" in event) nodes.add(event.node);
+      nodes.add(own);
+    }
     nodes.forEach((node) => {
-      if (node >= 0) this.ofNode[node].push(judged);
+      if (node !== undefined && node >= 0) this.ofNode[node].push(judged);
     });
-    if (concernsOwnNode || code === EVENT.deployed || (code >= EVENT.migrate && code <= EVENT.inhibited))
-      this.ofInstance[first].push(judged);
-    if (code === EVENT.replicate || (code === EVENT.migrate && third >= 0)) this.ofInstance[third].push(judged);
-    if (code === EVENT.nodeDown) event.slice(3).forEach((instance) => this.ofInstance[instance].push(judged));
+    if ("instance" in event) this.ofInstance[event.instance].push(judged);
+    if (event.kind === "replicate") this.ofInstance[event.replica].push(judged);
+    if (event.kind === "migrate" && event.renamed !== undefined) this.ofInstance[event.renamed].push(judged);
+    if (event.kind === "nodeDown") event.instances.forEach((instance) => this.ofInstance[instance].push(judged));
   }
 
   /**
@@ -195,11 +195,7 @@ class RunHistory {
    */
   decision(instance, moment) {
     const time = this.moments[moment];
-    const decisions = this.run.replay.decisions[instance] || [];
-    /** @type {Decision | null} */
-    let found = null;
-    for (const decision of decisions) if (decision[0] <= time) found = decision;
-    return found;
+    return this.decisions[instance].findLast(({ first }) => first <= time) ?? null;
   }
 
   /**
@@ -207,7 +203,7 @@ class RunHistory {
    * @param {number} moment
    */
   before(judgements, moment) {
-    return judgements.filter(({ event }) => event[0] <= moment);
+    return judgements.filter(({ event }) => event.moment <= moment);
   }
 
   /**
@@ -233,4 +229,29 @@ class RunHistory {
       }),
     );
   }
+}
+
+/**
+ * Whether an event is about an instance that was on a node before it.
+ * @param {ReplayEvent} event
+ * @returns {event is Extract<ReplayEvent, { instance: number }>}
+ */
+function isOfPlacedInstance(event) {
+  return "instance" in event && event.kind !== "deployed";
+}
+
+/**
+ * Whether an event is an operation that an agent proposed and a manager accepted.
+ * @param {ReplayEvent} event
+ */
+function isAccepted({ kind }) {
+  return kind === "migrate" || kind === "replicate" || kind === "adapt" || kind === "undeploy";
+}
+
+/**
+ * The key of a link, whichever end is named first.
+ * @param {[number, number]} nodes
+ */
+function linkKey([one, other]) {
+  return `${Math.min(one, other)} ${Math.max(one, other)}`;
 }

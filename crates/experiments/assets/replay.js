@@ -200,18 +200,18 @@ class Player {
       );
     const user = h("span", { class: "key" }, h("span", { class: "ring" }), "user");
     const adapts = this.run.applications.some((application) => application.flavours) ? ["adapt"] : [];
-    const acts = this.history ? this.history.eventsAt.flat().map(([, code]) => code) : [];
-    /** @type {[name: string, code: number][]} */
+    const acts = this.history ? this.history.eventsAt.flat().map(({ kind }) => kind) : [];
+    /** @type {[name: string, kind: ReplayEvent["kind"]][]} */
     const rare = [
-      ["evicted", EVENT.evicted],
-      ["announced", EVENT.announced],
-      ["shrunk", EVENT.shrunk],
-      ["sleep", EVENT.sleep],
-      ["wake", EVENT.woken],
-      ["wake", EVENT.wake],
+      ["evicted", "evicted"],
+      ["announced", "announced"],
+      ["shrunk", "shrunk"],
+      ["sleep", "sleep"],
+      ["wake", "woken"],
+      ["wake", "wake"],
     ];
     const owners = rare
-      .filter(([, code]) => acts.includes(code))
+      .filter(([, kind]) => acts.includes(kind))
       .map(([name]) => name)
       .filter((name, place, names) => names.indexOf(name) === place);
     const marks = ["migrate", "replicate", "undeploy", ...adapts, ...owners, "inhibited"].map((name) =>
@@ -237,9 +237,7 @@ class Player {
   // The number of events at each time, as a faint line above the slider.
   drawSpark() {
     if (!this.history || !this.moments.length) return this.spark.replaceChildren();
-    const counts = this.history.eventsAt.map(
-      (events) => events.filter(([, code]) => code >= EVENT.migrate && code <= EVENT.undeploy).length,
-    );
+    const counts = this.history.eventsAt.map((events) => events.filter(isAccepted).length);
     const most = Math.max(1, ...counts);
     const bars = counts
       .map((count, place) => (count ? `M${place + 0.5} 20V${(20 - 19 * Math.sqrt(count / most)).toFixed(1)}` : ""))
@@ -295,32 +293,32 @@ class Player {
 
   /** @param {ReplayEvent[]} events */
   summary(events) {
-    const count = (/** @type {number} */ code) => events.filter((event) => event[1] === code).length;
-    /** @type {[code: number, one: string, many?: string][]} */
+    const count = (/** @type {ReplayEvent["kind"]} */ kind) => events.filter((event) => event.kind === kind).length;
+    /** @type {[kind: ReplayEvent["kind"], one: string, many?: string][]} */
     const kinds = [
-      [EVENT.deployed, "deployed"],
-      [EVENT.handover, "handover", "handovers"],
-      [EVENT.migrate, "migrate"],
-      [EVENT.replicate, "replicate"],
-      [EVENT.undeploy, "undeploy"],
-      [EVENT.adapt, "adapt"],
-      [EVENT.evicted, "evicted"],
-      [EVENT.announced, "told to leave"],
-      [EVENT.shrunk, "shrunk"],
-      [EVENT.sleep, "sleep"],
-      [EVENT.wake, "wake"],
-      [EVENT.woken, "woken by a request", "woken by requests"],
-      [EVENT.notWoken, "not let wake"],
-      [EVENT.inhibited, "inhibited"],
-      [EVENT.deployInhibited, "deploy inhibited"],
-      [EVENT.nodeDown, "node down"],
-      [EVENT.nodeUp, "node up"],
-      [EVENT.linkDown, "link down"],
-      [EVENT.linkUp, "link up"],
+      ["deployed", "deployed"],
+      ["handover", "handover", "handovers"],
+      ["migrate", "migrate"],
+      ["replicate", "replicate"],
+      ["undeploy", "undeploy"],
+      ["adapt", "adapt"],
+      ["evicted", "evicted"],
+      ["announced", "told to leave"],
+      ["shrunk", "shrunk"],
+      ["sleep", "sleep"],
+      ["wake", "wake"],
+      ["woken", "woken by a request", "woken by requests"],
+      ["notWoken", "not let wake"],
+      ["inhibited", "inhibited"],
+      ["deployInhibited", "deploy inhibited"],
+      ["nodeDown", "node down"],
+      ["nodeUp", "node up"],
+      ["linkDown", "link down"],
+      ["linkUp", "link up"],
     ];
     const parts = kinds
-      .filter(([code]) => count(code))
-      .map(([code, one, many]) => (many ? plural(count(code), one, many) : `${count(code)} ${one}`));
+      .filter(([kind]) => count(kind))
+      .map(([kind, one, many]) => (many ? plural(count(kind), one, many) : `${count(kind)} ${one}`));
     return parts.length ? capital(list(parts)) : "Every agent stays.";
   }
 

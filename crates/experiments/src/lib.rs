@@ -63,5 +63,5 @@ pub mod moving;
 pub mod scale;
 
 #[cfg(test)]
-#[path = "../tests/page/declarations.rs"]
+#[path = "../../page/tests/page/declarations.rs"]
 mod declarations;

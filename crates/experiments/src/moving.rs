@@ -9,6 +9,7 @@ use std::io::BufRead;
 
 use mario_audit::reader::{Cycle, Header, Outcome, Proposal, ReadError, Record, TraceReader, Verdict};
 use mario_domain::{AgentOperation, InstanceId};
+use mario_page::drawing::{APPLICATION_COLOURS, application_colour, escape, light_and_dark};
 
 use crate::report::resolve;
 
@@ -26,7 +27,6 @@ const ROW: f64 = 84.0;
 const TOP: f64 = 44.0;
 const SQUARE: f64 = 9.0;
 const GAP: f64 = 2.0;
-const COLOURS: [&str; 8] = ["#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#BB7733", "#777777"];
 
 /// Why a run cannot be animated.
 #[derive(Debug)]
@@ -200,9 +200,9 @@ fn draw(header: &Header, history: &PlacementHistory, end: f64) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
          font-family=\"system-ui, sans-serif\" font-size=\"11\" role=\"img\">\n<title>A run of {}: {MARK}</title>\n\
-         <style>.n{{fill:#f4f5f7;stroke:#9aa3ad}}.l{{stroke:#c3c9d0;stroke-width:1.5}}text{{fill:#333}}\
-         @media(prefers-color-scheme:dark){{.n{{fill:#22272e;stroke:#6b7480}}.l{{stroke:#4a525c}}text{{fill:#ddd}}}}</style>\n",
-        escaped(&header.scenario),
+         <style>{}</style>\n",
+        escape(&header.scenario),
+        style(),
     );
     for (node, described) in header.nodes.iter().enumerate() {
         for neighbour in described.neighbours.iter().map(|neighbour| *neighbour as usize).filter(|other| *other > node)
@@ -225,11 +225,26 @@ fn draw(header: &Header, history: &PlacementHistory, end: f64) -> String {
     svg
 }
 
+/// The colours in light and in dark, written out: an image in a document has no style sheet of its page.
+fn style() -> String {
+    let rules = |nth: usize| {
+        let names = ["var(--page)", "var(--faint)", "var(--line)", "var(--ink)"];
+        let [page, faint, line, ink] = names.map(|name| light_and_dark(name)[nth]);
+        format!(".n{{fill:{page};stroke:{faint}}}.l{{stroke:{line}}}.p{{fill:{faint}}}text{{fill:{ink}}}")
+    };
+    format!(".l{{stroke-width:1.5}}{}@media(prefers-color-scheme:dark){{{}}}", rules(0), rules(1))
+}
+
+/// The colour of an application, the same in light and in dark.
+fn colour(application: usize) -> String {
+    light_and_dark(&application_colour(application))[0].to_owned()
+}
+
 /// Draws the legend of applications and the progress bar.
 fn legend(svg: &mut String, header: &Header, end: f64) {
-    for (place, application) in header.applications.iter().take(COLOURS.len()).enumerate() {
+    for (place, application) in header.applications.iter().take(APPLICATION_COLOURS).enumerate() {
         let x = 8.0 + 78.0 * place as f64;
-        let (colour, name) = (COLOURS[place % COLOURS.len()], escaped(&application.id.to_string()));
+        let (colour, name) = (colour(place), escape(&application.id.to_string()));
         let _ = writeln!(
             svg,
             "<rect x=\"{x}\" y=\"8\" width=\"{SQUARE}\" height=\"{SQUARE}\" rx=\"2\" fill=\"{colour}\"/><text x=\"{}\" y=\"17\">{name}</text>",
@@ -238,7 +253,7 @@ fn legend(svg: &mut String, header: &Header, end: f64) {
     }
     let _ = writeln!(
         svg,
-        "<rect x=\"8\" y=\"26\" height=\"3\" width=\"0\" fill=\"#9aa3ad\"><animate attributeName=\"width\" from=\"0\" to=\"{}\" dur=\"{SECONDS}s\" \
+        "<rect x=\"8\" y=\"26\" height=\"3\" width=\"0\" class=\"p\"><animate attributeName=\"width\" from=\"0\" to=\"{}\" dur=\"{SECONDS}s\" \
          repeatCount=\"indefinite\"/></rect><text x=\"{}\" y=\"17\" text-anchor=\"end\">{:.0} s</text>",
         WIDTH - 16.0,
         WIDTH - 8.0,
@@ -273,7 +288,7 @@ fn squares(svg: &mut String, layout: &Layout, history: &PlacementHistory, end: f
         frames[instance].push(Frame { at, corner: place, is_there: corner.is_some() });
     }
     for ((application, _), frames) in history.stays.iter().zip(frames) {
-        let colour = COLOURS[*application as usize % COLOURS.len()];
+        let colour = colour(*application as usize);
         let _ = write!(svg, "<rect width=\"{SQUARE}\" height=\"{SQUARE}\" rx=\"2\" fill=\"{colour}\" opacity=\"0\">");
         animate(svg, &frames);
         svg.push_str("</rect>\n");
@@ -314,10 +329,6 @@ fn animate(svg: &mut String, frames: &[Frame]) {
         corners.join(";"),
         opacities.join(";"),
     );
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 impl std::fmt::Display for MovingError {

@@ -9,6 +9,7 @@
 
 mod areas;
 mod codes;
+mod columns;
 mod compact;
 mod drawings;
 mod explanations;
@@ -43,10 +44,11 @@ use replay::Explain;
 pub(crate) use placement::{Reach, resolve};
 
 pub use drawings::Drawing;
+pub use mario_page::server::Limits;
 pub use measured::{measured_tables, measured_text};
 pub use run::Run;
 pub use scale::{Scale, ScaleError};
-pub use server::{Limits, Server, Source};
+pub use server::{Server, Source};
 
 /// Runs to be shown together.
 #[derive(Debug, Default)]

@@ -15,6 +15,7 @@
 //! | [`names`] | a module is named after what is in it; retired names of types do not return |
 //! | [`leftovers`] | no paths of one machine, no marks of unfinished work |
 //! | [`words`] | retired phrases stay out of comments and pages |
+//! | [`palette`] | colours for light and dark are written down once |
 //! | [`licences`], [`duplicates`] | dependencies have accepted licences and occur in one version |
 //! | [`public_api`] | the public interfaces of library crates match the committed lists |
 //! | [`advisories`] | no locked version has a known defect, and every locked package was looked up |
@@ -36,6 +37,7 @@ pub mod licences;
 pub mod manifest;
 pub mod names;
 pub mod opening;
+pub mod palette;
 pub mod public_api;
 pub mod words;
 
@@ -57,6 +59,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
         length::check(workspace),
         names::check(workspace),
         leftovers::check(workspace),
+        palette::check(workspace),
         words::check(workspace),
         advisories::check(workspace),
     ]

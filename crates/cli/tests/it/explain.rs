@@ -92,7 +92,7 @@ fn writes_a_self_contained_escaped_page() {
     let text = fs::read_to_string(&page).expect("just written");
     assert!(text.starts_with("<!doctype html>") && text.ends_with("</html>\n"), "{text}");
     assert!(text.contains("would undeploy if the rate of the requests through &lt;script&gt;&amp;&quot;"), "{text}");
-    assert!(text.contains("prefers-color-scheme: dark") && text.contains("name=\"viewport\""), "{text}");
+    assert!(text.contains("color-scheme: light dark") && text.contains("name=\"viewport\""), "{text}");
     for outside in ["<script", "http:", "https:", "src=", "@import", "url("] {
         assert!(!text.contains(outside), "{outside}: {text}");
     }

@@ -19,21 +19,19 @@ pub(super) struct ApplicationNow {
     pub(super) responses: Value,
 }
 
-/// All applications at one time, as the page draws them.
+/// All applications at one time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct Point {
-    time_ms: u64,
-    applications: BTreeMap<String, ApplicationSample>,
+    pub(super) time_ms: u64,
+    pub(super) applications: BTreeMap<String, ApplicationSample>,
 }
 
 /// The quantities of an application that are drawn over time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct ApplicationSample {
-    instances: usize,
-    requests_per_s: Option<f64>,
-    p95_ms: Option<f64>,
+    pub(super) instances: usize,
+    pub(super) requests_per_s: Option<f64>,
+    pub(super) p95_ms: Option<f64>,
 }
 
 /// Points, oldest first.
@@ -43,8 +41,8 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Adds a point, and returns it.
-    pub(super) fn sample(&mut self, now_ms: u64, applications: BTreeMap<String, ApplicationNow>) -> Value {
+    /// Adds a point.
+    pub(super) fn sample(&mut self, now_ms: u64, applications: BTreeMap<String, ApplicationNow>) {
         let sample = |(application, now): (String, ApplicationNow)| {
             let requests_per_s = rounded(now.requests_per_s);
             let p95_ms = rounded(now.responses["p95_ms"].as_f64());
@@ -55,9 +53,12 @@ impl History {
         if self.points.len() == POINTS_MAX {
             self.points.pop_front();
         }
-        let shown = json!(point);
         self.points.push_back(point);
-        shown
+    }
+
+    /// The last points, oldest first, at most `count`.
+    pub(super) fn last(&self, count: usize) -> Vec<&Point> {
+        self.points.iter().skip(self.points.len().saturating_sub(count)).collect()
     }
 
     pub(super) fn shown(&self) -> Value {

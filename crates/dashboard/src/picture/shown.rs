@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::charts::Colours;
 use super::history::ApplicationNow;
 use super::problems::Problem;
 use super::source::{Reach, Source};
@@ -107,6 +108,8 @@ pub(super) struct ShownInstance {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct ShownApplication {
     id: String,
+    /// The index of its colour in the palette.
+    colour: usize,
     instances: usize,
     requests_per_s: Option<f64>,
     /// Response times that a testbed measured at clients.
@@ -259,11 +262,16 @@ impl Picture {
     }
 
     fn shown_applications(&self) -> Vec<ShownApplication> {
-        let shown = |(id, now): (String, ApplicationNow)| {
+        let shown = |(colour, (id, now)): (usize, (String, ApplicationNow))| {
             let ApplicationNow { instances, requests_per_s, responses } = now;
-            ShownApplication { id, instances, requests_per_s, responses }
+            ShownApplication { id, colour, instances, requests_per_s, responses }
         };
-        self.applications().into_iter().map(shown).collect()
+        self.applications().into_iter().enumerate().map(shown).collect()
+    }
+
+    /// The colours of applications, on the map as in charts.
+    pub(super) fn colours(&self) -> Colours {
+        self.applications().into_keys().enumerate().map(|(colour, id)| (id, colour)).collect()
     }
 
     /// Everything known about a node; `None` if it is unknown.

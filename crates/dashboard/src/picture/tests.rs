@@ -241,11 +241,50 @@ fn data_of_a_testbed_is_shown_beside_that_of_nodes() {
     assert_eq!((&shown["nodes"][0]["tier"], &shown["nodes"][0]["users"]), (&json!(1), &json!(3)));
     assert_eq!((&shown["nodes"][2]["id"], &shown["nodes"][2]["tier"]), (&json!("z"), &json!(0)));
     assert_eq!(shown["applications"][0]["requests_per_s"], 7.5);
-    assert_eq!(
-        picture.sample(START_MS)["applications"]["shop"],
-        json!({ "instances": 0, "requests_per_s": 7.5, "p95_ms": 12.0 })
-    );
-    assert_eq!(picture.history().as_array().map(Vec::len), Some(1));
+    picture.sample(START_MS);
+    let sample = json!({ "instances": 0, "requests_per_s": 7.5, "p95_ms": 12.0 });
+    assert_eq!(picture.history(), json!([{ "time_ms": START_MS, "applications": { "shop": sample } }]));
+}
+
+#[test]
+fn charts_show_what_was_measured_and_where_it_was_not() {
+    let mut picture = two_nodes();
+    let measured = |rate: Option<f64>| json!({ "applications": { "shop": { "requests_per_s": rate }, "chat": {} } });
+    picture.set_extra(measured(Some(7.5)));
+    picture.sample(START_MS);
+    assert_eq!(picture.charts(400.0), json!([]), "one point is no line");
+    for (after, rate) in [(1_000, Some(9.0)), (2_000, None), (3_000, Some(2.25))] {
+        picture.set_extra(measured(rate));
+        picture.sample(START_MS + after);
+    }
+    let charts = picture.charts(400.0);
+    let names: Vec<&Value> = charts.as_array().expect("a list").iter().map(|chart| &chart["name"]).collect();
+    assert_eq!(names, ["instances", "requests"], "no response time was measured");
+    let chart = &charts[1]["chart"];
+    assert_eq!(chart["layouts"][0]["width"], 400.0);
+    assert_eq!(chart["edges"], json!([-3, -2, -1, 0, 0]));
+    let tips = ["3 s before now\nshop 7.5", "2 s before now\nshop 9", "1 s before now", "0 s before now\nshop 2.3"];
+    assert_eq!(chart["tips"], json!(tips));
+    let drawing = chart["layouts"][0]["drawing"].to_string();
+    let line = drawing.split("\"d\":\"").find(|part| part.contains("application-1")).expect("the line of shop");
+    assert_eq!(line.split('"').next().map(|path| path.matches('M').count()), Some(2), "{line}");
+    let csv = picture.chart_csv("requests").expect("the data");
+    assert!(csv.starts_with("time_ms,chat,shop\n") && csv.ends_with(",,2.3\n"), "{csv}");
+    assert_eq!(picture.chart_csv("latencies"), None);
+    assert_eq!(picture.charts(1e9)[0]["chart"]["layouts"][0]["width"], 1_600.0);
+}
+
+#[test]
+fn of_many_applications_the_highest_are_drawn() {
+    let mut picture = two_nodes();
+    let applications = (0..20).map(|nth| (format!("app{nth:02}"), json!({ "requests_per_s": f64::from(nth) })));
+    picture.set_extra(json!({ "applications": applications.collect::<serde_json::Map<_, _>>() }));
+    (0..2).for_each(|second| picture.sample(START_MS + 1_000 * second));
+    let charts = picture.charts(400.0);
+    assert_eq!(charts[1]["caption"], "The 12 of 20 applications with the highest values.");
+    let tip = charts[1]["chart"]["tips"][0].as_str().expect("a tip").to_owned();
+    assert!(tip.contains("app19 19") && tip.contains("app08 8") && !tip.contains("app07"), "{tip}");
+    assert_eq!(picture.snapshot(START_MS)["applications"][7]["colour"], 7, "the page picks colours as charts do");
 }
 
 #[test]
@@ -265,7 +304,8 @@ fn arbitrary_answers_do_not_break_a_picture() {
         }
         picture.happened(0, START_MS, value);
         picture.set_extra(value.clone());
-        let _ = (picture.snapshot(START_MS), picture.sample(START_MS), picture.everything(START_MS));
+        picture.sample(START_MS);
+        let _ = (picture.snapshot(START_MS), picture.charts(350.0), picture.everything(START_MS));
     }
     picture.answered(0, START_MS, Answer::metrics(&long));
     let event = json!({ "number": 9, "time_ms": START_MS, "event": "fault", "message": long });

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
+use super::charts::ShownChart;
 use super::event::ColonyEvent;
-use super::history::Point;
 use super::shown::Snapshot;
 use crate::declarations::Declarations;
 
 #[test]
 fn declared_types_match_the_data_of_the_page() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/types.d.ts");
-    let declarations = Declarations::new().with::<Snapshot>().with::<ColonyEvent>().with::<Point>();
+    let declarations = Declarations::new().with::<Snapshot>().with::<ColonyEvent>().with::<ShownChart>();
     declarations.hold_against(&file, "");
 }

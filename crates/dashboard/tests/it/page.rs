@@ -70,7 +70,7 @@ fn the_page_shows_nodes_links_instances_and_problems() {
     assert!(instances > 20, "{instances}");
     let problems = browser.text(".problems");
     for part in
-        ["Node ap16 has not answered", "The link ap7 – edge2 is down", "has no valid answer", "Node edge4 drains"]
+        ["Node ap16 has not answered", "The link ap7 – edge2 is down", "has no valid answer", "Node edge4 is draining"]
     {
         assert!(problems.contains(part), "{part}: {problems}");
     }
@@ -115,6 +115,34 @@ fn selecting_by_mouse_or_list_shows_details() {
     // Filters the log.
     browser.evaluate("(() => { const input = document.querySelector('input[type=search]'); input.value = 'ap10'; input.dispatchEvent(new Event('input')); return 1; })()");
     browser.wait_for("document.querySelectorAll('.log-list li').length === 1");
+    assert_eq!(complaints(&browser), Vec::<String>::new());
+}
+
+#[test]
+fn charts_are_drawn_for_the_width_of_the_page_and_show_values_under_the_pointer() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let served = Served::new(canned::picture(now_ms()), 0);
+    for width in [1280, 390] {
+        browser.resize(width, 900);
+        browser.visit(&served.page());
+        browser.wait_for("document.querySelectorAll('.plot.chart svg').length === 3");
+        for (name, label) in [("instances", "instances"), ("requests", "requests per second"), ("responses", "ms")] {
+            let chart = browser.text(&format!("[data-figure={name}] svg"));
+            assert!(chart.contains(label) && chart.contains("seconds before now"), "{chart}");
+            assert!(canned::APPLICATIONS.iter().all(|application| chart.contains(application)), "{chart}");
+        }
+        let scale = "(() => { const svg = document.querySelector('.plot.chart svg'); \
+                     return Math.round(100 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width); })()";
+        assert!((95..=105).contains(&browser.number(scale)), "drawn for another width: {} %", browser.number(scale));
+        let tip = browser.evaluate(
+            "(() => { const area = document.querySelector('[data-figure=responses] .hover-area'); \
+             area.scrollIntoView({block: 'center'}); const {left, top, width} = area.getBoundingClientRect(); \
+             area.dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: left + width / 2, clientY: top + 20})); \
+             return document.getElementById('tooltip').textContent; })()",
+        );
+        let tip = tip.as_str().expect("a text");
+        assert!(tip.contains("s before now") && tip.contains("video 9.5"), "{tip}");
+    }
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }
 
@@ -180,7 +208,7 @@ fn the_page_reports_a_lost_connection_and_resumes_when_it_is_back() {
 
 #[test]
 fn axe_finds_nothing_serious_in_light_and_dark_on_desktop_and_phone() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments/tests/page/node_modules/axe-core/axe.min.js");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../page/tests/page/node_modules/axe-core/axe.min.js");
     let Ok(axe) = std::fs::read_to_string(path) else {
         assert!(
             std::env::var("CI").as_deref() != Ok("true"),

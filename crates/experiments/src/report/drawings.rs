@@ -1,33 +1,24 @@
-//! The figures of a report: drawn once, as trees of SVG elements, for the page and for files.
+//! The figures of a report: drawn once, with `mario_page::drawing`, for the page and for files.
 //!
 //! The page contains every figure in a few widths and in every view that a reader can choose. Its script shows the one
 //! that fits (decision 25 in `docs/decisions`).
 
 mod areas;
 mod bars;
-mod canvas;
-mod csv;
-mod element;
 mod inhibited;
 mod map;
-mod numbers;
-mod palette;
 mod points;
 mod regret;
 mod responses;
 mod scale;
 mod sections;
+mod services;
 mod steady;
 
-use std::fmt::Write;
-
+use mario_page::drawing::{Chart, Csv, FileWidth};
 use serde::Serialize;
 
 use super::Report;
-use super::compact::Compact;
-use canvas::Layout;
-use csv::Csv;
-use element::{Element, escape};
 
 pub(crate) use sections::sections;
 
@@ -129,13 +120,6 @@ enum FileGroups {
     All,
 }
 
-/// The width of a file in columns of a paper.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum FileWidth {
-    One,
-    Two,
-}
-
 /// A drawing of a figure for some choices. Absent keys match every choice.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -149,7 +133,7 @@ pub(crate) struct View {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub(crate) measure: Option<&'static str>,
-    #[serde(flatten)]
+    #[cfg_attr(test, ts(type = "Chart"))]
     pub(crate) chart: Chart,
 }
 
@@ -162,50 +146,6 @@ pub(crate) struct Data {
     pub(crate) by: Option<&'static str>,
     #[cfg_attr(test, ts(type = "string"))]
     pub(crate) csv: Csv,
-}
-
-/// A drawing in several widths.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct Chart {
-    /// The parts that the layouts share.
-    #[cfg_attr(test, ts(type = "Drawn[]"))]
-    pub(crate) parts: Vec<Element>,
-    pub(crate) layouts: Vec<Layout>,
-    /// The tooltips along the horizontal axis, from left to right.
-    pub(crate) tips: Vec<String>,
-    /// The values on that axis between which the tips are shown: one more than there are tips.
-    pub(crate) edges: Vec<Compact>,
-}
-
-impl Chart {
-    /// A drawing whose layouts share nothing and have no tips along an axis.
-    fn still(layouts: impl IntoIterator<Item = Layout>) -> Chart {
-        Chart { parts: Vec::new(), layouts: layouts.into_iter().collect(), tips: Vec::new(), edges: Vec::new() }
-    }
-
-    /// The content of a file, sized in points for one or two columns of a paper.
-    fn svg(&self, title: &str, columns: FileWidth) -> String {
-        let (layout, points) = match columns {
-            FileWidth::One => (&self.layouts[0], 336.0),
-            FileWidth::Two => (&self.layouts[1], 504.0),
-        };
-        let mut body = String::new();
-        layout.drawing.write_svg(&self.parts, &mut body);
-        let height = (layout.height * points / layout.width).round();
-        let mut svg = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-        let _ = write!(
-            svg,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{points}pt\" height=\"{height}pt\" font-family=\"Helvetica, Arial, \
-             sans-serif\"{}",
-            body.strip_prefix("<svg").unwrap_or(&body).replacen(
-                '>',
-                &format!(">\n<title>{}</title>\n", escape(title)),
-                1
-            )
-        );
-        svg
-    }
 }
 
 /// All figures of a report as files: those of each run, numbered in the order of the runs.
@@ -247,7 +187,17 @@ fn file_name(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use mario_page::drawing::light_and_dark;
+
     use super::*;
+
+    #[test]
+    fn every_colour_of_an_outcome_is_in_the_palette() {
+        for outcome in super::super::series::OUTCOMES {
+            let name = format!("var(--{outcome})");
+            assert!(light_and_dark(&name).iter().all(|colour| colour.starts_with('#')), "{name}");
+        }
+    }
 
     #[test]
     fn file_names_have_only_safe_characters() {

@@ -252,7 +252,7 @@ impl Fold {
         match verdict {
             Verdict::Inhibited(reason) => {
                 let reason = self.inhibit(reason);
-                let operation = proposal.operation;
+                let operation = proposal.operation.code();
                 self.recording.push(time, Event::Inhibited { instance, operation, target, reason });
             }
             Verdict::Accepted(new) => match (proposal.operation, target, new) {

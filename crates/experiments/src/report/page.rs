@@ -1,21 +1,18 @@
 //! Assembles the page: markup, style, script and data in one self-contained file.
 
+use mario_page::assets::{SCRIPTS, STYLES};
+use mario_page::drawing::escape;
+
 use super::codes;
 
-/// The parts of the script, in order.
+/// The report's own parts of the script, in order.
 const PROGRAM: &[&str] = &[
-    include_str!("../../assets/elements.js"),
-    include_str!("../../assets/theme.js"),
-    include_str!("../../assets/numbers.js"),
-    include_str!("../../assets/colours.js"),
-    include_str!("../../assets/download.js"),
-    include_str!("../../assets/card.js"),
     include_str!("../../assets/figure.js"),
     include_str!("../../assets/tables.js"),
+    include_str!("../../assets/columns.js"),
     include_str!("../../assets/replay-state.js"),
     include_str!("../../assets/replay-layout.js"),
     include_str!("../../assets/replay-stage.js"),
-    include_str!("../../assets/explanation.js"),
     include_str!("../../assets/replay-explanation.js"),
     include_str!("../../assets/replay-details.js"),
     include_str!("../../assets/replay-areas.js"),
@@ -23,15 +20,7 @@ const PROGRAM: &[&str] = &[
     include_str!("../../assets/page.js"),
 ];
 
-const STYLE: &[&str] = &[
-    include_str!("../../assets/palette.css"),
-    include_str!("../../assets/page.css"),
-    include_str!("../../assets/figures.css"),
-    include_str!("../../assets/details.css"),
-    include_str!("../../assets/replay.css"),
-    include_str!("../../assets/explanation.css"),
-    include_str!("../../assets/print.css"),
-];
+const PRINT: &str = include_str!("../../assets/print.css");
 
 const MARKUP: &str = include_str!("../../assets/page.html");
 
@@ -60,12 +49,12 @@ pub(crate) fn html(title: &str, data: &str, is_live: bool) -> String {
 
 /// The content of the page's script element.
 pub(crate) fn program() -> String {
-    format!("\n(() => {{\n\"use strict\";\n{}{}}})();\n", codes::script(), PROGRAM.concat())
+    format!("\n(() => {{\n\"use strict\";\n{}{}}})();\n", codes::script(), [SCRIPTS, PROGRAM].concat().concat())
 }
 
 /// The content of the page's style element.
 pub(crate) fn style() -> String {
-    format!("\n{}", STYLE.concat())
+    format!("\n{}{PRINT}", STYLES.concat())
 }
 
 /// Returns a page that states why there is no report yet, and reloads after a second.
@@ -80,10 +69,6 @@ pub(crate) fn waiting(trouble: &str) -> String {
 /// The content of the style element of [`waiting`].
 pub(crate) const WAITING_STYLE: &str =
     "body { font: 16px/1.5 system-ui, sans-serif; margin: 4rem auto; max-width: 60ch; }";
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
 
 /// Escapes JSON so that it cannot close the script element that contains it.
 fn safe_in_script(json: &str) -> String {

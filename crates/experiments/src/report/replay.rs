@@ -1,22 +1,24 @@
 //! The data of the replay: all events, and the facts and decisions of each agent.
-//!
-//! Events and decisions are arrays of numbers in the page. An event is `[moment, code, …]`; see [`Event`].
+
+mod records;
 
 use std::collections::BTreeMap;
 
 use mario_audit::Recalled;
-use mario_audit::reader::{Evaluation, Header, Neighbour, Proposal, RequestFact, Seen, Solution, Target};
-use mario_domain::{AgentOperation, Capacity, InstanceId};
+use mario_audit::reader::{Evaluation, Header, RequestFact};
+use mario_domain::InstanceId;
 use mario_prolog::Allowance;
 use rustc_hash::FxHashMap;
-use serde::ser::SerializeSeq;
-use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
-use super::codes::EventCode;
+use super::columns::Columns;
 use super::compact::Compact;
 use super::explanations::{self, Case, Explanations};
 use super::placement::{Placed, Placement};
+use records::{EventColumns, SeenFacts, free_units};
+
+pub(crate) use records::{Decision, Event};
 
 /// The maximum number of instances to show individually; more are shown by area.
 const INSTANCES_MAX: usize = 6_000;
@@ -46,50 +48,10 @@ pub(crate) struct Recording {
     is_too_large: bool,
 }
 
-/// An event; instances, nodes and users are numbers.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Event {
-    Deployed { instance: u32, node: u32 },
-    Handover { user: u32, to: Option<u32> },
-    Migrate { instance: u32, node: u32, renamed: Option<u32> },
-    Replicate { instance: u32, node: u32, replica: u32 },
-    Adapt { instance: u32, flavour: u32 },
-    Undeploy { instance: u32 },
-    Inhibited { instance: u32, operation: AgentOperation, target: Option<u32>, reason: u32 },
-    DeployInhibited { application: u32, node: u32, reason: u32 },
-    NodeDown { node: u32, instances: Vec<u32> },
-    NodeUp { node: u32 },
-    NodeLeaving { node: u32 },
-    LinkDown { nodes: [u32; 2] },
-    LinkUp { nodes: [u32; 2] },
-    Evicted { instance: u32, reason: u32 },
-    Shrunk { instance: u32, flavour: u32, reason: u32 },
-    Announced { instance: u32, evaluations: u64, reason: u32 },
-    Sleep { instance: u32 },
-    Wake { instance: u32 },
-    Woken { instance: u32 },
-    NotWoken { instance: u32, reason: u32 },
-}
-
-/// The facts and decision of an agent, at one evaluation or at several consecutive ones.
-#[derive(Clone, Debug)]
-struct Decision {
-    first: f64,
-    last: f64,
-    count: u32,
-    node: u32,
-    free: Capacity,
-    seen: Value,
-    /// The index of the facts; decisions on the same facts share it.
-    case: u32,
-    /// The index of the policy.
-    policy: u32,
-}
-
 impl Decision {
     /// Adds an evaluation with the same decision.
     fn repeat(&mut self, time: f64) {
-        self.last = time;
+        self.last = Compact(time);
         self.count += 1;
     }
 }
@@ -152,7 +114,7 @@ impl Recording {
         let seen = match (&record.seen, last) {
             (Some(seen), _) => seen.clone(),
             (None, Some(last)) => {
-                let case = &self.cases[last.case as usize];
+                let case = &self.cases[last.explanation as usize];
                 let is_there = (case.node, case.free, case.flavour, case.is_asleep, case.policy, &case.unreached)
                     == (record.node, record.free, flavour, is_asleep, policy, &unreached);
                 if is_there && case.recalled == *recalled {
@@ -164,20 +126,21 @@ impl Recording {
             // A repetition without a previous evaluation is ignored here; the auditor reports it.
             (None, None) => return,
         };
-        let compact = compact(&seen);
+        let facts = SeenFacts::new(&seen);
         let (node, free) = (record.node, record.free);
         let recalled = recalled.clone();
-        let case =
-            self.case(&compact, Case { instance, node, free, flavour, is_asleep, policy, seen, recalled, unreached });
+        let case = Case { instance, node, free, flavour, is_asleep, policy, seen, recalled, unreached };
+        let explanation = self.case(&facts, case);
         let of_instance = self.decisions.entry(instance).or_default();
         if let Some(last) = of_instance.last_mut()
-            && last.case == case
+            && last.explanation == explanation
         {
             last.repeat(record.time);
             return;
         }
-        let (first, last) = (record.time, record.time);
-        of_instance.push(Decision { first, last, count: 1, node, free, seen: compact, case, policy });
+        let (first, last) = (Compact(record.time), Compact(record.time));
+        let free = free_units(free);
+        of_instance.push(Decision { instance, first, last, count: 1, node, free, seen: facts, explanation, policy });
         self.decision_count += 1;
         if self.decision_count > DECISIONS_MAX {
             self.decisions.clear();
@@ -187,10 +150,11 @@ impl Recording {
     }
 
     /// Returns the index of a case, and adds the case if it is new.
-    fn case(&mut self, seen: &Value, case: Case) -> u32 {
+    fn case(&mut self, facts: &SeenFacts, case: Case) -> u32 {
         let Case { instance, node, free, flavour, is_asleep, policy, recalled, unreached, .. } = &case;
         let body = format!("{flavour} {is_asleep}");
-        let key = format!("{instance} {node} {free} {body} {policy} {unreached:?} {seen}{}", told_apart(recalled));
+        let (facts, past) = (json!(facts), told_apart(recalled));
+        let key = format!("{instance} {node} {free} {body} {policy} {unreached:?} {facts}{past}");
         let next = self.cases.len() as u32;
         let place = *self.case_places.entry(key).or_insert(next);
         if place == next {
@@ -218,8 +182,8 @@ impl Recording {
         Some(Replay {
             instances: instances.map(|one| (one.id.clone(), one.application)).collect(),
             moments: self.moments,
-            events: self.events.into_iter().map(|(moment, event)| Line(moment, event)).collect(),
-            decisions: self.decisions,
+            events: EventColumns::new(&self.events),
+            decisions: Columns(self.decisions.into_values().flatten().collect()),
             has_all_decisions: self.decision_count <= DECISIONS_MAX,
             explanations,
             reasons: self.reasons,
@@ -256,134 +220,14 @@ pub(crate) struct Replay {
     #[cfg_attr(test, ts(type = "[id: number | string, application: number][]"))]
     instances: Vec<(InstanceId, u32)>,
     moments: Vec<Compact>,
-    #[cfg_attr(test, ts(type = "ReplayEvent[]"))]
-    events: Vec<Line>,
-    #[cfg_attr(test, ts(type = "Record<number, Decision[]>"))]
-    decisions: BTreeMap<u32, Vec<Decision>>,
+    events: EventColumns,
+    /// By instance, and in the order of time.
+    #[cfg_attr(test, ts(type = "Columns<Decision>"))]
+    decisions: Columns<Decision>,
     has_all_decisions: bool,
     /// Explanations of the cases of decisions, in order; possibly only of the first ones.
     explanations: Option<Explanations>,
     /// The id of a node, a rule, and a description of the rule.
     #[cfg_attr(test, ts(type = "[node: string, rule: string, text: string][]"))]
     reasons: Vec<(String, String, String)>,
-}
-
-/// An event with the index of its time.
-#[derive(Debug)]
-struct Line(u32, Event);
-
-impl Serialize for Line {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let place = |place: &Option<u32>| place.map_or(-1, i64::from);
-        let Line(moment, event) = self;
-        let numbers: Vec<i64> = match event {
-            Event::Deployed { instance, node } => {
-                vec![EventCode::Deployed.number(), (*instance).into(), (*node).into()]
-            }
-            Event::Handover { user, to } => vec![EventCode::Handover.number(), (*user).into(), place(to)],
-            Event::Migrate { instance, node, renamed } => {
-                vec![EventCode::Migrate.number(), (*instance).into(), (*node).into(), place(renamed)]
-            }
-            Event::Replicate { instance, node, replica } => {
-                vec![EventCode::Replicate.number(), (*instance).into(), (*node).into(), (*replica).into()]
-            }
-            Event::Adapt { instance, flavour } => {
-                vec![EventCode::Adapt.number(), (*instance).into(), (*flavour).into()]
-            }
-            Event::Undeploy { instance } => vec![EventCode::Undeploy.number(), (*instance).into()],
-            Event::Inhibited { instance, operation, target, reason } => {
-                vec![
-                    EventCode::Inhibited.number(),
-                    (*instance).into(),
-                    operation.code().into(),
-                    place(target),
-                    (*reason).into(),
-                ]
-            }
-            Event::DeployInhibited { application, node, reason } => {
-                vec![EventCode::DeployInhibited.number(), (*application).into(), (*node).into(), (*reason).into()]
-            }
-            Event::NodeDown { node, instances } => [EventCode::NodeDown.number(), (*node).into()]
-                .into_iter()
-                .chain(instances.iter().map(|one| i64::from(*one)))
-                .collect(),
-            Event::NodeUp { node } => vec![EventCode::NodeUp.number(), (*node).into()],
-            Event::NodeLeaving { node } => vec![EventCode::NodeLeaving.number(), (*node).into()],
-            Event::LinkDown { nodes: [one, other] } => {
-                vec![EventCode::LinkDown.number(), (*one).into(), (*other).into()]
-            }
-            Event::LinkUp { nodes: [one, other] } => vec![EventCode::LinkUp.number(), (*one).into(), (*other).into()],
-            Event::Evicted { instance, reason } => {
-                vec![EventCode::Evicted.number(), (*instance).into(), (*reason).into()]
-            }
-            Event::Shrunk { instance, flavour, reason } => {
-                vec![EventCode::Shrunk.number(), (*instance).into(), (*flavour).into(), (*reason).into()]
-            }
-            Event::Announced { instance, evaluations, reason } => {
-                let evaluations = i64::try_from(*evaluations).unwrap_or(i64::MAX);
-                vec![EventCode::Announced.number(), (*instance).into(), evaluations, (*reason).into()]
-            }
-            Event::Sleep { instance } => vec![EventCode::Sleep.number(), (*instance).into()],
-            Event::Wake { instance } => vec![EventCode::Wake.number(), (*instance).into()],
-            Event::Woken { instance } => vec![EventCode::Woken.number(), (*instance).into()],
-            Event::NotWoken { instance, reason } => {
-                vec![EventCode::NotWoken.number(), (*instance).into(), (*reason).into()]
-            }
-        };
-        let mut sequence = serializer.serialize_seq(Some(numbers.len() + 1))?;
-        sequence.serialize_element(moment)?;
-        numbers.iter().try_for_each(|number| sequence.serialize_element(number))?;
-        sequence.end()
-    }
-}
-
-impl Serialize for Decision {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let free = match self.free {
-            Capacity::Unbounded => -1,
-            Capacity::Bounded(units) => units.as_units() as i64,
-        };
-        let Decision { first, last, count, node, seen, case, policy, .. } = self;
-        (Compact(*first), Compact(*last), count, node, free, seen, case, policy).serialize(serializer)
-    }
-}
-
-/// The facts and decision as `[requests, inhibited, solutions, ending, random]`, without empty elements at the end.
-fn compact(seen: &Seen) -> Value {
-    let requests = seen.requests.iter().map(|fact| {
-        let neighbour = match fact.neighbour {
-            Neighbour::Own => json!(-1),
-            Neighbour::Node(node) => json!(node),
-        };
-        json!([neighbour, fact.rate, fact.latency])
-    });
-    let solutions = seen.solutions.iter().map(|solution| match solution {
-        Solution::Proposal { proposal, clause } => {
-            let [operation, target] = compact_proposal(proposal);
-            json!([operation, target, clause])
-        }
-        Solution::Invalid { why, clause } => json!([why, null, clause]),
-    });
-    let mut parts = vec![
-        requests.collect(),
-        seen.inhibited.iter().map(|proposal| json!(compact_proposal(proposal))).collect(),
-        // A policy may repeat a solution once for each reason; the page shows only the first few.
-        solutions.take(4).collect(),
-        json!(seen.ending),
-        json!(seen.random),
-    ];
-    let is_empty = |part: &Value| part.is_null() || part.as_array().is_some_and(Vec::is_empty);
-    while parts.last().is_some_and(is_empty) {
-        parts.pop();
-    }
-    Value::Array(parts)
-}
-
-fn compact_proposal(proposal: &Proposal) -> [Value; 2] {
-    let target = match &proposal.target {
-        Target::Own => json!(-1),
-        Target::Node(node) => json!(node),
-        Target::Unknown(id) | Target::Flavour(id) => json!(id.to_string()),
-    };
-    [json!(proposal.operation.code()), target]
 }

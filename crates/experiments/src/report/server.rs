@@ -1,36 +1,27 @@
 //! Serves a report on this machine only, and notifies the page of changes.
 //!
 //! Start at [`Server::serve`]. One thread serves clients and never blocks on any of them; another makes reports, one at
-//! a time. [`Limits`] bounds the resources that clients can use.
-//!
-//! **Invariant:** no client can stop the server, exhaust its memory, or block others for longer than a timeout.
-//!
-//! **Invariant:** only the head of a request is read, never its body.
+//! a time. `mario_page::server` rejects foreign requests, and bounds the resources that clients can use.
 
-mod connections;
 mod policy;
-mod reply;
 mod site;
-mod stream;
 
-use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
+use hyper::body::Incoming;
+use hyper::{Request, StatusCode};
+use mario_page::server::{Limits, Reply, not_found, plain, serve, whole};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::Report;
-use connections::{Activity, Connections};
-use reply::Reply;
+use policy::content_security_policy;
 use site::{Answer, Site, Target};
-use stream::{Clock, Stream};
 
 /// The source of reports.
 pub trait Source: Send + 'static {
@@ -39,31 +30,6 @@ pub trait Source: Send + 'static {
 
     /// Makes the report, or returns the reason why it cannot.
     fn report(&mut self) -> Result<Report, String>;
-}
-
-/// The limits of clients.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
-    /// The maximum number of open connections. A further one closes the oldest idle connection; if none is idle, it
-    /// waits.
-    pub connections: usize,
-    /// The maximum size of a request's head in bytes. The library requires at least 8192.
-    pub head_bytes: usize,
-    /// The time limit for sending the head of a request, and for an idle connection.
-    pub head_timeout: Duration,
-    /// The time limit for reading the next 16 KiB of an answer.
-    pub write_timeout: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            connections: 64,
-            head_bytes: 32 << 10,
-            head_timeout: Duration::from_secs(10),
-            write_timeout: Duration::from_secs(30),
-        }
-    }
 }
 
 /// A server for one report. It listens on 127.0.0.1 and answers requests whose host is that address or `localhost`.
@@ -78,12 +44,6 @@ type Question = (Target, oneshot::Sender<Answer>);
 
 /// The interval at which the server checks whether to stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
-
-/// The pause after a failed accept, e.g. for lack of file descriptors.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-
-/// The number of consecutive failures after which listening has failed.
-const ACCEPT_FAILURES_MAX: u32 = 100;
 
 impl Server {
     /// Listens on a port; 0 lets the system choose one.
@@ -125,59 +85,37 @@ impl Server {
     fn accept_until(&self, runtime: &Runtime, questions: &mpsc::Sender<Question>, stop: &AtomicBool) -> io::Result<()> {
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener.try_clone()?)?;
-            let mut connections = Connections::default();
-            let mut failures = 0;
-            // The thread that makes reports ends first only if it panicked.
-            while !stop.load(Ordering::Relaxed) && !questions.is_closed() {
-                if !connections.has_room(self.limits.connections) {
-                    sleep(STOP_INTERVAL).await;
-                    continue;
-                }
-                match timeout(STOP_INTERVAL, listener.accept()).await {
-                    Err(_) => {}
-                    Ok(Ok((stream, _))) => {
-                        failures = 0;
-                        let activity = Activity::default();
-                        let stream = Stream::new(stream, self.limits.write_timeout, activity.clone());
-                        let task = tokio::spawn(talk(stream, activity.clone(), self.limits, questions.clone()));
-                        connections.add(task.abort_handle(), activity, self.limits.connections);
-                    }
-                    Ok(Err(error)) => {
-                        failures += 1;
-                        if failures == ACCEPT_FAILURES_MAX {
-                            return Err(error);
-                        }
-                        sleep(ACCEPT_PAUSE).await;
-                    }
-                }
+            let asking = questions.clone();
+            let answer = move |request: Request<Incoming>| answer(request, asking.clone());
+            tokio::select! {
+                served = serve(listener, self.limits, content_security_policy(), answer) => served,
+                () = stopped(questions, stop) => Ok(()),
             }
-            if questions.is_closed() {
-                // Lets clients that wait for a report receive the error.
-                sleep(STOP_INTERVAL).await;
-            }
-            Ok(())
         })
     }
 }
 
-/// Answers the requests of one connection until the client closes it or exceeds a limit.
-async fn talk(stream: Stream, activity: Activity, limits: Limits, questions: mpsc::Sender<Question>) {
-    let service = service_fn(|request| {
-        let (questions, activity) = (questions.clone(), activity.clone());
-        async move {
-            activity.answering();
-            let reply = reply::to(request, &questions).await;
-            activity.writing();
-            Ok::<Reply, Infallible>(reply)
-        }
-    });
-    let connection = http1::Builder::new()
-        .timer(Clock)
-        .header_read_timeout(limits.head_timeout)
-        .max_buf_size(limits.head_bytes)
-        .serve_connection(stream, service);
-    // A client that violates the protocol or disconnects does not stop the server.
-    let _ = connection.await;
+/// Returns when `stop` is set, or when the thread that makes reports has ended, which it does only if it panicked.
+async fn stopped(questions: &mpsc::Sender<Question>, stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) && !questions.is_closed() {
+        sleep(STOP_INTERVAL).await;
+    }
+    if questions.is_closed() {
+        // Lets clients that wait for a report receive the error.
+        sleep(STOP_INTERVAL).await;
+    }
+}
+
+/// Asks the thread that makes reports.
+async fn answer(request: Request<Incoming>, questions: mpsc::Sender<Question>) -> Reply {
+    let Some(target) = Target::of(request.uri().path()) else { return not_found() };
+    let (sender, answer) = oneshot::channel();
+    if questions.send((target, sender)).await.is_ok()
+        && let Ok(Answer { kind, content }) = answer.await
+    {
+        return whole(StatusCode::OK, kind, content);
+    }
+    plain(StatusCode::INTERNAL_SERVER_ERROR, "The report cannot be made.\n")
 }
 
 /// Answers questions one by one, in a separate thread, because making a report takes long.

@@ -186,6 +186,21 @@ fn finds_a_retired_name_of_a_type() {
 }
 
 #[test]
+fn finds_a_second_palette_for_dark() {
+    // The text is split in two, because the rule applies to this file, too.
+    let media = concat!("@media (prefers-", "color-scheme: dark)");
+    let cases = [
+        ("second-palette", format!("{media} {{ a {{ color: #ddd; }} }}"), 1),
+        ("no-colours", format!("{media} {{ a {{ color: var(--ink); }} }} /* see #12 and #added */"), 0),
+    ];
+    for (name, style, count) in cases {
+        let findings = Fixture::clean(name).with("crates/shell/page.css", &style).findings();
+        assert_eq!(findings.len(), count, "{findings:?}");
+        assert!(findings.iter().all(|finding| finding.starts_with("crates/shell/page.css: has a palette")));
+    }
+}
+
+#[test]
 fn finds_an_absolute_path_of_a_machine() {
     // Each path is split in two, because the rule applies to this file, too.
     let paths = [

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{mario, stderr, stdout};
 
@@ -32,16 +32,34 @@ fn reported() -> (PathBuf, Value, Value) {
     (directory, header, serde_json::from_str(data).expect("JSON"))
 }
 
+/// Returns the records of a table of the page, which has columns.
+fn records(table: &Value) -> Vec<Value> {
+    let mut records = vec![json!({}); table["length"].as_u64().expect("a length") as usize];
+    for (name, column) in table["columns"].as_object().expect("columns") {
+        let values = match column {
+            Value::Array(values) => values.clone(),
+            lists => {
+                let mut rows = self::records(&lists["rows"]).into_iter();
+                let lengths = lists["lengths"].as_array().expect("lengths").iter().filter_map(Value::as_u64);
+                lengths.map(|length| rows.by_ref().take(length as usize).collect()).collect()
+            }
+        };
+        records.iter_mut().zip(values).for_each(|(record, value)| record[name] = value);
+    }
+    records
+}
+
 /// Returns the facts of an agent in Prolog, reconstructed from the page and the header.
-fn facts(header: &Value, replay: &Value, instance: usize, decision: &Value) -> String {
+fn facts(header: &Value, replay: &Value, decision: &Value) -> String {
+    let instance = decision["instance"].as_u64().expect("an instance") as usize;
     const OPERATIONS: [&str; 4] = ["undeploy", "migrate", "replicate", "deploy"];
-    let name = |node: &Value| match node.as_i64() {
-        Some(-1) => "self".to_owned(),
-        Some(node) => header["nodes"][node as usize]["id"].as_str().expect("an id").to_owned(),
-        None => node.as_str().expect("a name").to_owned(),
+    let name = |node: &Value| match node {
+        Value::Null => "self".to_owned(),
+        Value::String(name) => name.clone(),
+        node => header["nodes"][node.as_u64().expect("a node") as usize]["id"].as_str().expect("an id").to_owned(),
     };
     let (id, application) = (&replay["instances"][instance][0], replay["instances"][instance][1].as_u64());
-    let node = &header["nodes"][decision[3].as_u64().expect("a node") as usize];
+    let node = &header["nodes"][decision["node"].as_u64().expect("a node") as usize];
     let mut text = String::new();
     for service in header["applications"].as_array().expect("applications") {
         let [id, hardware, rate, latency] = ["id", "hardware", "max_rate", "max_latency"].map(|key| &service[key]);
@@ -49,16 +67,17 @@ fn facts(header: &Value, replay: &Value, instance: usize, decision: &Value) -> S
     }
     let neighbours: Vec<String> = node["neighbours"].as_array().expect("neighbours").iter().map(name).collect();
     let own = node["id"].as_str().expect("an id");
-    let free = if decision[4] == -1 { "inf".to_owned() } else { decision[4].to_string() };
+    let free = decision["free"].as_u64().map_or_else(|| "inf".to_owned(), |free| free.to_string());
     let _ = writeln!(text, "node({own}, {free}).\nnode({own}, {free}, [{}]).", neighbours.join(", "));
     let application = &header["applications"][application.expect("a place") as usize]["id"];
     let _ = writeln!(text, "serviceInstance({id}, {}, {own}).", application.as_str().expect("a name"));
-    for fact in decision[5][0].as_array().into_iter().flatten() {
-        let _ = writeln!(text, "requests({id}, {}, {}, {}).", name(&fact[0]), fact[1], fact[2]);
+    for fact in decision["requests"].as_array().into_iter().flatten() {
+        let (neighbour, rate, latency) = (name(&fact["neighbour"]), &fact["rate"], &fact["latency"]);
+        let _ = writeln!(text, "requests({id}, {neighbour}, {rate}, {latency}).");
     }
-    for wish in decision[5][1].as_array().into_iter().flatten() {
-        let operation = OPERATIONS[wish[0].as_u64().expect("an operation") as usize];
-        let _ = writeln!(text, "inhibited({operation}, {id}, {}).", name(&wish[1]));
+    for proposal in decision["inhibited"].as_array().into_iter().flatten() {
+        let operation = OPERATIONS[proposal["operation"].as_u64().expect("an operation") as usize];
+        let _ = writeln!(text, "inhibited({operation}, {id}, {}).", name(&proposal["target"]));
     }
     text
 }
@@ -91,17 +110,10 @@ fn shown(explanations: &Value, case: &Value) -> String {
 fn the_page_explains_as_the_command_does() {
     let (directory, header, data) = reported();
     let replay = &data["runs"][0]["replay"];
-    let decisions = replay["decisions"].as_object().expect("decisions");
-    let all = decisions.iter().flat_map(|(instance, list)| {
-        list.as_array()
-            .expect("a list")
-            .iter()
-            .map(move |decision| (instance.parse::<usize>().expect("a number"), decision))
-    });
-    let all: Vec<(usize, &Value)> = all.collect();
+    let all = records(&replay["decisions"]);
     let (mut silent, mut remembering) = (0, 0);
-    for (instance, decision) in all.iter().step_by(all.len().div_ceil(24)) {
-        fs::write(directory.join("facts.pl"), facts(&header, replay, *instance, decision)).expect("writable");
+    for decision in all.iter().step_by(all.len().div_ceil(24)) {
+        fs::write(directory.join("facts.pl"), facts(&header, replay, decision)).expect("writable");
         let policy = "workload-and-latency-aware-with-memory.pl";
         let output = mario()
             .args(["policy", "explain", "--policy", policy, "--facts", "facts.pl"])
@@ -109,9 +121,9 @@ fn the_page_explains_as_the_command_does() {
             .output()
             .expect("it runs");
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        assert_eq!(shown(&replay["explanations"], &decision[6]), stdout(&output), "{decision}");
+        assert_eq!(shown(&replay["explanations"], &decision["explanation"]), stdout(&output), "{decision}");
         silent += usize::from(stdout(&output).starts_with("nop: "));
-        remembering += usize::from(!decision[5][1].as_array().is_none_or(Vec::is_empty));
+        remembering += usize::from(!decision["inhibited"].as_array().is_none_or(Vec::is_empty));
     }
     assert!(silent >= 3 && remembering >= 3, "{silent} asked for nothing, {remembering} remember something");
 }
@@ -146,6 +158,7 @@ fn the_page_and_the_command_explain_decisions_that_look_back_as_they_were_made()
     let records: Vec<Value> = trace.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let evaluations: Vec<&Value> =
         records.iter().filter(|record| record[0] == "evaluation" && record[5].is_array()).collect();
+    let decisions = self::records(&replay["decisions"]);
     let mut told = [0; 3];
     for evaluation in evaluations.iter().step_by(evaluations.len().div_ceil(40)) {
         let (time, instance) = (evaluation[1].to_string(), evaluation[2].to_string());
@@ -159,11 +172,12 @@ fn the_page_and_the_command_explain_decisions_that_look_back_as_they_were_made()
             *count += usize::from(explained.contains(&format!("fact {fact}")));
         }
         let number = replay["instances"].as_array().expect("instances").iter().position(|one| one[0] == evaluation[2]);
-        let decisions = replay["decisions"][number.expect("it is there").to_string()].as_array().expect("decisions");
+        let is_of_instance = |decision: &&Value| decision["instance"].as_u64() == number.map(|number| number as u64);
         let when = evaluation[1].as_f64().expect("a time");
-        let within = |decision: &&Value| (decision[0].as_f64() <= Some(when)) && Some(when) <= decision[1].as_f64();
-        let decision = decisions.iter().find(within).expect("the page has it");
-        let shown = shown(&replay["explanations"], &decision[6]);
+        let within =
+            |decision: &&Value| decision["first"].as_f64() <= Some(when) && Some(when) <= decision["last"].as_f64();
+        let decision = decisions.iter().filter(is_of_instance).find(within).expect("the page has it");
+        let shown = shown(&replay["explanations"], &decision["explanation"]);
         assert!(text.contains(shown.trim()), "{evaluation}\n{shown}\n{text}");
     }
     assert!(told.iter().all(|count| *count > 2), "{told:?}");

@@ -1,13 +1,13 @@
 //! The outcomes of agents over time: stacked bars, with handovers on a second axis.
 
-use super::super::compact::Compact;
+use mario_page::drawing::{
+    Anchor, Canvas, Chart, Csv, Element, INK, Layout, Room, SOFT, Scale, Steps, TimeAxis, amount, count, nothing,
+    rounded, text, ticks, whole,
+};
+
 use super::super::run::Run;
 use super::super::series::{Counts, NOP, OUTCOMES};
-use super::canvas::{Anchor, Canvas, INK, Layout, Room, SOFT, Scale, nothing, text};
-use super::csv::Csv;
-use super::element::{Element, rounded};
-use super::numbers::{Steps, amount, count, ticks, whole};
-use super::{Chart, WIDTHS_WIDE};
+use super::WIDTHS_WIDE;
 
 /// The order in which outcomes are stacked: operations first, and outcomes without effect last.
 pub(super) const STACK: [usize; 5] = [3, 2, 0, 4, NOP];
@@ -90,7 +90,7 @@ pub(super) fn chart(run: &Run, group: usize, by: By, highest: Highest) -> Chart 
     }
     let layouts = WIDTHS_WIDE.iter().map(|width| layout(run, group, by, highest, *width)).collect();
     let tips = bars.iter().map(|bar| tip(run, group, bar)).collect();
-    let edges = bars.iter().map(|bar| bar.at).chain(bars.last().map(|bar| bar.until)).map(Compact).collect();
+    let edges = bars.iter().map(|bar| bar.at).chain(bars.last().map(|bar| bar.until)).collect();
     Chart { parts: vec![Element::new("g").all(bars.iter().map(stacked))], layouts, tips, edges }
 }
 
@@ -130,7 +130,7 @@ fn layout(run: &Run, group: usize, by: By, highest: Highest, width: f64) -> Layo
     let stack = Element::group("bars").with("transform", changes.as_str()).with("data-changes", changes);
     canvas.add(stack.with("data-all", all).part(0));
     add_handovers(run, group, &mut canvas, x, handovers);
-    canvas.time_axis(x, run.about.duration.0);
+    canvas.time_axis(x, &TimeAxis::of_run(run.about.duration.0));
     canvas.add(legend(width));
     canvas.hover(x);
     canvas.finish()

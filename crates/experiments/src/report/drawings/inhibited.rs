@@ -1,11 +1,11 @@
 //! The number of inhibitions by node and rule.
 
+use mario_page::drawing::{
+    Anchor, Canvas, Chart, Csv, Element, INK, Layout, Room, SOFT, Scale, count, nothing, plural, text,
+};
+
 use super::super::run::{Inhibited, Run};
-use super::canvas::{Anchor, Canvas, INK, Layout, Room, SOFT, Scale, nothing, text};
-use super::csv::Csv;
-use super::element::Element;
-use super::numbers::{count, plural};
-use super::{Chart, WIDTHS};
+use super::WIDTHS;
 
 const NODES_SHOWN: usize = 10;
 /// The width of a key of the legend.

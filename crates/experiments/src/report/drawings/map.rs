@@ -1,11 +1,8 @@
 //! The map: nodes, the tree between them, and the paths of users.
 
+use mario_page::drawing::{Canvas, Chart, Csv, Element, Layout, Room, application_colour, nothing, tier_colour};
+
 use super::super::run::{Nodes, Run};
-use super::Chart;
-use super::canvas::{Canvas, Layout, Room, nothing};
-use super::csv::Csv;
-use super::element::Element;
-use super::palette::{application_colour, tier_colour};
 
 const SIZE: f64 = 560.0;
 const MARGIN: f64 = 22.0;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use mario_page::drawing::{
+    Anchor, Canvas, Chart, Csv, Element, FAINT, INK, Layout, Room, Scale, Steps, amount, fixed, list, nothing, plural,
+    rounded, text, ticks,
+};
+
 use super::super::run::Run;
 use super::super::series::operations;
-use super::canvas::{Anchor, Canvas, FAINT, INK, Layout, Room, Scale, nothing, text};
-use super::csv::Csv;
-use super::element::{Element, rounded};
-use super::numbers::{Steps, amount, fixed, list, plural, ticks};
-use super::{Chart, WIDTHS};
+use super::WIDTHS;
 
 /// Draws one point for each step after the first. Several points at one position become one larger point.
 pub(super) fn chart(run: &Run, group: usize) -> Chart {

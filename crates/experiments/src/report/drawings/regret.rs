@@ -1,13 +1,13 @@
 //! Regret over time: the actual and the best value, and the difference between them.
 
-use super::super::compact::Compact;
+use mario_page::drawing::{
+    Anchor, Canvas, Chart, Csv, Element, FAINT, INK, Layout, Room, Scale, Steps, TimeAxis, amount, count, fixed,
+    plural, rounded, spread, text,
+};
+
 use super::super::regret::ShownRegret;
 use super::super::run::Run;
-use super::canvas::{Anchor, Canvas, FAINT, INK, Layout, Room, Scale, spread, text};
-use super::csv::Csv;
-use super::element::{Element, rounded};
-use super::numbers::{Steps, amount, fixed, plural};
-use super::{Chart, WIDTHS};
+use super::WIDTHS;
 
 /// A quantity whose regret is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,7 +76,7 @@ pub(super) fn chart(run: &Run, regret: &ShownRegret, measure: Measure) -> Chart 
         let time = amount(regret.samples.times[place].0);
         format!("time {time}, {users}\nactual {}\nbest {}", value(actual), value(best))
     };
-    let edges = edges(regret, run.about.duration.0).into_iter().map(Compact).collect();
+    let edges = edges(regret, run.about.duration.0);
     Chart { parts: Vec::new(), layouts, tips: pairs.iter().enumerate().map(tip).collect(), edges }
 }
 
@@ -107,7 +107,7 @@ fn layout(run: &Run, regret: &ShownRegret, measure: Measure, pairs: &[[Option<f6
         None => "regret n/a".to_owned(),
     };
     canvas.add(text([canvas.width, canvas.top - 14.0], &mean, Anchor::End, INK));
-    canvas.time_axis(x, end);
+    canvas.time_axis(x, &TimeAxis::of_run(end));
     canvas.hover(x);
     canvas.finish()
 }
@@ -169,7 +169,7 @@ pub(super) fn caption(regret: &ShownRegret) -> String {
     let users = plural(regret.satisfied_regret_max, "user");
     format!(
         "As good as the {best} at {} of {activations} of the managers; at most {users} more could have been satisfied.",
-        super::numbers::count(regret.optimal)
+        count(regret.optimal)
     )
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use mario_page::drawing::{
+    Anchor, Canvas, Chart, Csv, Element, INK, Layout, Room, Scale, count, nothing, rounded, text, whole,
+};
+
 use super::super::run::Run;
-use super::canvas::{Anchor, Canvas, INK, Layout, Room, Scale, nothing, text};
-use super::csv::Csv;
-use super::element::{Element, rounded};
-use super::numbers::{count, whole};
-use super::{Chart, WIDTHS};
+use super::WIDTHS;
 
 /// The height of the row of a kind.
 const ROW: f64 = 88.0;

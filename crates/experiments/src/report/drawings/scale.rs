@@ -1,12 +1,12 @@
 //! The cost of runs by the size of their world: one line for each file of measurements.
 
+use mario_page::drawing::{
+    Anchor, Canvas, Chart, Csv, Element, Layout, Room, Steps, amount, application_colour, plural, rounded, spread,
+    text, ticks, whole, width_of,
+};
+
 use super::super::scale::Scale as Measurements;
-use super::canvas::{Anchor, Canvas, Layout, Room, spread, text, width_of};
-use super::csv::Csv;
-use super::element::{Element, rounded};
-use super::numbers::{Steps, amount, plural, ticks, whole};
-use super::palette::application_colour;
-use super::{Chart, WIDTHS};
+use super::WIDTHS;
 use crate::scale::Measured;
 
 /// A measured quantity that is drawn.

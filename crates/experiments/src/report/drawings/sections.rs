@@ -1,13 +1,15 @@
 //! The sections of the page, with their figures and choices.
 
+use mario_page::drawing::{Chart, Csv, FileWidth, Stack, fixed};
+
 use super::super::Report;
 use super::super::run::Run;
 use super::bars::{By, STACK};
-use super::numbers::fixed;
 use super::regret::Measure;
+use super::services::Graph;
 use super::{
-    Chart, Choice, Csv, Data, Figure, FileGroups, FileOf, FileWidth, Key, Section, View, areas, bars, file_name,
-    inhibited, map, points, regret, responses, scale, steady,
+    Choice, Data, Figure, FileGroups, FileOf, Key, Section, View, areas, bars, file_name, inhibited, map, points,
+    regret, responses, scale, steady,
 };
 use crate::report::series::OUTCOMES;
 
@@ -15,6 +17,7 @@ use crate::report::series::OUTCOMES;
 pub(crate) fn sections(report: &Report) -> Vec<Section> {
     let all = [
         operations(report),
+        services(report),
         movements(report),
         stacked(
             report,
@@ -124,14 +127,10 @@ fn plain(report: &Report, words: [&'static str; 4], draw: impl Fn(&Run) -> (Char
 }
 
 /// A section with a stack for each run that has one.
-fn stacked<'a>(
-    report: &'a Report,
-    words: [&'static str; 4],
-    stack: impl Fn(&'a Run) -> Option<areas::Stack<'a>>,
-) -> Section {
-    let draw = |(index, run): (usize, &'a Run)| {
+fn stacked(report: &Report, words: [&'static str; 4], stack: impl Fn(&Run) -> Option<Stack>) -> Section {
+    let draw = |(index, run): (usize, &Run)| {
         let stack = stack(run)?;
-        Some(figure(words[0], index, run, words[2], only(stack.chart()), stack.csv()))
+        Some(figure(words[0], index, run, words[2], only(areas::chart(&stack)), stack.csv()))
     };
     section(words, Vec::new(), report.runs.iter().enumerate().filter_map(draw).collect())
 }
@@ -187,6 +186,25 @@ fn operations(report: &Report) -> Section {
                 right axis; the first connections of users, in step 0, are not drawn.";
     let choices = group_choice(report).into_iter().chain([by, outcomes]).collect();
     section(["operations", "Operations", "Operations", lead], choices, of_runs(report, draw))
+}
+
+/// The service graph of each run that has one.
+fn services(report: &Report) -> Section {
+    let draw = |(index, run): (usize, &Run)| {
+        let graph = Graph::of(run)?;
+        let mut figure = figure("services", index, run, "Service graph", only(graph.chart()), graph.csv());
+        figure.is_wide = true;
+        figure.caption = Some(
+            "Beside an arrow: requests for each request that the caller serves, if more than one, and their mean response time. In a box: the \
+             95th percentile of the response times of the application. Applications without calls are not drawn."
+                .to_owned(),
+        );
+        figure.file.iter_mut().for_each(|file| file.width = FileWidth::Two);
+        Some(figure)
+    };
+    let lead = "Which applications call which others for each client request that they serve, from left to right. Dashed arrows are calls in \
+                parallel. The table of the service graph has all numbers.";
+    section(["services", "Services", "Service graph", lead], Vec::new(), of_runs(report, draw))
 }
 
 fn movements(report: &Report) -> Section {

@@ -1,11 +1,11 @@
 //! The cycles to the steady state.
 
+use mario_page::drawing::{
+    Anchor, Canvas, Chart, Csv, Element, INK, Layout, Room, Steps, amount, nothing, plural, rounded, text, ticks,
+};
+
 use super::super::run::Run;
-use super::canvas::{Anchor, Canvas, INK, Layout, Room, nothing, text};
-use super::csv::Csv;
-use super::element::{Element, rounded};
-use super::numbers::{Steps, amount, plural, ticks};
-use super::{Chart, WIDTHS};
+use super::WIDTHS;
 use crate::figures::MeanAndMax;
 
 /// Draws the number of cycles with an operation in each step. Steps without a movement are pale.

@@ -1,6 +1,7 @@
 //! The resources of the server.
 
 use hyper::body::Bytes;
+use mario_page::server::{HTML, JSON, TEXT};
 
 use super::Source;
 use crate::report::{Report, page};
@@ -19,10 +20,6 @@ pub(super) struct Answer {
     pub(super) kind: &'static str,
     pub(super) content: Bytes,
 }
-
-pub(super) const TEXT: &str = "text/plain; charset=utf-8";
-const PAGE: &str = "text/html; charset=utf-8";
-const DATA: &str = "application/json";
 
 /// Answers requests for resources.
 pub(super) struct Site<S> {
@@ -61,12 +58,12 @@ impl<S: Source> Site<S> {
                     Some(trouble) if self.report.runs.is_empty() => page::waiting(trouble).into(),
                     _ => self.page.get_or_insert_with(|| self.report.live_html().into()).clone(),
                 };
-                Answer { kind: PAGE, content }
+                Answer { kind: HTML, content }
             }
             Target::Data => {
                 self.refresh();
                 let content = self.data.get_or_insert_with(|| self.report.json().into()).clone();
-                Answer { kind: DATA, content }
+                Answer { kind: JSON, content }
             }
             Target::Version => Answer { kind: TEXT, content: self.source.version().into() },
         }

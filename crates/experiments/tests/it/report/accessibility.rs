@@ -7,11 +7,11 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::browser::Browser;
-use super::data::{PageFile, paper_trace_with_regret, report, scale};
+use super::data::{PageFile, paper_trace_with_regret, report, scale, shop_trace};
 
 /// Returns the source of axe-core, which `./test` installs. If it is missing, prints a message and returns `None`.
 fn axe() -> Option<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page/node_modules/axe-core/axe.min.js");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../page/tests/page/node_modules/axe-core/axe.min.js");
     let program = fs::read_to_string(path).ok();
     if program.is_none() {
         assert!(env::var("CI").as_deref() != Ok("true"), "axe-core is not installed, and CI must not skip this test");
@@ -23,7 +23,7 @@ fn axe() -> Option<String> {
 /// A page with every kind of section.
 fn whole_page(name: &str) -> PageFile {
     let trace = paper_trace_with_regret("workload-and-latency-aware");
-    let mut report = report(&[&trace, &trace]);
+    let mut report = report(&[&trace, &trace, &shop_trace()]);
     report.runs[1].label = "the same again".to_owned();
     report.scale = vec![scale()];
     PageFile::new(name, &report)
@@ -66,7 +66,7 @@ fn nothing_scrolls_horizontally_on_the_narrowest_phone() {
          .map(element => `${element.tagName} ${element.getAttribute('class')}`)",
     );
     assert_eq!(wide, Value::Array(Vec::new()), "no table, chart or text either");
-    assert_eq!(browser.number("document.querySelectorAll('table.narrow').length"), 4, "two tables for each run");
+    assert_eq!(browser.number("document.querySelectorAll('table.narrow').length"), 6, "two tables for each run");
     browser.resize(1280, 740);
     browser.wait_for("document.querySelectorAll('table.narrow').length === 0");
 }

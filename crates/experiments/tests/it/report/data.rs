@@ -13,12 +13,17 @@ use serde_json::Value;
 
 /// The trace of the scenario `paper` with a policy.
 pub(crate) fn paper_trace(policy: &str, settings: &[&str]) -> String {
-    traced(policy, settings, false)
+    traced("paper", policy, settings, false)
+}
+
+/// The trace of a short run of the scenario `shop`, whose applications call each other.
+pub(crate) fn shop_trace() -> String {
+    traced("shop", "workload-and-latency-aware", &["duration=6000"], false)
 }
 
 /// The trace of a short run that records regret.
 pub(crate) fn paper_trace_with_regret(policy: &str) -> String {
-    traced(policy, &["duration=6000"], true)
+    traced("paper", policy, &["duration=6000"], true)
 }
 
 /// Measurements of worlds of increasing size.
@@ -34,8 +39,8 @@ pub(crate) fn scale() -> Scale {
     Scale::read("measured", &format!("[{}]", points.join(","))).expect("measurements")
 }
 
-fn traced(policy: &str, settings: &[&str], with_regret: bool) -> String {
-    let mut document = Document::preset("paper").expect("it ships");
+fn traced(scenario: &str, policy: &str, settings: &[&str], with_regret: bool) -> String {
+    let mut document = Document::preset(scenario).expect("it ships");
     document.set_policy(policy);
     if !settings.is_empty() {
         document.set(&settings.iter().map(|setting| (*setting).to_owned()).collect::<Vec<String>>());

@@ -1,7 +1,7 @@
 //! Interaction with the figures of the page: pointing at them, and hiding parts of them.
 
 use super::browser::Browser;
-use super::data::{PageFile, paper_trace, report};
+use super::data::{PageFile, paper_trace, report, shop_trace};
 
 /// Moves a pointer to the middle of an element, and returns the lines of the tooltip.
 fn pointed_at(browser: &Browser, selector: &str) -> Vec<String> {
@@ -55,4 +55,25 @@ fn hiding_an_outcome_restacks_the_bars() {
     assert!(visible("replicate") == 0 && visible("migrate") > 0 && visible("nop") > 0);
     assert_eq!(browser.evaluate(is_stacked), true);
     assert_eq!(browser.evaluate(grid), false, "the axis is that of all agents");
+}
+
+#[test]
+fn the_service_graph_is_readable_on_desktop_and_phone() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let page = PageFile::new("services", &report(&[&shop_trace()]));
+    for width in [1280, 390] {
+        browser.resize(width, 900);
+        browser.open(page.path());
+        assert_eq!(browser.number("document.querySelectorAll('#services rect.service').length"), 6);
+        assert_eq!(browser.number("document.querySelectorAll('#services path.call').length"), 7);
+        let call = pointed_at(&browser, "#services path.call");
+        assert!(call[0].starts_with("front calls auth in stage 1") && call[2].contains(" served, "), "{call:?}");
+        let beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+        assert_eq!(browser.number(beyond), 0, "the page does not scroll sideways");
+        let scale = "(() => { const svg = document.querySelector('#services svg'); \
+                     return Math.round(100 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width); })()";
+        assert!(browser.number(scale) >= 88, "texts of {} % of their size", browser.number(scale));
+        assert!(browser.text("#services svg desc").starts_with("front calls auth (1 request), catalogue (2 requests)"));
+    }
+    assert_eq!(browser.complaints(), Vec::<String>::new());
 }

@@ -258,16 +258,11 @@ fn the_data_of_all_five_experiments_take_less_than_five_megabytes() {
     let data: Value = serde_json::from_str(&report.json()).expect("JSON");
     for (run, trace) in data["runs"].as_array().expect("runs").iter().zip(&traces) {
         let records = records(trace);
-        let handovers =
-            run["replay"]["events"].as_array().expect("events").iter().filter(|event| event[1] == 1).count();
-        assert_eq!(handovers, of_kind(&records, "handover").len());
-        let decided: u64 = run["replay"]["decisions"]
-            .as_object()
-            .expect("decisions")
-            .values()
-            .flat_map(|decisions| decisions.as_array().expect("a list"))
-            .map(|decision| decision[2].as_u64().expect("a count"))
-            .sum();
+        let kinds = run["replay"]["events"]["kinds"].as_array().expect("the kinds of events");
+        let handovers = kinds.iter().find(|table| table["kind"] == "handover").expect("handovers");
+        assert_eq!(handovers["events"]["length"], of_kind(&records, "handover").len());
+        let counts = run["replay"]["decisions"]["columns"]["count"].as_array().expect("a column");
+        let decided: u64 = counts.iter().filter_map(Value::as_u64).sum();
         assert_eq!(decided, of_kind(&records, "evaluation").len() as u64);
     }
 }

@@ -140,7 +140,8 @@ fn the_details_of_an_instance_show_its_decision_and_reasons_from_the_trace() {
 fn explanation(browser: &Browser, chip: i64, time: i64) -> Vec<String> {
     let texts = browser.evaluate(&format!(
         "(() => {{ const replay = JSON.parse(document.getElementById('data').textContent).runs[0].replay; \
-         const place = replay.decisions[{chip}].filter(decision => decision[0] <= {time}).pop()[6]; \
+         const {{instance, first, explanation}} = replay.decisions.columns; \
+         const place = explanation[instance.findLastIndex((one, row) => one === {chip} && first[row] <= {time})]; \
          const {{texts, lines, parts, all}} = replay.explanations; \
          return all[place].flatMap(part => parts[part].map(line => texts[lines[line][2] ?? 0])); }})()"
     ));

@@ -3,24 +3,22 @@
 use std::fmt;
 use std::io::{self, Write};
 
+use mario_page::assets::PALETTE;
 use mario_policy::{Explained, Line, Look};
 
 const STYLE: &str = "\
-:root { color-scheme: light dark; --step: 1rem; --ink: #1d2330; --paper: #fbfbf9; --faint: #646c7a; --line: #d9dce1; \
---good: #146c43; --bad: #a1361c; --fact: #155e86; --note: #f1f0ea; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e6ea; --paper: #15181d; --faint: #98a1b0; --line: #333a45; \
---good: #6fd6a2; --bad: #ff9d82; --fact: #86cbf0; --note: #20242b; } }
+:root { --step: 1rem; }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 60rem; padding: 1rem; color: var(--ink); background: var(--paper); \
+body { margin: 0 auto; max-width: 60rem; padding: 1rem; color: var(--ink); background: var(--page); \
 font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1 { font-size: 1.1rem; } summary { padding: .5rem 0; border-top: 1px solid var(--line); cursor: pointer; }
 section { border-top: 1px solid var(--line); padding: .5rem 0; }
 p { margin: 0; padding-left: calc(var(--depth) * var(--step)); }
-code { font: .9rem/1.5 ui-monospace, monospace; white-space: pre-wrap; }
+code { font: .9rem/1.5 var(--mono); white-space: pre-wrap; }
 small { color: var(--faint); }
 .proposed, .missed { font-weight: bold; } .proposed { color: var(--good); } .missed { color: var(--bad); }
 .code, .remark { color: var(--faint); } .fact code { color: var(--fact); } .failed code { color: var(--bad); }
-.change { margin: .25rem 0 .25rem calc(var(--depth) * var(--step)); padding: .25rem .5rem; background: var(--note); \
+.change { margin: .25rem 0 .25rem calc(var(--depth) * var(--step)); padding: .25rem .5rem; background: var(--card); \
 border-left: 3px solid var(--good); }
 @media (max-width: 40rem) { :root { --step: .6rem; } body { padding: .5rem; } }
 ";
@@ -32,7 +30,7 @@ pub(super) fn start(page: &mut dyn Write, title: &str) -> io::Result<()> {
     let title = Escaped(title);
     writeln!(page, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(page, "{MARK}\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
-    writeln!(page, "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>")
+    writeln!(page, "<title>{title}</title>\n<style>\n{PALETTE}{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>")
 }
 
 /// Writes the explanation for one knowledge base. In a batch, it has its line number and is folded, so that a reader

@@ -4,16 +4,18 @@ use serde::{Serialize, Serializer};
 
 /// A table of rows; the first row has the names of the columns.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Csv(String);
+pub struct Csv(String);
 
 impl Csv {
-    pub(crate) fn new<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> Csv {
+    /// A table with these columns and no row.
+    pub fn new<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> Csv {
         let mut csv = Csv::default();
         csv.push(names);
         csv
     }
 
-    pub(crate) fn push<T: AsRef<str>>(&mut self, row: impl IntoIterator<Item = T>) {
+    /// Adds a row.
+    pub fn push<T: AsRef<str>>(&mut self, row: impl IntoIterator<Item = T>) {
         for (index, cell) in row.into_iter().enumerate() {
             if index > 0 {
                 self.0.push(',');
@@ -28,6 +30,11 @@ impl Csv {
             }
         }
         self.0.push('\n');
+    }
+
+    /// The text of the table.
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 

@@ -28,7 +28,7 @@ impl Declarations {
     /// Compares the declarations, followed by `more`, with a file. With `UPDATE_DOCUMENTS=1`, writes the file instead.
     pub(crate) fn hold_against(&self, file: &Path, more: &str) {
         let mut text = String::from(
-            "// Generated from the structs that are serialised: UPDATE_DOCUMENTS=1 cargo test -p mario-experiments -p mario-dashboard types\n\n",
+            "// Generated from the structs that are serialised: UPDATE_DOCUMENTS=1 cargo test -p mario-page -p mario-experiments -p mario-dashboard types\n\n",
         );
         for declaration in self.found.values() {
             text.push_str(&without_comments(declaration));

@@ -1,25 +1,30 @@
-//! Turns a request into a reply: checks the request, and adds the headers that every reply has.
+//! Replies: which requests are rejected, and the headers of every reply.
 
 use std::convert::Infallible;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
-use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Bytes};
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
-use tokio::sync::{mpsc, oneshot};
 
-use super::Question;
-use super::policy::content_security_policy;
-use super::site::{Answer, TEXT, Target};
+/// A reply to a request.
+pub type Reply = Response<BoxBody<Bytes, Infallible>>;
 
-/// A reply with its whole content.
-pub(super) type Reply = Response<Content>;
+/// The type of plain text.
+pub const TEXT: &str = "text/plain; charset=utf-8";
+/// The type of a page.
+pub const HTML: &str = "text/html; charset=utf-8";
+/// The type of a script.
+pub const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+/// The type of a style sheet.
+pub const STYLES: &str = "text/css; charset=utf-8";
+/// The type of data for scripts.
+pub const JSON: &str = "application/json";
+/// The type of tables.
+pub const CSV: &str = "text/csv; charset=utf-8";
 
-/// The content of a reply; `None` after it was sent.
-pub(super) struct Content(Option<Bytes>);
-
-/// The security headers of every reply.
+/// The security headers of every reply, beside the content security policy.
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::REFERRER_POLICY, "no-referrer"),
@@ -29,28 +34,54 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// The supported methods.
+/// The methods that are answered.
 const METHODS: &str = "GET, HEAD";
 
-/// The reply to a request. The body of a request is never read.
-pub(super) async fn to(request: Request<Incoming>, questions: &mpsc::Sender<Question>) -> Reply {
-    let has_body = !request.body().is_end_stream();
-    let mut reply = match refuse(&request) {
-        Some(refused) => refused,
-        None => match Target::of(request.uri().path()) {
-            Some(target) => ask(target, questions).await,
-            None => plain(StatusCode::NOT_FOUND, "There is nothing here.\n"),
-        },
-    };
-    if has_body {
-        // The bytes after the head are not a request, so the connection cannot be reused.
-        reply.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-    }
+/// A reply with its whole content.
+pub fn whole(status: StatusCode, kind: &'static str, content: impl Into<Bytes>) -> Reply {
+    of_kind(status, kind, Full::new(content.into()).boxed())
+}
+
+/// A reply whose content is sent as it becomes available.
+pub fn streamed<B>(kind: &'static str, content: B) -> Reply
+where
+    B: Body<Data = Bytes, Error = Infallible> + Send + Sync + 'static,
+{
+    of_kind(StatusCode::OK, kind, content.boxed())
+}
+
+/// A reply of plain text.
+pub fn plain(status: StatusCode, content: &'static str) -> Reply {
+    whole(status, TEXT, content)
+}
+
+/// The reply to a request for something that does not exist.
+pub fn not_found() -> Reply {
+    plain(StatusCode::NOT_FOUND, "There is nothing here.\n")
+}
+
+fn of_kind(status: StatusCode, kind: &'static str, content: BoxBody<Bytes, Infallible>) -> Reply {
+    let mut reply = Response::new(content);
+    *reply.status_mut() = status;
+    reply.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     reply
 }
 
+/// Adds the headers that every reply has.
+pub(super) fn add_headers(reply: &mut Reply, policy: &HeaderValue, request_has_body: bool) {
+    let headers = reply.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
+    for (name, value) in HEADERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if request_has_body {
+        // The bytes after the head are not read, so the connection cannot be reused.
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+}
+
 /// Returns the rejection of a request; `None` if it is valid.
-fn refuse<B: Body>(request: &Request<B>) -> Option<Reply> {
+pub(super) fn refuse<B: Body>(request: &Request<B>) -> Option<Reply> {
     if !is_for_this_machine(request) {
         return Some(plain(StatusCode::FORBIDDEN, "This server answers on 127.0.0.1 and localhost only.\n"));
     }
@@ -66,7 +97,7 @@ fn refuse<B: Body>(request: &Request<B>) -> Option<Reply> {
 }
 
 /// Whether the request names this machine. This prevents DNS rebinding: a foreign page whose name resolves to this
-/// address must not read runs.
+/// address must not read what is served here.
 fn is_for_this_machine<B>(request: &Request<B>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
@@ -83,57 +114,14 @@ fn is_this_machine(host: &str) -> bool {
     name == "127.0.0.1" || name.eq_ignore_ascii_case("localhost")
 }
 
-async fn ask(target: Target, questions: &mpsc::Sender<Question>) -> Reply {
-    let (sender, answer) = oneshot::channel();
-    if questions.send((target, sender)).await.is_ok()
-        && let Ok(Answer { kind, content }) = answer.await
-    {
-        return reply(StatusCode::OK, kind, content);
-    }
-    plain(StatusCode::INTERNAL_SERVER_ERROR, "The report cannot be made.\n")
-}
-
-fn plain(status: StatusCode, content: &'static str) -> Reply {
-    reply(status, TEXT, Bytes::from_static(content.as_bytes()))
-}
-
-fn reply(status: StatusCode, kind: &'static str, content: Bytes) -> Reply {
-    let mut reply = Response::new(Content(Some(content)));
-    *reply.status_mut() = status;
-    let headers = reply.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    headers.insert(header::CONTENT_SECURITY_POLICY, content_security_policy());
-    for (name, value) in HEADERS {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    reply
-}
-
-impl Body for Content {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.take().map(|content| Ok(Frame::data(content))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.0.as_ref().is_none_or(Bytes::is_empty)
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.as_ref().map_or(0, |content| content.len() as u64))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use hyper::Uri;
 
     use super::*;
 
-    fn request(target: &str, hosts: &[&str]) -> Request<Content> {
-        let mut request = Request::new(Content(None));
+    fn request(target: &str, hosts: &[&str]) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::default());
         *request.uri_mut() = target.parse::<Uri>().expect("an address");
         for host in hosts {
             request.headers_mut().append(header::HOST, HeaderValue::from_str(host).expect("ASCII"));
@@ -158,7 +146,9 @@ mod tests {
             ("http://evil.example/", &["127.0.0.1"], false),
         ];
         for (target, hosts, is_answered) in cases {
-            assert_eq!(is_for_this_machine(&request(target, hosts)), *is_answered, "{target} {hosts:?}");
+            let request = request(target, hosts);
+            assert_eq!(is_for_this_machine(&request), *is_answered, "{target} {hosts:?}");
+            assert_eq!(refuse(&request).is_none(), *is_answered, "{target} {hosts:?}");
         }
     }
 
@@ -172,5 +162,17 @@ mod tests {
             assert_eq!(reply.headers()[header::ALLOW], METHODS);
         }
         assert!(refuse(&request("/", &["localhost"])).is_none());
+    }
+
+    #[test]
+    fn every_reply_has_the_policy_and_one_to_a_body_closes_the_connection() {
+        let policy = HeaderValue::from_static("default-src 'none'");
+        for has_body in [false, true] {
+            let mut reply = not_found();
+            add_headers(&mut reply, &policy, has_body);
+            assert_eq!(reply.headers()[header::CONTENT_SECURITY_POLICY], policy);
+            assert_eq!(reply.headers()[header::X_FRAME_OPTIONS], "DENY");
+            assert_eq!(reply.headers().contains_key(header::CONNECTION), has_body);
+        }
     }
 }

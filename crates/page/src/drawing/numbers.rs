@@ -4,7 +4,7 @@
 const THOUSANDS: char = '\u{202f}';
 
 /// Formats a number without decimals.
-pub(super) fn whole(value: f64) -> String {
+pub fn whole(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -19,27 +19,28 @@ pub(super) fn whole(value: f64) -> String {
     grouped
 }
 
-pub(super) fn count(value: u64) -> String {
+/// A count, with its thousands set apart.
+pub fn count(value: u64) -> String {
     whole(value as f64)
 }
 
 /// Formats a number with at most three decimals.
-pub(super) fn amount(value: f64) -> String {
+pub fn amount(value: f64) -> String {
     if value.fract() == 0.0 { whole(value) } else { format!("{}", (value * 1_000.0).round() / 1_000.0) }
 }
 
 /// Formats a number with `digits` decimals; `n/a` for `None`.
-pub(super) fn fixed(value: Option<f64>, digits: usize) -> String {
+pub fn fixed(value: Option<f64>, digits: usize) -> String {
     value.map_or_else(|| "n/a".to_owned(), |value| format!("{value:.digits$}").replace('-', "\u{2212}"))
 }
 
 /// Formats a count with its noun; `one` is the singular, and the plural has an added s.
-pub(super) fn plural(many: u64, one: &str) -> String {
+pub fn plural(many: u64, one: &str) -> String {
     format!("{} {one}{}", count(many), if many == 1 { "" } else { "s" })
 }
 
 /// Joins words with commas, and with `and` before the last.
-pub(super) fn list(words: &[String]) -> String {
+pub fn list(words: &[String]) -> String {
     match words {
         [] => String::new(),
         [one] => one.clone(),
@@ -49,7 +50,7 @@ pub(super) fn list(words: &[String]) -> String {
 
 /// The valid ticks of an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Steps {
+pub enum Steps {
     /// Any number.
     Any,
     /// Whole numbers only.
@@ -57,7 +58,7 @@ pub(super) enum Steps {
 }
 
 /// Returns about `about` round numbers between `low` and `high`.
-pub(super) fn ticks(low: f64, high: f64, about: usize, steps: Steps) -> Vec<f64> {
+pub fn ticks(low: f64, high: f64, about: usize, steps: Steps) -> Vec<f64> {
     let rough = (high - low).max(1e-9) / about.max(1) as f64;
     let power = 10_f64.powf(rough.log10().floor());
     let gaps = [0.5, 1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);

@@ -1,98 +1,114 @@
 //! A drawing in progress: a box for data inside its axes.
 
-use serde::Serialize;
-
+use super::chart::{Hover, Layout};
 use super::element::{Element, rounded};
 use super::numbers::{Steps, amount, ticks, whole};
 
 /// The size of most texts.
-pub(super) const TEXT: f64 = 11.0;
+const TEXT: f64 = 11.0;
 /// The mean width of a character.
 const CHARACTER: f64 = TEXT * 0.56;
 /// The distance between the lines of labels.
 const LINE: f64 = 13.0;
 
-pub(super) const INK: &str = "var(--ink)";
-pub(super) const SOFT: &str = "var(--soft)";
-pub(super) const FAINT: &str = "var(--faint)";
+/// The colour of texts and lines that matter.
+pub const INK: &str = "var(--ink)";
+/// The colour of labels.
+pub const SOFT: &str = "var(--soft)";
+/// The colour of what is beside the point.
+pub const FAINT: &str = "var(--faint)";
 
 /// The approximate width of a text.
-pub(super) fn width_of(text: &str) -> f64 {
+pub fn width_of(text: &str) -> f64 {
     text.chars().count() as f64 * CHARACTER
 }
 
 /// A drawing with a box for data inside its axes.
-pub(super) struct Canvas {
-    pub(super) width: f64,
-    pub(super) height: f64,
-    pub(super) left: f64,
-    pub(super) right: f64,
-    pub(super) top: f64,
-    pub(super) bottom: f64,
+#[derive(Debug)]
+pub struct Canvas {
+    /// The width of the drawing.
+    pub width: f64,
+    /// The height of the drawing.
+    pub height: f64,
+    /// The left edge of the box.
+    pub left: f64,
+    /// The right edge of the box.
+    pub right: f64,
+    /// The upper edge of the box.
+    pub top: f64,
+    /// The lower edge of the box.
+    pub bottom: f64,
     elements: Vec<Element>,
     hover: Option<Hover>,
 }
 
-/// How a figure is drawn at one width.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct Layout {
-    pub(crate) width: f64,
-    pub(crate) height: f64,
-    #[cfg_attr(test, ts(type = "Drawn"))]
-    pub(crate) drawing: Element,
-    pub(crate) hover: Option<Hover>,
-}
-
-/// The positions of the figure's tooltips: an edge is at `zero` plus `factor` times its value.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct Hover {
-    top: f64,
-    bottom: f64,
-    zero: f64,
-    factor: f64,
-}
-
 /// The alignment of a text relative to its position.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Anchor {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Anchor {
+    /// The text starts there.
     Start,
+    /// The text is centred there.
     Middle,
+    /// The text ends there.
     End,
 }
 
 /// Maps values to positions.
-#[derive(Clone, Copy)]
-pub(super) struct Scale {
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Scale {
     low: f64,
     start: f64,
-    pub(super) factor: f64,
+    /// The length of one unit of a value.
+    pub factor: f64,
 }
 
 impl Scale {
-    pub(super) fn new((low, high): (f64, f64), (start, end): (f64, f64)) -> Scale {
+    /// Maps the values from `low` to `high` to the positions from `start` to `end`.
+    pub fn new((low, high): (f64, f64), (start, end): (f64, f64)) -> Scale {
         let span = if high > low { high - low } else { 1.0 };
         Scale { low, start, factor: (end - start) / span }
     }
 
-    pub(super) fn at(&self, value: f64) -> f64 {
+    /// The position of a value.
+    pub fn at(&self, value: f64) -> f64 {
         self.start + (value - self.low) * self.factor
     }
 }
 
+/// A horizontal axis of time. Times before 0 are written without their sign.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TimeAxis {
+    /// The time at the left end.
+    pub start: f64,
+    /// The time at the right end.
+    pub end: f64,
+    /// The label below the axis.
+    pub label: &'static str,
+}
+
+impl TimeAxis {
+    /// The axis of a run that lasts this many milliseconds.
+    pub fn of_run(duration: f64) -> TimeAxis {
+        TimeAxis { start: 0.0, end: duration, label: "time, ms" }
+    }
+}
+
 /// The space for labels around the box.
-#[derive(Clone, Copy)]
-pub(super) struct Room {
-    pub(super) left: f64,
-    pub(super) right: f64,
-    pub(super) top: f64,
-    pub(super) bottom: f64,
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Room {
+    /// On the left of the box.
+    pub left: f64,
+    /// On its right.
+    pub right: f64,
+    /// Above it.
+    pub top: f64,
+    /// Below it.
+    pub bottom: f64,
 }
 
 impl Room {
     /// Returns the space for the numbers of a left axis up to `most`, for its label above, and for an axis below.
-    pub(super) fn for_axes(most: f64, right: f64) -> Room {
+    pub fn for_axes(most: f64, right: f64) -> Room {
         Room { left: left_room(most), right, top: 30.0, bottom: 36.0 }
     }
 }
@@ -103,7 +119,7 @@ fn left_room(most: f64) -> f64 {
 }
 
 /// A text at a position.
-pub(super) fn text([x, y]: [f64; 2], text: &str, anchor: Anchor, fill: &str) -> Element {
+pub fn text([x, y]: [f64; 2], text: &str, anchor: Anchor, fill: &str) -> Element {
     let element = Element::new("text").with("x", x).with("y", y).with("fill", fill);
     let element = match anchor {
         Anchor::Start => element,
@@ -114,7 +130,8 @@ pub(super) fn text([x, y]: [f64; 2], text: &str, anchor: Anchor, fill: &str) -> 
 }
 
 impl Canvas {
-    pub(super) fn new(width: f64, height: f64, room: Room) -> Canvas {
+    /// An empty drawing.
+    pub fn new(width: f64, height: f64, room: Room) -> Canvas {
         Canvas {
             width,
             height,
@@ -127,25 +144,28 @@ impl Canvas {
         }
     }
 
-    pub(super) fn x_scale(&self, low: f64, high: f64) -> Scale {
+    /// Maps values to positions from the left edge of the box to its right edge.
+    pub fn x_scale(&self, low: f64, high: f64) -> Scale {
         Scale::new((low, high), (self.left, self.right))
     }
 
-    pub(super) fn y_scale(&self, low: f64, high: f64) -> Scale {
+    /// Maps values to positions from the lower edge of the box to its upper edge.
+    pub fn y_scale(&self, low: f64, high: f64) -> Scale {
         Scale::new((low, high), (self.bottom, self.top))
     }
 
-    pub(super) fn add(&mut self, element: Element) {
+    /// Adds an element on top of the others.
+    pub fn add(&mut self, element: Element) {
         self.elements.push(element);
     }
 
     /// Draws the label of the left axis, above it.
-    pub(super) fn y_label(&mut self, label: &str) {
+    pub fn y_label(&mut self, label: &str) {
         self.add(text([0.0, self.top - 14.0], label, Anchor::Start, SOFT));
     }
 
     /// Returns the grid lines at these values, with their numbers on the left.
-    pub(super) fn grid(&self, scale: impl Fn(f64) -> f64, values: &[f64]) -> Vec<Element> {
+    pub fn grid(&self, scale: impl Fn(f64) -> f64, values: &[f64]) -> Vec<Element> {
         let line = |value: &f64| {
             let (height, colour) = (scale(*value), if *value == 0.0 { "var(--line)" } else { "var(--grid)" });
             let path = format!("M{} {}H{}", rounded(self.left), rounded(height), rounded(self.right));
@@ -156,14 +176,14 @@ impl Canvas {
     }
 
     /// Draws the left axis from 0 to `most`, with its grid.
-    pub(super) fn y_axis(&mut self, scale: Scale, most: f64, steps: Steps, label: &str) {
+    pub fn y_axis(&mut self, scale: Scale, most: f64, steps: Steps, label: &str) {
         let grid = self.grid(|value| scale.at(value), &ticks(0.0, most, 4, steps));
         self.elements.extend(grid);
         self.y_label(label);
     }
 
     /// Draws the horizontal axis, with numbers at these positions.
-    pub(super) fn x_axis(&mut self, numbers: impl IntoIterator<Item = (f64, String)>, label: &str) {
+    pub fn x_axis(&mut self, numbers: impl IntoIterator<Item = (f64, String)>, label: &str) {
         for (place, number) in numbers {
             let path = format!("M{} {}v4", rounded(place), rounded(self.bottom));
             self.add(Element::line(path, "var(--line)", 1.0));
@@ -173,37 +193,39 @@ impl Canvas {
     }
 
     /// Draws the horizontal axis of time.
-    pub(super) fn time_axis(&mut self, scale: Scale, end: f64) {
+    pub fn time_axis(&mut self, scale: Scale, axis: &TimeAxis) {
         let about = (((self.right - self.left) / 72.0) as usize).max(2);
-        let numbers = ticks(0.0, end, about, Steps::Any).into_iter().map(|time| (scale.at(time), amount(time)));
-        self.x_axis(numbers, "time, ms");
+        let times = ticks(axis.start, axis.end, about, Steps::Any);
+        let numbers = times.into_iter().map(|time| (scale.at(time), amount(time.abs())));
+        self.x_axis(numbers, axis.label);
     }
 
     /// Enables tooltips in the data area, selected by the pointer's horizontal position. `scale` maps values to x
     /// coordinates.
-    pub(super) fn hover(&mut self, scale: Scale) {
+    pub fn hover(&mut self, scale: Scale) {
         let Canvas { top, bottom, .. } = *self;
         self.hover = Some(Hover { top, bottom, zero: scale.at(0.0), factor: scale.factor });
     }
 
     /// Draws a legend entry: a coloured square and a text beside it.
-    pub(super) fn key(&mut self, [x, y]: [f64; 2], colour: &str, words: &str, ink: &str) {
+    pub fn key(&mut self, [x, y]: [f64; 2], colour: &str, words: &str, ink: &str) {
         self.add(Element::rectangle([x, y - 4.0], [8.0, 8.0], colour).with("rx", 2.0));
         self.add(text([x + 12.0, y + 4.0], words, Anchor::Start, ink).with("class", "direct"));
     }
 
-    pub(super) fn finish(self) -> Layout {
+    /// The finished drawing.
+    pub fn finish(self) -> Layout {
         let Canvas { width, height, elements, hover, .. } = self;
         let drawing = Element::new("svg")
             .with("viewBox", format!("0 0 {} {}", rounded(width), rounded(height)))
             .with("font-size", TEXT)
             .all(elements);
-        Layout { width, height, drawing, hover }
+        Layout { width, height, drawing, hover, scrolls: false }
     }
 }
 
 /// Returns a layout with a text, for a figure without data.
-pub(super) fn nothing(width: f64, words: &str) -> Layout {
+pub fn nothing(width: f64, words: &str) -> Layout {
     let mut canvas = Canvas::new(width, 96.0, Room { left: 0.0, right: 0.0, top: 0.0, bottom: 0.0 });
     canvas.add(text([width / 2.0, 52.0], words, Anchor::Middle, SOFT));
     canvas.finish()
@@ -211,7 +233,7 @@ pub(super) fn nothing(width: f64, words: &str) -> Layout {
 
 /// Moves labels apart. Returns a position for each, at least one line from the next, between `low` and `high` if they
 /// fit.
-pub(super) fn spread(places: &[f64], low: f64, high: f64) -> Vec<f64> {
+pub fn spread(places: &[f64], low: f64, high: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by(|one, other| places[*one].total_cmp(&places[*other]));
     let mut spread = places.to_vec();

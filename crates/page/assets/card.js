@@ -7,7 +7,7 @@
  * @property {string | null} [caption]
  * @property {boolean} [isWide]
  * @property {HTMLElement} content
- * @property {() => string} data the data as CSV
+ * @property {() => string | Promise<string>} data the data as CSV
  * @property {() => SVGSVGElement | null} [drawing]
  */
 
@@ -30,7 +30,7 @@ function card({ name, title, caption, isWide, content, data, drawing }) {
         "span",
         { class: "saves" },
         drawing ? button("SVG", "the drawing", saveDrawing) : null,
-        button("CSV", "the data", () => save(`${name}.csv`, "text/csv", data())),
+        button("CSV", "the data", async () => save(`${name}.csv`, "text/csv", await data())),
       ),
     ),
     content,

@@ -9,12 +9,12 @@ use std::fmt::Write;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-use super::super::compact::Compact;
-use super::palette;
+use super::compact::Compact;
+use super::palette::light_and_dark;
 
 /// An element with its attributes and its content.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Element {
+pub struct Element {
     tag: &'static str,
     attributes: Vec<(&'static str, Attribute)>,
     content: Vec<Content>,
@@ -33,8 +33,10 @@ enum Audience {
 
 /// The value of an attribute.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Attribute {
+pub enum Attribute {
+    /// A number, written with at most two digits after the point.
     Number(f64),
+    /// A text.
     Text(String),
 }
 
@@ -69,82 +71,102 @@ impl From<String> for Attribute {
 const TIP: &str = "data-tip";
 
 impl Element {
-    pub(crate) fn new(tag: &'static str) -> Element {
+    /// An element without attributes and content.
+    pub fn new(tag: &'static str) -> Element {
         Element { tag, attributes: Vec::new(), content: Vec::new(), audience: Audience::All }
     }
 
-    pub(crate) fn group(class: &str) -> Element {
+    /// A group with a class.
+    pub fn group(class: &str) -> Element {
         Element::new("g").with("class", class)
     }
 
-    pub(crate) fn rectangle([x, y]: [f64; 2], [width, height]: [f64; 2], fill: &str) -> Element {
+    /// A rectangle at its upper left corner.
+    pub fn rectangle([x, y]: [f64; 2], [width, height]: [f64; 2], fill: &str) -> Element {
         let rectangle = Element::new("rect").with("x", x).with("y", y);
         rectangle.with("width", width.max(0.0)).with("height", height.max(0.0)).with("fill", fill)
     }
 
-    pub(crate) fn circle([x, y]: [f64; 2], radius: f64, fill: &str) -> Element {
+    /// A circle around its centre.
+    pub fn circle([x, y]: [f64; 2], radius: f64, fill: &str) -> Element {
         Element::new("circle").with("cx", x).with("cy", y).with("r", radius).with("fill", fill)
     }
 
     /// A filled area without an outline.
-    pub(crate) fn area(path: String, fill: &str) -> Element {
+    pub fn area(path: String, fill: &str) -> Element {
         Element::new("path").with("d", path).with("fill", fill)
     }
 
     /// A line without a fill.
-    pub(crate) fn line(path: String, stroke: &str, width: f64) -> Element {
+    pub fn line(path: String, stroke: &str, width: f64) -> Element {
         let line = Element::new("path").with("d", path).with("fill", "none");
         line.with("stroke", stroke).with("stroke-width", width)
     }
 
-    pub(crate) fn with(mut self, name: &'static str, value: impl Into<Attribute>) -> Element {
+    /// Adds an attribute.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<Attribute>) -> Element {
         self.attributes.push((name, value.into()));
         self
     }
 
-    pub(crate) fn dashed(self, dashes: &str) -> Element {
+    /// Dashes the line of the element.
+    #[must_use]
+    pub fn dashed(self, dashes: &str) -> Element {
         self.with("stroke-dasharray", dashes)
     }
 
     /// Adds a tooltip, one line for each line of the text.
-    pub(crate) fn tip(self, text: impl Into<String>) -> Element {
+    #[must_use]
+    pub fn tip(self, text: impl Into<String>) -> Element {
         self.with(TIP, text.into())
     }
 
-    pub(crate) fn and(mut self, element: Element) -> Element {
+    /// Adds an element to the content.
+    #[must_use]
+    pub fn and(mut self, element: Element) -> Element {
         self.content.push(Content::Element(element));
         self
     }
 
-    pub(crate) fn all(mut self, elements: impl IntoIterator<Item = Element>) -> Element {
+    /// Adds elements to the content.
+    #[must_use]
+    pub fn all(mut self, elements: impl IntoIterator<Item = Element>) -> Element {
         self.content.extend(elements.into_iter().map(Content::Element));
         self
     }
 
-    pub(crate) fn text(mut self, text: &str) -> Element {
+    /// Adds a text to the content.
+    #[must_use]
+    pub fn text(mut self, text: &str) -> Element {
         self.content.push(Content::Text(text.to_owned()));
         self
     }
 
-    pub(crate) fn part(mut self, index: usize) -> Element {
+    /// Adds a part of the chart, by its index in [`Chart::parts`](super::Chart::parts).
+    #[must_use]
+    pub fn part(mut self, index: usize) -> Element {
         self.content.push(Content::Part(index));
         self
     }
 
     /// Leaves the element out of the page.
-    pub(crate) fn in_files_only(mut self) -> Element {
+    #[must_use]
+    pub fn in_files_only(mut self) -> Element {
         self.audience = Audience::Files;
         self
     }
 
     /// Leaves the element out of files.
-    pub(crate) fn in_page_only(mut self) -> Element {
+    #[must_use]
+    pub fn in_page_only(mut self) -> Element {
         self.audience = Audience::Page;
         self
     }
 
     /// Leaves the element out of files, and out of the page until its script shows it.
-    pub(crate) fn hidden(self) -> Element {
+    #[must_use]
+    pub fn hidden(self) -> Element {
         self.with("display", "none")
     }
 
@@ -153,7 +175,7 @@ impl Element {
     }
 
     /// Appends the element as SVG. `parts` are those of its figure.
-    pub(crate) fn write_svg(&self, parts: &[Element], svg: &mut String) {
+    pub fn write_svg(&self, parts: &[Element], svg: &mut String) {
         if self.is_hidden() {
             return;
         }
@@ -169,7 +191,7 @@ impl Element {
                     let _ = write!(svg, " {name}=\"{}\"", rounded(*number));
                 }
                 Attribute::Text(text) => {
-                    let _ = write!(svg, " {name}=\"{}\"", escape(&palette::in_light(text)));
+                    let _ = write!(svg, " {name}=\"{}\"", escape(light_and_dark(text)[0]));
                 }
             }
         }
@@ -226,11 +248,12 @@ impl Serialize for Attributes<'_> {
 }
 
 /// Rounds to hundredths of a pixel. Never returns minus zero.
-pub(crate) fn rounded(number: f64) -> f64 {
+pub fn rounded(number: f64) -> f64 {
     (number * 100.0).round() / 100.0 + 0.0
 }
 
-pub(crate) fn escape(text: &str) -> String {
+/// Escapes a text for XML and HTML.
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -1,0 +1,28 @@
+//! Styles and scripts that pages share, so that they look and read alike.
+//!
+//! A page concatenates what it needs, in the order of these lists, with its own parts after them.
+
+/// The colours of all pages and drawings, each in light and in dark.
+pub const PALETTE: &str = include_str!("../assets/palette.css");
+
+/// The styles, the palette first.
+pub const STYLES: &[&str] = &[
+    PALETTE,
+    include_str!("../assets/page.css"),
+    include_str!("../assets/figures.css"),
+    include_str!("../assets/details.css"),
+    include_str!("../assets/stage.css"),
+    include_str!("../assets/explanation.css"),
+];
+
+/// The scripts. They define functions, and change nothing until a page calls them.
+pub const SCRIPTS: &[&str] = &[
+    include_str!("../assets/elements.js"),
+    include_str!("../assets/theme.js"),
+    include_str!("../assets/numbers.js"),
+    include_str!("../assets/colours.js"),
+    include_str!("../assets/download.js"),
+    include_str!("../assets/card.js"),
+    include_str!("../assets/chart.js"),
+    include_str!("../assets/explanation.js"),
+];

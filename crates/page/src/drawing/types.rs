@@ -1,0 +1,18 @@
+//! The types of charts for the type checker of the pages' scripts, `assets/types.d.ts`.
+
+use std::path::Path;
+
+use super::Chart;
+use crate::declarations::Declarations;
+
+/// What is serialised by hand.
+const BY_HAND: &str = "\
+/** An element of a drawing: content is an element, a text, or the index of a part. */
+type Drawn = [tag: string, attributes: Record<string, string | number>, ...content: (Drawn | string | number)[]];
+";
+
+#[test]
+fn types_of_charts_are_those_of_what_is_serialised() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/types.d.ts");
+    Declarations::new().with::<Chart>().hold_against(&file, BY_HAND);
+}
