@@ -59,15 +59,22 @@ impl Program {
         of(Origin::User).any(|predicate| library.contains(&predicate.functor))
     }
 
-    /// Whether this name occurs anywhere in a clause of the program's text, as a goal or as a term. Predicates that
-    /// consist of rules with `=>`, or have a clause that is too deep to traverse, are not searched.
+    /// Whether this name occurs anywhere in a clause of the program's text, as a goal or as a term. A clause that is too
+    /// deep to traverse counts as an occurrence.
     pub fn mentions(&self, name: &str) -> bool {
         let own = self.predicates.iter().enumerate().filter(|(_, predicate)| predicate.origin == Origin::User);
-        own.map(|(id, predicate)| match self.dynamic.get(&(id as PredicateId)) {
-            Some(dynamic) => self.trees(&mut dynamic.live()),
-            None => self.trees(&mut predicate.sources.iter()),
+        let mut store = Store::default();
+        store.meter.start(&Budget::UNLIMITED);
+        let atoms = Atoms::new(Arc::clone(&self.symbols), Scope::Local);
+        let mut mentions_name = |clause: &Arc<StoredTerm>| {
+            store.reset();
+            let term = store.paste(clause);
+            Tree::of_term(&mut store, &atoms, term).is_none_or(|tree| has_name(&tree, name))
+        };
+        own.into_iter().any(|(id, predicate)| match self.dynamic.get(&(id as PredicateId)) {
+            Some(dynamic) => dynamic.live().any(&mut mentions_name),
+            None => predicate.sources.iter().any(&mut mentions_name),
         })
-        .any(|meaning| matches!(meaning, Meaning::Clauses(clauses) if clauses.iter().any(|clause| has_name(clause, name))))
     }
 
     fn trees(&self, clauses: &mut dyn Iterator<Item = &Arc<StoredTerm>>) -> Meaning {
@@ -152,8 +159,8 @@ mod tests {
 
     #[test]
     fn mentions_the_names_in_its_clauses() {
-        let text = "p(X) :- q([s|X], r(t)). :- dynamic d/1. d(u).";
-        for name in ["p", "q", "r", "s", "t", "d", "u"] {
+        let text = "p(X) :- q([s|X], r(t)). :- dynamic d/1. d(u). e(X), f(X) => g(h).";
+        for name in ["p", "q", "r", "s", "t", "d", "u", "e", "f", "g", "h"] {
             assert!(program(text).mentions(name), "{name}");
         }
         for name in ["append", "X", "v", "dynamic"] {

@@ -33,7 +33,7 @@ impl Machine {
         let mut predicate = predicate;
         loop {
             let Some(entry) = program.predicates.get(predicate as usize) else {
-                return self.enter_dynamic(program, predicate);
+                return self.enter_dynamic(program, host, predicate);
             };
             let functor = entry.functor;
             let raise = |raised| Flow::Raise(raised, Culprit { functor });
@@ -47,10 +47,10 @@ impl Machine {
                         Err(raised) => raise(raised),
                     };
                 }
-                Definition::Dynamic => return self.enter_dynamic(program, predicate),
+                Definition::Dynamic => return self.enter_dynamic(program, host, predicate),
                 Definition::Undefined => {
                     if self.core.database.get(program, predicate).is_some() {
-                        return self.enter_dynamic(program, predicate);
+                        return self.enter_dynamic(program, host, predicate);
                     }
                     return self.undefined(functor);
                 }
@@ -173,10 +173,10 @@ impl Machine {
 
     // ---- dynamic predicates ----------------------------------------------------------------
 
-    fn enter_dynamic(&mut self, program: &Program, predicate: PredicateId) -> Flow {
+    fn enter_dynamic(&mut self, program: &Program, host: &dyn Relations, predicate: PredicateId) -> Flow {
         let generation = self.core.database.generation();
         self.barrier = self.choices.len();
-        self.next_dynamic(program, predicate, SearchFrom::Start, generation, None)
+        self.next_dynamic(program, host, predicate, SearchFrom::Start, generation, None)
     }
 
     /// Tries the clauses of a dynamic predicate from a position on. `retried` is its choice point; `None` at the first
@@ -184,6 +184,7 @@ impl Machine {
     fn next_dynamic(
         &mut self,
         program: &Program,
+        host: &dyn Relations,
         predicate: PredicateId,
         from: SearchFrom,
         generation: Generation,
@@ -242,7 +243,7 @@ impl Machine {
         self.x[0] = body;
         self.x[1] = Term::small(self.barrier as i64);
         match self.body_predicate() {
-            Some(body) => self.enter(program, &(), body),
+            Some(body) => self.enter(program, host, body),
             None => Flow::Fail,
         }
     }
@@ -286,13 +287,13 @@ impl Machine {
     }
 
     /// Backtracks into the dynamic predicate of the newest choice point.
-    pub(super) fn retry_dynamic(&mut self, program: &Program) -> Flow {
+    pub(super) fn retry_dynamic(&mut self, program: &Program, host: &dyn Relations) -> Flow {
         let Some(&choice) = self.choices.last() else { return Flow::Fail };
         self.restore_arguments(&choice);
         self.barrier = self.choices.len() - 1;
         let position = self.saved_word(&choice, 0) as Position;
         let generation = self.saved_word(&choice, 1);
-        self.next_dynamic(program, choice.next, SearchFrom::Position(position), generation, Some(choice))
+        self.next_dynamic(program, host, choice.next, SearchFrom::Position(position), generation, Some(choice))
     }
 
     // ---- host predicates -------------------------------------------------------------------

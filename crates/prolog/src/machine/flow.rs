@@ -89,7 +89,7 @@ impl Machine {
                 }
                 ChoiceKind::Dynamic => {
                     self.count_retry()?;
-                    self.retry_dynamic(program)
+                    self.retry_dynamic(program, host)
                 }
                 ChoiceKind::Rows => {
                     self.count_retry()?;

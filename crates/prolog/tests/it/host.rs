@@ -78,6 +78,29 @@ fn a_table_holds_floats_lists_and_other_terms() {
 }
 
 #[test]
+fn clauses_of_dynamic_predicates_see_the_relations_of_the_host() {
+    let engine = Engine::new();
+    let atom = |name: &str| Value::Atom(engine.symbols().intern(name));
+    let mut table = Table::new(2);
+    table.push(&[atom("a"), Value::Integer(1)]);
+    table.push(&[atom("b"), Value::Integer(2)]);
+    let mut loader = engine.loader();
+    loader.relation("r", 2);
+    let bodies = ["r(K, V)", "true, r(K, V)", "( fail ; r(K, V) )", "\\+ \\+ r(K, V), r(K, V)"];
+    let text: Vec<String> =
+        bodies.iter().enumerate().map(|(n, body)| format!(":- dynamic p{n}/2. p{n}(K, V) :- {body}.")).collect();
+    loader.load("program", &(text.concat() + ":- dynamic p4/2. p4(c, 3). p4(K, V) :- r(K, V)."));
+    let program = loader.finish().expect("it is right").program;
+    for shows_table in [true, false] {
+        let host = Host { table: table.clone(), shows_table };
+        for number in 0..=bodies.len() {
+            let goal = format!("findall(K-V, p{number}(K, V), All), ( All == [a-1, b-2] ; All == [c-3, a-1, b-2] )");
+            assert!(holds(&program, &engine, &goal, &host), "p{number}, shown as a table: {shows_table}");
+        }
+    }
+}
+
+#[test]
 fn numbered_predicates_have_the_same_answers() {
     let engine = Engine::new();
     for declared in ["", ":- dynamic p/2.\n"] {

@@ -10,14 +10,13 @@ use super::nearest::{Found, Nearest};
 use super::{Attachments, MobileUser, Presence, Traces};
 use crate::index::{NodeIndex, UserIndex};
 use crate::position::{Area, Position};
-use crate::topology::Topology;
+use crate::topology::{Topology, access_point_position};
 
 /// How the access point of a user is chosen.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Attach {
-    /// By the cell of a grid that the user is in; outside of the grid, the closest cell at the border. Cells are
-    /// numbered row by row from the south, and from west to east in a row. The access point of a cell is the one with
-    /// the same number, in the order of the topology.
+    /// By the cell of the grid of a [tiled tree](crate::topology::tiled_tree) that the user is in; outside, the closest
+    /// cell at the border.
     Grid {
         /// The number of cells in each direction.
         size: u32,
@@ -85,8 +84,16 @@ pub(super) struct Whereabouts {
 /// Finds the access point for a position.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Finder {
-    Grid { size: u32, area: Area, access_points: Vec<NodeIndex> },
-    Distance { nearest: Nearest, any: NodeIndex },
+    /// `access_points` are listed by cell: from south to north, then from west to east.
+    Grid {
+        size: u32,
+        area: Area,
+        access_points: Vec<NodeIndex>,
+    },
+    Distance {
+        nearest: Nearest,
+        any: NodeIndex,
+    },
 }
 
 impl Finder {
@@ -105,9 +112,12 @@ impl Finder {
         let any = *access_points.first().ok_or(AttachError::NoAccessPoint)?;
         match how {
             Attach::Grid { size, area } => {
-                if u64::from(size) * u64::from(size) != access_points.len() as u64 {
+                let has_cell_for_each = u64::from(size) * u64::from(size) == access_points.len() as u64;
+                if !has_cell_for_each || !size.is_power_of_two() {
                     return Err(AttachError::Grid { size, access_points: access_points.len() });
                 }
+                let cells = (0..size).flat_map(|x| (0..size).map(move |y| access_point_position(size, x, y) as usize));
+                let access_points = cells.map(|position| access_points[position]).collect();
                 Ok(Finder::Grid { size, area, access_points })
             }
             Attach::Distance => {
@@ -304,6 +314,25 @@ mod tests {
             assert_eq!(handovers.arrivals, [1, 1, 0, 1]);
             assert_eq!(handovers.departures, [0, 0, 1, 0]);
             assert_eq!((handovers.total(), handovers.late_arrivals()), (1, 2));
+        }
+    }
+
+    #[test]
+    fn cells_of_a_large_tree_have_the_access_points_at_their_centres() {
+        for size in [1_u32, 2, 8, 16, 64] {
+            let levels = size.trailing_zeros() as usize + 1;
+            let shape = TiledTree {
+                size,
+                capacities: vec![Capacity::Unbounded; levels],
+                latencies: vec![Duration::of(1.0); levels - 1],
+                area: Some(AREA),
+            };
+            let tree = tiled_tree(&shape).expect("a tree");
+            let find = Finder::new(&tree, Attach::Grid { size, area: AREA }).expect("one access point for each cell");
+            for access_point in tree.access_points() {
+                let position = tree.node(access_point).position.expect("the tree has an area");
+                assert_eq!(find.access_point(position, &mut None), access_point, "size {size}");
+            }
         }
     }
 

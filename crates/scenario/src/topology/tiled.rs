@@ -106,6 +106,11 @@ fn position(level: usize, x: u32, y: u32) -> NodeIndex {
     NodeIndex(above + number(level, x, y))
 }
 
+/// The position of the access point of a cell among all access points of a tiled tree of this size.
+pub(crate) fn access_point_position(size: u32, x: u32, y: u32) -> u32 {
+    number(size.trailing_zeros() as usize, x, y)
+}
+
 /// The number of tree levels that a square spans.
 const SQUARE_LEVELS: usize = 3;
 
