@@ -27,5 +27,6 @@ pub mod drawing;
 pub mod server;
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "it compares a file with the types")]
 #[path = "../tests/page/declarations.rs"]
 mod declarations;

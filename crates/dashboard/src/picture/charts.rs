@@ -65,9 +65,9 @@ pub(super) fn charts(history: &History, colours: &Colours, width: f64) -> Vec<Sh
     let width = width.clamp(WIDTHS[0], WIDTHS[1]);
     let points = history.last(POINTS_DRAWN);
     let (Some(first), Some(last), true) = (points.first(), points.last(), points.len() > 1) else { return Vec::new() };
-    let seconds = |point: &&Point| -(last.time_ms.saturating_sub(point.time_ms) as f64) / 1_000.0;
-    let times: Vec<f64> = points.iter().map(seconds).collect();
-    let axis = TimeAxis { start: seconds(&first), end: 0.0, label: "seconds before now" };
+    let seconds = |point: &Point| -(last.time_ms.saturating_sub(point.time_ms) as f64) / 1_000.0;
+    let times: Vec<f64> = points.iter().map(|point| seconds(point)).collect();
+    let axis = TimeAxis { start: seconds(first), end: 0.0, label: "seconds before now" };
     let mut shown = Vec::new();
     for Quantity { name, title, label, value } in [INSTANCES, REQUESTS, RESPONSES] {
         let lines: Vec<Line> = colours.iter().filter_map(|named| Line::read(&points, named, value)).collect();
@@ -156,7 +156,7 @@ struct Lines {
     label: &'static str,
     axis: TimeAxis,
     times: Vec<f64>,
-    lines: Vec<Line>,
+    drawn: Vec<Line>,
     /// How many lines there are with those that are not drawn.
     count: usize,
 }
@@ -171,17 +171,17 @@ impl Lines {
             lines.truncate(LINES_MAX);
             lines.sort_by(|one, other| one.name.cmp(&other.name));
         }
-        Lines { label, axis, times, lines, count }
+        Lines { label, axis, times, drawn: lines, count }
     }
 
     fn caption(&self) -> Option<String> {
-        let is_short = self.lines.len() < self.count;
+        let is_short = self.drawn.len() < self.count;
         is_short.then(|| format!("The {LINES_MAX} of {} applications with the highest values.", self.count))
     }
 
     fn chart(&self, width: f64) -> Chart {
         let tip = |place: usize| {
-            let measured = self.lines.iter().filter_map(|line| Some((line.name.as_str(), line.values[place]?)));
+            let measured = self.drawn.iter().filter_map(|line| Some((line.name.as_str(), line.values[place]?)));
             let lines = measured.map(|(name, value)| format!("\n{name} {}", amount(value)));
             before_now(self.times[place]) + &lines.collect::<String>()
         };
@@ -191,20 +191,20 @@ impl Lines {
     }
 
     fn layout(&self, width: f64) -> Layout {
-        let most = self.lines.iter().map(Line::most).fold(1.0, f64::max);
-        let longest = self.lines.iter().map(|line| width_of(&line.name)).fold(24.0, f64::max);
+        let most = self.drawn.iter().map(Line::most).fold(1.0, f64::max);
+        let longest = self.drawn.iter().map(|line| width_of(&line.name)).fold(24.0, f64::max);
         let mut canvas = Canvas::new(width, 236.0, Room::for_axes(most, (26.0 + longest).min(width * 0.4)));
         let (x, y) = (canvas.x_scale(self.axis.start, self.axis.end), canvas.y_scale(0.0, most));
         canvas.y_axis(y, most, Steps::Any, self.label);
         let places: Vec<f64> = self.times.iter().map(|time| x.at(*time)).collect();
-        for line in &self.lines {
+        for line in &self.drawn {
             let path = line.path(&places, |value| y.at(value));
             canvas.add(Element::line(path, &line.colour, 1.6).with("stroke-linejoin", "round"));
         }
         let ends =
-            self.lines.iter().map(|line| y.at(line.values.iter().rev().flatten().next().copied().unwrap_or(0.0)));
+            self.drawn.iter().map(|line| y.at(line.values.iter().rev().flatten().next().copied().unwrap_or(0.0)));
         let heights = spread(&ends.collect::<Vec<f64>>(), canvas.top + 4.0, canvas.bottom - 2.0);
-        for (line, height) in self.lines.iter().zip(heights) {
+        for (line, height) in self.drawn.iter().zip(heights) {
             canvas.key([rounded(canvas.right) + 8.0, height], &line.colour, &line.name, INK);
         }
         canvas.time_axis(x, &self.axis);

@@ -37,8 +37,7 @@ fn table(records: Vec<Value>) -> Value {
 /// A column; if its values are lists of records, their table.
 fn nested(column: Value) -> Value {
     let Value::Array(values) = column else { return column };
-    let is_list_of_records =
-        |value: &Value| value.as_array().is_some_and(|list| list.iter().all(|one| one.is_object()));
+    let is_list_of_records = |value: &Value| value.as_array().is_some_and(|list| list.iter().all(Value::is_object));
     let is_missing_or_list = |value: &Value| value.is_null() || is_list_of_records(value);
     if !values.iter().any(is_list_of_records) || !values.iter().all(is_missing_or_list) {
         return Value::Array(values);

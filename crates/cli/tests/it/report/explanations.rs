@@ -51,8 +51,8 @@ fn records(table: &Value) -> Vec<Value> {
 
 /// Returns the facts of an agent in Prolog, reconstructed from the page and the header.
 fn facts(header: &Value, replay: &Value, decision: &Value) -> String {
-    let instance = decision["instance"].as_u64().expect("an instance") as usize;
     const OPERATIONS: [&str; 4] = ["undeploy", "migrate", "replicate", "deploy"];
+    let instance = decision["instance"].as_u64().expect("an instance") as usize;
     let name = |node: &Value| match node {
         Value::Null => "self".to_owned(),
         Value::String(name) => name.clone(),

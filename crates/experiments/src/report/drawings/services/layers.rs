@@ -56,9 +56,9 @@ impl Layers {
                 layer if layer == last => Slot::Box(*to),
                 _ => Slot::Pass(arrow),
             };
-            for layer in first..last {
+            for (layer, links) in links.iter_mut().enumerate().take(last).skip(first) {
                 if let (Some(here), Some(next)) = (find(layer, &slot_in(layer)), find(layer + 1, &slot_in(layer + 1))) {
-                    links[layer][here].push(next);
+                    links[here].push(next);
                 }
             }
         }
