@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::io::BufRead;
 
-use mario_audit::reader::{Cycle, Header, Outcome, Proposal, ReadError, Record, TraceReader, Verdict};
+use mario_audit::reader::{Cycle, Header, Outcome, OwnerActKind, Proposal, ReadError, Record, TraceReader, Verdict};
 use mario_domain::{AgentOperation, InstanceId};
 use mario_page::drawing::{APPLICATION_COLOURS, application_colour, escape, light_and_dark};
 
@@ -71,6 +71,10 @@ impl PlacementHistory {
             }
             Record::Cycle(cycle) => self.cycle(cycle),
             Record::NodeDown(down) => down.instances.iter().for_each(|instance| self.go(down.time, instance)),
+            Record::Owner(owner) => {
+                let evicted = owner.acts.iter().filter(|act| act.kind == OwnerActKind::Evicted);
+                evicted.for_each(|act| self.go(owner.time, &act.instance));
+            }
             _ => {}
         }
     }

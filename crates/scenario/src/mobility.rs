@@ -21,7 +21,7 @@ use mario_domain::{ApplicationId, Id};
 use serde::{Deserialize, Serialize};
 
 use crate::index::{NodeIndex, UserIndex};
-use crate::position::Position;
+use crate::position::{Area, Position};
 
 pub use assign::{Assignment, assign};
 pub use attach::{Attach, AttachError, Handovers, attach};
@@ -45,6 +45,25 @@ pub struct Traces {
     pub users: Vec<Id>,
     /// For each step, the users whose position changed, with the new position.
     pub steps: Vec<Vec<(UserIndex, Presence)>>,
+}
+
+impl Traces {
+    /// Removes all users except the first `count`.
+    pub(crate) fn keep_first_users(&mut self, count: u32) {
+        self.users.truncate(count as usize);
+        for changes in &mut self.steps {
+            changes.retain(|(user, _)| user.0 < count);
+        }
+    }
+
+    /// Makes users absent while they are outside of an area.
+    pub(crate) fn clip(&mut self, area: Area) {
+        for (_, presence) in self.steps.iter_mut().flatten() {
+            if matches!(presence, Presence::At(position) if !area.contains(*position)) {
+                *presence = Presence::Gone;
+            }
+        }
+    }
 }
 
 /// The position of a user.
@@ -75,4 +94,32 @@ pub struct MobileUser {
     pub id: Id,
     /// The application of the user, if the source of the attachments states it.
     pub application: Option<ApplicationId>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traces_are_limited_to_the_first_users_and_to_an_area() {
+        let area = Area {
+            south_west: Position { latitude: 0.0, longitude: 0.0 },
+            north_east: Position { latitude: 1.0, longitude: 1.0 },
+        };
+        let [inside, outside] = [0.5, 2.0].map(|latitude| Presence::At(Position { latitude, longitude: 0.5 }));
+        let [first, second] = [UserIndex(0), UserIndex(1)];
+        let mut traces = Traces {
+            users: vec![Id::number(7), Id::number(8)],
+            steps: vec![
+                vec![(first, inside), (second, inside)],
+                vec![(first, outside)],
+                vec![(first, inside), (second, outside)],
+            ],
+        };
+        traces.clip(area);
+        assert_eq!(traces.steps[1..], [vec![(first, Presence::Gone)], vec![(first, inside), (second, Presence::Gone)]]);
+        traces.keep_first_users(1);
+        assert_eq!(traces.users, [Id::number(7)]);
+        assert_eq!(traces.steps, [vec![(first, inside)], vec![(first, Presence::Gone)], vec![(first, inside)]]);
+    }
 }

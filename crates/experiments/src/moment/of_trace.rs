@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use mario_audit::reader::{
-    Cycle, Detail, Header, Neighbour, Outcome, Proposal, Record, Seen, TraceReader, TracedPolicy, Verdict, Woken,
+    Cycle, Detail, Header, Neighbour, Outcome, OwnerActKind, Proposal, Record, Seen, TraceReader, TracedPolicy,
+    Verdict, Woken,
 };
 use mario_domain::{AgentOperation, Fact, Id, InstanceId};
 use mario_policy::PolicyText;
@@ -95,6 +96,19 @@ impl State {
                 }
             }
             Record::NodeDown(down) => down.instances.iter().for_each(|instance| _ = self.go(instance)),
+            Record::Owner(owner) => {
+                for act in owner.acts {
+                    match act.kind {
+                        OwnerActKind::Evicted => _ = self.go(&act.instance),
+                        OwnerActKind::Shrunk(_) => {
+                            if let Some(placed) = self.of(&act.instance) {
+                                placed.has_flavour = true;
+                            }
+                        }
+                        OwnerActKind::Announced(_) => {}
+                    }
+                }
+            }
             Record::Update(update) => {
                 let concerned = self.instances.values_mut().filter(|placed| placed.application == update.application);
                 concerned.for_each(|placed| placed.policy = update.policy);

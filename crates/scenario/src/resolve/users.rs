@@ -210,6 +210,10 @@ impl<'a> Resolving<'a> {
                         return None;
                     }
                     traces.steps.truncate(settings.steps.map_or(usize::MAX, |steps| steps as usize));
+                    traces.keep_first_users(settings.users.unwrap_or(u32::MAX));
+                    if let Some(area) = self.clip_area(settings, topology)? {
+                        traces.clip(area);
+                    }
                     Ok(Ok(traces))
                 }
                 Err(error) => Err(error),
@@ -247,13 +251,19 @@ impl<'a> Resolving<'a> {
         }
     }
 
+    /// The area outside of which users are absent: the inner option is `None` if they are present everywhere, and the
+    /// outer one if the topology has no area to clip at.
+    #[allow(clippy::option_option, reason = "a mistake and a setting that is off are different")]
+    fn clip_area(&mut self, settings: &FileSettings, topology: &Topology) -> Option<Option<Area>> {
+        if !settings.clip {
+            return Some(None);
+        }
+        let remedy = "give nodes `latitude` and `longitude`, or write `clip = false`";
+        self.covered(topology, remedy, &[MOBILITY, "clip".into()]).map(Some)
+    }
+
     fn stepping(&mut self, settings: &FileSettings, topology: &Topology) -> Option<Stepping> {
-        let clip = if settings.clip {
-            let remedy = "give nodes `latitude` and `longitude`, or write `clip = false`";
-            Some(self.covered(topology, remedy, &[MOBILITY, "clip".into()])?)
-        } else {
-            None
-        };
+        let clip = self.clip_area(settings, topology)?;
         let clock = match settings.clock {
             ClockKind::OwnPace => Clock::OwnPace { parts: settings.parts },
             ClockKind::Shared => Clock::Shared {

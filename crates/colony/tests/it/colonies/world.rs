@@ -329,7 +329,7 @@ impl<'a> World<'a> {
     }
 
     fn declare_lost(&mut self, node: usize, journal: JournalId) {
-        let _ = writeln!(self.log, "{} n{node} is concerning that {journal:?} is lost", self.now);
+        let _ = writeln!(self.log, "{} n{node} learns that {journal:?} is lost", self.now);
         self.checker.declared.insert((node, journal));
         if self.sabotage == Some(Sabotage::RevivesLost) {
             return self.revive(node, journal);
