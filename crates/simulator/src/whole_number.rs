@@ -8,6 +8,7 @@ const ALL_WHOLE_FROM: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
 /// `f64::fract` calls a function of the C library on the oldest x86-64 processors that are supported; converting to an
 /// integer and back takes two instructions.
 #[inline]
+#[allow(clippy::float_cmp, reason = "a whole number in this range survives the conversion unchanged")]
 pub(crate) fn is_whole(number: f64) -> bool {
     if number.abs() < ALL_WHOLE_FROM { number as i64 as f64 == number } else { number.is_finite() }
 }

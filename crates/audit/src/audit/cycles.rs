@@ -59,7 +59,7 @@ impl Audit {
             match outcome {
                 Outcome::Nop(instance) => self.nop(instance),
                 Outcome::Judged { instance, proposal, verdict } => {
-                    self.judged(instance, proposal, verdict, &mut enactments)
+                    self.judged(instance, proposal, verdict, &mut enactments);
                 }
                 Outcome::Deploy { node, application, policy, verdict } => {
                     self.deploy(*node, *application, *policy, verdict, &mut enactments);
