@@ -231,7 +231,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl TracedApplication {
-    /// Its descriptor as a type of the domain.
+    /// Converts the application to the type of `mario_domain`, without what only the trace records, such as its policy.
     pub fn descriptor(&self) -> Application {
         Application {
             id: self.id.clone(),
@@ -267,7 +267,7 @@ impl Header {
         self.applications.iter().any(|application| !application.flavours.is_empty())
     }
 
-    /// Whether any application sleeps.
+    /// Whether the instances of any application can sleep.
     pub fn has_sleep(&self) -> bool {
         self.applications.iter().any(|application| application.sleep.is_some())
     }

@@ -72,7 +72,7 @@ fn another_policy_applies_from_the_snapshot_on() {
     let (recorded, replayed) = (records(&place, "recorded"), records(&place, "replayed"));
     let update = replayed.iter().position(|record| record.starts_with("[\"update\"")).expect("an update");
     assert_eq!(recorded[..update], replayed[..update]);
-    // The report explains each decision by the policy in force at its time.
+    // A report can be written of a run whose policy changes midway.
     succeed(&place, "report replayed --out report.html");
     succeed(&place, "snapshot recorded --at 3000 --out here.toml");
     let why = succeed(&place, "policy explain --snapshot here.toml --instance 1 --policy never-move");

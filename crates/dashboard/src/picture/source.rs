@@ -97,7 +97,7 @@ pub(super) struct Source {
     pub(super) routes: Value,
     pub(super) journal: Value,
     pub(super) metrics: BTreeMap<String, f64>,
-    /// Counters per second, by name.
+    /// The increase per second of each counter (a metric whose name ends in `_total`), by name.
     pub(super) rates: BTreeMap<String, f64>,
     metrics_at_ms: Option<u64>,
     /// Number and time of the last event.

@@ -73,9 +73,9 @@ pub(super) struct Journey {
     pub(super) application: ApplicationId,
     pub(super) itinerary: Itinerary,
     pub(super) origin: Origin,
-    /// Copies of this node that failed to answer it.
+    /// The copies on this node that this request was sent to in the current round without an answer.
     pub(super) failed_copies: Vec<WorkloadId>,
-    /// Whether it has waited in vain for a sleeping instance of this node.
+    /// Whether this request has waited in vain for a sleeping instance on this node.
     pub(super) has_waited: bool,
     pub(super) has_retried: bool,
     /// Whether a copy may have seen the request without answering. A request is retried only once after that.

@@ -268,7 +268,8 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// A goal that is interpreted: `'$body'(Goal, Barrier)`.
+    /// Emits a call of `'$body'(Goal, Barrier)`, which interprets the goal at run time. Its cuts cut back to the barrier,
+    /// which is saved in the slot of `level`.
     fn body(&mut self, term: Term, level: Level, place: Place) -> Written {
         let y = match level {
             Level::Clause => self.neck_slot.ok_or(CompileError::TooLarge)?,

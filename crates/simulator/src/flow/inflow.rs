@@ -128,7 +128,8 @@ impl Inflows {
         to_unpark.append(&mut self.to_unpark);
     }
 
-    /// Prefetches the inflow of an agent, for a change. The return value only keeps the read from being optimised away.
+    /// Prefetches the inflow of an agent, which is about to change. The return value only keeps the read from being
+    /// optimised away.
     pub(super) fn prefetch_for(&self, agent: AgentIndex) -> usize {
         self.of_agent[agent.position()].passing.as_ref().map_or(0, |passing| passing.changes.len())
     }

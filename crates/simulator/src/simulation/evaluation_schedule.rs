@@ -179,7 +179,7 @@ impl EvaluationSchedule {
         (0..self.batches.len()).map(BatchIndex::at).flat_map(|batch| self.parked_in(batch)).collect()
     }
 
-    /// The number of agents of a batch that have to be evaluated one by one.
+    /// The number of agents of a batch that are neither parked nor known to be removed.
     pub(super) fn awake_count(&self, index: BatchIndex) -> usize {
         let batch = &self.batches[index.position()];
         batch.agents.len() - batch.gone - batch.parked

@@ -162,7 +162,8 @@ impl Recorder for Comparison {
         let mut facts = self.known_facts(agent, population);
         match decision {
             Some(decision) => facts.proposals = proposals(agent, population, decision),
-            // A reused decision has no solutions.
+            // The facts have not changed, so the last decision is reused. Its solutions are not passed to the recorder,
+            // and so cannot be compared.
             None => expected.facts.proposals.clear(),
         }
         let Id::Number(instance) = *population.instance(agent).id() else { panic!("instances have numbers") };

@@ -159,7 +159,7 @@ impl<'a> Graph<'a> {
         layout
     }
 
-    /// The height at which each arrow ends: the arrows into a box in the order in which they come.
+    /// The y coordinate at which each arrow ends. The arrows into a box are sorted by where they come from.
     fn ports(&self, places: &Places<'_>) -> Vec<f64> {
         let mut ports = vec![0.0; self.calls.len()];
         for called in 0..self.boxes.len() {
@@ -316,12 +316,13 @@ impl Places<'_> {
         self.find(self.layers.layer_of[place], &Slot::Box(place))
     }
 
-    /// The height at which an arrow passes a layer.
+    /// The y coordinate at which an arrow passes a layer.
     fn pass(&self, layer: usize, arrow: usize) -> f64 {
         self.find(layer, &Slot::Pass(arrow))
     }
 
-    /// The height from which an arrow comes into the last gap.
+    /// The y coordinate at which an arrow enters the gap before the called box: that of the caller, or that of the
+    /// arrow's slot in the layer before.
     fn before(&self, arrow: usize, [caller, called]: [usize; 2]) -> f64 {
         let last = self.layers.layer_of[called] - 1;
         if last == self.layers.layer_of[caller] { self.middle(caller) } else { self.pass(last, arrow) }
