@@ -40,8 +40,11 @@ class Applications {
     return Math.floor(width);
   }
 
-  /** Asks for the charts, and shows them. A chart under the pointer is not redrawn. */
-  async refresh() {
+  /**
+   * Asks for the charts, and shows them. A chart under the pointer is not redrawn. If the width changed in the meantime,
+   * asks once more.
+   */
+  async refresh(isRepeat = false) {
     const width = this.chartWidth();
     if (this.isAsking || document.hidden || width < 40 || this.grid.querySelector(".plot:hover")) return;
     this.isAsking = true;
@@ -53,6 +56,7 @@ class Applications {
     } finally {
       this.isAsking = false;
     }
+    if (!isRepeat && this.chartWidth() !== width) await this.refresh(true);
   }
 
   /** @param {ShownChart[]} charts */

@@ -133,7 +133,8 @@ fn charts_are_drawn_for_the_width_of_the_page_and_show_values_under_the_pointer(
         }
         let scale = "(() => { const svg = document.querySelector('.plot.chart svg'); \
                      return Math.round(100 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width); })()";
-        assert!((95..=105).contains(&browser.number(scale)), "drawn for another width: {} %", browser.number(scale));
+        // The first drawing may have been requested before the layout was complete.
+        browser.wait_for(&format!("{scale} >= 95 && {scale} <= 105"));
         let tip = browser.evaluate(
             "(() => { const area = document.querySelector('[data-figure=responses] .hover-area'); \
              area.scrollIntoView({block: 'center'}); const {left, top, width} = area.getBoundingClientRect(); \
