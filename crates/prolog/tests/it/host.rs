@@ -88,7 +88,7 @@ fn clauses_of_dynamic_predicates_see_the_relations_of_the_host() {
     loader.relation("r", 2);
     let bodies = ["r(K, V)", "true, r(K, V)", "( fail ; r(K, V) )", "\\+ \\+ r(K, V), r(K, V)"];
     let text: Vec<String> =
-        bodies.iter().enumerate().map(|(n, body)| format!(":- dynamic p{n}/2. p{n}(K, V) :- {body}.")).collect();
+        bodies.iter().enumerate().map(|(n, body)| format!(":- dynamic p{n}/2. p{n}(K, V) :- {body}.\n")).collect();
     loader.load("program", &(text.concat() + ":- dynamic p4/2. p4(c, 3). p4(K, V) :- r(K, V)."));
     let program = loader.finish().expect("it is right").program;
     for shows_table in [true, false] {
