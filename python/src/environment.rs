@@ -55,7 +55,7 @@ struct Question {
 }
 
 /// Either the next questions, or the end of the run.
-enum Told {
+enum RunEvent {
     Questions(Vec<Question>),
     End(Result<(), Failure>),
 }
@@ -69,7 +69,7 @@ type Answer = Vec<FunctionProposal>;
 /// A run that waits for the decisions of its agents.
 #[pyclass(module = "mario._mario")]
 pub(crate) struct Session {
-    told: Mutex<Receiver<Told>>,
+    events: Mutex<Receiver<RunEvent>>,
     answers: Option<Sender<Vec<Answer>>>,
     journal: Arc<Mutex<Journal>>,
     is_closed: Arc<AtomicBool>,
@@ -98,12 +98,12 @@ impl Session {
     ) -> PyResult<Session> {
         let choices = Choices { overrides, policies: choices, seed, ..Choices::default() };
         let resolved = py.detach(|| scenario.resolve(&choices, &files)).map_err(|failure| exception(py, &failure))?;
-        let (teller, told) = mpsc::channel();
+        let (sender, told) = mpsc::channel();
         let (answers, answered) = mpsc::channel();
         let journal = Arc::new(Mutex::new(Journal::default()));
         let is_closed = Arc::new(AtomicBool::new(false));
         let asking = Asking {
-            teller: teller.clone(),
+            sender: sender.clone(),
             exchange: Mutex::new(Exchange { answered, questions: Vec::new(), answers: VecDeque::new() }),
             is_together: together,
             is_closed: Arc::clone(&is_closed),
@@ -115,11 +115,11 @@ impl Session {
         let thread = std::thread::spawn(move || {
             let ended = simulate(&resolved, &functions, following, &closed);
             // Fails if the session was closed; then no caller waits for the end.
-            let _ = teller.send(Told::End(ended));
+            let _ = sender.send(RunEvent::End(ended));
         });
         let told = Mutex::new(told);
         let thread = Some(thread);
-        Ok(Session { told, answers: Some(answers), journal, is_closed, thread, waiting: 0, is_over: false })
+        Ok(Session { events, answers: Some(answers), journal, is_closed, thread, waiting: 0, is_over: false })
     }
 
     /// The next agents that have to decide: the instance and the facts of each; `None` if the run is over.
@@ -132,13 +132,13 @@ impl Session {
         }
         loop {
             let told =
-                py.detach(|| self.told.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(POLL_INTERVAL));
+                py.detach(|| self.events.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(POLL_INTERVAL));
             match told {
-                Ok(Told::Questions(questions)) => {
+                Ok(RunEvent::Questions(questions)) => {
                     self.waiting = questions.len();
                     return Ok(Some(questions.into_iter().map(|asked| (asked.instance, asked.facts)).collect()));
                 }
-                Ok(Told::End(ended)) => {
+                Ok(RunEvent::End(ended)) => {
                     self.is_over = true;
                     ended.map_err(|failure| exception(py, &failure))?;
                     return Ok(None);
@@ -234,7 +234,7 @@ fn read_answer(proposals: &Bound<'_, PyAny>) -> PyResult<Answer> {
 
 /// The policy of agents for which Python decides.
 struct Asking {
-    teller: Sender<Told>,
+    sender: Sender<RunEvent>,
     exchange: Mutex<Exchange>,
     is_together: bool,
     is_closed: Arc<AtomicBool>,
@@ -276,7 +276,7 @@ impl PolicyFunction for Asking {
         }
         if !exchange.questions.is_empty() {
             let questions = std::mem::take(&mut exchange.questions);
-            self.teller.send(Told::Questions(questions)).map_err(|_| closed())?;
+            self.sender.send(RunEvent::Questions(questions)).map_err(|_| closed())?;
             exchange.answers = exchange.answered.recv().map_err(|_| closed())?.into();
         }
         exchange.answers.pop_front().ok_or_else(closed)

@@ -26,7 +26,7 @@ use crate::scenario::{ScenarioText, Texts};
 
 /// The results of many runs: JSON, the table of runs, the table of results, a text for people, the number of missing
 /// runs, and notes.
-type Told = (String, String, String, String, u64, Vec<String>);
+type StudyOutput = (String, String, String, String, u64, Vec<String>);
 
 /// Makes the missing runs of a comparison, or of a sweep if there are keys.
 #[pyfunction]
@@ -50,7 +50,7 @@ pub(crate) fn study(
     shard: Option<&str>,
     out: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Told> {
+) -> PyResult<StudyOutput> {
     let raised = Raised::default();
     let study = Study {
         policies: contenders,
@@ -79,7 +79,7 @@ pub(crate) fn study(
         let results = study.carry_out(&document, of_keys, shard, || Texts(&files), &mut |done, total| {
             observer.tell(done as f64, total as f64)
         })?;
-        tell(&results, study.out.as_deref())
+        study_output(&results, study.out.as_deref())
     });
     match (done, observer.into_error()) {
         (Err(failure @ Failure::Interrupted(_)), Some(error)) => Err(interrupted(py, &failure, error)),
@@ -92,10 +92,10 @@ pub(crate) fn study(
 /// Merges the runs in directories, and stores them in `out` if that is given.
 #[pyfunction]
 #[pyo3(signature = (directories, out))]
-pub(crate) fn merge(py: Python<'_>, directories: Vec<PathBuf>, out: Option<PathBuf>) -> PyResult<Told> {
+pub(crate) fn merge(py: Python<'_>, directories: Vec<PathBuf>, out: Option<PathBuf>) -> PyResult<StudyOutput> {
     let joined = py.detach(|| {
         let results = join(&directories, out.as_deref())?;
-        results.map(|results| tell(&results, out.as_deref())).transpose()
+        results.map(|results| study_output(&results, out.as_deref())).transpose()
     });
     let told = joined.map_err(|failure| exception(py, &failure))?;
     told.ok_or_else(|| PyValueError::new_err("there is nothing to merge: name at least one directory"))
@@ -112,7 +112,7 @@ fn read_metric(py: Python<'_>, metric: (String, Py<PyAny>, String), raised: &Rai
 }
 
 /// Returns the results of runs, and stores them in `out` if that is given.
-fn tell(results: &Results, out: Option<&Path>) -> Result<Told, Failure> {
+fn study_output(results: &Results, out: Option<&Path>) -> Result<StudyOutput, Failure> {
     let (missing, notes) = (results.missing(), results.identity.notes.clone());
     if results.identity.variants.iter().all(Vec::is_empty) {
         let comparison = Comparison::of(results, &[]);

@@ -76,7 +76,7 @@ pub(super) struct World<'a> {
     /// The names of the application's flavours, the default first; empty unless the policy uses flavours.
     pub(super) flavours: &'a [String],
     /// If set, the owner of the node tells the first instance to leave within this number of evaluations; `None` if no
-    /// instance is told to leave.
+    /// instance has to leave.
     pub(super) notice: Option<u32>,
     /// Whether the owner of the application lets it sleep; a sleeping instance occupies no hardware.
     pub(super) can_sleep: bool,
