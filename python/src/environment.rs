@@ -98,7 +98,7 @@ impl Session {
     ) -> PyResult<Session> {
         let choices = Choices { overrides, policies: choices, seed, ..Choices::default() };
         let resolved = py.detach(|| scenario.resolve(&choices, &files)).map_err(|failure| exception(py, &failure))?;
-        let (sender, told) = mpsc::channel();
+        let (sender, events) = mpsc::channel();
         let (answers, answered) = mpsc::channel();
         let journal = Arc::new(Mutex::new(Journal::default()));
         let is_closed = Arc::new(AtomicBool::new(false));
@@ -117,7 +117,7 @@ impl Session {
             // Fails if the session was closed; then no caller waits for the end.
             let _ = sender.send(RunEvent::End(ended));
         });
-        let told = Mutex::new(told);
+        let events = Mutex::new(events);
         let thread = Some(thread);
         Ok(Session { events, answers: Some(answers), journal, is_closed, thread, waiting: 0, is_over: false })
     }
@@ -131,9 +131,9 @@ impl Session {
             return Ok(None);
         }
         loop {
-            let told =
+            let event =
                 py.detach(|| self.events.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(POLL_INTERVAL));
-            match told {
+            match event {
                 Ok(RunEvent::Questions(questions)) => {
                     self.waiting = questions.len();
                     return Ok(Some(questions.into_iter().map(|asked| (asked.instance, asked.facts)).collect()));
@@ -179,11 +179,11 @@ impl Session {
     fn news<'py>(&self, py: Python<'py>, instance: &str) -> PyResult<Bound<'py, PyDict>> {
         let news =
             self.journal.lock().unwrap_or_else(PoisonError::into_inner).news.remove(instance).unwrap_or_default();
-        let told = PyDict::new(py);
-        told.set_item("served", news.served)?;
-        told.set_item("response", news.response)?;
-        told.set_item("verdicts", PyList::new(py, news.verdicts)?)?;
-        Ok(told)
+        let observed = PyDict::new(py);
+        observed.set_item("served", news.served)?;
+        observed.set_item("response", news.response)?;
+        observed.set_item("verdicts", PyList::new(py, news.verdicts)?)?;
+        Ok(observed)
     }
 
     /// The instances that ended since the last call.
