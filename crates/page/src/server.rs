@@ -4,6 +4,7 @@
 //! limits and the security headers are the same (`docs/decisions/0009-hyper-serves.md`).
 //!
 //! **Invariant:** no client can stop the server, exhaust its memory, or block others for longer than a timeout.
+//!
 //! **Invariant:** only the head of a request is read, never its body.
 
 mod connections;
@@ -70,7 +71,7 @@ where
     A: Fn(Request<Incoming>) -> F + Send + Sync + 'static,
     F: Future<Output = Reply> + Send + 'static,
 {
-    let desk = Arc::new(Desk { policy, answer });
+    let responder = Arc::new(Responder { policy, answer });
     let mut connections = Connections::default();
     let mut failures = 0;
     loop {
@@ -84,7 +85,7 @@ where
             Ok((stream, _)) => {
                 failures = 0;
                 let activity = Activity::default();
-                let talking = talk(Arc::clone(&desk), stream, activity.clone(), limits);
+                let talking = talk(Arc::clone(&responder), stream, activity.clone(), limits);
                 connections.add(talking, activity, limits.connections);
             }
             Err(error) => {
@@ -99,12 +100,12 @@ where
 }
 
 /// Turns requests into replies.
-struct Desk<A> {
+struct Responder<A> {
     policy: HeaderValue,
     answer: A,
 }
 
-impl<A, F> Desk<A>
+impl<A, F> Responder<A>
 where
     A: Fn(Request<Incoming>) -> F,
     F: Future<Output = Reply>,
@@ -121,7 +122,7 @@ where
 }
 
 /// Answers the requests of one connection until the client closes it or exceeds a limit.
-async fn talk<A, F>(desk: Arc<Desk<A>>, stream: TcpStream, activity: Activity, limits: Limits)
+async fn talk<A, F>(responder: Arc<Responder<A>>, stream: TcpStream, activity: Activity, limits: Limits)
 where
     A: Fn(Request<Incoming>) -> F,
     F: Future<Output = Reply>,
@@ -130,10 +131,10 @@ where
     let _ = stream.set_nodelay(true);
     let stream = TimedStream::new(stream, limits.write_timeout, activity.clone());
     let service = service_fn(|request| {
-        let (desk, activity) = (Arc::clone(&desk), activity.clone());
+        let (responder, activity) = (Arc::clone(&responder), activity.clone());
         async move {
             activity.answering();
-            let reply = desk.reply(request).await;
+            let reply = responder.reply(request).await;
             activity.writing();
             Ok::<_, Infallible>(reply)
         }
