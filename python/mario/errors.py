@@ -53,4 +53,4 @@ class ShardError(Error):
 
 
 class PolicyWarning(UserWarning):
-    """A likely mistake in a policy that can still be run."""
+    """A likely mistake in a policy that can still be run, or a policy that failed during a run."""

@@ -10,6 +10,7 @@ use mario_frontend::checkpoint_interval::CheckpointInterval;
 use mario_frontend::drive::{self, Finished};
 use mario_frontend::runs::{differs, keep_measures, not_kept, start_with};
 use mario_frontend::scenarios::Choices;
+use mario_frontend::warnings::warnings;
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Fidelity, Resolved, Scenario};
 use mario_simulator::{Checkpoint, Detail, Existing, Keep, Reuse, RunDirectory, RunOptions, verify};
@@ -17,7 +18,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::exception;
+use crate::errors::{exception, warn};
 use crate::function::{Raised, policies};
 use crate::progress::Progress;
 use crate::scenario::ScenarioText;
@@ -74,8 +75,9 @@ pub(crate) fn run(
     let mut observer = Progress::new(progress.as_ref(), 0.0, &raised);
     let done = py.detach(|| {
         let resolved = scenario.resolve(&choices, &files)?;
-        simulate(&resolved, &options, &functions, &mut observer)?;
-        Ok(resolved.notes)
+        let finished = simulate(&resolved, &options, &functions, &mut observer)?;
+        let warnings = warnings(&finished, &resolved.scenario, &options.out);
+        Ok((resolved.notes, warnings))
     });
     conclude(py, done, observer)
 }
@@ -100,12 +102,12 @@ pub(crate) fn resume(
             let resumed = checkpoint.resume(threads);
             let (simulation, kept) = resumed.map_err(|error| drive::not_resumed(&error))?;
             observer.total(scenario);
-            drive::finish(simulation, kept, scenario, (&directory, every), &mut observer)?;
-            measure(&directory, scenario)
+            let finished = drive::finish(simulation, kept, scenario, (&directory, every), &mut observer)?;
+            measure(&directory, scenario)?;
+            Ok(warnings(&finished, scenario, &directory))
         };
         let resumed = Checkpoint::guarded(&directory, go_on);
-        resumed.map_err(|error| drive::not_resumed(&error))??;
-        Ok(Vec::new())
+        Ok((Vec::new(), resumed.map_err(|error| drive::not_resumed(&error))??))
     });
     conclude(py, done, observer)
 }
@@ -146,13 +148,18 @@ fn measure(directory: &Path, scenario: &Scenario) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The outcome of a run: an exception of a function takes precedence over the interruption that it caused.
-fn conclude(py: Python<'_>, done: Result<Vec<String>, Failure>, observer: Progress<'_>) -> PyResult<Vec<String>> {
+/// The outcome of a run with notes and warnings. An exception of a function takes precedence over the interruption that
+/// it caused.
+fn conclude(
+    py: Python<'_>,
+    done: Result<(Vec<String>, Vec<Diagnostic>), Failure>,
+    observer: Progress<'_>,
+) -> PyResult<Vec<String>> {
     match (done, observer.into_error()) {
         (Err(failure @ Failure::Interrupted(_)), Some(error)) => Err(interrupted(py, &failure, error)),
         (_, Some(error)) => Err(error),
         (Err(failure), None) => Err(exception(py, &failure)),
-        (Ok(notes), None) => Ok(notes),
+        (Ok((notes, warnings)), None) => warn(py, &warnings).map(|()| notes),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
 use mario_experiments::metric::Metric;
 use mario_experiments::study::{Results, Shard};
@@ -18,7 +19,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::exception;
+use crate::errors::{exception, warn};
 use crate::function::{PythonMetric, Raised, policies};
 use crate::progress::Progress;
 use crate::run::interrupted;
@@ -79,13 +80,14 @@ pub(crate) fn study(
         let results = study.carry_out(&document, of_keys, shard, || Texts(&files), &mut |done, total| {
             observer.tell(done as f64, total as f64)
         })?;
-        study_output(&results, study.out.as_deref())
+        let warnings = results.warnings.iter().map(Diagnostic::warning).collect::<Vec<_>>();
+        Ok((study_output(&results, study.out.as_deref())?, warnings))
     });
     match (done, observer.into_error()) {
         (Err(failure @ Failure::Interrupted(_)), Some(error)) => Err(interrupted(py, &failure, error)),
         (_, Some(error)) => Err(error),
         (Err(failure), None) => Err(exception(py, &failure)),
-        (Ok(told), None) => Ok(told),
+        (Ok((told, warnings)), None) => warn(py, &warnings).map(|()| told),
     }
 }
 

@@ -164,3 +164,12 @@ def test_every_predicate_and_operation_of_the_language_is_known_here():
     known = set(re.findall(r"(\w+)/\d", str(told.value))) - {"no_such"}
     assert known and known <= set(_PREDICATES), known - set(_PREDICATES)
     assert set(_TABLES) == {"operations", "moves", "handovers", "messages"}
+
+
+def test_a_policy_that_fails_during_a_run_is_a_warning(tmp_path):
+    misspelt = mario.Policy("operation(migrate, I, N) :- reqests(I, N, R, _), R > 3.", name="misspelt.pl")
+    with pytest.warns(mario.PolicyWarning, match=r"times that a policy was asked, it gave no answer[^$]*misspelt.pl:1:29"):
+        mario.run("paper", policy=misspelt, set=SHORT)
+    with pytest.warns(mario.PolicyWarning, match="with `misspelt.pl`, the policy of an agent gave no answer"):
+        compared = mario.compare("paper", [misspelt, "cells"], seeds=1, set=SHORT, out=tmp_path / "study")
+    assert compared.missing == 0

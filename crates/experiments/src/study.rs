@@ -146,8 +146,9 @@ pub fn carry_out<F: Files>(
         store.finish(&results).map_err(StudyError::Store)?;
     }
     for (contender, failure_counts) in failure_counts {
-        results.identity.notes.extend(failure_counts.notes(&plan.contenders[contender].name));
+        results.warnings.extend(failure_counts.notes(&plan.contenders[contender].name));
     }
+    results.identity.notes.extend(results.warnings.iter().cloned());
     failure.map_or(Ok(results), Err)
 }
 

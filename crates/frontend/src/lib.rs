@@ -43,6 +43,7 @@ pub mod drive;
 pub mod runs;
 pub mod studies;
 pub mod traces;
+pub mod warnings;
 
 pub use failure::Failure;
 pub use input::{TEXT_SIZE_BYTES_MAX, read_text};

@@ -8,15 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use mario_diagnostics::{Diagnostic, Source};
+use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
 use mario_experiments::report::measured_text;
 use mario_frontend::drive::{self, Finished, Observer, not_resumed, open, resuming};
-use mario_frontend::runs::{acceptance_cause, differs, keep_measures, not_kept, start};
+use mario_frontend::runs::{differs, keep_measures, not_kept, start};
 use mario_scenario::{Fidelity, Resolved, Scenario};
-use mario_simulator::{
-    AskedAcceptances, Checkpoint, Detail, Existing, Keep, Reuse, RunDirectory, RunOptions, Simulation, verify,
-};
+use mario_simulator::{Checkpoint, Detail, Existing, Keep, Reuse, RunDirectory, RunOptions, Simulation, verify};
 
 pub(super) use mario_frontend::checkpoint_interval::CheckpointInterval;
 use reasons::BudgetWatcher;
@@ -176,9 +174,6 @@ fn tell(
             stdout.write_all(b"\n")
         })?,
     }
-    if let Some(failed) = &summary.failed_acceptances {
-        console.show(&[warning_of_acceptances(failed, scenario)]);
-    }
     reasons::tell(finished, scenario, directory, console);
     console.inform(format!("kept in {}", directory.display()));
     Ok(Outcome::Done)
@@ -266,29 +261,4 @@ fn finish(
     let effort = &finished.effort;
     console.detail(format!("policies were evaluated for {} of {} decisions", effort.evaluated, effort.asked));
     Ok(finished)
-}
-
-/// Reports how often acceptance policies failed to answer in a run, and the first failure.
-fn warning_of_acceptances(failed: &AskedAcceptances, scenario: &Scenario) -> Diagnostic {
-    let title = format!(
-        "{} of the {} times that an acceptance policy was asked, it gave no valid answer, and the request was inhibited",
-        failed.failed, failed.asked
-    );
-    let mut diagnostic = Diagnostic::warning(title);
-    let Some(first) = &failed.first else { return diagnostic };
-    diagnostic.causes.push(format!("first at time {}: {}", first.time, acceptance_cause(first)));
-    diagnostic.hints.extend(first.hint.clone());
-    let text = first.place.as_ref().and_then(|place| {
-        let policy = scenario.acceptances.iter().find(|policy| policy.name == first.policy)?;
-        let (_, text) = policy.files.iter().find(|(file, _)| *file == place.file)?;
-        // The policy's own file is shown under the path that the scenario states.
-        let is_own = policy.files.first().is_some_and(|(file, _)| *file == place.file);
-        let name = if is_own && policy.name.ends_with(&place.file) { &policy.name } else { &place.file };
-        Some((Source::new(name.as_str(), text.as_str()), place.span.clone()))
-    });
-    if let Some((source, span)) = text {
-        diagnostic = diagnostic.at(&source, span, "");
-    }
-    diagnostic
-        .hint("a full trace has the reason each time; `mario policy check` and `mario policy test` try a policy alone")
 }

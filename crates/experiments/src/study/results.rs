@@ -51,6 +51,8 @@ pub struct Results {
     pub identity: Identity,
     /// The figures of each run.
     pub runs: BTreeMap<RunKey, Values>,
+    /// How often policies failed in the runs that were just made. These are also among the notes, and are not stored.
+    pub warnings: Vec<String>,
 }
 
 /// Why runs cannot be merged.
@@ -152,7 +154,7 @@ fn input_name(variant: &[String], policy: &str) -> String {
 impl Results {
     /// Creates results without runs.
     pub fn new(identity: Identity) -> Results {
-        Results { identity, runs: BTreeMap::new() }
+        Results { identity, runs: BTreeMap::new(), warnings: Vec::new() }
     }
 
     /// Adds other runs of the same study.

@@ -7,12 +7,12 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use mario_diagnostics::{Diagnostic, Source};
-use mario_domain::{InstanceId, Time};
+use mario_diagnostics::Diagnostic;
 use mario_frontend::drive::{Finished, quoted};
+use mario_frontend::warnings::warnings;
 use mario_policy::Settings;
-use mario_scenario::{Management, PolicyText, Scenario};
-use mario_simulator::{BudgetWatch, FailedDecision, PolicyLocation, Simulation};
+use mario_scenario::{Management, Scenario};
+use mario_simulator::{BudgetWatch, Simulation};
 
 use crate::Console;
 
@@ -76,52 +76,15 @@ fn too_expensive(budget: u64) -> Diagnostic {
 
 /// Reports failed decisions and, if no operation of an agent was accepted, why.
 pub(super) fn tell(finished: &Finished, scenario: &Scenario, directory: &Path, console: &Console) {
+    console.show(&warnings(finished, scenario, directory));
     let effort = &finished.effort;
-    if let Some(first) = &effort.first.failed {
-        console.show(&[failed(first, effort.failed, effort.evaluated, scenario, directory)]);
-    }
-    if scenario.management != Management::Agents || effort.first.has_accepted {
-        return;
-    }
-    if let Some(first) = &effort.first.inhibited {
-        let mut diagnostic = Diagnostic::warning("every request of every agent was inhibited");
-        let (time, instance) = (first.time, &first.instance);
-        diagnostic
-            .causes
-            .push(format!("first at time {time}, instance {instance}, {}: {}", first.request, first.reason));
-        console.show(&[diagnostic.hint(explaining(directory, instance, time))]);
-    } else if effort.first.failed.is_none() && effort.asked > 0 && !is_silent_by_purpose(scenario) {
+    let first = &effort.first;
+    let has_reason = first.has_accepted || first.inhibited.is_some() || first.failed.is_some();
+    if scenario.management == Management::Agents && !has_reason && effort.asked > 0 && !is_silent_by_purpose(scenario) {
         let message = "note: no agent proposed an operation";
         console
             .inform(format!("{message}; `mario policy explain --run {} --instance ID` shows why", quoted(directory)));
     }
-}
-
-fn failed(first: &FailedDecision, count: u64, asked: u64, scenario: &Scenario, directory: &Path) -> Diagnostic {
-    let title =
-        format!("{count} of the {asked} times that a policy was asked, it gave no answer that an agent could follow");
-    let mut diagnostic = Diagnostic::warning(title);
-    let FailedDecision { time, instance, policy, cause, hint, place } = first;
-    diagnostic.causes.push(format!("first at time {time}, instance {instance}, policy `{policy}`: {cause}"));
-    diagnostic.hints.extend(hint.clone());
-    if let Some((source, place)) = place.as_ref().and_then(|place| Some((source(scenario, policy, place)?, place))) {
-        diagnostic = diagnostic.at(&source, place.span.clone(), "");
-    }
-    diagnostic.hint(explaining(directory, instance, *time))
-}
-
-fn source(scenario: &Scenario, policy: &str, place: &PolicyLocation) -> Option<Source> {
-    let policy: &PolicyText = scenario.policies.iter().find(|known| known.name == policy)?;
-    let (_, text) = policy.files.iter().find(|(file, _)| *file == place.file)?;
-    // The policy's own file is shown under the path that the user gave.
-    let is_own = policy.files.first().is_some_and(|(file, _)| *file == place.file);
-    let name = if is_own && policy.name.ends_with(&place.file) { &policy.name } else { &place.file };
-    Some(Source::new(name.as_str(), text.as_str()))
-}
-
-/// The command that explains an agent's last decision up to a time.
-fn explaining(directory: &Path, instance: &InstanceId, time: Time) -> String {
-    format!("to see why: mario policy explain --run {} --instance {instance} --time {time}", quoted(directory))
 }
 
 /// Whether all policies are the shipped one that never proposes anything.

@@ -1,0 +1,86 @@
+//! Warnings at the end of a run: policies that failed, and agents that were never allowed to act.
+
+use std::path::Path;
+
+use mario_diagnostics::{Diagnostic, Source};
+use mario_domain::{InstanceId, Time};
+use mario_scenario::{Management, PolicyText, Scenario};
+use mario_simulator::{AskedAcceptances, FailedDecision, PolicyLocation};
+
+use crate::drive::{Finished, quoted};
+use crate::runs::acceptance_cause;
+
+/// The warnings about a run, each with its first case and the command that explains it.
+pub fn warnings(finished: &Finished, scenario: &Scenario, directory: &Path) -> Vec<Diagnostic> {
+    let effort = &finished.effort;
+    let mut warnings = Vec::new();
+    warnings.extend(finished.summary.failed_acceptances.as_ref().map(|failed| failed_acceptances(failed, scenario)));
+    if let Some(first) = &effort.first.failed {
+        warnings.push(failed_decisions(first, effort.failed, effort.evaluated, scenario, directory));
+    }
+    let is_without_effect = scenario.management == Management::Agents && !effort.first.has_accepted;
+    if let Some(first) = effort.first.inhibited.as_ref().filter(|_| is_without_effect) {
+        let mut diagnostic = Diagnostic::warning("every request of every agent was inhibited");
+        let (time, instance) = (first.time, &first.instance);
+        diagnostic
+            .causes
+            .push(format!("first at time {time}, instance {instance}, {}: {}", first.request, first.reason));
+        warnings.push(diagnostic.hint(explaining(directory, instance, time)));
+    }
+    warnings
+}
+
+/// How often policies of agents failed to answer in a run, and the first failure.
+fn failed_decisions(
+    first: &FailedDecision,
+    count: u64,
+    asked: u64,
+    scenario: &Scenario,
+    directory: &Path,
+) -> Diagnostic {
+    let title =
+        format!("{count} of the {asked} times that a policy was asked, it gave no answer that an agent could follow");
+    let mut diagnostic = Diagnostic::warning(title);
+    let FailedDecision { time, instance, policy, cause, hint, place } = first;
+    diagnostic.causes.push(format!("first at time {time}, instance {instance}, policy `{policy}`: {cause}"));
+    diagnostic.hints.extend(hint.clone());
+    if let Some((source, place)) =
+        place.as_ref().and_then(|place| Some((source(&scenario.policies, policy, place)?, place)))
+    {
+        diagnostic = diagnostic.at(&source, place.span.clone(), "");
+    }
+    diagnostic.hint(explaining(directory, instance, *time))
+}
+
+/// The text of a policy. Its own file is shown under the path that the user gave.
+fn source(policies: &[PolicyText], policy: &str, place: &PolicyLocation) -> Option<Source> {
+    let policy = policies.iter().find(|known| known.name == policy)?;
+    let (_, text) = policy.files.iter().find(|(file, _)| *file == place.file)?;
+    let is_own = policy.files.first().is_some_and(|(file, _)| *file == place.file);
+    let name = if is_own && policy.name.ends_with(&place.file) { &policy.name } else { &place.file };
+    Some(Source::new(name.as_str(), text.as_str()))
+}
+
+/// The command that explains an agent's last decision up to a time.
+fn explaining(directory: &Path, instance: &InstanceId, time: Time) -> String {
+    format!("to see why: mario policy explain --run {} --instance {instance} --time {time}", quoted(directory))
+}
+
+/// How often acceptance policies failed to answer in a run, and the first failure.
+fn failed_acceptances(failed: &AskedAcceptances, scenario: &Scenario) -> Diagnostic {
+    let title = format!(
+        "{} of the {} times that an acceptance policy was asked, it gave no valid answer, and the request was inhibited",
+        failed.failed, failed.asked
+    );
+    let mut diagnostic = Diagnostic::warning(title);
+    let Some(first) = &failed.first else { return diagnostic };
+    diagnostic.causes.push(format!("first at time {}: {}", first.time, acceptance_cause(first)));
+    diagnostic.hints.extend(first.hint.clone());
+    let place = first.place.as_ref();
+    let text = place.and_then(|place| Some((source(&scenario.acceptances, &first.policy, place)?, place.span.clone())));
+    if let Some((source, span)) = text {
+        diagnostic = diagnostic.at(&source, span, "");
+    }
+    diagnostic
+        .hint("a full trace has the reason each time; `mario policy check` and `mario policy test` try a policy alone")
+}
