@@ -165,7 +165,9 @@ def test_a_policy_that_raises_ends_the_run_with_its_exception(answer, exception,
 
 
 def test_an_invalid_proposal_counts_as_a_failed_evaluation(tmp_path):
-    run = mario.run("paper", policy=mario.policy(lambda facts: ("teleport", "moon"), name="wild"), set=SHORT)
+    wild = mario.policy(lambda facts: ("teleport", "moon"), name="wild")
+    with pytest.warns(mario.PolicyWarning, match=r"operation\(teleport, 1, moon\) is not an operation"):
+        run = mario.run("paper", policy=wild, set=SHORT)
     assert "a policy proposes undeploy, migrate" in run.trace.read_text()
     assert run.summary["groups"][0]["operations"]["migrate"] == 0
 
