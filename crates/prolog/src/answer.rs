@@ -1,7 +1,8 @@
 //! Answers as text, in the format of SWI-Prolog's prompt.
 //!
-//! Variables with the same value are shown as equal. An unnamed variable is `_` or, if it occurs more than once, `_A`.
-//! A cyclic value is cut where it contains itself. Suspended goals follow the bindings.
+//! Variables with the same value are shown as equal. An unnamed variable is written `_` if it occurs once; otherwise it
+//! gets a name: `_A`, `_B` and so on. A cyclic value is cut where it contains itself. Suspended goals follow the
+//! bindings.
 
 mod names;
 pub(crate) mod shape;
@@ -27,7 +28,7 @@ const GOAL_PRIORITY: u16 = 999;
 /// Depth to which an abbreviated answer shows a term.
 const ABBREVIATED_DEPTH: usize = 10;
 
-/// Memory for writing an answer, in addition to the query's heap budget, or to the memory in use if that is larger.
+/// Bytes by which the heap limit for writing exceeds the query's heap budget, or the cells in use if these are larger.
 const ASIDE_BYTES: usize = 16 << 20;
 
 /// How much of large values to show.
@@ -42,7 +43,8 @@ pub enum Detail {
 /// One answer to a query, as text. `Display` writes it on one line, without the final full stop.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Answer {
-    /// The bindings of the query's variables; unbound variables are left out.
+    /// The bindings of the query's variables. An unbound variable appears only if it is equal to a later one, as in
+    /// `X = Y`.
     pub bindings: Vec<Binding>,
     /// Goals that are still suspended on a variable.
     pub waiting: Vec<String>,
@@ -65,7 +67,8 @@ impl Answer {
         self.ended(self.to_string())
     }
 
-    /// The answer with one line for each binding and goal, without the final full stop.
+    /// The answer with one line for each binding and goal, without the final full stop. The cyclic parts of a value
+    /// follow it on indented lines.
     pub fn lines(&self) -> String {
         self.text(",\n", ", % where\n    ", ",\n    ")
     }
@@ -115,7 +118,7 @@ impl Query<'_> {
     /// The current answer as text.
     ///
     /// Writing is not charged to the query, but has separate limits, because a value with much sharing may be small in
-    /// memory and enormous as text.
+    /// memory and enormous as text. `Err` is the resource whose limit was exceeded.
     pub fn answer(&mut self, detail: Detail) -> Result<Answer, Resource> {
         let Parts { machine, relations, variables } = self.parts();
         let meter = machine.core.start_aside();
@@ -138,10 +141,10 @@ impl Query<'_> {
 }
 
 impl Core {
-    /// Replaces the query's meter by a new one with the same budget, so that the work that follows is not charged to
-    /// the query. Returns the query's meter.
+    /// Replaces the query's meter by a new one with the same budget, but more heap, so that the work that follows is
+    /// not charged to the query. Returns the query's meter, for [`Core::end_aside`].
     pub(crate) fn start_aside(&mut self) -> Meter {
-        // Return unused pages first, so that memory freed by the query does not add to the memory used next.
+        // Return unused memory first, so that it does not add to the memory used next.
         self.store.give_back();
         let meter = std::mem::take(&mut self.store.meter);
         self.store.meter.host_interrupt.clone_from(&meter.host_interrupt);
@@ -172,7 +175,7 @@ impl Core {
         })
     }
 
-    /// A term as `writeq/1` writes it, cut with `...` if it is too long.
+    /// A term as `writeq/1` writes it. If writing exceeds a limit, `...` follows the part written so far.
     pub(crate) fn quoted_text(&mut self, term: Term) -> String {
         let meter = self.start_aside();
         let mut text = String::new();
@@ -185,7 +188,8 @@ impl Core {
 }
 
 impl Machine {
-    /// Solves `goal` once in the state of an answer. `then` sees the bindings, which are undone afterwards.
+    /// Solves `goal` once in the state of the current answer, and returns the result of `then`. The bindings of `goal`
+    /// are undone after `then`.
     pub(crate) fn solve_aside<T>(
         &mut self,
         goal: Term,
@@ -211,7 +215,8 @@ fn residual_goals(core: &mut Core, waiting: &[Term]) -> (Term, Term) {
     (core.store.structure(name, &[variables, goals]), goals)
 }
 
-/// The goals of a list, without the module qualifier `user:`.
+/// The goals of a list, with the qualifier `user:` removed inside `freeze/2` and `when/2`. Empty if `goals` is not a
+/// proper list.
 fn unqualified_goals(core: &mut Core, goals: Term) -> Vec<Term> {
     let mut items = Vec::new();
     if core.store.list_items(goals, &mut items) != ListEnd::Nil {
@@ -287,7 +292,7 @@ fn write_answer(
     Ok(answer)
 }
 
-/// The bindings to show, in the order of the variables; unbound variables are left out.
+/// The bindings to show, in the order of the variables. An unbound variable appears only if it is equal to a later one.
 fn drafts(core: &mut Core, shape: &Shape, variables: &[(Box<str>, Term)], names: &mut Names) -> Vec<Draft> {
     let mut drafts = Vec::new();
     let mut cut = shape.cut();

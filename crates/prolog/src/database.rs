@@ -1,7 +1,7 @@
 //! Dynamic predicates: clauses that change while a query runs.
 //!
-//! Changes are local to one query. The logical update view applies: a goal sees the clauses that existed when it was
-//! called, regardless of later changes.
+//! Changes are local to one query, unless a session or a loader adopts them ([`Database::changes`]). The logical update
+//! view applies: a goal sees the clauses that existed when it was called, regardless of later changes.
 
 mod index;
 mod predicate;
@@ -19,8 +19,8 @@ use predicate::{clause_bytes, copy_bytes};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Memory of a predicate created by a query, without its clauses: its entries in two hash tables that may be half
-/// empty.
+/// Memory charged for a predicate that a query creates or changes, without its clauses: its entries in two hash tables
+/// that may be half empty.
 const PREDICATE_BYTES: usize = 2 * (size_of::<DynamicPredicate>() + 64);
 
 /// A clause that a goal tries.
@@ -28,7 +28,7 @@ pub(crate) struct Found {
     /// `Head :- Body`, or a rule with `=>`.
     pub(crate) term: Arc<StoredTerm>,
     pub(crate) position: Position,
-    /// The position of the next clause to try, if there is one.
+    /// The position of the next clause to try; `None` if this is the last.
     pub(crate) following: Option<Position>,
 }
 
@@ -41,11 +41,11 @@ pub(crate) struct Database {
     created: Vec<Functor>,
     first_created: PredicateId,
     generation: Generation,
-    /// Bytes used by clauses added in this query and by indexes; counted against the heap budget.
+    /// Bytes charged for the predicates, clauses and indexes of this query; counted against the heap budget.
     bytes: usize,
-    /// The number of clauses visited or copied that are not charged yet.
+    /// Work that is not charged yet, as a number of clauses visited, copied, indexed or abolished.
     work: usize,
-    /// Whether there are enough dead clauses for a sweep.
+    /// Whether some predicate has enough dead clauses for a sweep.
     pub(crate) wants_sweep: bool,
 }
 
@@ -62,7 +62,7 @@ impl Database {
         self.wants_sweep = false;
     }
 
-    /// Returns the number of clauses visited or copied since the last call.
+    /// Returns the number of clauses visited, copied, indexed or abolished since the last call.
     #[inline]
     pub(crate) fn take_work(&mut self) -> usize {
         std::mem::take(&mut self.work)
@@ -110,7 +110,7 @@ impl Database {
         predicate
     }
 
-    /// Creates a dynamic predicate that hides a library predicate of the same name, and returns its number.
+    /// Returns the dynamic predicate that hides the library predicate `functor`; creates it if needed.
     pub(crate) fn create_over(&mut self, functor: Functor) -> PredicateId {
         match self.created(functor) {
             Some(predicate) => predicate,
@@ -166,7 +166,7 @@ impl Database {
         let found = matching.next().map(|clause| (Arc::clone(&clause.term), clause.position));
         let following = found.is_some().then(|| matching.next()).flatten().map(|clause| clause.position);
         self.work += matching.visited;
-        // The indexes of the program are built once and shared by all its queries.
+        // The indexes of the program are shared by all its queries, so none of them is charged for building one.
         if is_own {
             self.work += matching.index_entries;
             self.bytes += index::ENTRY_BYTES * matching.index_entries;
@@ -195,7 +195,8 @@ impl Database {
         removed
     }
 
-    /// Drops dead clauses that no goal called at one of the `open` generations can see.
+    /// Sweeps the predicates with enough dead clauses: drops those that no goal called at one of the `open` generations
+    /// can see.
     pub(crate) fn sweep(&mut self, mut open: Vec<Generation>) {
         self.wants_sweep = false;
         open.sort_unstable();

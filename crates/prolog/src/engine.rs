@@ -121,7 +121,7 @@ impl Engine {
         Engine::finish(library)
     }
 
-    /// Marks the library predicates that belong to the language.
+    /// Completes an engine: marks the predicates of [`SYSTEM`] as not redefinable, and finds the control predicates.
     fn finish(mut library: Program) -> Engine {
         for (name, arity) in SYSTEM {
             let functor = Functor::new(library.symbols.intern(name), *arity);
@@ -138,7 +138,7 @@ impl Engine {
         &self.library.symbols
     }
 
-    /// Starts loading a program.
+    /// A loader for a new program.
     pub fn loader(&self) -> Loader {
         Loader::new(self)
     }

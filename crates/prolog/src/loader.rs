@@ -1,7 +1,7 @@
 //! Loads text into a program.
 //!
 //! A [`Loader`] reads sources clause by clause, executes directives as it reads them, and links the result into a
-//! [`Program`]. It reports every problem with its place instead of stopping at the first.
+//! [`Program`]. After an error it continues, so that it reports up to [`ERRORS_MAX`] errors, each with its place.
 
 mod directives;
 mod libraries;
@@ -62,7 +62,7 @@ pub(super) struct SourceClause {
 #[derive(Default)]
 struct Definitions {
     clauses: Vec<SourceClause>,
-    /// The source that defines it.
+    /// The source of the first clause.
     source: usize,
     discontiguous: bool,
 }
@@ -75,7 +75,7 @@ pub struct Loaded {
     pub warnings: Vec<Problem>,
     /// The exit status, if a directive called `halt/0,1`: the text after it was not read.
     pub halted: Option<i32>,
-    /// The terms of the sources, in reading order. Empty unless [`Loader::keep_trees`] was called.
+    /// The terms read after [`Loader::keep_trees`] was called, in reading order; empty if it was not.
     pub trees: Vec<SourceTree>,
     /// The directives that [`Loader::declaration`] left to the host, in reading order.
     pub declarations: Vec<SourceTree>,
@@ -85,15 +85,16 @@ pub struct Loaded {
 /// A clause or directive as it was read, and its place in the source.
 #[derive(Clone, Debug)]
 pub struct SourceTree {
-    /// The term. Its spans refer to the text of `place`.
+    /// The term. Its spans refer to the text of `place`. In [`Loaded::declarations`], it is the directive without `:-`,
+    /// and its spans are empty.
     pub tree: Tree,
-    /// The span of the whole term, without the full stop.
+    /// The place of the whole clause or directive, without the full stop.
     pub place: Place,
 }
 
 impl Loaded {
-    /// The places of the clauses of a predicate, in order. Empty if the text has no such clauses, or if directives
-    /// changed them.
+    /// The places of the clauses of a predicate, in order. A directive that changes the predicate discards the places
+    /// of the clauses before it.
     pub fn places(&self, name: &str, arity: usize) -> &[Place] {
         let functor = self.program.symbols.find(name).map(|name| Functor::new(name, arity));
         functor.and_then(|functor| self.places.get(&functor)).map_or(&[], Vec::as_slice)
@@ -104,7 +105,7 @@ impl Loaded {
 pub struct Loader {
     engine: Engine,
     origin: Origin,
-    /// The program linked so far, without the clauses still in `definitions`.
+    /// The library with the host's predicates and the current flags and operators. It has no clauses of the text.
     base: Program,
     definitions: FxHashMap<Functor, Definitions>,
     order: Vec<Functor>,
@@ -131,7 +132,7 @@ pub struct Loader {
     places: FxHashMap<Functor, Vec<Place>>,
     /// Predicates whose clauses are numbered, each with the predicate that also returns the number.
     numbered: Vec<(Functor, Functor)>,
-    /// Every term that was read, for hosts that analyse a text; `None` if they are not kept.
+    /// The terms that were read, for hosts that analyse a text; `None` if they are not kept.
     trees: Option<Vec<SourceTree>>,
     declared: Vec<Functor>,
     declarations: Vec<SourceTree>,
@@ -183,7 +184,7 @@ impl Loader {
         }
     }
 
-    /// Sets the resolver, which finds the files that `consult/1`, `ensure_loaded/1`, `use_module/1` and `include/1`
+    /// Sets the resolver, which finds the files that `consult/1`, `ensure_loaded/1`, `use_module/1,2` and `include/1`
     /// name. Without one, loading a file is an error.
     pub fn resolver(&mut self, resolver: impl Resolver + 'static) -> &mut Loader {
         self.resolver = Some(Box::new(resolver));
@@ -236,8 +237,8 @@ impl Loader {
         self
     }
 
-    /// Creates the predicate `twin`, which has the same answers as `name/arity` in the same order. Its additional last
-    /// argument is the zero-based position of the clause that produced each answer.
+    /// Creates a predicate `twin` of arity `arity + 1`, which has the same answers as `name/arity` in the same order.
+    /// Its last argument is the zero-based position of the clause that produced the answer.
     pub fn number_clauses(&mut self, name: &str, arity: usize, twin: &str) -> &mut Loader {
         let functor = Functor::new(self.atoms.intern(name), arity);
         let twin = Functor::new(self.atoms.intern(twin), arity + 1);
@@ -269,7 +270,7 @@ impl Loader {
         self
     }
 
-    /// Returns the program, or all errors in its text.
+    /// Returns the program, or the errors found while loading it.
     pub fn finish(mut self) -> Result<Loaded, LoadError> {
         let program = self.link();
         let (errors, warnings) = self.problems.into_parts();
@@ -347,7 +348,7 @@ impl Loader {
         }
     }
 
-    /// Translates a grammar rule with the library's translator.
+    /// Translates a grammar rule with the library's translator, and adds the resulting clause.
     fn grammar_rule(&mut self, source: usize, rule: Term, span: Range<usize>) {
         let Some(stored) = self.store.copy_out(rule, Attributes::Drop) else { return };
         match self.translate(&stored) {
@@ -427,8 +428,8 @@ impl Loader {
         is_alike
     }
 
-    /// Warns if the clauses of a predicate are not consecutive, or not in one source. In the latter case, the new
-    /// source replaces the clauses of the earlier one.
+    /// Warns if a new clause of a predicate does not follow its previous one, or is in another source. In the latter
+    /// case, drops the clauses of the earlier source. A predicate declared `discontiguous` or `multifile` is exempt.
     fn warn_order(&mut self, source: usize, functor: Functor, span: &Range<usize>) {
         let Some(definitions) = self.definitions.get_mut(&functor) else { return };
         if definitions.clauses.is_empty() {
@@ -451,7 +452,7 @@ impl Loader {
         }
     }
 
-    /// Whether a program may define clauses for this predicate; reports an error if not.
+    /// Whether the text may define clauses for this predicate; reports an error if not.
     fn may_define(&mut self, source: usize, functor: Functor, span: &Range<usize>) -> bool {
         let Some(id) = self.base.find(functor) else { return true };
         let predicate = &self.base.predicates[id as usize];

@@ -32,7 +32,7 @@ pub(crate) enum Control {
     CurrentChoice,
 }
 
-/// The library predicates that interpret control constructs.
+/// The predicates that interpret control constructs; `None` if the program does not have them.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct ControlPredicates {
     pub(crate) body: Option<PredicateId>,
@@ -79,7 +79,8 @@ pub(crate) enum Shortcut {
     None,
     /// There is only one clause.
     Always(Label),
-    /// Depends on whether an argument is a list or `[]`; label 0 means that the general path must be taken.
+    /// The only clause that may match a list cell in this argument, and the only one for `[]`. Label 0 means that there
+    /// is not exactly one, so that the general path must be taken.
     ByList { argument: u8, list: Label, nil: Label },
 }
 
@@ -130,7 +131,8 @@ pub(crate) struct Predicate {
     pub(crate) functor: Functor,
     pub(crate) definition: Definition,
     pub(crate) origin: Origin,
-    /// Clauses as terms `Head :- Body`, for `clause/2` and explanations; only for user predicates.
+    /// Clauses as terms (`Head :- Body`, or rules with `=>`), for `clause/2` and explanations; empty for library
+    /// predicates.
     pub(crate) sources: Vec<Arc<StoredTerm>>,
 }
 
@@ -158,7 +160,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Whether there is a predicate with this name and arity.
+    /// Whether a predicate with this name and arity is defined or declared, and not just called.
     pub fn defines(&self, name: &str, arity: usize) -> bool {
         let functor = self.symbols.find(name).map(|name| Functor::new(name, arity));
         functor
@@ -166,7 +168,8 @@ impl Program {
             .is_some_and(|id| !matches!(self.predicates[id as usize].definition, Definition::Undefined))
     }
 
-    /// The names and arities of all predicates that a text can call, in the order of their definition.
+    /// The names and arities of the defined predicates, without those whose names start with `$`. A name may occur
+    /// twice if the program redefines a library predicate.
     pub fn callable(&self) -> impl Iterator<Item = (&str, usize)> {
         self.predicates.iter().filter(|predicate| self.is_defined(predicate.functor)).filter_map(|predicate| {
             let name = self.symbols.name(predicate.functor.name());
@@ -185,7 +188,8 @@ impl Program {
         self.find(functor).is_some_and(|id| !matches!(self.predicates[id as usize].definition, Definition::Undefined))
     }
 
-    /// Defines `functor` in the program; code compiled earlier keeps the previous definition.
+    /// Defines `functor` in the program and returns its number. Code compiled earlier keeps a previous definition, but
+    /// an undefined predicate is defined for that code, too.
     pub(crate) fn add_predicate(&mut self, functor: Functor, definition: Definition, origin: Origin) -> PredicateId {
         let predicate = Predicate { functor, definition, origin, sources: Vec::new() };
         if let Some(id) = self.find(functor)

@@ -1,8 +1,7 @@
 //! Reads terms from text.
 //!
-//! [`Reader::next`] returns one clause after the other. After an error, it continues with the next clause, so that one
-//! mistake costs one clause. The syntax is that of ISO Prolog with those extensions of SWI-Prolog that do not
-//! contradict it.
+//! [`Reader::next`] returns one clause after the other. After an error, it continues with the next clause. The syntax
+//! is that of ISO Prolog with those extensions of SWI-Prolog that do not contradict it.
 
 mod error;
 mod mistakes;
@@ -43,11 +42,11 @@ pub(crate) struct ReadTerm {
     pub(crate) singletons: Vec<(Box<str>, Range<usize>)>,
     /// The range of the term without its full stop.
     pub(crate) span: Range<usize>,
-    /// Every compound subterm with its range, inner terms first.
+    /// The compound subterms with their ranges, inner terms first. Lists written as quoted text are not included.
     pub(crate) goals: Vec<(Term, Range<usize>)>,
 }
 
-/// Whether the last term of a text needs a full stop. In a file it does.
+/// Whether the last term of a text needs a full stop: required in files, optional in goals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FullStop {
     Required,
@@ -84,7 +83,7 @@ impl<'t> Reader<'t> {
 
     /// Skips to the end of a broken clause.
     fn skip_clause(&mut self, atoms: &mut Atoms) {
-        // The error may be at the full stop itself, or at a quote that hides the full stop.
+        // The broken clause has ended already: its full stop was consumed, or is hidden by an unclosed quote.
         if self.scanner.clause_ended || self.stacks.end_taken {
             self.stacks.ahead.clear();
             return;
@@ -119,7 +118,8 @@ pub(crate) fn read_goal(
     Ok(goal)
 }
 
-/// The position after the first clause of a text, including its full stop; `None` if the clause is incomplete.
+/// The byte position after the first clause of a text and its full stop; `None` if the full stop is missing. A line
+/// with an unclosed quote ends the clause if it ends in `.`.
 pub(crate) fn clause_end(text: &str, atoms: &mut Atoms) -> Option<usize> {
     let mut scanner = Scanner::new(text);
     loop {
@@ -132,7 +132,7 @@ pub(crate) fn clause_end(text: &str, atoms: &mut Atoms) -> Option<usize> {
     }
 }
 
-/// Reads a number, with or without a sign; layout is allowed before it but not after it.
+/// Reads a number, with or without a sign; layout and comments are allowed before it but not after it.
 pub(crate) fn read_number(text: &str) -> Result<Number, SyntaxError> {
     Scanner::new(text).whole_number()
 }

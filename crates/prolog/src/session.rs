@@ -37,8 +37,8 @@ pub enum Request {
     Answers,
     /// `help`, unless the program has such a predicate.
     Help,
-    /// Load these files, then reload everything loaded before: `[a, b]`, `consult(a)`, `make`. Libraries are always
-    /// loaded and not included.
+    /// Load these files and reload those loaded before: `[a, b]`, `consult(a)`, `use_module(a)`, `make`. Libraries are
+    /// not included, because they are always loaded.
     Load(Vec<String>),
 }
 
@@ -83,7 +83,8 @@ impl Session {
         Ok(self.files_to_load(read.term).map_or(Request::Answers, Request::Load))
     }
 
-    /// The position after the first goal of `text`, including its full stop; `None` if the full stop is missing.
+    /// The byte position after the first goal of `text` and its full stop; `None` if the full stop is missing. A line
+    /// with an unclosed quote ends the goal if it ends in `.`.
     pub fn goal_end(&mut self, text: &str) -> Option<usize> {
         reader::clause_end(text, &mut self.machine.core.atoms)
     }
@@ -140,7 +141,8 @@ impl Session {
         self.program = Arc::new(program);
     }
 
-    /// The files named by a goal such as `[a, 'b.pl']` or `consult(a)`; `None` for any other goal.
+    /// The files, without libraries, named by a goal such as `[a, 'b.pl']` or `consult(a)`; empty for `make`, and
+    /// `None` for any other goal.
     fn files_to_load(&mut self, goal: Term) -> Option<Vec<String>> {
         let core = &mut self.machine.core;
         let named = match core.store.view(goal) {

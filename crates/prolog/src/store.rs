@@ -1,9 +1,9 @@
 //! The cells that terms are made of, and the trail that undoes bindings.
 //!
 //! Nothing here recurses, because terms may be millions of levels deep. Every walk that a hostile term could make long
-//! is charged to [`Meter`], including the memory of its work stack. A walk that takes more steps than any term without
-//! sharing requires starts to record visited compounds ([`Store::patience`]), so that it terminates on cyclic terms and
-//! takes linear time on terms with sharing.
+//! is charged to [`Meter`], including the memory of its work stack. Most walks start to record visited compounds after
+//! a number of steps ([`Store::patience`]), so that they terminate on cyclic terms and take linear time on terms with
+//! sharing.
 
 use crate::meter::{Meter, Resource};
 use crate::symbols::{Atom, atoms};
@@ -44,19 +44,20 @@ pub(crate) enum View {
     Compound(Functor, usize),
 }
 
-/// Marks a trail entry that restores an old value instead of unbinding.
+/// Marks a trail entry that restores the old value of a cell, which is the entry before it, instead of unbinding the
+/// cell.
 const TRAIL_VALUE: u64 = 1;
 
 /// The maximum length of a chain of `Module:` qualifiers, more than any program contains.
 const MAX_QUALIFIERS: usize = 1 << 6;
-/// Cost of one step of a walk over goals.
+/// Cost of one step of a walk over goals, in cells walked.
 const STEP_CELLS: u64 = 8;
 
 /// All cells of one machine.
 #[derive(Default)]
 pub(crate) struct Store {
     pub(crate) cells: Vec<Term>,
-    /// Addresses bound since the oldest choice point, shifted by one bit; see [`TRAIL_VALUE`].
+    /// The changes to undo on backtracking, oldest first: addresses of cells, shifted by one bit; see [`TRAIL_VALUE`].
     trail: Vec<u64>,
     /// Cells below this address are older than the newest choice point: their changes are trailed.
     pub(crate) boundary: usize,
@@ -66,7 +67,7 @@ pub(crate) struct Store {
     /// Work stack of unifications and comparisons: the remaining parts of outer terms, as two addresses and a number of
     /// cells.
     frames: Vec<(usize, usize, usize)>,
-    /// The maximum number of cells since this value was last reset.
+    /// The maximum number of cells in use or reserved since the last [`Store::grow`].
     tallest: usize,
     /// Cells below this address outlive backtracking: a permanent change refers to them.
     pub(crate) frozen: usize,
@@ -277,8 +278,8 @@ impl Store {
         self.assign(address, value);
     }
 
-    /// Binds two distinct unbound variables to each other: the younger to the older, a plain one
-    /// to an attributed one.
+    /// Binds one of two distinct unbound variables to the other: a plain one to an attributed one, otherwise the
+    /// younger to the older.
     #[inline]
     pub(crate) fn alias(&mut self, a: Term, b: Term) {
         let younger_is_a = a.address() > b.address();
@@ -297,8 +298,8 @@ impl Store {
         self.cells[address] = value;
     }
 
-    /// Changes a cell permanently, so that backtracking does not restore it, and protects the cells that the value
-    /// refers to.
+    /// Changes a cell permanently, so that backtracking does not restore it. If the value refers to cells, all current
+    /// cells outlive backtracking.
     pub(crate) fn assign_forever(&mut self, address: usize, value: Term) {
         self.cells[address] = value;
         if value.is_pointer() {
@@ -312,7 +313,7 @@ impl Store {
         self.trail.len()
     }
 
-    /// Undoes all bindings since the trail had `length` entries.
+    /// Undoes all trailed changes since the trail had `length` entries.
     #[inline]
     pub(crate) fn undo_to(&mut self, length: usize) {
         while self.trail.len() > length {
@@ -353,8 +354,8 @@ impl Store {
         self.meter.walk(STEP_CELLS)
     }
 
-    /// The term without `Module:` qualifiers: there is only one module. A term with too long a chain, which must be
-    /// cyclic, is left unchanged.
+    /// The term without `Module:` qualifiers: there is only one module. At most [`MAX_QUALIFIERS`] are removed, because
+    /// the chain may be cyclic.
     pub(crate) fn without_module(&self, term: Term) -> Term {
         let mut term = self.deref(term);
         for _ in 0..MAX_QUALIFIERS {

@@ -1,7 +1,7 @@
 //! Writes terms as text.
 //!
 //! Quoted output can be read back as the same term. The layout is that of SWI-Prolog's `writeq/1` and related
-//! predicates, with the same spaces.
+//! predicates.
 
 mod cycles;
 mod floats;
@@ -32,11 +32,12 @@ pub(crate) enum Spacing {
     NextArgument,
 }
 
-/// How to write a term. The constructors are named after the predicates whose options they return.
+/// How to write a term. The constructors `write`, `print` and `writeq` are named after the predicates whose options
+/// they return.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "these are the options of write_term/2")]
 pub(crate) struct WriteOptions {
-    /// Adds quotes if the reader needs them.
+    /// Quotes strings, and atoms that cannot be read back without quotes.
     pub(crate) quoted: bool,
     /// Operators in functional notation.
     pub(crate) ignore_ops: bool,
@@ -112,7 +113,7 @@ pub(crate) struct Terms<'t> {
     pub(crate) operators: &'t Operators,
 }
 
-/// The maximum output, and the resource that is exhausted by more.
+/// The maximum number of bytes to write, and the resource that is exhausted by more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Limit {
     pub(crate) bytes: usize,
@@ -139,8 +140,7 @@ pub(crate) fn write_term(
     if Work::new(terms, options, text, limit, patience).run(term)? == Progress::All {
         return Ok(());
     }
-    // Writing stopped early: it took more steps than a term without sharing requires, or exceeded the limit. The term
-    // may be cyclic.
+    // Writing stopped early, because it took many steps or exceeded a limit: the term may be cyclic.
     text.truncate(start);
     if terms.store.is_acyclic(term)? {
         return Work::new(terms, options, text, limit, usize::MAX).run(term).map(|_| ());
@@ -171,7 +171,7 @@ impl Core {
     }
 }
 
-/// The name of the `number`-th variable: `A` to `Z`, then `A1` and so on.
+/// The name of the variable `number`, counted from 0: `A` to `Z`, then `A1` to `Z1` and so on.
 pub(crate) fn variable_name(number: usize) -> String {
     let letter = char::from(b'A' + (number % 26) as u8);
     match number / 26 {
@@ -209,7 +209,7 @@ fn count_variables(
     order: &mut Vec<Term>,
     occurrences: &mut FxHashMap<Term, usize>,
 ) -> Solved<bool> {
-    /// Cost of looking up a variable.
+    /// Cost of looking up a variable, in cells walked.
     const VARIABLE_CELLS: u64 = 8;
     let patience = store.patience();
     let mut steps = 0;

@@ -15,7 +15,8 @@ const POLICIES: [(&str, bool); 4] = [
 const SIZES: [usize; 5] = [0, 1, 5, 10, 20];
 const KNOWLEDGE_BASES: usize = 256;
 const ROUNDS: usize = 5;
-/// The system counts CPU time in steps of a few milliseconds, so a round must be much longer.
+/// The target length of a round. The system counts CPU time in steps of a few milliseconds, so a round must be much
+/// longer.
 const ROUND_SECONDS: f64 = 0.1;
 
 /// The fact predicates, in the order of [`Facts::tables`].
@@ -133,7 +134,8 @@ fn constants(symbols: &Symbols, machine: &mut Machine, program: &Arc<Program>, g
     }
 }
 
-/// Microseconds per decision, inferences per decision, and solutions of one pass.
+/// The median CPU time per decision in microseconds, the inferences per decision, and the number of solutions of one
+/// pass over all agents.
 fn measure(engine: &Engine, program: &Arc<Program>, agents: &[Agent]) -> (f64, f64, u64) {
     let mut machine = Machine::new(engine);
     let mut current = Facts::default();
@@ -141,7 +143,7 @@ fn measure(engine: &Engine, program: &Arc<Program>, agents: &[Agent]) -> (f64, f
     let (mut inferences, mut solutions) = (0, 0);
     let mut pass = |inferences: &mut u64, solutions: &mut u64| {
         for agent in agents {
-            // Each decision starts with new facts, as in a changing world.
+            // Each decision replaces the facts, because the context of an agent changes.
             for ((table, facts), (_, columns)) in current.tables.iter_mut().zip(&agent.facts).zip(PREDICATES) {
                 table.clear();
                 facts.chunks(columns).for_each(|row| table.push(row));

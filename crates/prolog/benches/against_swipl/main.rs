@@ -18,7 +18,7 @@ fn benches() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../benches")
 }
 
-/// The output of a SWI-Prolog script, as JSON.
+/// The output of a SWI-Prolog script, as JSON; `None` if the script fails.
 fn swipl(script: &str, arguments: &[&str]) -> Option<serde_json::Value> {
     let output = Command::new("swipl").arg(benches().join("swipl").join(script)).arg("--").args(arguments).output();
     match output {
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         eprintln!("swipl is not installed: there is nothing to compare with");
         return ExitCode::from(3);
     }
-    // Cargo passes `--bench`; any other argument names a part.
+    // Cargo passes `--bench`. An argument without a leading `-` names a part to run.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let runs = |part: &str| wanted.is_empty() || wanted.iter().any(|name| name == part);
     if runs("classics") {

@@ -40,7 +40,7 @@ impl<'q> Names<'q> {
         self.given.insert(variable, name.into());
     }
 
-    /// A new name for a cyclic part.
+    /// A new name for a cyclic part: `_S1`, `_S2` and so on, without the names used in the query.
     pub(crate) fn cycle_name(&mut self) -> String {
         loop {
             self.cycles += 1;
@@ -51,7 +51,8 @@ impl<'q> Names<'q> {
         }
     }
 
-    /// Counts the occurrences of each variable in a (finite) term, as it will be written.
+    /// Counts the occurrences of each variable in the text of a finite term: a shared subterm is counted each time it
+    /// is written. `Err` is the resource whose limit was exceeded.
     pub(crate) fn count(&mut self, store: &Store, term: Term) -> Result<(), Resource> {
         let mut pending = vec![term];
         while let Some(next) = pending.pop() {
@@ -78,7 +79,8 @@ impl<'q> Names<'q> {
         Ok(())
     }
 
-    /// All names: `_` for variables that appear once, `_A`, `_B` and so on for the others.
+    /// The name of each variable. A variable without a given name gets `_` if it appears once, otherwise `_A`, `_B` and
+    /// so on.
     pub(crate) fn finish(mut self) -> FxHashMap<Term, Box<str>> {
         let taken = &self.taken;
         let mut letters =

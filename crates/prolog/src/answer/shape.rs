@@ -7,9 +7,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Cost of looking up and recording a compound, in cells walked.
 const LOOKUP_CELLS: u64 = 8;
-/// Words of memory per element of a hash table, including free slots, while it grows.
+/// Words of memory per element of a hash table while it grows, when the old and the larger new table coexist.
 const TABLE_WORDS: usize = 6;
-/// Words of memory per entry of the path, while it grows.
+/// Words of memory per entry of the path while its vector grows, when the old and the larger new vector coexist.
 const PATH_WORDS: usize = 9;
 
 /// Properties of all values that must be known before the first one is written.
@@ -18,7 +18,7 @@ pub(crate) struct Shape {
     pub(crate) waiting: Vec<Term>,
     /// Compounds that contain themselves: those that a depth-first walk reaches again on its path.
     heads: FxHashSet<Term>,
-    /// The total number of cells of all compounds.
+    /// An upper bound on the number of cells of all compounds, each counted once.
     cells: usize,
 }
 
@@ -102,8 +102,8 @@ pub(crate) struct Cut<'s> {
 }
 
 impl Cut<'_> {
-    /// Returns a value in finite form, and the variables that replace its cyclic parts with their values, in order of
-    /// appearance.
+    /// Returns a value in finite form. In it, variables replace the cyclic parts; also returns each variable with the
+    /// part that it replaces, in order of appearance.
     pub(crate) fn finite(&mut self, store: &mut Store, value: Term) -> (Term, Vec<(Term, Term)>) {
         let mut names = Names::new(&[], 0);
         let is_head = self.heads.contains(&value);
@@ -120,8 +120,8 @@ impl Cut<'_> {
         (template, parts)
     }
 
-    /// Returns the value of the variable `name` in finite form, and the cyclic parts that appear in it for the first
-    /// time.
+    /// Returns the value of the variable `name` in finite form. Also returns the cyclic parts that earlier calls did
+    /// not return, each with its name.
     pub(crate) fn value(
         &mut self,
         store: &mut Store,
@@ -150,7 +150,8 @@ impl Cut<'_> {
         (copy, cycles)
     }
 
-    /// Copies a compound with its heads replaced by markers. A head without a marker gets one and is added to `found`.
+    /// Copies a compound, and replaces each cyclic compound inside it (a head) by its marker variable. A head without a
+    /// marker gets one and is added to `found`.
     fn expanded(&mut self, store: &mut Store, root: Term, names: &mut Names, found: &mut Vec<(String, Term)>) -> Term {
         let copy = shallow_copy(store, root);
         let mut pending = vec![copy];
@@ -199,7 +200,8 @@ fn shallow_copy(store: &mut Store, compound: Term) -> Term {
     if compound.has_tag(Tag::Lis) { Term::list(copy) } else { Term::structure(copy) }
 }
 
-/// Groups variables with the same value; groups are in the order of their first variable.
+/// Groups variables with the same value. Returns the names and the value of each group, in the order of the groups'
+/// first variables.
 pub(crate) fn groups(store: &mut Store, variables: &[(Box<str>, Term)]) -> Vec<(Vec<String>, Term)> {
     let mut groups: Vec<(Vec<String>, Term)> = Vec::new();
     // Candidate groups by hash: equal values have equal hashes.
@@ -228,7 +230,7 @@ fn outline(store: &Store, term: Term) -> u64 {
     }
 }
 
-/// Whether two terms are identical; cyclic terms are allowed.
+/// Whether two terms are identical; cyclic terms are allowed. False if the budget is exhausted.
 fn is_identical(store: &mut Store, a: Term, b: Term) -> bool {
     let mut assumed: FxHashSet<(Term, Term)> = FxHashSet::default();
     let mut pending = vec![(a, b)];

@@ -1,7 +1,7 @@
 //! Indexes of dynamic predicates: find the clauses that may match a call, by one of its arguments.
 //!
-//! An index is built when a call first needs it, and updated from then on. Clauses are added at either end. Removed
-//! clauses remain in the index, as in the predicate, until the predicate is swept.
+//! An index is built when a call first needs it, extended when a clause is added at either end, and discarded when the
+//! predicate is swept. It also contains the clauses removed since the last sweep.
 
 use super::predicate::Position;
 use crate::program::index::Key;
@@ -9,7 +9,8 @@ use crate::term::Term;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-/// Memory of an index per clause: an entry of a hash table, or of a list, that is at worst half empty.
+/// Memory charged for an index, in bytes per clause: an entry of a hash table, or of a list, that is at worst half
+/// empty.
 pub(super) const ENTRY_BYTES: usize = 72;
 
 /// The end at which a clause is added.
@@ -64,7 +65,7 @@ fn insert(positions: &mut VecDeque<Position>, end: End, position: Position) {
 #[derive(Default)]
 pub(super) struct Index {
     buckets: FxHashMap<u64, Bucket>,
-    /// Clauses with a variable in this argument, which match any call.
+    /// Clauses with a variable in this argument, which any call may match.
     any: VecDeque<Position>,
 }
 

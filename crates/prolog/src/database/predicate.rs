@@ -9,15 +9,15 @@ use crate::term::{Tag, Term};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
-/// The number of changes to the database so far. A goal sees the clauses that existed in the generation in which it was
-/// called.
+/// A counter that each change to the database increments. A goal sees the clauses that existed in the generation in
+/// which it was called. Clauses of the program itself have generation 0.
 pub(crate) type Generation = u64;
 /// The position of a clause in its predicate; not reused while a goal may refer to it.
 pub(crate) type Position = i64;
 
 /// The number of leading arguments that can be indexed, as for compiled predicates.
 const INDEXED_ARGUMENTS: usize = 4;
-/// The maximum number of clauses for a linear scan instead of an index.
+/// A predicate with at most this number of clauses is scanned without an index.
 const SCANNED: usize = 8;
 /// Memory of a clause in addition to its cells: the headers of its two allocations, and its slot in a list that may be
 /// half empty.
@@ -90,7 +90,7 @@ pub(super) fn clause_bytes(term: &StoredTerm) -> usize {
     term.cells().len() * 8 + CLAUSE_BYTES
 }
 
-/// The memory charged for copies of clauses, which share their cells with the program.
+/// The memory charged for copies of `clauses` clauses, which share their cells with the program.
 pub(super) fn copy_bytes(clauses: usize) -> usize {
     clauses * 2 * size_of::<DynamicClause>()
 }
@@ -107,8 +107,8 @@ pub(crate) struct DynamicPredicate {
     dead_left: usize,
     /// The indexes, by argument. Built on demand.
     indexes: [OnceLock<Box<Index>>; INDEXED_ARGUMENTS],
-    /// Whether the last added clause is a rule. If so, all clauses are rules, and a call that matches no rule is an
-    /// error.
+    /// Whether the last added clause is a rule. If so, all live clauses are rules, and a call that matches no rule is
+    /// an error.
     pub(crate) is_made_of_rules: bool,
     /// Whether `abolish/1` removed the predicate, and nothing has defined it since.
     pub(crate) abolished: bool,
@@ -153,8 +153,9 @@ impl DynamicPredicate {
         Matching { predicate: self, lookup, generation, visited: 0, index_entries: made }
     }
 
-    /// Chooses an index with few candidate clauses, or a linear scan if there are few clauses. Builds the indexes that
-    /// it considers and that do not exist yet.
+    /// Chooses an index with few candidate clauses, or a linear scan if there are few clauses or no indexed argument is
+    /// bound. Builds the indexes that it considers and that do not exist yet, and adds the number of their entries to
+    /// `made`.
     fn lookup<'a>(&'a self, store: &Store, arguments: &[Term], from: Position, made: &mut usize) -> Lookup<'a> {
         let key = |argument: usize| Key::of(store, store.deref(arguments[argument]));
         if self.clauses.len() <= SCANNED {
@@ -239,13 +240,13 @@ impl DynamicPredicate {
         indexed
     }
 
-    /// Whether the clauses are rules; `None` if there are no clauses.
+    /// Whether the live clauses are rules; `None` if there are none.
     pub(crate) fn has_rules(&self) -> Option<bool> {
         let first = self.index_of(self.first_live);
         self.clauses.range(first..).find(|clause| clause.is_live()).map(|clause| is_rule(&clause.term))
     }
 
-    /// Marks a clause as removed; returns false if it was removed already.
+    /// Marks a clause as removed; returns false if there is no live clause at this position.
     pub(super) fn remove(&mut self, position: Position, generation: Generation) -> bool {
         let index = self.index_of(position);
         match self.clauses.get_mut(index) {
@@ -260,7 +261,7 @@ impl DynamicPredicate {
         true
     }
 
-    /// Marks all clauses as removed; returns their number.
+    /// Marks all live clauses as removed; returns their number.
     pub(super) fn remove_all(&mut self, generation: Generation) -> usize {
         let mut removed = 0;
         for clause in self.clauses.iter_mut().filter(|clause| clause.is_live()) {
@@ -351,7 +352,7 @@ pub(crate) struct Matching<'a> {
     predicate: &'a DynamicPredicate,
     lookup: Lookup<'a>,
     generation: Generation,
-    /// The number of clauses visited.
+    /// The number of candidate clauses visited, including those that are not visible.
     pub(super) visited: usize,
     /// The number of entries of the indexes that were built for this goal.
     pub(super) index_entries: usize,

@@ -1,8 +1,8 @@
 //! The precompiled library. An engine loads this image instead of parsing and compiling the library's text.
 //!
 //! The image is a file of the repository. `UPDATE_LIBRARY=1 cargo test -p mario-prolog image` rebuilds it, and the test
-//! fails if it is out of date. An image that does not match the rest of the crate is not used: the library is then
-//! compiled from its text, which takes a few milliseconds longer and has the same result.
+//! fails if it is out of date. An image with another fingerprint than this crate is not used: the library is then
+//! compiled from its text, which takes longer and has the same result.
 
 use super::{LIBRARY, bare_program};
 use crate::instruction::{Instruction, Label};
@@ -16,14 +16,15 @@ use std::hash::Hasher;
 
 static IMAGE: &[u8] = include_bytes!("../library.image");
 
-/// The data that the library adds to the builtins.
+/// The data that the library adds to a program of builtins only.
 #[derive(Serialize, Deserialize)]
 struct Image<'a> {
     fingerprint: u64,
     #[serde(borrow)]
     names: Vec<&'a str>,
     code: Vec<Instruction>,
-    /// Indexed by predicate, starting after the builtins; `None` for a predicate that is called but has no clauses.
+    /// The predicates that the library adds, in the order of their numbers; `None` for a predicate that is called but
+    /// has no clauses.
     predicates: Vec<(Functor, Option<Clauses>)>,
     clause_lists: Vec<Label>,
     literals: Vec<StoredTerm>,
@@ -58,7 +59,8 @@ fn unpack(bytes: &[u8]) -> Option<Program> {
     Some(program)
 }
 
-/// A hash of the builtins, the library and the instructions that an image depends on.
+/// A hash of the data that an image depends on: the texts of the library, the sources of instructions and indexes, the
+/// names in `bare`, and the numbers of its predicates and builtins.
 fn fingerprint(bare: &Program) -> u64 {
     let mut hasher = FxHasher::default();
     for (_, text) in LIBRARY {
@@ -80,7 +82,7 @@ mod tests {
     use super::*;
     use crate::engine::Engine;
 
-    /// Builds the image by compiling the library from its text.
+    /// The image of the library, compiled from its text.
     fn pack() -> Vec<u8> {
         let compiled = Engine::from_text();
         let library = compiled.library();

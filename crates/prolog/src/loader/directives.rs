@@ -25,7 +25,7 @@ impl Loader {
         position
     }
 
-    /// Leaves directives of this name to the host: they are not run, but returned in `Loaded::declarations`.
+    /// Leaves directives of this name and arity to the host: they are not run, but returned in `Loaded::declarations`.
     pub fn declaration(&mut self, name: &str, arity: usize) -> &mut Loader {
         let functor = Functor::new(self.atoms.intern(name), arity);
         self.declared.push(functor);
@@ -92,7 +92,7 @@ impl Loader {
         }
     }
 
-    /// Stores a directive for the host.
+    /// Keeps a directive for the host. A term that is too deep to traverse is dropped.
     fn declare(&mut self, source: usize, directive: Term, span: Range<usize>) {
         if let Some(tree) = Tree::of_term(&mut self.store, &self.atoms, directive) {
             let place = Place::new(&self.sources[source], span);
@@ -143,7 +143,7 @@ impl Loader {
         )
     }
 
-    /// The predicates named by `a/1, b/2` or `[a/1, b/2]`.
+    /// The predicates named by `a/1, b/2` or `[a/1, b/2]`. Reports an error for each part that is not an indicator.
     fn indicators(&mut self, source: usize, term: Term, span: &Range<usize>) -> Vec<Functor> {
         let mut found = Vec::new();
         let mut pending = vec![term];
@@ -231,7 +231,8 @@ impl Loader {
         }
     }
 
-    /// `use_module/1`, `ensure_loaded/1`, `consult/1`: libraries are always loaded, files come from the resolver.
+    /// Loads the file, or the list of files, that `use_module/1`, `ensure_loaded/1` or `consult/1` names, unless it is
+    /// loaded already. A library is only checked to exist.
     fn load_named(&mut self, source: usize, term: Term, span: &Range<usize>) {
         let mut items = Vec::new();
         if matches!(self.store.view(term), View::List(_)) {
@@ -332,7 +333,7 @@ impl Loader {
         self.run_stored(&program, &stored, source, span);
     }
 
-    /// The library with the current flags and operators: enough for `op/3` and flags.
+    /// The library with the current flags and operators, which suffices to run `op/3` and `set_prolog_flag/2`.
     fn settings_program(&self) -> Arc<Program> {
         let mut program = Program::clone(self.engine.library());
         program.flags = self.base.flags;
@@ -425,7 +426,7 @@ impl Loader {
     }
 }
 
-/// The structure of an operator term in a list of indicators.
+/// A part of a list of indicators: two smaller parts, or one predicate.
 enum Parts {
     Pair(Term, Term),
     Functor(Functor),

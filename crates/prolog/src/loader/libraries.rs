@@ -7,7 +7,7 @@
 const LIBRARIES: &[&str] = &[
     "aggregate",
     "apply",
-    // This library optimises calls that this engine always compiles.
+    // In SWI-Prolog, this library makes calls of `maplist/2` and similar predicates faster. Here it has no effect.
     "apply_macros",
     "assoc",
     "coroutining",
@@ -49,7 +49,7 @@ pub(crate) fn is_library(name: &str) -> bool {
     LIBRARIES.contains(&name)
 }
 
-/// Why a library is missing, if known, and the alternatives.
+/// Why a library is missing, if known, and the list of available libraries.
 pub(super) fn about_missing(name: &str) -> String {
     let why = MISSING.iter().find(|(missing, _)| *missing == name).map(|(_, why)| format!("{why}; "));
     format!("{}these libraries exist: {}", why.unwrap_or_default(), LIBRARIES.join(", "))

@@ -1,32 +1,31 @@
 //! Limits on the cost of loading a program.
 //!
-//! The limits apply to a [`Loader`] as a whole, not to each directive or file, so that many of them together cost no
-//! more than one.
+//! The limits apply to a [`Loader`] as a whole, so that a text cannot exceed them with many directives or files.
 
 use super::Loader;
 use crate::meter::{Budget, Resource};
 use std::ops::Range;
 
-/// The maximum number of errors reported; at the next one, loading stops.
+/// The maximum number of errors reported. At the next one, loading stops, and a final error says so.
 pub const ERRORS_MAX: usize = 100;
 
-/// The maximum number of warnings of one topic that are reported; the others are counted.
+/// The maximum number of warnings of one topic that are reported. One further warning has the number of the others.
 pub const WARNINGS_MAX: usize = 100;
 
 /// The maximum nesting depth of sources that load sources.
 pub const INCLUDE_DEPTH_MAX: usize = 32;
 
-/// The maximum number of loads of a source by another source.
+/// The maximum number of files that the sources may name in directives to load them; repetitions count.
 pub const INCLUDE_COUNT_MAX: usize = 1_000;
 
 /// The maximum total size in bytes of the sources that other sources load.
 pub const INCLUDE_BYTES_MAX: usize = 64 << 20;
 
-/// The maximum number of clauses linked to run directives. Each directive that follows new clauses links all clauses
-/// before it.
+/// The maximum number of clauses linked to run directives, summed over all directives. A directive after new clauses
+/// links all clauses before it.
 pub const LINKED_CLAUSES_MAX: usize = 2_000_000;
 
-/// Fixed cost of linking, in clauses: a copy of the library.
+/// Fixed cost of a directive, counted in linked clauses: it may copy the library.
 pub(super) const LINK_CLAUSES: usize = 64;
 
 /// The resources that loading has used so far.
@@ -39,13 +38,14 @@ pub(super) struct Spent {
     /// Bytes that directives wrote.
     output_bytes: usize,
     linked_clauses: usize,
+    /// The current nesting depth of sources that load sources.
     depth: usize,
     include_count: usize,
     include_bytes: usize,
 }
 
 impl Spent {
-    /// The remaining budget of all directives.
+    /// The remaining budget of the directives. The memory limit is not reduced, because it applies to each directive.
     pub(super) fn left_of(&self, budget: &Budget) -> Budget {
         Budget {
             inferences: budget.inferences.saturating_sub(self.inferences),
@@ -54,8 +54,8 @@ impl Spent {
         }
     }
 
-    /// The remaining budget for the translation of grammar rules. It is separate from that of directives: a host that
-    /// restricts directives still needs its grammars read.
+    /// The remaining budget for the translation of grammar rules. It is separate from the budget of directives, so that
+    /// grammar rules load even if the host allows no directives.
     pub(super) fn left_of_translation(&self) -> Budget {
         let default = Budget::default();
         Budget { inferences: default.inferences.saturating_sub(self.translation), ..default }
@@ -77,13 +77,13 @@ impl Loader {
         self.halted.is_some() || self.is_stopped
     }
 
-    /// Reports the error that ends loading.
+    /// Reports an error and ends loading.
     pub(super) fn stop(&mut self, source: usize, span: Range<usize>, message: String, hint: &str) {
         self.error(source, span, message, Some(hint));
         self.is_stopped = true;
     }
 
-    /// Ends loading because a directive exhausted the common budget of all directives.
+    /// Ends loading because a directive exhausted the common budget of all directives, or was interrupted.
     pub(super) fn stop_exhausted(&mut self, resource: Resource, source: usize, span: Range<usize>) {
         let (message, hint) = match resource {
             Resource::OutputBytes => (
@@ -99,7 +99,7 @@ impl Loader {
         self.stop(source, span, message, hint);
     }
 
-    /// Whether a directive may link the program; if not, loading ends.
+    /// Counts the clauses that a directive links. If they exceed the limit, ends loading and returns false.
     pub(super) fn may_link(&mut self, source: usize, span: &Range<usize>, clauses: usize) -> bool {
         self.spent.linked_clauses += clauses + LINK_CLAUSES;
         let is_allowed = self.spent.linked_clauses <= LINKED_CLAUSES_MAX;
@@ -110,7 +110,7 @@ impl Loader {
         is_allowed
     }
 
-    /// Whether a source may load another one; if not, loading ends.
+    /// Counts a request of a source to load another. If a limit is exceeded, ends loading and returns false.
     pub(super) fn may_include(&mut self, source: usize, span: &Range<usize>) -> bool {
         self.spent.include_count += 1;
         let message = if self.spent.depth >= INCLUDE_DEPTH_MAX {

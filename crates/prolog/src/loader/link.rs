@@ -16,9 +16,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Loader {
-    /// The number of clauses to link for the current program.
+    /// The cost of linking the current program, as a number of compiled clauses; 0 if it is linked already.
     pub(super) fn clauses_to_link(&self) -> usize {
-        // The number of dynamic clauses that cost as much as one compiled clause. Dynamic clauses are only copied.
+        // The number of dynamic clauses that count as one compiled clause: they are not compiled.
         const DYNAMIC_PER_CLAUSE: usize = 64;
         if self.linked.is_some() {
             return 0;
@@ -28,7 +28,7 @@ impl Loader {
         compiled + dynamic / DYNAMIC_PER_CLAUSE
     }
 
-    /// Links the current program.
+    /// Returns the linked program; links it if something has changed since the last call.
     pub(super) fn link(&mut self) -> Arc<Program> {
         if let Some(program) = &self.linked {
             return Arc::clone(program);
@@ -67,8 +67,8 @@ impl Loader {
     /// Creates the numbered versions of predicates: each clause gets its position as an additional argument of the
     /// head.
     ///
-    /// Bodies are unchanged, and a cut is local to its clause, so the answers and their order are unchanged. For a
-    /// dynamic predicate, the current clauses are used.
+    /// Bodies are unchanged, so the answers and their order are unchanged. For a dynamic predicate, the clauses at the
+    /// time of linking are used.
     fn make_numbered_twins(&mut self) {
         for (functor, twin) in self.numbered.clone() {
             let clauses: Vec<(Arc<StoredTerm>, usize, Range<usize>)> = match self.dynamic.get(&functor) {
@@ -104,7 +104,7 @@ impl Loader {
         self.store.copy_out(clause, Attributes::Drop)
     }
 
-    /// The predicates whose calls can be replaced by the body of their only clause.
+    /// The predicates whose calls can be replaced by the body of their only clause; none in the library.
     fn unfoldable(&mut self, defined: &[Functor]) -> Unfoldable {
         let mut unfoldable = Unfoldable::default();
         if self.origin != Origin::User {

@@ -74,7 +74,7 @@ pub struct Problem {
     pub span: Range<usize>,
     /// What is wrong.
     pub message: String,
-    /// How to fix it.
+    /// How to fix it; `None` if that is unknown.
     pub hint: Option<String>,
     pub(super) source: Arc<Source>,
 }

@@ -77,7 +77,8 @@ impl Problems {
         self.errors.iter().any(|problem| problem.span == *span && Arc::ptr_eq(&problem.source, source))
     }
 
-    /// Errors and warnings.
+    /// The errors and the warnings. A topic with too many warnings gets one more, which has the number of those left
+    /// out.
     pub(super) fn into_parts(mut self) -> (Vec<Problem>, Vec<Problem>) {
         for Warnings { topic, count, left_out } in self.topics {
             let Some(place) = left_out else { continue };

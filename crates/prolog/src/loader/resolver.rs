@@ -25,7 +25,8 @@ impl Resolver for Box<dyn Resolver> {
 
 /// Finds files below certain directories only.
 ///
-/// Symbolic links and `..` are resolved first, so that the real location of a file is checked.
+/// A name is relative to the directory of the source that uses it; the extension `.pl` may be omitted. Symbolic links
+/// and `..` are resolved before a path is checked.
 pub struct Directories {
     roots: Vec<PathBuf>,
 }

@@ -35,9 +35,9 @@ impl Loader {
         }
     }
 
-    /// The goals of a guard, except those that belong to the head. As in SWI-Prolog, the goals at the beginning of a
-    /// guard that unify an argument of the head with a non-variable term belong to the head, so they bind no variable
-    /// of the call. `true` and other unifications may occur between them.
+    /// Moves unifications from the guard into the head, and returns the other goals of the guard, without leading
+    /// `true`. As in SWI-Prolog, a unification of a head argument with a non-variable term is moved if only `true` and
+    /// unifications precede it. It then binds no variable of the call.
     fn rest_of_guard(&mut self, head: Term, guard: Term) -> Vec<Term> {
         let goals = self.conjuncts(guard);
         let head = self.store.without_module(head);

@@ -1,6 +1,6 @@
 //! Character classes of the syntax.
 
-/// Whether `character` separates tokens.
+/// Whether `character` is layout: white space, or the null character.
 pub(crate) fn is_layout(character: char) -> bool {
     character.is_whitespace() || character == '\0'
 }

@@ -1,9 +1,9 @@
-//! Syntax errors, for users and for programs.
+//! Syntax errors: a message for users, and a culprit for the error term that a Prolog program can catch.
 
 use std::fmt;
 use std::ops::Range;
 
-/// A syntax error: where it is, what is wrong, and how to fix it.
+/// A syntax error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyntaxError {
     /// The byte range that the message refers to.

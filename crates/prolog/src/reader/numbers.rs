@@ -1,4 +1,4 @@
-//! Numbers.
+//! Reads numbers.
 
 use super::characters::{is_layout, is_name_part};
 use super::error::{SyntaxError, SyntaxErrorKind};
@@ -59,7 +59,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads a number that takes up the whole text, except for layout and comments before it.
+    /// Reads a number, with or without a sign, that takes up the whole text except for layout and comments before it.
     pub(super) fn whole_number(&mut self) -> Result<Number, SyntaxError> {
         self.skip_layout()?;
         let negative = self.eat('-');
@@ -81,7 +81,7 @@ impl Scanner<'_> {
         SyntaxError::new(start..self.text.len(), "illegal_number", "expected a number and nothing else")
     }
 
-    /// Reads digits, without the `_` (and the layout after it) that may group them.
+    /// Reads digits. They may be grouped by `_`, optionally followed by layout; neither is part of the result.
     fn digits(&mut self, radix: u32) -> String {
         let mut digits = String::new();
         loop {
@@ -130,7 +130,7 @@ impl Scanner<'_> {
         Ok(Some(value))
     }
 
-    /// `0'c`: the code of a character.
+    /// Reads `0'c`, the code of the character `c`.
     fn code_of_character(&mut self, start: usize) -> Result<Number, SyntaxError> {
         self.position += 2;
         let character = match self.peek() {
@@ -182,7 +182,7 @@ fn integer(digits: &str, radix: u32) -> Number {
     }
 }
 
-/// Combines pieces pairwise from the right, which avoids the quadratic time of reading digit by digit.
+/// The value of many digits. Pieces are combined pairwise, which avoids the quadratic time of reading digit by digit.
 fn big_integer(digits: &str, radix: u32) -> BigInt {
     let parse = |piece: &[u8]| BigInt::parse_bytes(piece, radix).unwrap_or_default();
     let mut pieces: Vec<BigInt> = digits.as_bytes().rchunks(PIECE).map(parse).collect();

@@ -20,7 +20,7 @@ use std::ops::Range;
 
 /// The highest priority of a whole term.
 const MAX_PRIORITY: u16 = 1200;
-/// A complete term, which will become an operand or an element.
+/// A complete term, which will become an operand of an operator, an argument or a list element.
 pub(super) struct Operand {
     pub(super) term: Term,
     priority: u16,
@@ -55,8 +55,8 @@ pub(super) struct Frame {
     start: usize,
     operands: usize,
     pending: usize,
-    /// The byte range of the first `:-` or similar operator inside the bracket. A missing closing bracket belongs
-    /// before it.
+    /// The byte range of the first infix or postfix operator of priority 1200, such as `:-`, inside the bracket. A
+    /// missing closing bracket is assumed to belong before it.
     pub(super) neck: Option<(usize, usize)>,
 }
 
@@ -188,8 +188,8 @@ impl Parser<'_, '_, '_> {
         self.stacks.pending[self.frame().pending..].last()
     }
 
-    /// The highest priority allowed for the next term. ISO says 999 for an argument or a list element; but `once(a;b)`
-    /// and `assertz(a:-b)` are common and unambiguous.
+    /// The highest priority allowed for the next term. Arguments and list elements may have priority 1200 and not only
+    /// 999 as in ISO, because `once(a;b)` and `assertz(a:-b)` are common and unambiguous.
     fn limit(&self) -> u16 {
         self.waiting().map_or(MAX_PRIORITY, |pending| pending.operator.right_limit())
     }
@@ -204,7 +204,7 @@ impl Parser<'_, '_, '_> {
         self.push(term, start, end)
     }
 
-    /// Builds the terms of pending operators that bind at least as tightly as `limit`.
+    /// Builds the terms of the innermost pending operators, as long as their priority is at most `limit`.
     fn reduce(&mut self, limit: u16) {
         while self.waiting().is_some_and(|pending| pending.operator.priority <= limit) {
             let Some(Pending { atom, operator, start, .. }) = self.stacks.pending.pop() else { return };
@@ -297,8 +297,9 @@ impl Parser<'_, '_, '_> {
 
     /// Whether the prefix operator just read has an operand; without one it is an atom.
     ///
-    /// If an infix operator follows, as in `- = x`, the prefix operator is the atom to its left, unless the prefix
-    /// operator applies to that operator itself, as in `\+ (=)` and `:- = - x`.
+    /// If an infix operator follows, as in `- = x`, the prefix operator is an atom and the left operand of that
+    /// operator. There are two exceptions, in which the infix operator is an atom: no term follows it, as in `[\+ =]`,
+    /// or another infix operator follows it, as in `:- = - x`.
     fn has_operand(&mut self, prefix: Operator) -> Result<bool, SyntaxError> {
         let next = self.peek(0)?;
         let (atom, applied) = match next.token {
@@ -399,7 +400,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// An infix or postfix operator after a complete operand.
+    /// Processes an infix or postfix operator after a complete operand.
     fn infix(&mut self, atom: Atom, lexeme: &Lexeme) -> Result<Expect, SyntaxError> {
         let operators = self.syntax.operators;
         let infix = operators.get(atom, Position::Infix);

@@ -1,4 +1,4 @@
-//! Quoted text.
+//! Reads quoted text and escape sequences.
 
 use super::characters::is_layout;
 use super::error::{SyntaxError, SyntaxErrorKind};
@@ -14,8 +14,8 @@ pub(super) enum Escape {
 impl Scanner<'_> {
     /// Reads the text up to the closing quote; the opening quote was consumed.
     ///
-    /// As in ISO, quoted text cannot contain a line break. So a missing quote invalidates one clause and not the rest
-    /// of the file.
+    /// As in ISO, quoted text cannot contain a line break, except after a backslash. So a missing quote invalidates one
+    /// clause and not the rest of the file.
     pub(super) fn quoted(&mut self, quote: char) -> Result<String, SyntaxError> {
         let start = self.position - 1;
         let mut text = String::new();
@@ -56,7 +56,6 @@ impl Scanner<'_> {
     pub(super) fn escape(&mut self) -> Result<Escape, SyntaxError> {
         let start = self.position;
         self.bump();
-        // A quote or a line break is left to the caller: it may end the text.
         let Some(character) = self.peek() else { return Err(self.undefined_escape(start, '\\')) };
         if matches!(character, '0'..='7') {
             return self.character_code(start, 8);
@@ -94,7 +93,7 @@ impl Scanner<'_> {
             .with_hint("write `\\\\` for a backslash")
     }
 
-    /// Digits up to a closing backslash.
+    /// Reads the digits of a character code and the closing backslash.
     fn character_code(&mut self, start: usize, radix: u32) -> Result<Escape, SyntaxError> {
         let digits = self.position;
         self.skip_while(|character| character.is_digit(radix));
@@ -108,7 +107,7 @@ impl Scanner<'_> {
         self.character_of(start, digits, radix)
     }
 
-    /// Exactly `count` hexadecimal digits.
+    /// Reads a character code of exactly `count` hexadecimal digits.
     fn unicode(&mut self, start: usize, count: usize) -> Result<Escape, SyntaxError> {
         let rest = self.rest();
         let length = rest.chars().take(count).take_while(char::is_ascii_hexdigit).count();

@@ -53,7 +53,7 @@ pub(super) struct Lexeme {
     pub(super) token: Token,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Whether an opening parenthesis follows immediately.
+    /// Whether the token is a name or a closing `]` or `}`, and an opening parenthesis follows immediately.
     pub(super) applied: bool,
 }
 
@@ -66,7 +66,7 @@ impl Lexeme {
 pub(super) struct Scanner<'t> {
     pub(super) text: &'t str,
     pub(super) position: usize,
-    /// Whether a quote was left open on a line that ends like a clause. The clause is then assumed to end there.
+    /// Whether a quote was left open on a line that ends in `.`. The clause is then assumed to end there.
     pub(super) clause_ended: bool,
 }
 

@@ -37,7 +37,7 @@ impl World {
         Ok(term.expect("the text is not empty"))
     }
 
-    /// The term in functional notation, with `$name` for names that would need quotes.
+    /// The term in functional notation. Names that are empty or contain spaces or line breaks are in double quotes.
     fn show(&self, read: &ReadTerm, term: Term) -> String {
         let name = |atom| {
             let name = self.atoms.name(atom);

@@ -14,7 +14,7 @@ fn session(text: &str) -> Session {
     Session::new(&engine, program)
 }
 
-/// All answers to a goal, or the outcome if there is none.
+/// All answers to a goal, or `false` if there are none. If the query ends in another way, only its message or outcome.
 fn ask(session: &mut Session, goal: &str) -> String {
     let mut query = session.query(goal, &(), &Budget::default()).expect("the goal is well-formed");
     let mut answers = Vec::new();

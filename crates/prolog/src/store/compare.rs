@@ -28,7 +28,8 @@ impl Store {
     }
 
     /// Compares two terms in the standard order. Cyclic terms are equal if their infinite unfoldings are equal. The
-    /// order of different cyclic terms depends on which difference the walk reaches first.
+    /// order of different cyclic terms depends on which difference the walk reaches first. If the budget is exhausted,
+    /// the result is meaningless.
     pub(crate) fn compare(&mut self, atoms: &Atoms, a: Term, b: Term) -> Ordering {
         let (a, b) = (self.deref(a), self.deref(b));
         if a == b {
@@ -152,7 +153,7 @@ impl Store {
         a.cmp(b)
     }
 
-    /// Orders two boxed strings in the same way.
+    /// Orders two boxed strings by their bytes, which is the order of their character codes.
     fn compare_texts(&mut self, a: usize, b: usize) -> Ordering {
         let (left, right) = (BoxHeader::read(self.cells[a]), BoxHeader::read(self.cells[b]));
         let words = left.words().min(right.words());

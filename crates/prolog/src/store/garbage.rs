@@ -185,7 +185,8 @@ impl Store {
     /// was created. All cells that can be reached without backtracking to that choice point are already marked.
     ///
     /// A cell that is not marked can only be reached after its change has been undone, so the change is undone
-    /// immediately. Of several changes of a cell, only the value before the first one matters.
+    /// immediately. Of several changes of a cell, only the value before the first one matters. The old values that
+    /// remain in the trail are marked.
     pub(crate) fn trim_trail(&mut self, marks: &mut Marks, trimming: &mut Trimming, end: usize) {
         let newest = trimming.kept;
         // The trail position of the old value of each changed cell.
@@ -250,7 +251,7 @@ impl Store {
 
     fn slide(&mut self, marks: &Marks) {
         let mut to = 0;
-        // The words of a box are not terms.
+        // The words of a box below this address are not terms, and are copied unchanged.
         let mut raw_end = 0;
         for (group, &word) in marks.bits.iter().enumerate() {
             let mut left = word;

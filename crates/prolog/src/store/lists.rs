@@ -31,7 +31,8 @@ impl Store {
         Term::list(start)
     }
 
-    /// The number of list cells from `list` on, and the last tail.
+    /// The number of list cells from `list` on, and how the list ends. For a cyclic list, the number of steps until the
+    /// cycle was found.
     pub(crate) fn skip_list(&mut self, list: Term) -> (usize, ListEnd) {
         let (length, end) = self.follow_list(list);
         self.meter.walk(length as u64);

@@ -5,8 +5,9 @@ use crate::symbols::Atoms;
 use crate::term::Term;
 
 impl Store {
-    /// Makes `pattern` equal to `term` without binding variables of the term. The pattern consists of the cells from
-    /// `first` on, and its variables are unbound at the start.
+    /// Makes `pattern` equal to `term` without binding variables of the term; false if that is impossible, or if the
+    /// budget is exhausted. The pattern consists of the cells from `first` on. A variable of the pattern is unbound, or
+    /// was bound by an earlier match.
     pub(crate) fn match_one_way(&mut self, atoms: &Atoms, pattern: Term, term: Term, first: usize) -> bool {
         let mut pending = vec![(pattern, term)];
         while let Some((pattern, term)) = pending.pop() {
@@ -20,7 +21,7 @@ impl Store {
                 continue;
             }
             let parts = match (self.compound(value), self.compound(term)) {
-                // A pattern variable that occurred before is bound to a part of the term.
+                // A variable of the pattern that is bound already: its value must equal the term.
                 _ if pattern.is_variable() => None,
                 (Some((ours, from)), Some((theirs, to))) if ours == theirs => Some((from, to, ours.arity())),
                 (Some(_), _) => return false,

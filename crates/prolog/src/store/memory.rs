@@ -9,12 +9,12 @@ pub(super) struct CellSet {
 }
 
 impl CellSet {
-    /// An empty set of the first `cells` cells.
+    /// An empty set that can contain the cells below address `cells`.
     pub(super) fn new(cells: usize) -> CellSet {
         CellSet { bits: vec![0; CellSet::words(cells)] }
     }
 
-    /// The memory of such a set in words.
+    /// The memory in words of a set that can contain the cells below address `cells`.
     pub(super) fn words(cells: usize) -> usize {
         cells / 64 + 1
     }
@@ -36,8 +36,8 @@ impl CellSet {
 /// linear time on terms with sharing.
 ///
 /// Recording takes time, so nothing is recorded during the first `patience` steps, in which most walks end. After that,
-/// the compounds of the left term are recorded, one bit each. Pairs are recorded only after one of them has been
-/// visited again.
+/// the compounds of the left term are recorded, one bit each. Pairs are recorded only after the walk has reached one of
+/// these compounds again.
 pub(super) struct VisitedPairs {
     patience: usize,
     cells: usize,
@@ -74,7 +74,8 @@ impl VisitedPairs {
         self.classes.is_none() && self.left.get_or_insert_with(|| CellSet::new(self.cells)).insert(left)
     }
 
-    /// Starts the next stride; returns its cost and the words of memory in use.
+    /// Called once per [`STRIDE`] steps: reduces the remaining patience, and returns the cost of a stride in cells
+    /// walked and the memory in use in words.
     #[cold]
     pub(super) fn stride(&mut self) -> (u64, usize) {
         self.patience = self.patience.saturating_sub(STRIDE as usize);
@@ -88,7 +89,7 @@ impl VisitedPairs {
 
 /// Cost of a step that looks up and records a pair, relative to a step that does not.
 const REMEMBERED_STEP_CELLS: u64 = 8;
-/// Words of memory per element of a hash table, including free slots, while it grows.
+/// Words of memory per element of a hash table while it grows, when the old and the larger new table coexist.
 const TABLE_WORDS: usize = 8;
 
 /// Classes of compounds that are assumed equal because their comparison is done or in progress (union-find by address).

@@ -8,9 +8,10 @@ use crate::meter::Resource;
 pub(super) const STRIDE: u64 = 1024;
 /// The number of steps of a walk that the cost of its inference covers.
 const FREE_STEPS: u64 = 4;
-/// A vector that takes more than `1 / LARGE_SHARE` of the heap budget must not be reallocated to grow.
+/// When a vector outgrows `1 / LARGE_SHARE` of the heap budget, it is reallocated once, with the size of the whole
+/// budget.
 const LARGE_SHARE: usize = 16;
-/// The number of elements that may be added between two checks of a vector's capacity.
+/// The number of elements that may be added between two checks of a vector's capacity. Shrinking leaves room for them.
 const SPARE: usize = 1 << 16;
 /// A walk with more steps than this always records visited compounds, because the term may be cyclic or share subterms.
 const PATIENCE_MAX: usize = 1 << 20;
@@ -21,12 +22,13 @@ impl Store {
         self.meter.cell_limit.saturating_sub(self.words())
     }
 
-    /// The words that the query uses, as known to the store.
+    /// The words that the query uses: cells, trail, and the memory elsewhere that is counted by the meter.
     pub(crate) fn words(&self) -> usize {
         self.cells.len() + self.trail.len() + self.meter.words_elsewhere()
     }
 
-    /// Fails unless `words` more words fit in the heap budget. Called before a large structure is built.
+    /// Fails and exhausts the budget unless `words` more words fit in the heap budget. To be called before a large
+    /// structure is built.
     pub(crate) fn reserve(&mut self, words: usize) -> Solved<()> {
         if words > self.room() {
             return Err(self.out_of_room());
@@ -54,8 +56,8 @@ impl Store {
         }
     }
 
-    /// Charges the next [`STRIDE`] steps of a walk, which cost `cells` cells and use `words` words of memory; false if
-    /// the budget is exhausted.
+    /// Charges [`STRIDE`] steps of a walk, which cost `cells` cells, and checks that `words` words of memory fit in the
+    /// heap budget. Returns false if the budget is exhausted.
     #[cold]
     pub(super) fn may_walk_on(&mut self, cells: u64, words: usize) -> bool {
         if words > self.room() {
@@ -64,7 +66,7 @@ impl Store {
         self.meter.walk(cells)
     }
 
-    /// Charges the remaining steps at the end of a walk.
+    /// Charges the remaining steps at the end of a walk. Up to [`FREE_STEPS`] are free.
     #[inline]
     pub(super) fn end_walk(&mut self, steps: u64) {
         if steps > FREE_STEPS {
@@ -78,22 +80,23 @@ impl Store {
         self.cells.len().clamp(STRIDE as usize, PATIENCE_MAX)
     }
 
-    /// Prepares the store for more cells and bindings; returns the maximum number of cells since the last call.
+    /// Prepares the store for more cells and bindings; returns the maximum number of cells in use or reserved since the
+    /// last call.
     pub(crate) fn grow(&mut self) -> usize {
         grow_within(&mut self.cells, self.meter.cell_limit, SPARE);
         grow_within(&mut self.trail, self.meter.cell_limit, SPARE);
         std::mem::take(&mut self.tallest).max(self.cells.len())
     }
 
-    /// Returns unused pages of cells and trail to the system.
+    /// Returns most of the unused memory of cells and trail to the system.
     pub(crate) fn give_back(&mut self) {
         give_back(&mut self.cells);
         give_back(&mut self.trail);
     }
 
-    /// Prepares a nearly full vector for growth, once it takes a large part of the heap budget. The vector then
-    /// reserves all the address space that the budget allows, so that it is never reallocated again: the copy during a
-    /// reallocation would exceed the budget, and untouched pages cost nothing.
+    /// Prepares a nearly full vector for growth, if it takes a large part of the heap budget. The vector then reserves
+    /// all the address space that the budget allows, so that it is never reallocated again: the copy during a
+    /// reallocation could exceed the budget, and untouched pages cost nothing.
     pub(crate) fn grow_within_budget<T>(&self, vector: &mut Vec<T>) {
         grow_within(vector, self.meter.cell_limit, SPARE);
     }

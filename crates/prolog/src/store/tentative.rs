@@ -1,11 +1,12 @@
-//! Tentative unification, which is undone afterwards.
+//! Unification that can be undone.
 
 use super::{Store, TRAIL_VALUE};
 use crate::fault::Solved;
 use crate::term::Term;
 
 impl Store {
-    /// Runs `attempt` and records every binding. Undoes the bindings unless the attempt succeeds.
+    /// Runs `attempt` with all its bindings trailed, and returns its result. Undoes the bindings if the result is
+    /// false.
     pub(crate) fn attempt(&mut self, attempt: impl FnOnce(&mut Store) -> bool) -> bool {
         let (boundary, trail, woken) = (self.boundary, self.trail.len(), self.woken.len());
         self.boundary = self.cells.len();
@@ -33,7 +34,8 @@ impl Store {
         self.tentatively(|store| store.unify(a, b))
     }
 
-    /// The bindings that make two terms equal, newest first; `None` if they do not unify.
+    /// The bindings that make two terms equal, newest first; `None` if they do not unify, or if the budget is
+    /// exhausted.
     pub(crate) fn unifier(&mut self, a: Term, b: Term) -> Option<Vec<(Term, Term)>> {
         let start = self.trail.len();
         self.tentatively(|store| {

@@ -21,7 +21,8 @@ enum OccursCheck {
 }
 
 impl Store {
-    /// Makes `a` and `b` equal; on failure, the caller must undo the bindings made so far.
+    /// Makes `a` and `b` equal; false if they do not unify, or if the budget is exhausted. The caller must then undo
+    /// the bindings made so far.
     #[inline]
     pub(crate) fn unify(&mut self, a: Term, b: Term) -> bool {
         let a = self.deref(a);
@@ -44,7 +45,7 @@ impl Store {
         self.unify_pointers(a, b, OccursCheck::No)
     }
 
-    /// Unifies with occurs check: fails if the result would be a cyclic term.
+    /// Like [`Store::unify`], with occurs check: fails if a variable would be bound to a term that contains it.
     pub(crate) fn unify_with_occurs_check(&mut self, a: Term, b: Term) -> bool {
         let (a, b) = (self.deref(a), self.deref(b));
         if a == b {

@@ -7,7 +7,7 @@ use crate::fault::Solved;
 use crate::term::{Tag, Term};
 use rustc_hash::FxHashMap;
 
-/// Cost of looking up a pair of variables.
+/// Cost of looking up a pair of variables, in cells walked.
 const VARIABLE_CELLS: u64 = 8;
 /// Compounds with more arguments than this are charged in advance.
 const WIDE: usize = 64;

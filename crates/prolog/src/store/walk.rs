@@ -18,8 +18,8 @@ impl Store {
         }
     }
 
-    /// Calls `visit` with each subterm, dereferenced, depth first and from the left, until it breaks. A shared subterm
-    /// of a large term may be visited only once.
+    /// Calls `visit` with each subterm, dereferenced, depth first and from the left, until it breaks. After
+    /// [`Store::patience`] steps, a compound whose arguments were visited since then is not entered again.
     pub(crate) fn visit_subterms(
         &mut self,
         term: Term,
@@ -101,7 +101,8 @@ impl Store {
         Ok(self.first_variable(term)?.is_none())
     }
 
-    /// Appends the variables of a term to `variables`, each once, in the order of their first occurrence.
+    /// Appends those variables of a term that `variables` does not contain yet, each once, in the order of their first
+    /// occurrence. On an error, `variables` is unchanged.
     pub(crate) fn term_variables(&mut self, term: Term, variables: &mut Vec<Term>) -> Solved<()> {
         let known = variables.len();
         for &variable in variables.iter() {

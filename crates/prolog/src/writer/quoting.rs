@@ -59,6 +59,7 @@ fn push_code(text: &mut String, code: u32, escapes: Escapes) {
 }
 
 fn is_printable(character: char) -> bool {
-    // Characters that Rust does not escape in debug output are printable, and so are combining marks after a letter.
+    // Characters that Rust does not escape in debug output are printable. So are quotes and combining marks, which Rust
+    // escapes.
     character == '"' || character == '\'' || is_name_part(character) || character.escape_debug().len() == 1
 }

@@ -37,7 +37,7 @@ enum Task {
         end: usize,
         depth: usize,
     },
-    /// The rest of a list after an element: `tail`, and the closing bracket.
+    /// The rest of a list after an element, from the cell at `tail` on, and the closing bracket.
     Tail {
         tail: usize,
         depth: usize,
@@ -51,7 +51,7 @@ pub(super) struct Work<'w, 't> {
     tokens: Tokens<'w>,
     tasks: Vec<Task>,
     limit: Limit,
-    /// The steps left before writing stops to check whether the term is cyclic.
+    /// The number of steps after which writing stops, because the term may be cyclic; `usize::MAX` if it never stops.
     patience: usize,
     steps: usize,
     /// The number of bytes charged so far.
@@ -68,10 +68,11 @@ pub(super) enum Progress {
 
 /// Steps between two checks of the budget.
 const STRIDE: usize = 256;
-/// Cost of a step in cells walked, and the number of bytes of text that cost one cell.
+/// Cost of a step, in cells walked.
 const STEP_CELLS: u64 = 3;
+/// The number of bytes of text that cost as much as one cell walked.
 const BYTES_PER_CELL: u64 = 2;
-/// The length up to which an atomic term is free of charge: the cost of the call covers it.
+/// The length in bytes up to which the text of an atomic term is free of charge: the cost of the call covers it.
 const FREE_BYTES: usize = 32;
 
 impl<'w, 't> Work<'w, 't> {
@@ -85,7 +86,7 @@ impl<'w, 't> Work<'w, 't> {
         Work { terms, options, tokens: Tokens::new(text), tasks: Vec::new(), limit, patience, steps: 0, charged: 0 }
     }
 
-    /// Writes a term. With a finite `patience`, it may stop before the end.
+    /// Writes a term. Returns [`Progress::Part`] if it stopped early, which only happens with a finite `patience`.
     pub(super) fn run(&mut self, term: Term) -> Solved<Progress> {
         self.tasks.push(Task::Term { term, priority: self.options.priority, place: Place::Argument, depth: 0 });
         while let Some(task) = self.tasks.pop() {
@@ -117,7 +118,7 @@ impl<'w, 't> Work<'w, 't> {
         Ok(Progress::All)
     }
 
-    /// Charges some steps, and the text since the last charge.
+    /// Charges `steps` steps, and the text since the last charge.
     fn charge(&mut self, steps: usize) -> Solved<()> {
         let bytes = self.tokens.written() - self.charged;
         self.charged += bytes;
@@ -270,7 +271,8 @@ impl<'w, 't> Work<'w, 't> {
         }
     }
 
-    /// `'$VAR'(N)` as a letter and a number; returns false if `N` is not a natural number.
+    /// Writes `'$VAR'(N)` as a variable name such as `B` or `B1`; writes nothing and returns false if `N` is not a
+    /// natural number.
     fn numbered_variable(&mut self, argument: usize) -> bool {
         let View::Small(number @ 0..) = self.terms.store.view(self.terms.store.argument(argument, 0)) else {
             return false;

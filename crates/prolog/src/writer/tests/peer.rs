@@ -1,4 +1,5 @@
-//! Compares our output of random terms with that of SWI-Prolog.
+//! Compares our output of random terms with that of SWI-Prolog, and checks that our output is read back as the same
+//! term.
 
 use super::{OPERATORS, World};
 use crate::writer::{WriteOptions, name_variables};
