@@ -8,6 +8,7 @@
 //! | module | rule |
 //! |---|---|
 //! | [`architecture`] | crates and their dependencies match ARCHITECTURE.md |
+//! | [`map`] | files and identifiers in the tables of ARCHITECTURE.md exist |
 //! | [`determinism`] | deterministic crates are under the bans of `clippy.toml` |
 //! | [`manifest`] | every crate uses the lints of the workspace |
 //! | [`opening`] | every crate opens with documentation |
@@ -35,6 +36,7 @@ pub mod leftovers;
 pub mod length;
 pub mod licences;
 pub mod manifest;
+pub mod map;
 pub mod names;
 pub mod opening;
 pub mod palette;
@@ -53,6 +55,7 @@ pub use workspace::{Member, SourceFile, Workspace};
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
     [
         architecture::check(workspace),
+        map::check(workspace),
         determinism::check(workspace),
         manifest::check(workspace),
         opening::check(workspace),

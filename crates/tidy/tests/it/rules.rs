@@ -186,6 +186,31 @@ fn finds_a_retired_name_of_a_type() {
 }
 
 #[test]
+fn finds_rows_of_the_map_that_name_missing_files_and_identifiers() {
+    let rows = "\
+| concept | where |
+|---|---|
+| thinking, by `nobody` | `Mind::think` in `crates/core/src/lib.rs`, or `ponder` beside it in `crates/core` |
+| talking | `main` in `crates/shell/src/main.rs` |
+| `think` twice | `think` in `crates/core/src/lib.rs` and `crates/core/src/gone.rs` |
+| a longer name is another name | `mai`, `main` in `crates/shell/src` |
+| no path, so nothing to check | `anything` |
+";
+    let findings = Fixture::clean("map")
+        .replacing("ARCHITECTURE.md", "```text dependencies", &format!("{rows}\n```text dependencies"))
+        .replacing("crates/core/src/lib.rs", "//! Thinks.\n", "//! Thinks.\n\nfn think() {}\n")
+        .findings();
+    assert_eq!(
+        findings,
+        [
+            "ARCHITECTURE.md:11: names `ponder`, which is in none of the row's files: correct the row",
+            "ARCHITECTURE.md:13: names `crates/core/src/gone.rs`, and there is no such file: correct the row",
+            "ARCHITECTURE.md:14: names `mai`, which is in none of the row's files: correct the row",
+        ]
+    );
+}
+
+#[test]
 fn finds_a_second_palette_for_dark() {
     // The text is split in two, because the rule applies to this file, too.
     let media = concat!("@media (prefers-", "color-scheme: dark)");
