@@ -143,7 +143,8 @@ fn power(call: &mut Call, op: Binary, base: Number, exponent: &Number) -> Solved
     float::power(&base, exponent)
 }
 
-/// `min` and `max`. If the numbers compare equal, zeros are ordered by sign, and a float is preferred to an integer.
+/// `min` and `max`. If the numbers compare equal, zeros are ordered by sign, and a float is preferred to an integer. If
+/// one is NaN, the result is the other.
 fn extreme(op: Binary, a: Number, b: Number) -> Number {
     let order = match compare_values(&a, &b) {
         Some(Ordering::Equal) if a.is_integer() && b.is_integer() => return a,
@@ -157,7 +158,7 @@ fn extreme(op: Binary, a: Number, b: Number) -> Number {
     if (order == Ordering::Less) == (op == Binary::Min) { a } else { b }
 }
 
-/// The first number with the sign of the second; an integer remains an integer.
+/// `a` with the sign of `b`; an integer remains an integer.
 fn copy_sign(a: Number, b: &Number) -> Number {
     let negative = match b {
         Number::Float(value) => value.is_sign_negative(),

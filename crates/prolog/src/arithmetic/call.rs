@@ -15,7 +15,7 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// An error whose context is this function.
+    /// The error of `fault` with this function as its context.
     pub(super) fn blame(&self, fault: Fault) -> Raised {
         Raised::FaultIn(fault, self.functor.name(), self.functor.arity())
     }
@@ -50,15 +50,15 @@ impl Call<'_> {
         }
     }
 
-    /// Fails unless the heap budget has room for a number of this many bits.
+    /// Returns an error unless the heap budget has room for a number of this many bits.
     pub(super) fn reserve_bits(&mut self, bits: u64) -> Solved<()> {
         let words = bits / 64 + 1;
         if words <= self.store.room() as u64 { Ok(()) } else { Err(self.store.out_of_room()) }
     }
 
-    /// Charges work on this many words before it is done.
+    /// Charges work on this many words, one cell per word, before it is done; an error if the budget is exhausted.
     pub(super) fn charge(&mut self, words: u64) -> Solved<()> {
-        // The cap exceeds any budget, but is far from overflowing the counter.
+        // The cap exceeds any practical budget, but is far from overflowing the counter.
         self.store.meter.walk(words.min(1 << 48));
         match self.store.meter.exhausted() {
             Some(resource) => Err(Raised::Exhausted(resource)),
@@ -67,8 +67,7 @@ impl Call<'_> {
     }
 }
 
-/// Cost of multiplying numbers of `a` and `b` words: quadratic for short numbers, slightly more than Toom-Cook for long
-/// ones.
+/// Cost of multiplying numbers of `a` and `b` words: quadratic if one is short, otherwise slightly more than Toom-Cook.
 pub(super) fn multiplication_cost(a: u64, b: u64) -> u64 {
     let (short, long) = (a.min(b), a.max(b));
     if short <= 32 { short * long } else { long.saturating_mul(6 * short.isqrt()) }

@@ -86,7 +86,7 @@ pub(crate) enum Binary {
     And,
     Or,
     Xor,
-    /// `**`: a negative integer exponent yields a float.
+    /// `**`: an integer to a negative integer power is a float, except for the bases 0 (an error), 1 and -1.
     Power,
     /// `^`: integer operands yield an integer or an error.
     IntPower,
@@ -117,7 +117,7 @@ impl Unary {
 }
 
 impl Evaluable {
-    /// The function called `functor`, if there is one.
+    /// The function with this name and arity; `None` if there is none.
     pub(crate) fn find(functor: Functor) -> Option<Evaluable> {
         match functor.arity() {
             0 => constant(functor).map(Evaluable::Constant),

@@ -1,10 +1,10 @@
 //! Functions on floats.
 //!
-//! An infinite or NaN result is an error, never a value: only the constants `inf` and `nan` produce such floats.
+//! An infinite or NaN result of these functions is an error.
 //!
 //! Results must not depend on the machine. The functions of the standard library are those of the system's C library,
-//! which selects one of several versions to suit the processor; their last digits differ. The functions of `libm` and
-//! [`precise`] use only the four basic operations and square roots, which IEEE 754 defines to the last bit.
+//! which selects one of several versions to suit the processor; their last digits differ. So the functions of `libm`
+//! and [`precise`] are used, which consist of operations that IEEE 754 defines to the last bit.
 
 use super::call::Call;
 use super::evaluable::{Binary, Unary};
@@ -30,7 +30,7 @@ pub(super) fn checked(value: f64) -> Solved<Number> {
     }
 }
 
-/// The float nearest to a number; an error if that is infinite.
+/// The float nearest to a number; an error if that is infinite. NaN is returned.
 pub(super) fn to_float(number: &Number) -> Solved<f64> {
     let value = number.nearest_float();
     if value.is_infinite() { Err(overflow()) } else { Ok(value) }
@@ -89,7 +89,7 @@ pub(super) fn part(op: Unary, number: Number) -> Solved<Number> {
 pub(super) fn unary(op: Unary, number: &Number) -> Solved<Number> {
     let x = to_float(number)?;
     checked(match op {
-        // ISO 9.3.6.3: the logarithm of zero is undefined, not an overflow.
+        // ISO 9.3.6.3: the logarithm of zero is undefined, not an overflow. So is the cotangent here.
         Unary::Log | Unary::Log2 | Unary::Log10 | Unary::Cot if x == 0.0 => return Err(undefined()),
         Unary::Sqrt => x.sqrt(),
         Unary::Sin => libm::sin(x),
@@ -131,10 +131,10 @@ pub(super) fn binary(op: Binary, a: &Number, b: &Number) -> Solved<Number> {
     }
 }
 
-// The inverse hyperbolic functions of common libraries lose the last digit or two. These forms keep it by using `ln(1 +
-// x)` for small arguments.
+// The inverse hyperbolic functions use `log1p(x)`, which is `ln(1 + x)`, so that results near zero keep all their
+// digits.
 
-/// For floats of this size and above, adding 1 to the square or subtracting 1 from it changes nothing.
+/// For numbers of this size and above, adding 1 to the square or subtracting 1 from it is lost in rounding.
 const HUGE: f64 = (1_u64 << 28) as f64;
 
 fn inverse_sinh(x: f64) -> f64 {

@@ -1,7 +1,7 @@
 //! Functions on integers of any size.
 //!
-//! Operations on long numbers are charged before they are computed, and a result that cannot fit in the heap budget is
-//! never started.
+//! Operations on long numbers are charged before they are computed. A result that does not fit in the heap budget is
+//! not computed.
 
 use super::call::{Call, multiplication_cost};
 use super::evaluable::Binary;
@@ -11,7 +11,7 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{Pow, Signed, Zero};
 
-/// Cost of a greatest common divisor for each pair of words.
+/// Cost of a greatest common divisor, per square of the words of the longer operand.
 const GCD_CELLS: u64 = 8;
 /// Fixed cost of a modular power in addition to its multiplications; `STEP_CELLS` is added for each bit of the
 /// exponent.
@@ -155,7 +155,7 @@ fn shift_right(call: &mut Call, value: Number, distance: u64) -> Solved<Number> 
     }
 }
 
-/// An integer to a non-negative power.
+/// An integer to a non-negative power, or 1 or -1 to any power.
 pub(super) fn power(call: &mut Call, base: Number, exponent: &Number) -> Solved<Number> {
     match (&base, exponent) {
         (_, Number::Int(0)) | (Number::Int(1), _) => return Ok(Number::Int(1)),
@@ -188,7 +188,7 @@ fn is_even(number: &Number) -> bool {
 /// `gcd` and `lcm`.
 pub(super) fn common(call: &mut Call, op: Binary, a: Number, b: Number) -> Solved<Number> {
     let (x, y) = (a.words(), b.words());
-    // The algorithm is binary: it shifts and subtracts once for each bit.
+    // The binary algorithm shifts and subtracts whole numbers once for each bit, so its cost is quadratic.
     call.charge(x.max(y).saturating_mul(x.max(y)).saturating_mul(GCD_CELLS))?;
     let (a, b) = (big(a), big(b));
     if op == Binary::Gcd {
@@ -199,7 +199,7 @@ pub(super) fn common(call: &mut Call, op: Binary, a: Number, b: Number) -> Solve
     Ok(Number::from_big(a.lcm(&b).abs()))
 }
 
-/// `getbit(Value, Index)`.
+/// `getbit(Value, Index)`: 0 or 1; an error if an operand is negative.
 pub(super) fn get_bit(call: &mut Call, value: Number, index: &Number) -> Solved<Number> {
     for operand in [&value, index] {
         if operand.signum() < 0 {
@@ -235,7 +235,7 @@ pub(super) fn power_modulo(call: &mut Call, base: Number, exponent: Number, modu
     Ok(Number::from_big(big(base).modpow(&big(exponent), &big(modulus))))
 }
 
-/// The index of the highest bit that is set.
+/// The index of the highest bit that is set; an error unless `value` is positive.
 pub(super) fn most_significant_bit(call: &mut Call, value: Number) -> Solved<Number> {
     if value.signum() <= 0 {
         return Err(call.domain_error("not_less_than_one", value));
@@ -243,7 +243,7 @@ pub(super) fn most_significant_bit(call: &mut Call, value: Number) -> Solved<Num
     Ok(Number::Int(bits(&value) as i64 - 1))
 }
 
-/// The index of the lowest bit that is set.
+/// The index of the lowest bit that is set; an error unless `value` is positive.
 pub(super) fn least_significant_bit(call: &mut Call, value: Number) -> Solved<Number> {
     match value {
         Number::Int(value) if value > 0 => Ok(Number::Int(i64::from(value.trailing_zeros()))),
@@ -252,7 +252,7 @@ pub(super) fn least_significant_bit(call: &mut Call, value: Number) -> Solved<Nu
     }
 }
 
-/// How many bits are set.
+/// The number of bits that are set; an error if `value` is negative.
 pub(super) fn population_count(call: &mut Call, value: Number) -> Solved<Number> {
     match value {
         Number::Int(value) if value >= 0 => Ok(Number::Int(i64::from(value.count_ones()))),

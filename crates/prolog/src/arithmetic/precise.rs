@@ -1,8 +1,8 @@
-//! Exponential functions and logarithms, correctly rounded except for results very close to the midpoint of two floats.
+//! Powers, exponentials and logarithms, correctly rounded in nearly all cases.
 //!
-//! Values are computed as sums of two floats with about a hundred bits in all. Only the four basic operations are used,
-//! which IEEE 754 defines to the last bit, so the results are the same on all machines. For example, `exp(1.0) =:= e`
-//! and `2.0 ** 0.5 =:= sqrt(2.0)` are true.
+//! Values are computed as sums of two floats with about a hundred bits in all, and rounded to a float at the end. For
+//! example, `exp(1.0) =:= e` and `2.0 ** 0.5 =:= sqrt(2.0)` are true. All operations used are defined to the last bit
+//! by IEEE 754, so the results are the same on all machines.
 
 /// A number as the sum of two floats; the second is at most half a unit in the last place of the first.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ fn quick_sum(a: f64, b: f64) -> Pair {
     Pair { high, low: b - (high - a) }
 }
 
-/// Splits a float into two summands with half of its digits each.
+/// Splits a float into two summands with half of its bits each.
 fn halves(a: f64) -> (f64, f64) {
     const SPLIT: f64 = 134_217_729.0;
     let scaled = a * SPLIT;
@@ -73,7 +73,7 @@ impl Pair {
         quick_sum(first, second).plus(Pair::of(third))
     }
 
-    /// This number times a power of two.
+    /// This number times `factor`, which must be a power of two.
     fn scaled(self, factor: f64) -> Pair {
         Pair { high: self.high * factor, low: self.low * factor }
     }
@@ -81,7 +81,7 @@ impl Pair {
 
 /// `e ^ x - 1` for `|x|` up to about one half.
 fn small_exp_minus_one(x: Pair) -> Pair {
-    // (1 + p)^2 - 1 = 2p + p^2, nine times.
+    // The series is summed for x / 2^9, and 1 plus the result is squared nine times: (1 + p)^2 - 1 = 2p + p^2.
     const SQUARINGS: i32 = 9;
     let x = x.scaled(1.0 / f64::from(1 << SQUARINGS));
     let mut power = ZERO;
@@ -115,8 +115,8 @@ fn log_of(x: f64) -> Pair {
     if part < std::f64::consts::FRAC_1_SQRT_2 {
         (part, twos) = (part * 2.0, twos - 1);
     }
-    // One step of Newton's method. The two numbers that nearly cancel out are both stored precisely, as differences
-    // from one.
+    // ln(part) = guess + ln(1 + error), where 1 + error = part * e^-guess. Both factors are stored as differences from
+    // one, so that no digits are lost.
     let guess = libm::log(part);
     let inverse = small_exp_minus_one(Pair::of(-guess));
     let above = Pair::of(part - 1.0);
@@ -149,7 +149,7 @@ pub(super) fn pow(base: f64, exponent: f64) -> f64 {
         return libm::pow(base, exponent);
     }
     let logarithm = log_of(base.abs());
-    // Larger products overflow when they are split, and the result is infinite or zero anyway.
+    // A larger product could overflow when it is split into halves, and the result is infinite or zero anyway.
     let size = if (logarithm.high * exponent).abs() > 1000.0 {
         if (logarithm.high > 0.0) == (exponent > 0.0) { f64::INFINITY } else { 0.0 }
     } else {

@@ -1,7 +1,7 @@
 //! A fast path for common expressions: a few levels deep, small integers and floats, no error.
 //!
-//! For anything else it returns `None`, and the general evaluation starts from the beginning. So the fast path need not
-//! handle errors, their order, or long numbers.
+//! For anything else, [`evaluate`] returns `None`, and the general evaluation starts from the beginning. So the fast
+//! path need not handle errors, their order, or long numbers.
 
 use super::evaluable::{Binary, Evaluable, Unary};
 use crate::number::Number;

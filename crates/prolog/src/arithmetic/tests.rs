@@ -189,7 +189,7 @@ fn a_cyclic_expression_ends_with_the_budget() {
     }
 }
 
-/// Values around each limit at which the fast paths must fall back to the general evaluation.
+/// Operands around the limits at which a fast path must fall back to the general evaluation.
 const EDGES: &[i64] = &[
     0,
     1,

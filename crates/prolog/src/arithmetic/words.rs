@@ -1,7 +1,6 @@
 //! Arithmetic on evaluated words: a small integer in the word itself, or a boxed number.
 //!
-//! The common case, two small integers, is a few machine instructions; everything else goes
-//! through [`Number`].
+//! Most operations on two small integers take a few machine instructions. Everything else goes through [`Number`].
 
 use super::evaluable::Binary;
 use super::{Call, apply, evaluate, from_number};
@@ -40,7 +39,7 @@ fn number(core: &Core, word: Term) -> Number {
     core.store.number(word).unwrap_or(Number::Int(0))
 }
 
-/// Any function of two arguments.
+/// Applies a function of two arguments to evaluated words. Errors name the function `name`.
 #[inline(never)]
 pub(crate) fn binary(core: &mut Core, op: Binary, name: Atom, a: Term, b: Term) -> Solved<Term> {
     let (a, b) = (number(core, a), number(core, b));
@@ -54,7 +53,7 @@ pub(crate) fn binary(core: &mut Core, op: Binary, name: Atom, a: Term, b: Term) 
 pub(crate) fn add(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
     if both_small(a, b) {
         // Without its tag, the first word is a multiple of eight. So the sum keeps the tag of the second word, and
-        // overflows exactly when the result does not fit in a word.
+        // overflows exactly when the result is not a small integer.
         if let Some(sum) = ((a.0 - INT) as i64).checked_add(b.0 as i64) {
             return Ok(Term(sum as u64));
         }

@@ -64,7 +64,7 @@ fn greater_or_equal(core: &mut Core, a: Term, b: Term) -> Solved {
     Ok(compare(core, a, b)?.is_some_and(Ordering::is_ge))
 }
 
-/// `op(a, b)` on integers, as a term.
+/// `op(a, b)` on integers, as a term. Errors name the function `name`.
 fn combined(core: &mut Core, op: Binary, name: Atom, a: Number, b: Number) -> Solved<Term> {
     let a = from_number(&mut core.store, a);
     let b = from_number(&mut core.store, b);
@@ -162,7 +162,7 @@ fn numlist(core: &mut Core, low: Term, high: Term, list: Term) -> Solved {
 type Fold = fn(&mut Core, Term, Term) -> Solved<Term>;
 
 /// Folds the elements of a list with an arithmetic function, starting with `start` or else with the first element.
-/// Returns `None` for an empty list without `start`.
+/// Returns `None` for an empty list without `start`; a single element without `start` is not evaluated.
 fn fold(core: &mut Core, list: Term, start: Option<Term>, step: Fold) -> Solved<Option<Term>> {
     let mut items = Vec::new();
     match core.store.list_items(list, &mut items) {
@@ -181,7 +181,7 @@ fn fold(core: &mut Core, list: Term, start: Option<Term>, step: Fold) -> Solved<
     Ok(Some(value))
 }
 
-/// Attributes errors in the elements to `is/2`, because SWI-Prolog combines them with it.
+/// Attributes errors in the elements to `is/2`, as SWI-Prolog does.
 fn blame_is(raised: Raised) -> Raised {
     match raised {
         Raised::Fault(fault) => Raised::FaultIn(fault, atoms::IS, 2),

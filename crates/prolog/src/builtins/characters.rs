@@ -1,4 +1,4 @@
-//! Character classes: `char_type/2` and `code_type/2`.
+//! Character classes, `char_type/2` and `code_type/2`, and the case conversion of characters.
 
 use super::text::{Accept, Kind, read_text, unify_candidate};
 use super::{Builtin, State, Step, nondet};
@@ -19,12 +19,14 @@ pub(crate) fn upper(character: char) -> char {
     }
 }
 
-/// The character in lower case. `İ` is the only one whose lower case is longer; it becomes `i`, as in C.
+/// The character in lower case. `İ` is the only one whose lower case is longer than one character; it becomes `i`, as
+/// in C.
 pub(crate) fn lower(character: char) -> char {
     character.to_lowercase().next().unwrap_or(character)
 }
 
-/// The zeros of all decimal digits in Unicode; one to nine follow each zero.
+/// The digit zero of each decimal number system in Unicode, in ascending order; the digits one to nine follow each
+/// zero.
 const ZEROS: &[u32] = &[
     0x30, 0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6, 0xE50, 0xED0,
     0xF20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620,
@@ -122,14 +124,14 @@ enum Value {
 enum Test {
     /// A type without argument.
     Plain(fn(char) -> bool),
-    /// A decimal digit and its weight.
+    /// A decimal digit of any script and its weight.
     Decimal,
     /// An ASCII digit of a radix and its weight.
     Digit(u32),
-    /// A character and its counterpart; the second function is the inverse.
+    /// The first function returns the counterpart of a character; `None` if the character is not of the type. The
+    /// second returns the character of a counterpart, and its result is checked with the first.
     Paired(fn(char) -> Option<char>, fn(char) -> char),
-    /// A character and its counterpart. Every character has a counterpart, but the second function is not always the
-    /// inverse.
+    /// Like `Paired`, but every character has a counterpart, and the result of the second function is not checked.
     Mapped(fn(char) -> char, fn(char) -> char),
 }
 
@@ -194,7 +196,7 @@ const TYPES: &[(&str, Test)] = &[
     ("quote", Test::Plain(is_quote)),
     ("lower", Test::Paired(upper_of_lower, lower)),
     ("upper", Test::Paired(lower_of_upper, upper)),
-    // The names are from the argument's point of view: the character is the lower case of the argument.
+    // In `to_lower(U)`, `U` is the upper case of the character. In `to_upper(L)`, `L` is its lower case.
     ("to_lower", Test::Mapped(upper, lower)),
     ("to_upper", Test::Mapped(lower, upper)),
     ("paren", Test::Paired(closing, opening)),
@@ -202,7 +204,7 @@ const TYPES: &[(&str, Test)] = &[
     ("xdigit", Test::Digit(16)),
 ];
 
-/// The only type of the end of a file.
+/// The type of the end of a file, which has no other type.
 const END_OF_FILE: &str = "end_of_file";
 
 /// A character, or the end of a file, which has code -1.
@@ -237,7 +239,7 @@ fn classify(core: &mut Core, arguments: &[Term], state: State, kind: Kind) -> So
     }
 }
 
-/// The character in an argument: a one-character text or a code. `None` when unbound.
+/// The character in an argument: a one-character text, a code, or -1 for the end of a file. `None` if it is unbound.
 fn subject(core: &mut Core, term: Term) -> Solved<Option<Subject>> {
     let found = match core.store.view(term) {
         View::Variable(_) => return Ok(None),
@@ -378,7 +380,7 @@ fn enumerate_characters(
     Ok(Step::Fail)
 }
 
-/// The characters that can be of a type with a given argument.
+/// The characters to test for a type with a given argument.
 enum Candidates {
     All,
     One(char),

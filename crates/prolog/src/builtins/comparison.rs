@@ -1,4 +1,4 @@
-//! Unification, standard order and equality of terms.
+//! Unification, standard order, equality, variants and subsumption of terms.
 
 use super::{Builtin, Code, det};
 use crate::core::Core;
@@ -46,7 +46,7 @@ fn unify(core: &mut Core, a: Term, b: Term) -> Solved {
     within_budget(core, unified)
 }
 
-/// The result of a walk, or an error if the budget cut it short.
+/// Returns `answer`, or an error if the budget ran out while it was computed.
 fn within_budget(core: &Core, answer: bool) -> Solved {
     core.check_budget()?;
     Ok(answer)
@@ -120,7 +120,8 @@ fn decided(core: &mut Core, a: Term, b: Term) -> Solved {
     Ok(identical(core, a, b)? || not_unifiable(core, a, b)?)
 }
 
-/// `unifiable(A, B, Unifier)`: the bindings as a list of `Variable = Value`, newest first.
+/// `unifiable(A, B, Unifier)`: the bindings that would unify A and B, as a list of `Variable = Value`, newest first.
+/// Fails if A and B do not unify.
 fn unifiable(core: &mut Core, a: Term, b: Term, list: Term) -> Solved {
     let (a, b) = (core.store.deref(a), core.store.deref(b));
     let bindings = if a == b {

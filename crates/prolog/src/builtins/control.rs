@@ -1,4 +1,4 @@
-//! Small predicates from which the library builds control constructs.
+//! Helpers of library predicates for control and output, `repeat/0`, and directives that are called as goals.
 
 use super::{Builtin, Code, State, Step, det, nondet};
 use crate::core::Core;
@@ -26,7 +26,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     nondet("repeat", 0, repeat),
 ];
 
-/// Checks that the result argument of `findall/3` is a list or a partial list; an error if not.
+/// Raises a type error of `findall/3` unless `result` is a list or a partial list.
 fn check_result_list(core: &mut Core, result: Term) -> Solved {
     match core.store.skip_list(result).1 {
         ListEnd::Other(_) => Err(Raised::FaultIn(Fault::Type("list", result), atoms::FINDALL, 3)),
@@ -76,7 +76,7 @@ fn close_cleanup(core: &mut Core) -> Solved {
     Ok(true)
 }
 
-/// Files are loaded by directives, before a query runs; a running query has no access to them.
+/// Raises a permission error: files are loaded only by directives, before a query runs.
 fn consult(_: &mut Core, file: Term) -> Solved {
     Err(Fault::Permission("load", "source", file).into())
 }
@@ -89,7 +89,8 @@ fn accept_one(_: &mut Core, _: Term) -> Solved {
     Ok(true)
 }
 
-/// All libraries are always loaded; files can only be named by directives.
+/// `use_module/1` and `ensure_loaded/1` as goals. They succeed for a library, because all libraries are always loaded,
+/// and raise an error for a file, because files are loaded only by directives.
 fn use_module(core: &mut Core, file: Term) -> Solved {
     match core.store.view(file) {
         View::Variable(_) => Err(Fault::Instantiation.into()),

@@ -21,7 +21,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("$del_suspended", Code::D1(del_suspended)),
 ];
 
-/// Cost of each attributed variable found when a term is searched for them.
+/// Cost of each attributed variable that is found, in cells walked.
 const ATTRIBUTED_CELLS: u64 = 16;
 /// Words of memory per attributed variable during the search.
 const ATTRIBUTED_WORDS: usize = 4;
@@ -38,7 +38,7 @@ fn copied(core: &mut Core, term: Term, attributes: Attributes) -> Solved<Term> {
     }
 }
 
-/// A copy with fresh variables, suspended goals included.
+/// A copy with fresh variables, including the goals suspended on them.
 pub(super) fn duplicate(core: &mut Core, term: Term) -> Solved<Term> {
     copied(core, term, Attributes::Copy)
 }
@@ -53,8 +53,8 @@ fn copy_term_nat(core: &mut Core, term: Term, copy: Term) -> Solved {
     core.unify(copy, made)
 }
 
-/// `copy_term(Term, Copy, Goals)`: the copy has no attributes. Calling the goals restores the suspended goals on the
-/// variables of the copy.
+/// `copy_term(Term, Copy, Goals)`: the copy has no suspended goals. `Goals` is the list of the goals suspended in
+/// `Term`, copied together with it.
 fn copy_term_with_goals(core: &mut Core, term: Term, copy: Term, goals: Term) -> Solved {
     let variables = attributed_variables(core, term)?;
     let mut waiting = Vec::new();
@@ -108,7 +108,8 @@ fn unbound(core: &Core, variable: Term) -> Solved<Term> {
     if variable.is_variable() { Ok(variable) } else { Err(Fault::Uninstantiation(variable).into()) }
 }
 
-/// `'$suspend'(Variable, Goal)`: calls the goal when the variable is bound, after the goals suspended earlier.
+/// `'$suspend'(Variable, Goal)`: suspends a goal until the variable is bound. It is called after the goals that were
+/// suspended earlier.
 fn suspend(core: &mut Core, variable: Term, goal: Term) -> Solved {
     let variable = unbound(core, variable)?;
     let goal = core.store.deref(goal);

@@ -1,4 +1,4 @@
-//! Predicates that inspect and change predicates.
+//! Predicates that inspect predicates and change dynamic ones: `assertz/1`, `retract/1`, `clause/2` and others.
 
 use super::control::indicator;
 use super::{Builtin, Code, FIRST, State, Step, det, nondet};
@@ -36,7 +36,7 @@ const DECLARATION_CELLS: u64 = 16;
 /// Cost of each predicate that is enumerated or checked for visibility.
 const PREDICATE_CELLS: u64 = 2;
 
-/// A clause taken apart.
+/// The parts of a clause.
 struct Parts {
     head: Term,
     neck: Neck,
@@ -125,8 +125,8 @@ fn first_key(core: &Core, head: Term) -> Key {
     }
 }
 
-/// The next clause of a dynamic predicate that may match `head`, starting at a state, and the state after it, which is
-/// `None` after the last clause.
+/// The first clause of a dynamic predicate, from `state` on, that may match `head`; `None` if there is none. The last
+/// item is the state for the next such clause; `None` after the last one.
 fn next_clause(
     core: &mut Core,
     predicate: PredicateId,
@@ -147,7 +147,8 @@ fn next_clause(
     Some((found.position, found.term, found.following.map(|next| (next as u64, generation))))
 }
 
-/// Unifies head and body with those of a clause; a failed attempt leaves no binding and wakes no goal.
+/// Unifies head and body with those of a clause. Returns false if they do not unify or the budget is exhausted; such an
+/// attempt leaves no binding and wakes no goal.
 fn unify_clause(core: &mut Core, clause: &StoredTerm, head: Term, body: Term) -> bool {
     core.store.attempt(|store| {
         let Ok(clause) = store.paste_within_budget(clause) else { return false };
@@ -169,10 +170,10 @@ fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let mut state = state;
     while let Some((position, term, more)) = next_clause(core, predicate, head, state) {
         core.store.charge(CLAUSE_CELLS)?;
-        // Single-sided rules (`Head => Body`) are removed by `retractall/1` only.
+        // `retract/1` never removes single-sided rules (`Head => Body`).
         if !neck.is_rule() && !is_rule(&term) && unify_clause(core, &term, head, body) {
             // The clause may have been removed already, because this call enumerates the clauses that existed when it
-            // began (7.5.4).
+            // began (ISO 7.5.4).
             core.database.remove(&program, predicate, position);
             if core.database.wants_sweep {
                 core.store.meter.interrupt();
@@ -331,7 +332,7 @@ fn dynamic(core: &mut Core, term: Term) -> Solved {
     Ok(true)
 }
 
-/// Whether programs can see a predicate: it has clauses, is dynamic, or is provided by the host.
+/// Whether a predicate is defined, by the program or by the query, and was not abolished.
 fn is_visible(core: &Core, id: PredicateId) -> bool {
     if core.database.get(&core.program, id).is_some_and(|predicate| predicate.abolished) {
         return false;
@@ -345,7 +346,7 @@ fn is_visible(core: &Core, id: PredicateId) -> bool {
     }
 }
 
-/// Whether a predicate is undefined, or dynamic without clauses.
+/// Whether there is no such predicate, or it is dynamic and has no clauses.
 fn is_empty_dynamic(core: &Core, functor: Functor) -> bool {
     core.find_predicate(functor).is_none_or(|id| match core.database.get(&core.program, id) {
         Some(predicate) => predicate.live_count() == 0,
@@ -356,8 +357,8 @@ fn is_empty_dynamic(core: &Core, functor: Functor) -> bool {
     })
 }
 
-/// `'$predicates'(List)`: the indicators of all user predicates that have a clause or are provided by the host, in the
-/// order of the text.
+/// `'$predicates'(List)`: the indicators of all user predicates that have a clause or are provided by the host.
+/// Predicates of the program come first, then those that the query created; names that start with `$` are omitted.
 fn predicates(core: &mut Core, list: Term) -> Solved {
     let program = Arc::clone(&core.program);
     let mut functors: Vec<Functor> = program
@@ -382,7 +383,8 @@ fn predicates(core: &mut Core, list: Term) -> Solved {
     core.unify(list, found)
 }
 
-/// `'$predicate_property'(Head, Properties)`: the list of a predicate's properties.
+/// `'$predicate_property'(Head, Properties)`: the list of a predicate's properties. Fails if the predicate is not
+/// defined.
 fn predicate_property(core: &mut Core, head: Term, properties: Term) -> Solved {
     let head = core.store.without_module(head);
     let functor = head_functor(core, head)?;

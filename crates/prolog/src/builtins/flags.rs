@@ -50,7 +50,7 @@ fn name_of<T: PartialEq>(table: &[(T, &'static str)], value: &T) -> &'static str
     table.iter().find(|row| row.0 == *value).map_or("", |row| row.1)
 }
 
-/// Sets a flag by name; `None` if the value is not valid for it.
+/// Sets a flag by name; `None` if the flag cannot be set or the value is not valid for it.
 fn set(flags: &mut Flags, flag: &str, value: &str) -> Option<()> {
     match flag {
         "double_quotes" => flags.double_quotes = by_name(QUOTED_TEXTS, value)?,
@@ -93,7 +93,7 @@ fn set_prolog_flag(core: &mut Core, flag: Term, value: Term) -> Solved {
     Ok(true)
 }
 
-/// Answers in the order of the tables above: changeable flags first.
+/// Answers in the order of [`CHANGEABLE`], then of [`CONSTANTS`].
 fn current_prolog_flag(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let &[flag, value] = arguments else { return Ok(Step::Fail) };
     if !matches!(core.store.view(flag), View::Variable(_) | View::Atom(_)) {

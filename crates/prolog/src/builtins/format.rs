@@ -110,7 +110,7 @@ fn format_to(core: &mut Core, destination: Destination, format: Term, arguments:
     }
 }
 
-/// Checks the output budget before anything is written.
+/// Returns an error unless the output budget has room for `text`.
 fn may_write(core: &mut Core, text: &str) -> Solved<()> {
     if text.len() > core.store.meter.output_limit.saturating_sub(core.output.written()) {
         core.store.meter.exhaust(Resource::OutputBytes);
@@ -121,8 +121,9 @@ fn may_write(core: &mut Core, text: &str) -> Solved<()> {
 
 /// Cost of a directive, in addition to its output.
 const DIRECTIVE_CELLS: u64 = 12;
-/// Cost of a digit of a float, and the number of digits charged in addition to the precision.
+/// Cost of each digit of a float.
 const DIGIT_CELLS: u64 = 8;
+/// The number of digits charged for every float, in addition to its precision and the digits before the point.
 const FLOAT_DIGITS: u64 = 16;
 
 /// The state of one call: the text so far, and the unused arguments.
@@ -338,7 +339,7 @@ impl Run {
     }
 }
 
-/// The fill character of a fill point.
+/// The fill character with this code; a space if there is no code.
 fn fill_character(argument: Option<usize>) -> Solved<char> {
     match argument {
         None => Ok(' '),

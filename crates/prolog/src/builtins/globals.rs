@@ -1,4 +1,4 @@
-//! Global variables, local to one query.
+//! Global variables, which exist until the end of the query.
 
 use super::{Builtin, Code, det};
 use crate::core::{Core, Global};
@@ -17,7 +17,8 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("nb_getval", Code::D2(getval)),
 ];
 
-/// The words that a variable takes in addition to its value: its table entry and a share of the table's free slots.
+/// Words of memory that a variable takes in addition to its value: its table entry and a share of the table's free
+/// slots.
 const VARIABLE_WORDS: usize = 24;
 
 fn key(core: &Core, term: Term) -> Solved<Atom> {

@@ -10,7 +10,7 @@ use crate::term::{Tag, Term};
 pub(crate) const TABLE: &[Builtin] =
     &[nondet("length", 2, length), nondet("memberchk", 2, memberchk), det("$skip_list", Code::D3(skip_list))];
 
-/// `length(?List, ?Length)`. For a partial list, the state is the number of answers so far.
+/// `length(?List, ?Length)`. For a partial list and an unbound length, the state is the number of answers so far.
 fn length(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let &[list, count] = arguments else { return Ok(Step::Fail) };
     let wanted = arguments::integer_or_variable(core, count)?;
@@ -35,7 +35,7 @@ fn length(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
             }
             _ => Err(core.store.out_of_room()),
         },
-        // A list cannot be its own length.
+        // The tail cannot be both a list and an integer.
         (ListEnd::Variable(tail), None) if tail == core.store.deref(count) => Ok(Step::Fail),
         (ListEnd::Variable(tail), None) => {
             let extra = state.0 as usize;
@@ -64,7 +64,8 @@ fn list_of_variables(core: &mut Core, length: usize) -> Solved<Term> {
     Ok(Term::list(start))
 }
 
-/// Unifies the first argument with the first element that unifies with it.
+/// `memberchk(?Item, ?List)`: unifies the item with the first element that unifies with it. If a partial list has no
+/// such element, the item is appended.
 ///
 /// If the unification wakes suspended goals and they fail, the search continues with the next element.
 fn memberchk(core: &mut Core, arguments: &[Term], _: State) -> Solved<Step> {
@@ -105,7 +106,8 @@ fn memberchk(core: &mut Core, arguments: &[Term], _: State) -> Solved<Step> {
     if rest == Term::NIL { Ok(Step::Fail) } else { Err(Fault::Type("list", rest).into()) }
 }
 
-/// A cheap test that avoids most unification attempts: different atomic terms and functors never unify.
+/// Whether two dereferenced terms, which are not the same word, may unify. This cheap test compares tags and functors,
+/// and avoids most unification attempts.
 fn may_unify(core: &Core, a: Term, b: Term) -> bool {
     if a.is_variable() || b.is_variable() {
         return true;
@@ -120,7 +122,7 @@ fn may_unify(core: &Core, a: Term, b: Term) -> bool {
     }
 }
 
-/// `'$skip_list'(Length, List, Tail)`.
+/// `'$skip_list'(Length, List, Tail)`: the number of elements before the tail, and the tail: `[]` for a proper list.
 fn skip_list(core: &mut Core, count: Term, list: Term, tail: Term) -> Solved {
     let (length, end) = core.store.skip_list(list);
     core.check_budget()?;

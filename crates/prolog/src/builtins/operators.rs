@@ -40,7 +40,7 @@ fn kind_of(core: &Core, term: Term) -> Solved<OperatorType> {
     }
 }
 
-/// One name or a list of names. `[]` counts as an atom here, not as the empty list.
+/// The names in an argument that is one atom or a list of atoms. `[]` is an atom here, not the empty list.
 fn names_of(core: &mut Core, names: Term) -> Solved<Vec<Atom>> {
     match core.store.view(names) {
         View::Atom(atom) => return Ok(vec![atom]),
@@ -58,8 +58,8 @@ fn names_of(core: &mut Core, names: Term) -> Solved<Vec<Atom>> {
         .collect()
 }
 
-/// The permission errors of ISO 8.14.3.3: changing `,`, making `[]` and `{}` operators, `|` as anything but an infix
-/// operator above 1000, and one name as both an infix and a postfix operator.
+/// Raises the permission errors of ISO 8.14.3.3: for `,`, `[]` and `{}`; for `|`, unless it is an infix operator above
+/// 1000 or is removed (priority 0); and for a name that would be both an infix and a postfix operator.
 fn check_permission(core: &Core, name: Atom, operator: Operator) -> Solved<()> {
     let culprit = Term::atom(name);
     let position = operator.kind.position();
@@ -82,7 +82,7 @@ fn check_permission(core: &Core, name: Atom, operator: Operator) -> Solved<()> {
     Ok(())
 }
 
-/// Answers by name and, for one name, prefix before infix before postfix.
+/// Answers are ordered by name. For one name, the prefix operator comes first, then infix, then postfix.
 fn current_op(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let &[priority, kind, name] = arguments else { return Ok(Step::Fail) };
     check_pattern(core, priority, kind, name)?;
@@ -116,7 +116,7 @@ fn all_sorted(core: &mut Core) -> Solved<Vec<(Atom, Operator)>> {
         let key = |(atom, operator): &(Atom, Operator)| (core.atoms.name(*atom), operator.kind.position() as u8);
         key(a).cmp(&key(b))
     });
-    // The operators are sorted again for each answer, which is charged.
+    // The operators are sorted again for each answer, so each answer is charged for it.
     core.store.meter.walk(16 * all.len() as u64);
     core.check_budget()?;
     Ok(all)

@@ -1,4 +1,5 @@
-//! Conversion between text and terms: `term_to_atom/2` and related predicates. There is no input stream.
+//! Conversion between text and terms: `term_to_atom/2` and related predicates. `read/1` and similar predicates raise
+//! errors, because there is no input stream.
 
 use super::text::{Accept, text_of};
 use super::writing::options;
@@ -24,7 +25,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("read_term", Code::D3(read_term_from)),
 ];
 
-/// Cost of reading a byte.
+/// Cost of parsing a byte of text, in cells walked.
 const READ_CELLS: u64 = 8;
 
 /// The text of an argument: an atom, a string, a number, or a list of codes or characters.
@@ -34,9 +35,9 @@ fn text_argument(core: &mut Core, term: Term) -> Solved<String> {
 
 // ---- reading -------------------------------------------------------------------------------------
 
-/// The first term of a text; `end_of_file` if the text is empty.
+/// The first term of a text; `end_of_file` if the text has no term.
 fn read_text(core: &mut Core, text: &str) -> Solved<ReadTerm> {
-    // A byte of text makes at most three cells, and the parser needs as much memory for it as 16 cells.
+    // A byte of text becomes at most three cells, and the parser uses at most 16 words of memory for it.
     core.store.reserve(text.len().saturating_mul(16))?;
     core.store.charge(text.len() as u64 * READ_CELLS)?;
     let Core { store, atoms, operators, flags, .. } = core;
@@ -54,7 +55,7 @@ fn read_text(core: &mut Core, text: &str) -> Solved<ReadTerm> {
     }
 }
 
-/// `error(syntax_error(What), _)`.
+/// Converts a syntax error of the reader to `error(syntax_error(What), _)`.
 pub(crate) fn raise(core: &mut Core, error: &SyntaxError) -> Raised {
     let (name, character) = match error.kind {
         SyntaxErrorKind::Named(name) => return Fault::Syntax(core.atoms.intern(name)).into(),
@@ -68,7 +69,7 @@ pub(crate) fn raise(core: &mut Core, error: &SyntaxError) -> Raised {
     core.error(formal)
 }
 
-/// `['X'=X, ...]`.
+/// The named variables of a term, as the list `['X'=X, ...]`.
 fn bindings(core: &mut Core, read: &ReadTerm) -> Term {
     let mut items = Vec::with_capacity(read.variables.len());
     for (name, variable) in &read.variables {
@@ -132,7 +133,7 @@ fn write_string(core: &mut Core, term: Term, string: Term, options: &WriteOption
     core.unify(string, written)
 }
 
-/// Reads a term, and unifies the arguments of the options with the information they request.
+/// Reads a term and unifies it with `term`. Also unifies the argument of each option with the information it requests.
 fn read_with_options(core: &mut Core, text: &str, term: Term, options: &[Term]) -> Solved {
     let mut wanted = Vec::new();
     for &option in options {
@@ -172,7 +173,7 @@ fn read_with_options(core: &mut Core, text: &str, term: Term, options: &[Term]) 
     core.unify(term, read.term)
 }
 
-/// The information that an option of `read_term/2` requests.
+/// The information that a read option requests.
 enum Wanted {
     Variables,
     Names,
@@ -181,7 +182,8 @@ enum Wanted {
 
 // ---- no input ------------------------------------------------------------------------------------
 
-/// Programs have no input streams, so reading from one is a permission error.
+/// The error for reading from a stream, since programs have no input: a permission error for a standard stream, an
+/// existence error for any other name.
 fn no_input(core: &mut Core, from: Option<Term>) -> Solved {
     let user_input = Term::atom(core.atoms.intern("user_input"));
     let from = from.unwrap_or(user_input);

@@ -1,4 +1,4 @@
-//! Sorting by the standard order.
+//! Sorting by the standard order, and removal of duplicates.
 
 use super::{Builtin, Code, arguments, det};
 use crate::core::Core;
@@ -18,11 +18,11 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("list_to_set", Code::D2(list_to_set)),
 ];
 
-/// Cost of one comparison of a sort, in addition to the walk over large terms.
+/// Cost of each element in each pass of a sort, in addition to the comparison of large terms.
 const COMPARISON_CELLS: u64 = 3;
 /// Words of memory per element during a sort, including the result.
 const SORTED_WORDS: usize = 6;
-/// The buffers are freed after a sort of more elements than this.
+/// Buffers for more elements than this are freed after a sort.
 const KEPT_ITEMS: usize = 1 << 12;
 
 /// Buffers that are reused between sorts: policies often sort a few items.
@@ -54,7 +54,7 @@ enum Duplicates {
     Drop,
 }
 
-/// Compares by the standard order, with an inlined fast path for the most common terms.
+/// Compares by the standard order, with an inlined fast path for equal words and small integers.
 #[inline]
 fn order(core: &mut Core, a: Term, b: Term) -> Ordering {
     if a == b {
@@ -67,7 +67,7 @@ fn order(core: &mut Core, a: Term, b: Term) -> Ordering {
 }
 
 /// A stable merge sort. The sort of the standard library is not used, because it may panic if comparisons are
-/// inconsistent. They are if the budget runs out during the sort.
+/// inconsistent, which happens if the budget runs out during the sort.
 fn merge_sort(core: &mut Core, space: &mut SortSpace, direction: Direction) -> Solved<()> {
     const RUN: usize = 8;
     let SortSpace { items, merged } = space;
@@ -115,7 +115,8 @@ fn merge_sort(core: &mut Core, space: &mut SortSpace, direction: Direction) -> S
     core.check_budget()
 }
 
-/// The sorted elements of `list`, which must be a proper list. `key` returns the sort key of each.
+/// A sorted list of the elements of `list`; an error if `list` is not a proper list. `key` returns the sort key of an
+/// element.
 fn sorted(
     core: &mut Core,
     list: Term,
@@ -163,7 +164,7 @@ fn sort_into_list(
     Ok(core.store.list_of(space.items.iter().map(|keyed| keyed.item)))
 }
 
-/// ISO requires the result to be a list or a partial list.
+/// Returns an error unless the result argument is a list or a partial list, as ISO requires.
 fn check_result(core: &mut Core, list: Term) -> Solved<()> {
     match core.store.skip_list(list).1 {
         ListEnd::Other(_) => Err(Fault::Type("list", list).into()),
@@ -252,7 +253,7 @@ fn keysort(core: &mut Core, list: Term, result: Term) -> Solved {
     core.unify(result, made)
 }
 
-/// The key of `Key-Value`; `None` for an unbound variable.
+/// The key of `Key-Value`; `None` for an unbound variable, an error for any other term.
 fn pair_key(core: &Core, item: Term) -> Solved<Option<Term>> {
     match core.store.view(item) {
         View::Compound(functor, start) if functor == Functor::new(atoms::MINUS, 2) => {
@@ -266,7 +267,7 @@ fn pair_key(core: &Core, item: Term) -> Solved<Option<Term>> {
 /// The items in their original order, without duplicates.
 pub(super) fn distinct(core: &mut Core, items: &[Term]) -> Solved<Vec<Term>> {
     core.store.reserve(SORTED_WORDS * items.len())?;
-    // Sort positions instead of items, so that the original order can be restored.
+    // Each item is a key with its position, so that the original order can be restored.
     let positions = (0_i64..).zip(items).map(|(position, &key)| Keyed { key, item: Term::small(position) });
     let mut space = SortSpace { items: positions.collect(), merged: Vec::new() };
     merge_sort(core, &mut space, Direction::Ascending)?;

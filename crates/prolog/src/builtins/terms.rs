@@ -1,4 +1,4 @@
-//! Constructing and decomposing terms.
+//! Constructing, decomposing and modifying terms.
 
 use super::{Builtin, Code, FIRST, State, Step, arguments, det, nondet};
 use crate::core::Core;
@@ -26,7 +26,8 @@ fn name_and_arity(core: &Core, term: Term) -> (Term, usize) {
     }
 }
 
-/// The value of an argument that must be a valid arity. Reserves memory for a compound of that arity, and charges it.
+/// The value of an argument that must be a valid arity. Reserves the memory of a compound of that arity, and charges
+/// its construction.
 fn arity(core: &mut Core, term: Term) -> Solved<usize> {
     let number = arguments::integer(core, term)?;
     if number.signum() < 0 {
@@ -42,7 +43,7 @@ fn arity(core: &mut Core, term: Term) -> Solved<usize> {
     }
 }
 
-/// The name of a compound to construct.
+/// The name of a compound to construct; an error if it is not an atom.
 fn compound_name(core: &Core, term: Term) -> Solved<Atom> {
     match core.store.view(term) {
         View::Atom(name) => Ok(name),
@@ -73,7 +74,7 @@ fn functor(core: &mut Core, term: Term, name: Term, count: Term) -> Solved {
     core.unify(term, made)
 }
 
-/// Checks that a term is a compound. Returns its arity and the address of its first argument.
+/// The arity of a compound and the address of its first argument; an error for any other term.
 fn compound(core: &Core, term: Term) -> Solved<(usize, usize)> {
     match core.store.compound(term) {
         Some((functor, start)) => Ok((functor.arity(), start)),
@@ -82,7 +83,7 @@ fn compound(core: &Core, term: Term) -> Solved<(usize, usize)> {
     }
 }
 
-/// The zero-based index of an existing argument; `None` if there is no such argument.
+/// Converts the one-based position of an argument to a zero-based index; `None` if there is no such argument.
 fn index_of_argument(core: &Core, position: Term, count: usize) -> Solved<Option<usize>> {
     let number = arguments::integer(core, position)?;
     if number.signum() < 0 {
@@ -200,7 +201,7 @@ fn argument_cell(core: &Core, position: Term, term: Term) -> Solved<Option<usize
     if core.store.deref(term).is_variable() {
         return Err(Fault::Instantiation.into());
     }
-    // As in SWI-Prolog, an atom counts as a term without arguments, and a number is an error.
+    // As in SWI-Prolog, an atom counts as a term without arguments; numbers and strings are errors.
     let (count, start) = if core.store.deref(term).as_atom().is_some() { (0, 0) } else { compound(core, term)? };
     Ok(index_of_argument(core, position, count)?.map(|index| start + index))
 }

@@ -1,9 +1,10 @@
 //! Text: atoms, strings, numbers and lists of characters or codes, and conversions between them.
 //!
-//! Start at [`text_of`], which reads a term as text, and [`Kind::make`], which makes a term from
-//! text. Lengths and positions count characters (Unicode scalar values), never bytes.
+//! Start at [`text_of`], which reads a term as text, and [`Kind::make`], which makes a term from text. Lengths and
+//! positions in Prolog arguments count characters (Unicode scalar values), not bytes.
 //!
-//! `[]` is the atom named `[]`. A predicate that takes lists reads it as the empty text, other predicates as its name.
+//! `[]` is the atom named `[]`. Predicates that accept lists read it as the empty text, except for `atom_length/2`.
+//! Other predicates read it as its name.
 
 mod case;
 mod concat;
@@ -60,7 +61,7 @@ impl Accept {
 /// Why a term is not text.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Misfit {
-    /// It is unbound, or a list with an unbound element or tail.
+    /// An unbound variable, or a list with an unbound element or tail.
     Unbound,
     /// A list with an element of the wrong type: the expected type, and the element.
     Element(&'static str, Term),
@@ -84,7 +85,7 @@ impl Misfit {
         }
     }
 
-    /// The error of predicates that do not inspect lists: it names `term` as a whole.
+    /// Like [`Misfit::raise`], but a type error of the whole `term` unless the budget ran out.
     fn raise_whole(self, expected: &'static str, term: Term) -> Raised {
         match self {
             Misfit::Raised(raised) => raised,
@@ -93,12 +94,12 @@ impl Misfit {
     }
 }
 
-/// The text of `term`; `type_error(expected, term)` if it is not text.
+/// The text of `term`; if it is not text, the error of [`Misfit::raise`].
 pub(crate) fn text_of(core: &mut Core, term: Term, accept: Accept, expected: &'static str) -> Solved<String> {
     read_text(core, term, accept).map_err(|misfit| misfit.raise(expected, term))
 }
 
-/// The text of `term`, or `None` if it is unbound.
+/// The text of `term`, or `None` if it is unbound; an error if it is bound to anything but text.
 pub(crate) fn bound_text_of(
     core: &mut Core,
     term: Term,
@@ -167,7 +168,7 @@ fn code_character(core: &Core, term: Term) -> Option<char> {
     }
 }
 
-/// A non-negative integer argument, or `None` if it is unbound.
+/// A non-negative integer argument, or `None` if it is unbound; an error for any other term.
 pub(crate) fn size_argument(core: &Core, term: Term) -> Solved<Option<usize>> {
     match core.store.view(term) {
         View::Variable(_) => Ok(None),
@@ -192,14 +193,14 @@ pub(crate) enum Kind {
     Characters,
 }
 
-/// Memory that must be free for a new atom, in addition to its name, which is stored twice.
+/// Bytes that must be free for a new atom, in addition to its name, which is stored twice.
 const ATOM_OVERHEAD_BYTES: usize = 64;
 
-/// Cost of an atom that did not exist before: its name is stored twice, and freed at the end of the query.
+/// Cost of creating an atom, and of freeing it at the end of the query, in cells walked.
 const NEW_ATOM_CELLS: u64 = 24;
 
 impl Kind {
-    /// Makes a term from `text`; an error if the heap budget has no room for it.
+    /// Makes a term from `text`; an error if the budget is exhausted.
     pub(crate) fn make(self, core: &mut Core, text: &str) -> Solved<Term> {
         match self {
             Kind::Atom => {
@@ -221,7 +222,7 @@ impl Kind {
         }
     }
 
-    /// The codes or characters of `text`, followed by `tail`.
+    /// A list of the codes or characters of `text` that ends in `tail`.
     pub(crate) fn make_list(self, core: &mut Core, text: &str, tail: Term) -> Solved<Term> {
         let count = text.chars().count();
         reserve(core, 16 * count)?;
@@ -234,7 +235,7 @@ impl Kind {
         Ok(core.store.list(&items, tail))
     }
 
-    /// Unifies `term` with `text`: an unbound `term` gets a new term, a bound one is compared as text.
+    /// Unifies `term` with `text`: an unbound `term` is bound to a new term, a bound one is compared as text.
     pub(crate) fn unify_text(self, core: &mut Core, term: Term, text: &str, expected: &'static str) -> Solved {
         match bound_text_of(core, term, Accept::Atomic, expected)? {
             Some(other) => Ok(other == text),
@@ -249,7 +250,7 @@ impl Kind {
     }
 }
 
-/// Fails unless the heap budget has room for `bytes` more.
+/// Returns an error unless the heap budget has room for `bytes` more.
 pub(crate) fn reserve(core: &Core, bytes: usize) -> Solved<()> {
     let used = core.store.cells.len().saturating_mul(8).saturating_add(core.atoms.local_bytes());
     let used = used.max(core.store.words().saturating_mul(8));
@@ -259,13 +260,12 @@ pub(crate) fn reserve(core: &Core, bytes: usize) -> Solved<()> {
     Ok(())
 }
 
-/// Charges a walk over `bytes` of text.
+/// Charges a walk over `bytes` bytes of text, eight per cell; an error if the budget is exhausted.
 pub(crate) fn charge(core: &mut Core, bytes: usize) -> Solved<()> {
     if core.store.meter.walk(bytes as u64 / 8) { Ok(()) } else { core.check_budget() }
 }
 
-/// Unifies each pair, and undoes all bindings if one pair does not unify, so that a candidate answer that does not
-/// match leaves no bindings.
+/// Unifies each pair. If one pair does not unify, undoes all bindings and returns false.
 pub(crate) fn unify_candidate(core: &mut Core, pairs: &[(Term, Term)]) -> bool {
     let store = &mut core.store;
     let (trail, woken, boundary) = (store.trail_length(), store.woken.len(), store.boundary);
@@ -279,7 +279,7 @@ pub(crate) fn unify_candidate(core: &mut Core, pairs: &[(Term, Term)]) -> bool {
     unified
 }
 
-/// The error term `error(formal, context(system:name/arity, _))`, for errors outside of ISO.
+/// The error `error(formal, context(system:name/arity, _))`, for formal terms without a [`Fault`].
 pub(crate) fn error_ball(core: &mut Core, formal: Term, name: &str, arity: usize) -> Raised {
     use crate::stored::Attributes;
     let name = Term::atom(core.atoms.intern(name));

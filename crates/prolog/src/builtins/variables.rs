@@ -1,4 +1,4 @@
-//! The variables of terms.
+//! Predicates on the variables of a term: listing, numbering, and finding the free variables of a goal.
 
 use super::{Builtin, Code, det};
 use crate::core::Core;
@@ -18,7 +18,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("$free_variables", Code::D2(free_variables)),
 ];
 
-/// Cost of recording a compound in the set of visited ones.
+/// Cost of recording a compound as visited, in cells walked.
 const REMEMBERED_CELLS: u64 = 8;
 
 /// A list of the variables of `term` that ends in `tail`.
@@ -68,7 +68,7 @@ fn numbervars_from(core: &mut Core, term: Term, start: Term, end: Term) -> Solve
     core.unify(end, last)
 }
 
-/// Binds each variable to `'$VAR'(N)`, N counting from `first`; returns the next N.
+/// Binds each variable to `'$VAR'(N)`, N counting from `first`; returns the next N. An attributed variable is an error.
 fn number_variables(core: &mut Core, term: Term, first: i64) -> Solved<i64> {
     let mut variables = Vec::new();
     core.store.term_variables(term, &mut variables)?;
@@ -87,8 +87,8 @@ fn number_variables(core: &mut Core, term: Term, first: i64) -> Solved<i64> {
     Ok(number)
 }
 
-/// `'$free_variables'(Template^Goal, Variables)`: a term `v(...)` of the variables of the goal
-/// that are not local to it (ISO 7.1.1.4), and for which `bagof/3` therefore backtracks.
+/// `'$free_variables'(Template^Goal, Variables)`: unifies `Variables` with a term `v(...)` of the free variables of the
+/// goal (ISO 7.1.1.4): those that neither occur in the template nor are local to a part of the goal.
 fn free_variables(core: &mut Core, goal: Term, variables: Term) -> Solved {
     let name = core.atoms.intern("v");
     let setof = core.atoms.intern("setof");
@@ -123,7 +123,7 @@ struct FreeVariables {
 /// A pending step of the search.
 enum Task {
     Visit(Term),
-    /// Leave a scope: local variables beyond this number are free again.
+    /// Leave a scope that was entered with this number of local variables: later ones are no longer local.
     Leave(usize),
 }
 
@@ -152,7 +152,7 @@ impl FreeVariables {
         Ok(())
     }
 
-    /// The words that the search uses in addition to its tasks.
+    /// The words of memory that the search uses in addition to its tasks.
     fn words(&self) -> usize {
         2 * (self.found.len() + self.local.len()) + 4 * self.seen.capacity()
     }
@@ -188,7 +188,7 @@ impl FreeVariables {
         Ok(())
     }
 
-    /// Opens a scope in which the variables of the term in a cell are local.
+    /// Opens a scope in which the variables of the term at address `cell` are local, unless they were found before.
     fn hide(&mut self, store: &mut Store, cell: usize, tasks: &mut Vec<Task>) -> Solved<()> {
         tasks.push(Task::Leave(self.local.len()));
         let local = &mut self.local;

@@ -44,7 +44,7 @@ enum Stream {
     Error,
 }
 
-/// The stream that an argument names. Only these two exist.
+/// The output stream that an argument names; an error if there is no such stream.
 fn stream(core: &Core, term: Term) -> Solved<Stream> {
     match core.store.view(term) {
         View::Variable(_) => Err(Fault::Instantiation.into()),
@@ -75,7 +75,7 @@ fn emit(core: &mut Core, stream: Stream, text: &str) -> Solved {
     Ok(true)
 }
 
-/// The text of a term, limited by the output budget.
+/// The text of a term; an error if it exceeds the output budget or half of the free heap budget.
 fn text_for_output(core: &mut Core, term: Term, options: &WriteOptions) -> Solved<String> {
     // The whole text is built in memory before it is written.
     let (output, heap) = (output_room(core), core.store.room().saturating_mul(8) / 2);
@@ -144,7 +144,7 @@ fn emit_canonical(core: &mut Core, stream: Stream, term: Term) -> Solved {
     emit_term(core, stream, term, &WriteOptions { variable_names, ..WriteOptions::canonical() })
 }
 
-/// Cost of naming a variable.
+/// Cost of naming a variable, in cells walked.
 const NAME_CELLS: u64 = 8;
 
 /// `'$variable_names'(Term, Names)`: a list of `Name=Variable`, with the names that `listing/1` uses.
@@ -199,7 +199,7 @@ fn nl_to(core: &mut Core, to: Term) -> Solved {
     emit(core, stream, "\n")
 }
 
-/// The number of blanks written in one piece.
+/// The maximum number of blanks written in one piece.
 const BLANKS: usize = 1 << 12;
 
 fn emit_blanks(core: &mut Core, stream: Stream, count: Term) -> Solved {
@@ -254,7 +254,7 @@ fn put_char_to(core: &mut Core, to: Term, character: Term) -> Solved {
     emit_character(core, stream, character)
 }
 
-/// Does nothing: the host receives every piece of text immediately.
+/// Does nothing, because output is not buffered.
 fn flush_output(_core: &mut Core) -> Solved {
     Ok(true)
 }

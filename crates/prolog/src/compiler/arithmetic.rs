@@ -1,4 +1,4 @@
-//! Arithmetic goals.
+//! Instructions of arithmetic goals.
 
 use super::emit::Emitter;
 use super::emit::Operand;
@@ -7,14 +7,13 @@ use crate::instruction::{Arithmetic, Comparison, FAIL, Instruction};
 use crate::store::View;
 use crate::term::Term;
 
-/// The maximum depth of a compiled expression. Deeper expressions are built as terms and evaluated like the argument of
-/// `is/2`.
+/// The maximum depth of a compiled expression. Deeper subexpressions are built as terms and evaluated at run time.
 const MAX_DEPTH: usize = 50;
 
 type Written<T = ()> = Result<T, CompileError>;
 
 impl Emitter<'_> {
-    /// `Result is Expression`.
+    /// Writes `Result is Expression`.
     pub(super) fn is(&mut self, result: Term, expression: Term) -> Written {
         let hint = self.preferred_register(result);
         let register = match self.compute(expression, hint, 0)? {
@@ -31,7 +30,7 @@ impl Emitter<'_> {
         self.assign(register, result)
     }
 
-    /// Compares the values of two expressions.
+    /// Writes a comparison of the values of two expressions.
     pub(super) fn compare_numbers(&mut self, comparison: Comparison, a: Term, b: Term) -> Written {
         let left = self.value(a, 0)?;
         if let Some(value) = self.small_constant(b) {

@@ -139,7 +139,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Ends the clause: returns to its caller.
+    /// Writes the return to the caller of the clause.
     fn finish(&mut self) {
         if self.environment.is_some() {
             self.code.push(Instruction::Deallocate);
@@ -268,8 +268,8 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// Emits a call of `'$body'(Goal, Barrier)`, which interprets the goal at run time. Its cuts cut back to the barrier,
-    /// which is saved in the slot of `level`.
+    /// Writes a call of `'$body'(Goal, Barrier)`, which interprets the goal at run time. Cuts in the goal cut to the
+    /// barrier, which is in the slot of `level`.
     fn body(&mut self, term: Term, level: Level, place: Place) -> Written {
         let y = match level {
             Level::Clause => self.neck_slot.ok_or(CompileError::TooLarge)?,
@@ -293,7 +293,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// Whether the goal has a construct that saves a choice point height in a slot.
+/// Whether the goal contains a construct that saves the choice point height in a slot.
 fn needs_slots(goal: &Goal) -> bool {
     match goal {
         Goal::Conjunction(goals) | Goal::Disjunction(goals) => goals.iter().any(needs_slots),

@@ -9,9 +9,9 @@ use crate::term::{Functor, Tag, Term};
 /// The target of a cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Level {
-    /// The choice points that existed when the predicate was called.
+    /// The choice points that existed when the predicate was called remain.
     Clause,
-    /// The start of the construct with this number, which is opaque to cut.
+    /// The choice points that existed at the start of the construct with this number remain: it is opaque to cut.
     Local(usize),
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Goal {
     IfThenElse(Box<Goal>, Box<Goal>, Box<Goal>, usize),
     SoftIfThenElse(Box<Goal>, Box<Goal>, Box<Goal>, usize),
     Not(Box<Goal>, usize),
-    /// `call(G)` with a goal known at compile time.
+    /// A goal known at compile time whose cuts are local, as in `call(G)`; and its level.
     Opaque(Box<Goal>, usize),
     Unify(Term, Term),
     Test(TypeTest, Term),
@@ -99,7 +99,7 @@ impl Goals<'_> {
         self.levels - 1
     }
 
-    /// The goal for a body term.
+    /// The goal for a body term, whose cuts cut to `level`. `depth` is the nesting of control constructs around it.
     pub(super) fn goal(&mut self, term: Term, level: Level, depth: usize) -> Result<Goal, CompileError> {
         let term = self.store.deref(term);
         let (name, arguments, arity) = match self.store.view(term) {
@@ -306,7 +306,7 @@ impl Goals<'_> {
         }))
     }
 
-    /// A goal argument that can be compiled inline; `None` if it cannot.
+    /// A goal argument that can be compiled inline, and the level of its cuts; `None` if it must be called at run time.
     fn known(&mut self, term: Term, depth: usize) -> Result<Option<(Goal, usize)>, CompileError> {
         if has_variable_goal(self.store, term) && !self.store.deref(term).is_variable() {
             return Ok(None);
@@ -327,7 +327,7 @@ impl Goals<'_> {
         result: Term,
         depth: usize,
     ) -> Result<Option<Goal>, CompileError> {
-        // A result that cannot be a list must raise its error at run time.
+        // A result like `[a|b]`, which cannot become a list, is left to the predicate, which may raise an error.
         let mut end = self.store.deref(result);
         while end.has_tag(Tag::Lis) {
             end = self.store.argument(end.address(), 1);
@@ -359,7 +359,7 @@ impl Goals<'_> {
     }
 }
 
-/// Whether the arguments contain no variable twice, and none inside a compound.
+/// Whether no argument is a compound, and no variable occurs twice.
 fn variables_differ(terms: &[Term]) -> bool {
     let mut seen = Vec::new();
     terms.iter().all(|&term| match term.tag() {
@@ -439,7 +439,7 @@ pub(crate) fn is_control(name: Atom, arity: usize) -> bool {
 }
 
 impl Goal {
-    /// Calls `visit` with each term that the goal mentions, in the order of the text.
+    /// Calls `visit` with each term in the goal and its subgoals.
     pub(super) fn for_each_term(&self, visit: &mut dyn FnMut(Term)) {
         match self {
             Goal::True | Goal::Fail | Goal::Cut(_) => {}
@@ -465,7 +465,8 @@ impl Goal {
         }
     }
 
-    /// Whether the goal is a pure test: it binds nothing and changes no register, so failure is a jump.
+    /// Whether the goal is a pure test: it binds nothing and calls no predicate. So it needs no choice point, and
+    /// failure is a jump.
     pub(super) fn is_simple_test(&self) -> bool {
         match self {
             Goal::True

@@ -16,7 +16,7 @@ impl Registers {
         Registers { occupied: [false; 256], base: arguments }
     }
 
-    /// Allocates a register for a temporary: `preferred` if it is free. `None` if all registers are occupied.
+    /// Allocates `preferred` if it is free, otherwise a register for temporaries. `None` if all of those are occupied.
     pub(super) fn take(&mut self, preferred: Option<u8>) -> Option<u8> {
         if let Some(register) = preferred
             && !self.occupied[register as usize]
@@ -27,7 +27,7 @@ impl Registers {
         self.take_block(1)
     }
 
-    /// Allocates `count` consecutive registers, and returns the first. `None` if there are not enough.
+    /// Allocates `count` consecutive registers for temporaries, and returns the first. `None` if there are not enough.
     pub(super) fn take_block(&mut self, count: usize) -> Option<u8> {
         let mut start = self.base;
         let mut index = self.base;
@@ -56,7 +56,7 @@ impl Registers {
         self.occupied.fill(false);
     }
 
-    /// One past the last occupied register.
+    /// One past the last occupied register; 0 if none is occupied.
     pub(super) fn live(&self) -> u8 {
         self.occupied.iter().rposition(|&occupied| occupied).map_or(0, |last| (last + 1).min(255) as u8)
     }

@@ -1,8 +1,8 @@
 //! Compiles rules with single-sided unification, `Head => Body` and `Head, Guard => Body`, to clauses.
 //!
 //! The head of a rule must match a call without binding variables of the call. So a rule becomes a clause whose head
-//! has only distinct variables, and whose body decomposes them: `p(f(X), X) => q` is `p(A, B) :- nonvar(A), A = f(X), B
-//! == X, !, q`. All these goals are compiled inline.
+//! has only distinct variables, and whose body decomposes them. For example, `p(f(X), X) => q` becomes `p(A, X) :-
+//! nonvar(A), A = f(B), B == X, !, q`. All these goals are compiled inline.
 
 use super::head_arguments;
 use crate::store::{Store, View};
@@ -35,7 +35,7 @@ impl Neck {
         self != Neck::Clause
     }
 
-    /// The neck of a stored clause, pasted at `clause`.
+    /// The neck of a stored clause that was pasted as `clause`.
     #[inline]
     pub(crate) fn of(store: &Store, clause: Term) -> Neck {
         match Functor(store.cells[clause.address()].0).name() {
@@ -74,7 +74,7 @@ pub(crate) fn clause_of_rule(store: &mut Store, neck: Neck, head: Term, body: Te
     (head, body)
 }
 
-/// The last clause of a predicate that consists of rules; it raises the error that no rule matches.
+/// Head and body of the last clause of a predicate that consists of rules. It raises the error that no rule matches.
 pub(crate) fn no_rule_clause(store: &mut Store, functor: Functor) -> (Term, Term) {
     let arguments: Vec<Term> = (0..functor.arity()).map(|_| store.variable()).collect();
     let head = store.structure(functor.name(), &arguments);
@@ -89,7 +89,7 @@ fn conjunction(store: &mut Store, goals: &[Term], last: Term) -> Term {
 /// Collects the goals that decompose the arguments of a call.
 struct Matching<'a> {
     store: &'a mut Store,
-    /// Variables of the rule that are bound at this point.
+    /// Variables of the rule that have a value at this point.
     bound: FxHashSet<Term>,
     /// Variables for parts of the call, each with the pattern that the part must match.
     pending: Vec<(Term, Term)>,
@@ -121,7 +121,8 @@ impl Matching<'_> {
         self.goals.push(goal);
     }
 
-    /// The goal that unifies a bound variable with a compound of new variables.
+    /// Adds a test that `place` is bound. Returns the goal that unifies it with a compound of distinct new variables,
+    /// and adds the parts that are not new variables to `pending`.
     fn take_apart(&mut self, place: Term, functor: Functor, start: usize) -> Term {
         let mut parts = Vec::with_capacity(functor.arity());
         for index in 0..functor.arity() {

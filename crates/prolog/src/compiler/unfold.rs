@@ -1,8 +1,8 @@
 //! Inlines calls of small predicates before a clause is compiled.
 //!
 //! A policy consists of short rules that call each other, and most of their cost would be the calls. A predicate can be
-//! unfolded if it is static, has one clause, and the head of that clause has only distinct variables: then a call is
-//! equivalent to the body. A cut in the body remains local to it.
+//! unfolded if it is static and has one small clause, whose head has only distinct variables: then a call is equivalent
+//! to the body. A cut in the body remains local to it.
 
 use crate::store::{Store, View};
 use crate::stored::StoredTerm;
@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 40;
 /// The maximum number of calls unfolded in one clause.
 const MAX_UNFOLDED: usize = 64;
 
-/// Whether the clause, pasted at `clause`, may be unfolded.
+/// Whether the only clause of a predicate, `stored`, which was pasted as `clause`, may replace calls.
 pub(crate) fn is_unfoldable(store: &Store, stored: &StoredTerm, clause: Term) -> bool {
     let head = store.argument(clause.address(), 1);
     let body = store.argument(clause.address(), 2);
@@ -34,8 +34,8 @@ pub(crate) fn is_unfoldable(store: &Store, stored: &StoredTerm, clause: Term) ->
         && arguments.iter().all(|term| term.has_tag(Tag::Ref) && seen.insert(*term))
 }
 
-/// Replaces calls of unfoldable predicates in the body. `redefined` tells whether the program defines a predicate. If
-/// it defines `aggregate_all/3`, calls of that are left unchanged, because their arguments need not be goals.
+/// The body with calls of unfoldable predicates replaced. `redefined` tells whether the program defines a predicate. If
+/// it defines `aggregate_all/3`, nothing is replaced in the arguments of that, because they need not be goals.
 pub(crate) fn unfold(
     store: &mut Store,
     unfoldable: &Unfoldable,
@@ -77,7 +77,7 @@ impl Unfolding<'_> {
         }
     }
 
-    /// The positions of the arguments of a control construct that are compiled inline as goals.
+    /// The positions of the arguments that are compiled inline as goals; empty for an ordinary call.
     fn goal_arguments(&self, functor: Functor) -> &'static [usize] {
         match (functor.name(), functor.arity()) {
             (atoms::COMMA | atoms::SEMICOLON | atoms::BAR | atoms::ARROW | atoms::SOFT_ARROW | atoms::FORALL, 2) => {
@@ -118,8 +118,7 @@ impl Unfolding<'_> {
         self.open.push(functor);
         let body = self.goal(body, depth + 1);
         self.open.pop();
-        // `call/1` keeps a cut local, and treats a variable or a number as a goal like the predicate did. It costs
-        // nothing, because its goal is known.
+        // `call/1` keeps a cut local. It costs nothing, because its goal is known at compile time.
         self.store.structure(atoms::CALL, &[body])
     }
 }

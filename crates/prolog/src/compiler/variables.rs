@@ -1,7 +1,8 @@
-//! Determines which variables of a clause must survive a call.
+//! Determines which variables of a clause need an environment slot.
 //!
-//! A *chunk* is a sequence of goals between two calls; registers keep their values only within a chunk. A variable that
-//! occurs in a single chunk lives in a register; any other needs an environment slot.
+//! A *chunk* is a part of the clause in which registers keep their values. It ends at a call, at a goal on a host
+//! relation, and at most control constructs. A variable that occurs in a single chunk lives in a register; any other
+//! needs an environment slot.
 
 use super::goals::{Goal, Level};
 use crate::store::Store;
@@ -26,8 +27,8 @@ pub(super) struct Variable {
     pub(super) occurrences: usize,
     chunk: usize,
     pub(super) permanent: bool,
-    /// The argument position of the variable in the call that ends its chunk; `None` if it is not an argument of that
-    /// call.
+    /// The position of the variable among the arguments of the first call that has it as an argument; `None` if there
+    /// is no such call. For a variable in a register, that call ends its chunk.
     pub(super) preferred: Option<u8>,
 }
 
@@ -36,11 +37,11 @@ pub(super) struct Variable {
 pub(super) struct Analysis {
     pub(super) ids: FxHashMap<usize, VariableId>,
     pub(super) variables: Vec<Variable>,
-    /// Whether a cut of the clause comes after a call.
+    /// Whether a cut of the clause may come after a call, or in a goal that is interpreted at run time.
     pub(super) late_cut: bool,
-    /// Whether some call is not the last goal of the clause.
+    /// Whether some call of a predicate is not the last goal of the clause.
     pub(super) returns: bool,
-    /// The largest arity of the head and the calls.
+    /// The largest number of arguments of the head and the calls.
     pub(super) max_arguments: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Column stops and fill points: the layout of the text of one `format` call.
+//! The layout of the output of one `format` call: column stops and fill points.
 
 use crate::output::column_after;
 
@@ -15,7 +15,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Starts in `column` of the current line.
+    /// An empty layout that starts in `column` of the current line.
     pub(super) fn new(column: usize) -> Layout {
         Layout { text: String::new(), column, stop: 0, segment: 0, fills: Vec::new() }
     }
@@ -25,7 +25,7 @@ impl Layout {
         self.column = column_after(self.column, text);
     }
 
-    /// The bytes written so far.
+    /// The number of bytes so far.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
@@ -34,7 +34,7 @@ impl Layout {
         self.column
     }
 
-    /// The column of the last stop.
+    /// The column of the last stop; 0 before the first.
     pub(super) fn last_stop(&self) -> usize {
         self.stop
     }
@@ -77,7 +77,8 @@ impl Layout {
     }
 }
 
-/// Splits `pad` evenly. The remainder goes to the middle share first, then alternately to its right and left.
+/// Splits `pad` into shares that differ by at most one. The larger shares are first the middle one, then alternately
+/// one to its right and one to its left, at distances 1, 2, 3 and so on, then the others from the right.
 fn shares(pad: usize, points: usize) -> Vec<usize> {
     let mut shares = vec![pad / points; points];
     let mut left = pad % points;

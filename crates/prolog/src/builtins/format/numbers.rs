@@ -7,7 +7,8 @@ use num_traits::{Signed, ToPrimitive};
 /// No float has more digits after the point than this, so a higher precision adds only zeros.
 pub(super) const FRACTION_DIGITS_MAX: usize = 1_100;
 
-/// An integer with a decimal point before its last `fraction` digits, and the digits before the point in groups.
+/// An integer with a decimal point before its last `fraction` digits. The digits before the point are in groups of
+/// `group`; 0 means no groups.
 pub(super) fn grouped(value: &BigInt, fraction: usize, group: usize, separator: &str) -> String {
     let digits = value.magnitude().to_string();
     let missing = (fraction + 1).saturating_sub(digits.len());

@@ -7,7 +7,7 @@ use crate::core::Core;
 use crate::fault::Solved;
 use crate::term::Term;
 
-/// Cost of converting a character, in bytes copied.
+/// The number of bytes charged for each byte of text that is converted.
 const BYTES_PER_CHARACTER: usize = 4;
 
 pub(crate) const TABLE: &[Builtin] = &[

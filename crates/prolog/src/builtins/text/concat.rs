@@ -1,4 +1,4 @@
-//! Two texts and their concatenation, in any direction.
+//! Concatenation of two texts, also backwards: splitting a text in two.
 
 use super::{Accept, Kind, bound_text_of, charge, reserve, unify_candidate};
 use crate::builtins::{Builtin, FIRST, State, Step, nondet};
@@ -21,7 +21,7 @@ fn string_concat(core: &mut Core, arguments: &[Term], state: State) -> Solved<St
     concat(core, arguments, state, Kind::String)
 }
 
-/// Like `atom_concat/3`; the result is a string if an argument is a string, otherwise an atom.
+/// Like `atom_concat/3`, but the texts it makes are strings if an argument is a string, otherwise atoms.
 fn text_concat(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let is_string = |&argument: &Term| core.store.view(argument) == View::Text;
     let kind = if arguments.iter().any(is_string) { Kind::String } else { Kind::Atom };
@@ -61,7 +61,7 @@ fn once(unified: bool) -> Step {
     if unified { Step::Last } else { Step::Fail }
 }
 
-/// Enumerates the ways to split `whole`; the state is the byte offset to split at.
+/// Enumerates the ways to split `whole` in two; the state is the byte offset to split at.
 fn split(core: &mut Core, arguments: &[Term], state: State, kind: Kind) -> Solved<Step> {
     let &[front, back, whole] = arguments else { return Ok(Step::Fail) };
     let Some(text) = bound_text_of(core, whole, Accept::Atomic, "atomic")? else { return Ok(Step::Fail) };

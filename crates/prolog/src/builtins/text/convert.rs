@@ -35,8 +35,8 @@ fn atom_list(core: &mut Core, atom: Term, list: Term, kind: Kind) -> Solved {
     unify_list(core, list, &text, kind)
 }
 
-/// Unifies `list` with the elements of `text`. A string, or a list of the other kind (codes or characters), is compared
-/// as text. An error is raised only for a term that can never be a list of either kind.
+/// Unifies `list` with the codes or characters of `text`, according to `kind`. A string or a complete list of either
+/// kind is compared as text. A term that can never be a list of either kind is an error.
 pub(super) fn unify_list(core: &mut Core, list: Term, text: &str, kind: Kind) -> Solved {
     match read_text(core, list, Accept::List) {
         Ok(other) => Ok(other == text),
@@ -87,7 +87,7 @@ fn string_to_atom(core: &mut Core, string: Term, atom: Term) -> Solved {
     atom_from(core, atom, string, "string")
 }
 
-/// Unifies `atom` with the text of `source`: an unbound `atom` gets a new atom, a bound one is compared.
+/// Unifies `atom` with the text of `source`: an unbound `atom` is bound to a new atom, a bound one is compared as text.
 fn atom_from(core: &mut Core, atom: Term, source: Term, expected: &'static str) -> Solved {
     let text = whole_text(core, source, expected)?;
     unify_any(core, atom, &text, Kind::Atom)
@@ -105,7 +105,7 @@ fn whole_text(core: &mut Core, source: Term, expected: &'static str) -> Solved<S
     read_text(core, source, Accept::Any).map_err(|misfit| misfit.raise_whole(expected, source))
 }
 
-/// Unifies `term` with `text`: any text is compared as text, an unbound variable gets a new term.
+/// Unifies `term` with `text`: any text is compared as text, any other term is unified with a new term.
 fn unify_any(core: &mut Core, term: Term, text: &str, kind: Kind) -> Solved {
     match read_text(core, term, Accept::Any) {
         Ok(other) => Ok(other == text),

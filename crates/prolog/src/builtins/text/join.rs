@@ -1,4 +1,4 @@
-//! Joining lists of atomic terms into one atom, and splitting atoms at a separator.
+//! Joining lists of atomic terms into one atom or string, and splitting text at a separator.
 
 use super::{Accept, Kind, charge, reserve, text_of};
 use crate::builtins::{Builtin, Code, det};
@@ -13,8 +13,9 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("atomics_to_string", Code::D2(atomics_to_string)),
 ];
 
-/// Cost of each part that a text is split into or joined from, in addition to its text.
+/// Cost of each part that a text is split into, in addition to its text.
 const PART_CELLS: u64 = 8;
+/// Cost of each element that is joined, in addition to its text.
 const ITEM_CELLS: u64 = 3;
 
 fn atomic_list_concat(core: &mut Core, list: Term, joined: Term) -> Solved {
@@ -31,7 +32,8 @@ fn atomics_to_string(core: &mut Core, list: Term, joined: Term) -> Solved {
     }
 }
 
-/// `atomic_list_concat(?List, +Separator, ?Joined)`: joins, or splits if the list is not fully known.
+/// `atomic_list_concat(?List, +Separator, ?Joined)`: joins the list, or splits `Joined` if the list is partial or has
+/// an unbound element.
 fn atomic_list_concat_separated(core: &mut Core, list: Term, separator: Term, joined: Term) -> Solved {
     let separator_text = text_of(core, separator, Accept::Atomic, "text")?;
     if let Some(text) = join(core, list, &separator_text)? {

@@ -21,9 +21,9 @@ fn split_string(core: &mut Core, text: Term, separators: Term, pad: Term, string
         return Err(Fault::Type("list", strings).into());
     }
     charge(core, BYTES_PER_CHARACTER * (text.len() + separators.len() + pad.len()))?;
-    // A part takes two words in this vector, and at most five as a term.
     let mut parts = Vec::new();
     let pieces = split(&text, &Characters::of(&separators), &Characters::of(&pad));
+    // Each piece takes two words in `pieces`, and at most five more as an element of the result.
     reserve(core, 56 * pieces.len())?;
     for part in pieces {
         core.store.charge(PART_CELLS)?;
@@ -33,7 +33,7 @@ fn split_string(core: &mut Core, text: Term, separators: Term, pad: Term, string
     core.unify(strings, parts)
 }
 
-/// Cost of looking up a character, in bytes copied.
+/// The number of bytes charged for each byte of the text, the separators and the padding.
 const BYTES_PER_CHARACTER: usize = 4;
 
 /// Cost of a part, in addition to its text.

@@ -1,4 +1,4 @@
-//! Substrings: by position, by length, by content.
+//! Substrings by position, length or content, and character codes by position.
 
 use super::{Accept, Kind, bound_text_of, charge, error_ball, size_argument, text_of, unify_candidate};
 use crate::builtins::{Builtin, Code, State, Step, det, nondet};
@@ -42,7 +42,7 @@ impl Place {
     }
 }
 
-/// A text with the data needed to convert positions quickly.
+/// A text with the data needed to convert positions between characters and bytes quickly.
 struct Counted<'a> {
     text: &'a str,
     is_ascii: bool,
@@ -55,7 +55,7 @@ impl<'a> Counted<'a> {
         Counted { text, is_ascii, characters: if is_ascii { text.len() } else { text.chars().count() } }
     }
 
-    /// The position `characters` after `from`, if the text is long enough.
+    /// The position `characters` characters after `from`; `None` if the text is too short.
     fn advance(&self, from: Place, characters: usize) -> Option<Place> {
         if characters > self.characters - from.characters {
             return None;
@@ -86,7 +86,7 @@ struct Wanted {
     part: Option<String>,
 }
 
-/// A match, and the state from which to search for the next match; `None` if there are no more.
+/// A match. `next` is the state from which to search for the next match; `None` if there are no more.
 struct Found {
     start: Place,
     end: Place,
@@ -94,7 +94,8 @@ struct Found {
 }
 
 impl Wanted {
-    /// The first match at or after `state`; the state is a packed start and, if lengths are enumerated, a packed end.
+    /// The first match at or after `state`; `None` if there is none. The state is a packed start and, if lengths are
+    /// enumerated, a packed end.
     fn find(&self, text: &Counted, state: State) -> Option<Found> {
         if let Some(part) = &self.part {
             return self.find_known(text, state, part);
@@ -161,7 +162,7 @@ impl Wanted {
 
 fn sub_text(core: &mut Core, arguments: &[Term], mut state: State, kind: Kind, expected: &'static str) -> Solved<Step> {
     let &[source, before, length, after, part] = arguments else { return Ok(Step::Fail) };
-    // The name of an atom is read in place; other text is copied once per answer.
+    // The name of an atom is read in place; other text is copied once per call.
     let copied = match core.store.view(source) {
         View::Atom(_) => String::new(),
         _ => text_of(core, source, Accept::Atomic, expected)?,
@@ -230,7 +231,8 @@ fn string_code(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step
     Ok(Step::Fail)
 }
 
-/// `get_string_code(+Index, +Text, -Code)`: like `string_code/3` for a known position, which must exist.
+/// `get_string_code(+Index, +Text, -Code)`: like `string_code/3`, but raises an error if the position is unbound or
+/// does not exist.
 fn get_string_code(core: &mut Core, index: Term, text: Term, code: Term) -> Solved {
     let position = match core.store.view(index) {
         View::Variable(_) => return Err(Fault::Instantiation.into()),

@@ -1,4 +1,5 @@
-//! Cases as data: `goal => answers`, where an answer is the instantiated goal.
+//! Tests of the predicates on text, characters and formats. Most cases are lines `goal => answers`: each answer is the
+//! instantiated goal; no answer is `false`, and an error is its formal part.
 
 use super::TABLES;
 use crate::builtins::{Builtin, Code, FIRST, State, Step, characters, format};
@@ -13,7 +14,7 @@ use crate::term::Term;
 use crate::testing::Fixture;
 use std::sync::{Arc, Mutex};
 
-/// The maximum number of answers collected, more than any case has.
+/// Enumerations are cut off after this number of answers.
 const ANSWERS_MAX: usize = 50;
 
 fn find(name: &str, arity: usize) -> Code {
@@ -23,7 +24,7 @@ fn find(name: &str, arity: usize) -> Code {
     rows[0].code
 }
 
-/// All answers to `goal`, or the error it raised.
+/// The answers to `goal`, at most [`ANSWERS_MAX`], or the error it raised.
 fn solve(fixture: &mut Fixture, goal: &str) -> Solved<Vec<String>> {
     let goal = fixture.term(goal);
     let View::Compound(functor, start) = fixture.core.store.view(goal) else { panic!("a goal") };
@@ -65,7 +66,8 @@ fn enumerate(
     Ok(answers)
 }
 
-/// The formal part of an error. Its variables are fresh, as in an error term that was caught.
+/// The formal part of an error, as text. Culprits of type and domain errors are copied first, so that their variables
+/// are fresh, as in an error term that was caught.
 fn formal(fixture: &mut Fixture, raised: &Raised) -> String {
     match raised {
         Raised::Fault(Fault::Type(kind, term)) => format!("type_error({kind},{})", show_fresh(fixture, *term)),
@@ -130,7 +132,7 @@ fn formats_print_as_recorded() {
     check(include_str!("tests/format.txt"));
 }
 
-/// An output sink that the test can inspect.
+/// An output sink that the test can inspect: the text of standard output and of standard error.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<(String, String)>>);
 

@@ -32,7 +32,7 @@ impl TermOptions {
     }
 }
 
-/// Reads a list of options; a later one overrides an earlier one.
+/// Reads a list of options; a later one overrides an earlier one. Only `variable_names` accumulates.
 pub(crate) fn parse(core: &mut Core, list: Term) -> Solved<TermOptions> {
     let mut options = TermOptions { write: WriteOptions::plain(), full_stop: false, new_line: false };
     for option in core.proper_list(list)? {
@@ -88,7 +88,7 @@ fn set(core: &mut Core, options: &mut TermOptions, name: &str, value: Term, opti
             }
         }
         "variable_names" => set_variable_names(core, write, value, option)?,
-        // These options have no effect here: there are no hooks, modules or blobs.
+        // These options are checked, but have no effect.
         "portray" | "portrayed" | "cycles" | "partial" => {
             truth(value, option)?;
         }

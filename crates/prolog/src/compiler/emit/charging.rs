@@ -1,7 +1,7 @@
 //! Charges for long stretches of code without a call.
 //!
-//! A call is one inference, which covers the work of its clause until the next call. If that work is more than a few
-//! instructions, the clause contains an [`Instruction::Charge`] for the rest.
+//! A call is one inference, which covers the work of its clause until the next call. If that work exceeds [`FREE`], the
+//! clause contains an [`Instruction::Charge`] for it.
 
 use super::Emitter;
 use crate::compiler::goals::Goal;
@@ -12,8 +12,8 @@ use crate::term::{Tag, Term};
 const FREE: usize = 32;
 
 impl Emitter<'_> {
-    /// Charges a goal with large terms before it runs. Many instructions since the last call or charge are charged,
-    /// too.
+    /// Writes a charge before a goal with large terms, and after more than [`FREE`] instructions without a call or
+    /// charge.
     pub(super) fn charge(&mut self, goal: &Goal) {
         let size = match goal {
             Goal::Unify(a, b) | Goal::CompareTerms(_, a, b) | Goal::CompareNumbers(_, a, b) | Goal::Is(a, b) => {
@@ -29,7 +29,7 @@ impl Emitter<'_> {
         self.charge_large(size + if ran > FREE { ran } else { 0 });
     }
 
-    /// Charges work of this size, unless it is covered by an inference.
+    /// Writes a charge for work of this size, unless an inference covers it.
     pub(super) fn charge_large(&mut self, size: usize) {
         if size > FREE {
             self.code.push(Instruction::Charge { cells: u32::try_from(size).unwrap_or(u32::MAX) });
@@ -37,7 +37,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The number of subterms of these terms.
+    /// The number of subterms of these terms, plus the words of their boxed numbers and strings.
     pub(super) fn size_of(&self, terms: &[Term]) -> usize {
         let mut size = 0;
         let mut pending = terms.to_vec();

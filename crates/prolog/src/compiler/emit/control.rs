@@ -7,7 +7,7 @@ use crate::symbols::Atom;
 use crate::term::{Functor, Tag, Term};
 
 impl Emitter<'_> {
-    /// Initialises slots for variables whose first occurrence is in the construct and that also occur after it.
+    /// Initialises the slots of variables whose first occurrence is in the construct and that also occur after it.
     fn initialize(&mut self, construct: &Goal) -> Written {
         let mut inside = vec![0usize; self.analysis.variables.len()];
         let mut pending: Vec<Term> = Vec::new();
@@ -63,7 +63,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// An if-then-else whose condition needs no choice point: each failing test jumps to the else branch.
+    /// Writes an if-then-else whose condition is a simple test: it needs no choice point, and failure jumps to the else
+    /// branch.
     pub(super) fn simple_if(
         &mut self,
         whole: &Goal,
@@ -217,8 +218,8 @@ impl Emitter<'_> {
         self.assign(register, result)
     }
 
-    /// Emits a check of the result of `findall/3` before the goal runs, unless the result is a fresh variable or a
-    /// list.
+    /// Writes a check, before the goal of `findall/3` or a similar aggregation, that the result argument can be a list.
+    /// A new variable or a list needs no check.
     pub(super) fn check_result_list(&mut self, result: Term) -> Written {
         let term = self.store.deref(result);
         if term.is_variable() && !self.state.seen[self.analysis.ids[&term.address()]] || term.has_tag(Tag::Lis) {
@@ -226,7 +227,7 @@ impl Emitter<'_> {
         }
         let check: Atom = self.scope.symbols().intern("$check_result_list");
         let Some(builtin) = self.scope.builtin(Functor::new(check, 1)) else { return Ok(()) };
-        // These occurrences are counted for the result, so the check must not count them as written.
+        // The check counts the variables of the result as written, but they are written again after the goal.
         let mut pending = vec![term];
         while let Some(part) = pending.pop() {
             let part = self.store.deref(part);

@@ -10,7 +10,7 @@ impl Emitter<'_> {
     /// Loads the argument registers of a call.
     ///
     /// Variables may live in registers that are the targets of other arguments. An argument is loaded as soon as no
-    /// pending argument needs the value in its register. A cycle is broken by moving one value to a temporary.
+    /// other pending argument needs the value in its target. A cycle is broken by moving one value to a temporary.
     pub(super) fn call_arguments(&mut self, arguments: &[Term]) -> Written {
         let mut pending: Vec<(u8, Term, Vec<u8>)> = Vec::new();
         for (position, &argument) in arguments.iter().enumerate() {
@@ -73,7 +73,7 @@ impl Emitter<'_> {
         found
     }
 
-    /// Emits an inline call of a deterministic builtin.
+    /// Writes an inline call of a deterministic builtin.
     pub(super) fn builtin(&mut self, builtin: u16, arguments: &[Term]) -> Written {
         let base = self.state.registers.take_block(arguments.len()).ok_or(CompileError::TooLarge)?;
         for (offset, &argument) in arguments.iter().enumerate() {
@@ -90,7 +90,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Emits the enumeration of the rows of a host relation.
+    /// Writes the enumeration of the matching rows of a host relation.
     pub(super) fn rows(&mut self, relation: u16, arguments: &[Term]) -> Written {
         let (mut call, new) = self.row_call(relation, arguments)?;
         let live = self.state.registers.live();
@@ -115,7 +115,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Tests that a host relation has no matching row. Unbound variables match anything and remain unbound.
+    /// Writes a test that a host relation has no matching row. Variables that are new in the goal match anything and
+    /// remain unbound.
     pub(super) fn no_rows(&mut self, relation: u16, arguments: &[Term]) -> Written {
         let (call, new) = self.row_call(relation, arguments)?;
         new.into_iter().for_each(|(_, id)| self.used(id));
@@ -124,7 +125,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The known arguments of a goal on a host relation, and the variables that are new in it, by column.
+    /// A goal on a host relation with its known arguments; and the variables that are new in it, with their columns.
     fn row_call(&mut self, relation: u16, arguments: &[Term]) -> Written<(RowCall, Vec<(u8, VariableId)>)> {
         let mut call = RowCall { relation, ..RowCall::default() };
         let mut new = Vec::new();
@@ -160,7 +161,7 @@ impl Emitter<'_> {
         if !a.is_variable() && !b.is_variable() {
             return self.unify_known(a, b);
         }
-        // Prefer the side that is a new variable, which is simply assigned; a known variable is decomposed.
+        // A new variable is simply assigned, so it is preferred to a known variable, whose value must be unified.
         let prefer_b = a.is_variable() && b.is_variable() && !self.is_new(a) && self.is_new(b);
         let (variable, other) = if prefer_b || !a.is_variable() { (b, a) } else { (a, b) };
         if self.is_new(variable) {
@@ -183,8 +184,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The register in which the call at the end of the chunk expects a variable that is new here; `None` for any other
-    /// term.
+    /// The register in which the call at the end of the chunk expects `term`, if it is a new variable that lives in a
+    /// register; otherwise `None`.
     pub(in crate::compiler) fn preferred_register(&self, term: Term) -> Option<u8> {
         let term = self.store.deref(term);
         self.is_new(term)
@@ -221,7 +222,7 @@ impl Emitter<'_> {
         false
     }
 
-    /// Unifies two terms that are not variables: builds one term and unifies it with the other.
+    /// Unifies two terms that are not variables: builds `a` in a register and unifies it with `b`.
     fn unify_known(&mut self, a: Term, b: Term) -> Written {
         let register = self.take_register(None)?;
         self.put(register, a)?;

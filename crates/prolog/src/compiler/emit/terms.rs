@@ -8,7 +8,7 @@ use crate::term::{Functor, Tag, Term};
 #[derive(Clone, Copy)]
 pub(in crate::compiler) struct Operand {
     pub(in crate::compiler) register: u8,
-    /// Whether the register was allocated for this operand only.
+    /// Whether the register is no longer needed once the operand has been read.
     pub(super) temporary: bool,
 }
 
@@ -19,7 +19,7 @@ impl Operand {
     }
 }
 
-/// The part of a compound that is still to be written.
+/// A part of a compound that is still to be written: a subterm, or the return from a subterm to the compound around it.
 enum Part {
     Term(Term, Position),
     Return,
@@ -153,7 +153,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Unifies a register with a term that is not a variable.
+    /// Unifies a register with a term that is not a variable. If `release` is set, frees the register.
     pub(super) fn get(&mut self, register: u8, term: Term, release: bool) -> Written {
         match term.tag() {
             Tag::Lis => self.code.push(Instruction::GetList { x: register }),
@@ -175,7 +175,8 @@ impl Emitter<'_> {
 
     // ---- parts -----------------------------------------------------------------------------
 
-    /// Writes the parts of a compound, depth first.
+    /// Writes the instructions for the parts of a compound, depth first. Fuses them with the instruction for the
+    /// compound itself if possible.
     pub(super) fn parts_of(&mut self, term: Term) -> Written {
         let start = self.code.len();
         self.write_parts(term)?;
@@ -187,7 +188,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Replaces the instructions for a list of two registers, written from `start` on, by a single one.
+    /// Replaces the instructions of a list whose head and tail are in registers by a single one, if there is one. The
+    /// parts are written from `start` on.
     pub(super) fn fuse_list(&mut self, start: usize) {
         let variable = |instruction: &Instruction| match *instruction {
             Instruction::UnifyVariableX { x } => Some(x),
@@ -217,7 +219,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Replaces the instructions for a structure of two registers, written from `start` on, by a single one.
+    /// Replaces the instructions that build a structure of two registers by a single one. The parts are written from
+    /// `start` on.
     pub(super) fn fuse_pair(&mut self, start: usize) {
         let &[Instruction::UnifyValueX { x: first }, Instruction::UnifyValueX { x: second }] = &self.code[start..]
         else {
@@ -363,7 +366,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A register with `term`; for a variable that lives in a register, that register.
+    /// A register with `term`: the register of a variable that lives in one, otherwise a new register.
     pub(in crate::compiler) fn operand(&mut self, term: Term) -> Written<Operand> {
         let term = self.store.deref(term);
         if term.is_variable() {
@@ -371,7 +374,7 @@ impl Emitter<'_> {
             if self.state.seen[id] && !self.is_permanent(id) {
                 let register = self.register_of(id)?;
                 self.remaining[id] -= 1;
-                // The register is freed after the next instruction, which reads it.
+                // After its last occurrence, the variable's register is freed together with the operand.
                 let temporary = self.remaining[id] == 0;
                 if temporary {
                     self.state.location[id] = None;
@@ -385,7 +388,7 @@ impl Emitter<'_> {
         Ok(Operand { register, temporary: !lives_on })
     }
 
-    /// Frees the operand's register once the instruction that reads it is written.
+    /// Frees the operand's register if it is temporary.
     pub(in crate::compiler) fn release(&mut self, operand: Operand) {
         if operand.temporary {
             self.state.registers.free(operand.register);
