@@ -10,8 +10,9 @@
 //! 3. **failed requests while copies move**: an open loop of 10^5 requests over three nodes in one process, while the
 //!    copy moves from node to node and route updates lag behind. The goal is 0.
 //!
-//! `-- --requests N` and `-- --rate N` change the third measurement, `-- --seconds N` the runs of the first; `-- moves`
-//! or `-- processor` selects one of them. Everything runs on loopback, and every started process is stopped.
+//! `-- --requests N` and `-- --rate N` change the third measurement, `-- --seconds N` the runs of the first.
+//! `-- processor` selects the first two measurements, `-- moves` the third. Everything runs on loopback, and every
+//! started process is stopped.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
 
@@ -62,7 +63,7 @@ fn main() {
         seconds: value("--seconds", 5),
         only: arguments.iter().find(|argument| ["moves", "processor"].contains(&argument.as_str())).cloned(),
     };
-    // Cargo's test runner also lists benches.
+    // A test runner asks for the list of tests, which is empty.
     if arguments.iter().any(|argument| argument == "--list") {
         return;
     }

@@ -1,8 +1,8 @@
 //! Applications as their owners describe and sign them.
 //!
-//! An owner writes an [`ApplicationFile`]. [`sign`] turns it into a document: the file with its policy as one text, the
-//! owner's certificate, and a signature. [`open`] verifies the certificate and the signature before it reads anything
-//! else, and returns what a node needs.
+//! An owner writes an [`ApplicationFile`]. [`sign`] turns it into a document of three parts: the file and its policy as
+//! JSON, the application's certificate, and a signature. [`open`] verifies the certificate and the signature before it
+//! parses the JSON, and returns what a node needs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use crate::fault::Fault;
 use crate::identity::{Certified, Identity, Subject, application_id, check_host, check_prefix};
 use crate::seams::Run;
 
-/// The maximum size of a document. It travels in one frame between nodes.
+/// The maximum size of a document, in bytes. Nodes send a document in one frame.
 pub const DOCUMENT_BYTES_MAX: usize = 384 << 10;
 
-/// The first bytes of a document; the number is its format.
+/// The first bytes of a document, with the version of its format.
 pub const MAGIC: &[u8] = b"mario-application/1\n";
 
 /// An application as its owner writes it, in TOML.
@@ -47,16 +47,16 @@ pub struct ApplicationFile {
     pub max_rate: f64,
     /// The latency that a client request tolerates, in milliseconds.
     pub max_latency: f64,
-    /// The file with the policy of its agents.
+    /// The file with the policy of its agents, relative to the directory of this file.
     pub policy: String,
-    /// For how many evaluations an agent remembers an inhibition.
+    /// For how many evaluations an agent remembers an inhibition; 0, the default, for no memory.
     #[serde(default)]
     pub memory: u32,
     /// The maximum number of replications by an instance and all its descendants together; unlimited if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replications_max: Option<u32>,
-    /// Whether two copies of an instance must never run at once. The application then accepts a gap when an instance
-    /// migrates.
+    /// Whether two copies of an instance must never run at once. When an instance migrates, its old copy then stops
+    /// before the new one starts.
     #[serde(default)]
     pub exclusive: bool,
     /// Host names under which clients reach it; its certificate must list them.
@@ -132,16 +132,16 @@ pub struct RunFile {
     /// How long a copy may take to become healthy, in milliseconds.
     #[serde(default = "default_start_ms")]
     pub start_timeout_ms: u64,
-    /// How long a copy may take to finish its open requests, in milliseconds.
+    /// How long a copy may take to finish its open requests before it is stopped, in milliseconds.
     #[serde(default = "default_drain_ms")]
     pub drain_timeout_ms: u64,
-    /// The maximum memory of a copy, in bytes.
+    /// The maximum memory of a copy, in bytes; unlimited if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes_max: Option<u64>,
-    /// The maximum processor time of a copy, in thousandths of one core.
+    /// The maximum processor time of a copy, in thousandths of one core; unlimited if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_millis_max: Option<u64>,
-    /// Environment variables of every copy. `PORT` and those that begin with `MARIO_` are set by the node.
+    /// Environment variables of every copy. `PORT` and names that begin with `MARIO_` are rejected: the node sets them.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
     /// Environment variables whose values each node takes from its own store, by name: secrets, for example.
@@ -172,16 +172,17 @@ struct Signed {
     policy: PolicyText,
 }
 
-/// A document whose signature was verified.
+/// The content of a document that was verified: by [`open`], or before this node stored it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Opened {
     /// The descriptor that the rules use. It includes the document.
     pub descriptor: Arc<Descriptor>,
     /// How copies are run.
     pub run: Arc<Run>,
-    /// A checksum of how copies are run and configured. A running copy with another checksum must be restarted.
+    /// A checksum of the `run` table of the file. [`Task::shape`](crate::seams::Task::shape) combines it with the
+    /// flavour.
     pub shape: u32,
-    /// The names under which clients reach it, with the certificate that proves them.
+    /// The host names and path prefixes under which clients reach it, with the certificate that lists them.
     pub names: Arc<Names>,
     /// Environment variables of every copy.
     pub environment: BTreeMap<String, String>,
@@ -205,12 +206,13 @@ pub fn sign(file: &ApplicationFile, policy: &PolicyText, identity: &Identity) ->
     Ok(document)
 }
 
-/// Verifies a document of this colony at the current time.
+/// As [`open`], with the authority of `identity` and the current time.
 pub fn open_now(document: &[u8], identity: &Identity) -> Result<Opened, Fault> {
     open(document, identity.authority(), UnixTime::now())
 }
 
-/// Verifies the signature of a document and its claims, and returns its content.
+/// Verifies a document, and returns its content. Its certificate must be that of the application, be valid at time
+/// `at`, match the signature, and list the application's host names and path prefixes.
 pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Result<Opened, Fault> {
     let wrong = |cause: &str| Fault::new("cannot use the description of the application").caused_by(cause.to_owned());
     if document.len() > DOCUMENT_BYTES_MAX {
@@ -248,7 +250,8 @@ pub(crate) fn reopen(document: &[u8]) -> Result<Opened, Fault> {
     opened(serde_json::from_slice(text).map_err(|error| wrong().caused_by(error))?, document, certificate)
 }
 
-/// Splits a document into its three parts, each preceded by its length; `None` if anything follows them.
+/// Splits the rest of a document after [`MAGIC`] into its three parts, each preceded by its length. Returns `None` if
+/// it is truncated, or anything follows the parts.
 fn parts(mut rest: &[u8]) -> Option<[&[u8]; 3]> {
     let mut parts = [&[][..]; 3];
     for part in &mut parts {
@@ -258,8 +261,8 @@ fn parts(mut rest: &[u8]) -> Option<[&[u8]; 3]> {
     rest.is_empty().then_some(parts)
 }
 
-/// Verifies the names that a neighbour announces for an application: the application's certificate must be valid now
-/// and list them.
+/// Verifies the names that a neighbour announces for an application: their certificate must be valid at time `at`,
+/// belong to the application, and list them.
 pub(crate) fn check_names(
     application: &ApplicationId,
     names: &Names,

@@ -1,6 +1,6 @@
 //! The configuration of a node: `node.toml`.
 //!
-//! [`NodeConfig::read`] parses the text and reports all its errors with their positions. Before a node starts,
+//! [`NodeConfig::read`] parses the text, and reports all invalid values with their positions. Before a node starts,
 //! [`check`](check::check) verifies that the machine has what the text names.
 
 mod check;
@@ -35,7 +35,7 @@ pub const CERTIFICATES_MAX: usize = 256;
 /// The maximum number of neighbours.
 pub const NEIGHBOURS_MAX: usize = 256;
 
-/// The minimum size of the trace of a node, unless it is disabled.
+/// The minimum of [`TraceFile::bytes_max`], except for 0, which disables the trace.
 const TRACE_BYTES_LEAST: u64 = 64 << 10;
 
 /// The configuration file of a node.

@@ -6,7 +6,7 @@
 //! | `evaluations` | evaluations of agents, and of the owner's policy for evictions and shrinks |
 //! | `copies` | starts, watches and stops copies of applications |
 //! | `dormant` | sleeping instances, which client requests wake |
-//! | `documents` | verifies descriptions of applications |
+//! | `documents` | verifies and caches descriptions of applications |
 //! | `board`, `routing`, `names` | the routes of client requests |
 //! | `answers` | answers to operators |
 //! | `shadows` | shadow policies, evaluated in parallel with the policies in use |
@@ -61,10 +61,10 @@ use dormant::Sleepers;
 use names::NameBook;
 use shadows::Shadows;
 
-/// The capacity of the core's queue. When it is full, senders wait.
+/// The capacity of the core's queue, in events.
 const INBOX: usize = 1_024;
 
-/// How long open requests may take at shutdown.
+/// How long open client requests may take to finish at shutdown.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 
 /// An event for the core.
@@ -75,8 +75,8 @@ pub(crate) enum Event {
     Input(Input),
     /// An operator's request.
     Ask(Ask),
-    /// Returns the knowledge on which an instance's agent based its last decision, to explain that decision to an
-    /// operator.
+    /// Asks for the knowledge on which an instance's agent based its last decision, to explain that decision to an
+    /// operator. The reply is `None` if the agent has not decided on this node.
     Explain(InstanceId, oneshot::Sender<Option<Arc<Knowledge>>>),
     /// The daemon shuts down.
     Stop,
@@ -106,7 +106,8 @@ pub struct Addresses {
     pub operators: SocketAddr,
 }
 
-/// Runs a node until `stop` completes. `ready` is called with its addresses.
+/// Runs a node until `stop` completes. `ready` is called with its addresses once the node listens on them. Workloads
+/// keep running after the node has stopped.
 pub async fn run(
     config: NodeConfig,
     checked: Checked,
@@ -193,7 +194,7 @@ fn publish_started(events: &Events, config: &NodeConfig, node: &Node, journal: &
     events.publish(NodeEvent::Started { node, journal: journal_id, records: crate::journal::Journal::count(journal) });
 }
 
-/// Loads the shadow policies that a previous daemon left, and reports those that cannot be used.
+/// Loads the stored shadow policies, and publishes an event for each that cannot be used.
 fn shadows(config: &NodeConfig, engine: &Engine, events: &Events) -> Shadows {
     let (shadows, faults) = Shadows::open(&config.data, engine);
     for fault in faults {
@@ -231,7 +232,8 @@ fn start_node(
     Ok((node, journal, effects))
 }
 
-/// Opens the recorder of the node's part of the trace, and adds the journal records that the trace lacks.
+/// Opens the recorder of the node's part of the trace, and adds the journal records that the trace lacks. If the
+/// journal no longer has all of them, the trace has a gap.
 fn recorder(config: &NodeConfig, checked: &Checked, node: &Node, journal: &DiskJournal) -> Result<Recorder, Fault> {
     let header = PartHeader {
         mario_trace_part: PART_VERSION,
@@ -251,7 +253,7 @@ fn recorder(config: &NodeConfig, checked: &Checked, node: &Node, journal: &DiskJ
     let count = crate::journal::Journal::count(journal);
     let missing = match last {
         Some(last) => journal.records_after(last)?,
-        // A new journal: nothing has happened yet.
+        // The trace has no record: it lacks nothing only if the journal is empty, too.
         None => (count == 0).then(Vec::new),
     };
     if let Some(missing) = missing {
@@ -279,14 +281,14 @@ pub fn stop_signal() -> std::io::Result<impl Future<Output = ()> + Send> {
     })
 }
 
-/// The directory of the drivers. It is absolute, because processes of workloads run in other directories.
+/// Creates the directory of the drivers. Returns its absolute path, because workloads run in other directories.
 fn workload_directory(config: &NodeConfig) -> Result<PathBuf, Fault> {
     let directory = config.data.join("workloads");
     let made = std::path::absolute(&directory).and_then(|path| std::fs::create_dir_all(&path).map(|()| path));
     made.map_err(|error| Fault::new(format!("cannot make the directory {}", directory.display())).caused_by(error))
 }
 
-/// The drivers that a node has.
+/// Returns the configured drivers by name. All names share one [`ProcessDriver`].
 fn drivers(config: &NodeConfig, context: DriverContext, equipment: Equipment) -> BTreeMap<String, Arc<dyn Driver>> {
     let cgroups = Cgroups::detect(&format!("{:032x}", context.journal.0));
     let ports = Ports::new(config.workloads.ports_min..=config.workloads.ports_max, crate::random::number());

@@ -31,13 +31,13 @@ impl Fault {
         self
     }
 
-    /// Returns the hint, or else the hint of the cause; `None` if neither has one.
+    /// Returns the hint, or else the first hint in the chain of causes; `None` if there is none.
     pub fn help(&self) -> Option<&str> {
         let of_cause = || self.cause.as_deref()?.downcast_ref::<Fault>()?.help();
         self.hint.as_deref().or_else(of_cause)
     }
 
-    /// The error with its causes in one line, for a log or an answer.
+    /// Returns the error, its causes and its hint in one line, for a log or an answer.
     pub fn line(&self) -> String {
         let mut line = self.attempted.clone();
         let mut cause = self.source();

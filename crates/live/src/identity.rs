@@ -1,8 +1,9 @@
 //! Identities: the authority of a colony, and the certificates of nodes, operators and applications.
 //!
-//! Names have the form of SPIFFE ids: `spiffe://COLONY/node/ID`, `spiffe://COLONY/operator/NAME`,
-//! `spiffe://COLONY/application/ID`. Further permissions are in additional names of the certificate:
-//! `urn:mario:role:ROLE` for an operator, `urn:mario:prefix:/PATH` and DNS names for an application.
+//! Names are SPIFFE ids: `spiffe://COLONY` for the authority, `spiffe://COLONY/node/ID`,
+//! `spiffe://COLONY/operator/NAME`, and `spiffe://COLONY/application/ID`. Further permissions are in additional names
+//! of the certificate: `urn:mario:role:ROLE` for an operator, `urn:mario:prefix:/PATH` and DNS names for an
+//! application.
 
 mod authority;
 mod tls;
@@ -78,14 +79,15 @@ pub struct Certified {
     pub subject: Subject,
     /// The roles of an operator.
     pub roles: Vec<Role>,
-    /// Host names that an application may use, or under which a node's own interface is reached.
+    /// Host names that an application may use, or under which operators reach a node. A node's certificate may also
+    /// list IP addresses, which [`Certified::read`] leaves out.
     pub hosts: Vec<String>,
     /// Path prefixes that an application may use.
     pub prefixes: Vec<String>,
 }
 
 impl Certified {
-    /// Reads the content of a certificate.
+    /// Reads the content of a certificate. Unknown roles are ignored.
     pub fn read(certificate: &CertificateDer<'_>) -> Result<Certified, Fault> {
         let attempted = "cannot read a certificate";
         let parsed = EndEntityCert::try_from(certificate).map_err(|error| Fault::new(attempted).caused_by(error))?;
@@ -146,7 +148,7 @@ fn parse_subject(rest: &str) -> Option<(String, Subject)> {
     Some((colony.to_owned(), subject))
 }
 
-/// Checks a name that must fit into a certificate, an address and a file name.
+/// Checks a name, which must be usable in a URI and as a file name, and returns it. `what` is its subject in the error.
 pub fn check_name<'a>(what: &str, name: &'a str) -> Result<&'a str, Fault> {
     let is_known = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
     let is_name = !name.is_empty()
@@ -162,7 +164,7 @@ pub fn check_name<'a>(what: &str, name: &'a str) -> Result<&'a str, Fault> {
 
 fn id(what: &str, text: &str) -> Result<Id, Fault> {
     check_name(what, text)?;
-    // Ids are unambiguous as text: digits alone are a number.
+    // Text in the canonical form of an integer is a number: `7` is a number, and `07` is a name.
     match text.parse::<i64>() {
         Ok(number) if number.to_string() == text => Ok(Id::number(number)),
         _ => Id::name(text).map_err(|error| Fault::new(format!("{what} cannot be called {text:?}")).caused_by(error)),

@@ -1,9 +1,9 @@
-//! The write-ahead journal of a node on disk: the [`mario_colony::Ledger`] of its records survives every crash.
+//! The write-ahead journal of a node on disk. After a crash, the [`mario_colony::Ledger`] of its records is restored.
 //!
 //! Records are stored by number, each with a checksum, in a [redb] file. [`Journal::append`] returns when they are on
-//! disk. From time to time [`Journal::shorten`] compacts the journal: it stores the ledger, and removes the records
-//! that the ledger covers. Each append and each compaction is one transaction, so that a crash leaves either the old or
-//! the new state.
+//! disk. From time to time [`Journal::shorten`] compacts the journal: it stores the ledger, and removes most of the
+//! records that the ledger covers. Each append and each compaction is one transaction, so that a crash leaves either
+//! the old or the new state.
 
 use std::error::Error;
 use std::fs;
@@ -18,17 +18,18 @@ use crate::fault::Fault;
 
 /// The durable storage of a node's records.
 pub trait Journal: Send {
-    /// Appends records in order. When the call returns, they are on disk. After an error, either none or all of them
-    /// are on disk, and the caller must pass the same records again.
+    /// Appends records in order. After success, they are on disk. After an error, either none or all of them are on
+    /// disk, and the caller must append the same records again before any others.
     fn append(&mut self, records: &[Record]) -> Result<(), Fault>;
 
-    /// How many records were ever appended.
+    /// How many records were ever appended, including those that were removed.
     fn count(&self) -> u64;
 
     /// How many records follow the last stored ledger.
     fn grown(&self) -> u64;
 
-    /// Stores the ledger of all records, and removes all but the newest of them. After an error nothing has changed.
+    /// Stores the ledger of all records, and removes all but the newest of them. Does nothing if the ledger does not
+    /// cover exactly the appended records.
     fn shorten(&mut self, ledger: &Ledger) -> Result<(), Fault>;
 }
 
@@ -43,13 +44,13 @@ const KEPT_RECORDS: u64 = 1_024;
 /// The version of the table layout. A file with a higher number was written by a newer version of mario.
 const LAYOUT: u64 = 2;
 
-/// The size of the page cache. It is small because the journal is read only once.
+/// The size of the page cache. It is small because the journal is read only at start.
 const CACHE_BYTES: usize = 1 << 20;
 
-/// A journal in a redb file, which also locks out a second daemon.
+/// A journal in a redb file. The open file is locked against a second daemon.
 pub struct DiskJournal {
     path: PathBuf,
-    /// The open file; `None` after a failed write, until the next write.
+    /// The open file; `None` after a failed write, until a write succeeds.
     database: Option<Database>,
     count: u64,
     /// How many records the stored ledger covers.
@@ -111,7 +112,7 @@ impl Journal for DiskJournal {
     }
 
     fn shorten(&mut self, ledger: &Ledger) -> Result<(), Fault> {
-        // Ignores a ledger that covers records that are not on disk.
+        // Ignores a ledger that does not cover exactly the records on disk.
         if ledger.sequence() != self.count {
             return Ok(());
         }
@@ -181,7 +182,7 @@ fn write(database: &Database, count: u64, records: &[Record]) -> Result<(), AnyE
     Ok(())
 }
 
-/// Stores a ledger in place of the records that it covers, except for the newest of them.
+/// Stores a ledger, and removes the records that it covers, except for the newest `kept_records`.
 fn shorten(database: &Database, ledger: &Ledger, kept_records: u64) -> Result<(), AnyError> {
     let count = ledger.sequence();
     let transaction = database.begin_write()?;
@@ -209,7 +210,7 @@ struct Content {
     shortened: u64,
 }
 
-/// Reads the content of the file: the newest ledger, and the records after it.
+/// Reads the stored ledger, and applies the records after it. Fails if the file is damaged or belongs to another node.
 fn read(database: &Database, node: &NodeId) -> Result<Content, Fault> {
     let failed = |error: AnyError| Fault::new("cannot read its journal").caused_by(error);
     let transaction = database.begin_read().map_err(|error| failed(error.into()))?;
@@ -226,7 +227,7 @@ fn read(database: &Database, node: &NodeId) -> Result<Content, Fault> {
     let mut ledger = read_ledger(&transaction)?.unwrap_or_default();
     let shortened = ledger.sequence();
     check_owner(&ledger, node)?;
-    // Some records before the ledger are kept for the trace.
+    // Some records that the ledger covers are kept for the trace.
     let first = table.first().map_err(|error| failed(error.into()))?.map_or(shortened, |(first, _)| first.value());
     let mut count = first.min(shortened);
     for entry in table.iter().map_err(|error| failed(error.into()))? {
@@ -250,7 +251,7 @@ fn read(database: &Database, node: &NodeId) -> Result<Content, Fault> {
     Ok(Content { ledger, shortened })
 }
 
-/// Checks that a journal belongs to the node.
+/// Checks that a journal is empty or belongs to the node.
 fn check_owner(ledger: &Ledger, node: &NodeId) -> Result<(), Fault> {
     match ledger.node() {
         Some(whose) if whose != node => {

@@ -10,14 +10,13 @@
 //! | [`journal`] | the records of a node on disk |
 //! | `recorder` | the node's part of the trace of its colony |
 //! | `links` | connections with mutual TLS to each neighbour, for messages and for client requests |
-//! | [`daemon`] | the node's loop, its copies, its routes |
+//! | [`daemon`] | the node's event loop, its copies and its routes |
 //! | [`operators`] | the operators' interface, and a client for it |
 //! | [`traffic`] | the data plane: client requests, hop by hop |
-//! | [`workloads`] | the drivers: copies of applications as processes |
+//! | [`workloads`] | the driver that runs copies of applications as processes |
 //! | [`seams`] | the interfaces between the daemon, the data plane and the drivers of workloads |
 //!
-//! All external input is checked before it is used, and errors say where and why. For example, the configuration of a
-//! node:
+//! External input is checked before it is used. For example, errors in the configuration of a node have positions:
 //!
 //! ```
 //! use std::path::Path;
@@ -51,8 +50,9 @@
 //!
 //! `mario node` calls [`daemon::run`] with such a configuration; the crate `testbed` runs many nodes on one machine.
 //!
-//! **Invariant:** this crate takes no management decision: it feeds inputs to [`mario_colony::Node`], and performs its
-//! effects.
+//! **Invariant:** agents and managers decide in [`mario_colony::Node`]; this crate feeds it inputs, and performs its
+//! effects. There are two exceptions: this crate inhibits instances whose signed description it cannot verify or run,
+//! and chooses the targets of the instances of a draining node.
 //!
 //! **Invariant:** no effect of a node is performed before all preceding journal records are on disk.
 

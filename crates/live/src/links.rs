@@ -3,11 +3,11 @@
 //!
 //! | connection | who connects | what it carries |
 //! |---|---|---|
-//! | control | the neighbour with the smaller id | frames of `mario-wire`, both ways |
+//! | control | the node with the smaller id | frames of `mario-wire`, both ways |
 //! | data | both, one connection each | HTTP/2 requests of the node that connected |
 //!
-//! A node connects only to configured neighbours, and only if their certificates prove their identity. A link is up
-//! while its control connection is. Pings serve as heartbeats: the link goes down when nothing was received for
+//! A node has links only to configured neighbours, whose certificates must prove their identity. A link is up while its
+//! control connection is. Pings serve as heartbeats: the link goes down when nothing was received for more than
 //! `silence_ms` (in `node.toml`), three seconds by default.
 //!
 //! **Invariant:** input from neighbours is bounded: frames in size and rate, unidentified connections in number and
@@ -35,13 +35,14 @@ use crate::fault::Fault;
 use crate::identity::Identity;
 use crate::seams::{DataLink, Forward};
 
-/// The capacity of a link's send queue. When it is full, frames are dropped, as if the network had lost them.
+/// The capacity of a link's send queue, in frames. When it is full, frames are dropped, as if the network had lost
+/// them.
 const OUTBOX_FRAMES: usize = 512;
 
-/// The maximum number of connections without an identity yet.
+/// The maximum number of accepted connections whose peers are not identified yet.
 const STRANGERS_MAX: usize = 64;
 
-/// The handshake timeout.
+/// The timeout of the TLS handshake, and of connecting before it.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An event of links.
@@ -53,7 +54,7 @@ pub(crate) enum LinkEvent {
     Down { neighbour: NodeId, session: u64 },
     /// A message arrived over a control connection.
     Received { neighbour: NodeId, session: u64, envelope: Box<Envelope> },
-    /// A data connection was established or ended, or the delay of a link has changed.
+    /// A data connection was established or ended, or the latency of a link in quanta has changed.
     Changed,
 }
 
@@ -82,7 +83,7 @@ struct Link {
     session: Option<Session>,
     data: Option<DataLink>,
     round_trip_us: Option<f64>,
-    /// The one-way latency that was last reported, in quanta: half the smoothed round-trip time.
+    /// The one-way latency in quanta: half the smoothed round-trip time, rounded with a hysteresis.
     quanta: u32,
     counts: LinkCounts,
     /// Wakes the tasks that wait to reconnect to the neighbour: one for messages, one for client requests.
@@ -104,11 +105,11 @@ struct Session {
 /// Counters of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct LinkCounts {
-    /// Frames sent.
+    /// Frames queued for sending, without pings and pongs.
     pub sent: u64,
-    /// Frames received.
+    /// Messages received, including pings and pongs.
     pub received: u64,
-    /// Frames that were not sent because the link was down or its queue was full.
+    /// Messages that were not sent, because the link was down, its queue was full, or they could not be encoded.
     pub dropped: u64,
     /// How often the link came up.
     pub sessions: u64,
@@ -123,7 +124,7 @@ pub struct LinkStatus {
     pub address: String,
     /// Whether the control connection is up.
     pub is_up: bool,
-    /// Whether the data connection is up.
+    /// Whether the data connection to the neighbour is up.
     pub has_data: bool,
     /// The smoothed round-trip time, in milliseconds; `None` before the first measurement.
     pub round_trip_ms: Option<f64>,
@@ -155,7 +156,7 @@ impl Links {
         Links { shared: Arc::new(shared) }
     }
 
-    /// Accepts and opens connections until `tasks` is dropped.
+    /// Spawns the tasks that accept and open connections, until `tasks` is dropped.
     pub(crate) fn run(
         &self,
         listener: TcpListener,
@@ -193,7 +194,7 @@ impl Links {
         }
     }
 
-    /// Ends a session whose neighbour violated the protocol, or which another session replaced.
+    /// Ends a session, if it is still the current one of the neighbour.
     pub(crate) fn close(&self, neighbour: &NodeId, session: u64) {
         let mut table = self.table();
         if let Some(link) = table.get_mut(neighbour)
@@ -203,7 +204,7 @@ impl Links {
         }
     }
 
-    /// Whether this is the current session.
+    /// Whether this is the current session of the neighbour.
     pub(crate) fn is_current(&self, neighbour: &NodeId, session: u64) -> bool {
         let table = self.table();
         table.get(neighbour).and_then(|link| link.session.as_ref()).is_some_and(|known| known.number == session)
@@ -217,7 +218,7 @@ impl Links {
         Some((data, link.quanta))
     }
 
-    /// The latency that a link adds, in quanta.
+    /// The latency that a link adds, in quanta; 0 before the first measurement.
     pub(crate) fn quanta(&self, neighbour: &NodeId) -> u32 {
         self.table().get(neighbour).map_or(0, |link| link.quanta)
     }
@@ -255,8 +256,8 @@ impl Links {
         }
     }
 
-    /// Replaces the control connection by a new one. Returns its session, the receiver of its queue, and the replaced
-    /// session, if there was one.
+    /// Starts a session for a new control connection. Returns its number, the receiver of its send queue, and the
+    /// number of the session that it replaces, if there was one.
     fn begin_session(&self, neighbour: &NodeId) -> (u64, mpsc::Receiver<Vec<u8>>, Option<u64>) {
         let number = self.shared.next_session.fetch_add(1, Ordering::Relaxed);
         let (outbox, frames) = mpsc::channel(OUTBOX_FRAMES);
@@ -275,7 +276,7 @@ impl Links {
         let smoothed = link.round_trip_us.map_or(new, |old| old + (new - old) / 8.0);
         link.round_trip_us = Some(smoothed);
         let quanta = smoothed / 2.0 / self.shared.quantum_us;
-        // A hysteresis of a little more than half a quantum, so that a delay between two quanta does not oscillate.
+        // The hysteresis of a little more than half a quantum prevents oscillation between two values.
         let has_changed = (quanta - f64::from(link.quanta)).abs() > 0.6;
         if has_changed {
             link.quanta = quanta.round().clamp(0.0, f64::from(u32::MAX)) as u32;

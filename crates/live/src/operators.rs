@@ -1,6 +1,6 @@
 //! The operators' interface: HTTPS with client certificates, JSON, and roles.
 //!
-//! `openapi.json` beside this crate describes it; a test compares it with [`ROUTES`].
+//! `openapi.json` in the directory of this crate describes it; a test compares it with [`ROUTES`].
 
 mod client;
 mod connection;
@@ -46,16 +46,17 @@ use explanation::Explanations;
 
 /// The maximum number of operators' connections.
 const CONNECTIONS_MAX: usize = 64;
-/// The timeout of the handshake, and of the arrival of a request.
+/// The timeout of the TLS handshake, of the head of a request, and of its body.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// How many bytes of a log are returned.
+/// The maximum size of the end of a log that is returned, in bytes.
 const LOG_BYTES_MAX: usize = 64 << 10;
 /// The header with the idempotency key of a deploy: a duplicate with the same key creates no second instance.
 pub const DEPLOY_KEY: &str = "mario-deploy-key";
 
-/// The routes: method, path with names in braces, and the required role.
+/// The routes: method, path with names in braces, and the required role; `None` if every certificate of the colony
+/// suffices.
 pub const ROUTES: [(Method, &str, Option<Role>); 23] = [
     (Method::GET, "/healthz", None),
     (Method::GET, "/metrics", None),
@@ -120,7 +121,7 @@ impl OperatorApi {
     }
 }
 
-/// Listens for operators.
+/// Spawns a task that serves operators. Connections beyond [`CONNECTIONS_MAX`] are closed at once.
 pub(crate) fn spawn(
     api: OperatorApi,
     identity: &Identity,
@@ -183,7 +184,8 @@ async fn converse(
     let _ = connection.await;
 }
 
-/// Returns the route of a request: its index in [`ROUTES`], and the values of the names in braces.
+/// Returns the route of a request: its index in [`ROUTES`], and the values of the names in braces. The error is 405 if
+/// the path has only routes with other methods, and 404 if it has none.
 fn route<'a>(method: &Method, path: &'a str) -> Result<(usize, Vec<&'a str>), StatusCode> {
     let mut is_known = false;
     for (index, (known, pattern, _)) in ROUTES.iter().enumerate() {
@@ -334,8 +336,8 @@ impl OperatorApi {
         }
     }
 
-    /// Streams server-sent events: the retained ones, or with `?since=N` those after number N, and then new ones as
-    /// they happen.
+    /// Streams server-sent events: the retained ones, or with `?since=N` only those after number N, and then new ones
+    /// as they happen. The stream ends if the reader is too slow.
     fn stream(&self, query: Option<&str>) -> Response<Body> {
         let since = query.and_then(|query| query.strip_prefix("since=")).and_then(|number| number.parse().ok());
         let (kept, mut news) = self.events.since(since.unwrap_or(0));

@@ -5,9 +5,9 @@
 //! records and reports ──► lines with the time of a hybrid logical clock ──► write(2) ──► only then messages leave
 //! ```
 //!
-//! So an event is in this node's trace before a neighbour can learn of it and record it, even if the daemon crashes in
-//! between. Records of the journal that the trace lacks after a crash are added at the next start. Secrets are never
-//! recorded: the trace contains only those data of an application on which policies and managers decide.
+//! So an event is in this node's trace before a neighbour can learn of it and record it, unless the write fails.
+//! Records of the journal that the trace lacks after a crash are added at the next start, if the journal still has
+//! them. The trace contains only those data of an application on which policies and managers decide, and so no secrets.
 //!
 //! A trace that cannot be written does not stop the node: lines are buffered in memory up to a bound, then dropped, and
 //! the trace records the gap.
@@ -37,7 +37,7 @@ use mario_trace::live::{PartHeader, PartLine, PartRecord, ReservedState};
 use clock::Clock;
 use parts::Parts;
 
-/// The maximum size of the buffer while the trace cannot be written.
+/// The maximum size of the buffer while the trace cannot be written, in bytes.
 const PENDING_BYTES_MAX: usize = 4 << 20;
 
 /// The retry interval of a failed write.
@@ -61,8 +61,8 @@ pub(crate) struct Recorder {
     failing: Option<(String, Instant)>,
 }
 
-/// Reservations, the copies of dropped ones that have not stopped, and transfers in preparation: they are not in the
-/// journal.
+/// The state that is not in the journal: reservations, the hardware of copies of dropped reservations that have not
+/// stopped, and transfers in preparation.
 #[derive(Default)]
 struct UnjournaledReservations {
     reserved: BTreeMap<TransferId, (ReservedState, Arc<Descriptor>)>,
@@ -80,9 +80,9 @@ pub(crate) enum Change {
 }
 
 impl Recorder {
-    /// Opens a recorder that continues the trace in a data directory. Its files have at most `bytes_max` bytes in
-    /// total; 0 disables the trace. Also returns the number of the last journal record in the trace, if any. Until
-    /// [`Recorder::catch_up`] is called, the trace counts as having a gap.
+    /// Opens a recorder that continues the trace in a data directory. Its files have about `bytes_max` bytes in total,
+    /// at most; 0 disables the trace. Also returns the number of the last journal record in the newest part; `None` if
+    /// that part has none of this journal. Until [`Recorder::catch_up`] is called, the trace counts as having a gap.
     pub(crate) fn open(data: &Path, header: PartHeader, bytes_max: u64) -> (Recorder, Option<u64>) {
         let mut recorder = Recorder {
             parts: None,
@@ -109,8 +109,8 @@ impl Recorder {
         (recorder, number)
     }
 
-    /// Adds records that are in the journal but, because of a crash, not in the trace. Their timestamps are before the
-    /// crash.
+    /// Adds records that are in the journal but, because of a crash, not in the trace. Their timestamps follow directly
+    /// after the last one in the trace, because the events are in the past.
     pub(crate) fn catch_up(&mut self, records: &[(u64, Record)]) {
         self.has_gap = false;
         self.clock.stop();
@@ -127,7 +127,7 @@ impl Recorder {
         Clock::pack(self.clock.tick())
     }
 
-    /// Advances the clock beyond the timestamp of a received message.
+    /// Makes further timestamps later than that of a received message, unless that one is too far in the future.
     pub(crate) fn heard(&mut self, clock: Option<u64>) {
         if let Some(clock) = clock {
             self.clock.heard(clock);
@@ -145,7 +145,7 @@ impl Recorder {
         self.line(Some(number), &PartLine::Happened(happened));
     }
 
-    /// Adds a report of the node.
+    /// Adds a report of the node, if the trace contains reports of its kind.
     pub(crate) fn report(&mut self, report: &Report) {
         if self.parts.is_none() {
             return;
@@ -197,7 +197,8 @@ impl Recorder {
         self.failing.as_ref().map(|(cause, _)| cause.as_str())
     }
 
-    /// Drops the buffered lines if there are too many. The next part then starts with the whole state of the node.
+    /// Drops the buffered lines if they exceed [`PENDING_BYTES_MAX`]. Further lines go into a new part, to which the
+    /// next flush adds the whole state of the node.
     fn bound(&mut self) {
         if self.pending.len() > PENDING_BYTES_MAX {
             self.has_gap = true;
@@ -206,7 +207,8 @@ impl Recorder {
         }
     }
 
-    /// Starts a new part for further lines. Each part has its own descriptions of applications.
+    /// Discards the pending lines and closes the current part, so that further lines go into a new one. Each part has
+    /// its own descriptions of applications.
     fn next_part(&mut self) {
         self.pending.clear();
         self.applications.clear();
@@ -220,8 +222,8 @@ impl Recorder {
         if parts.is_open() {
             if let Err(error) = parts.write(&self.pending) {
                 if !parts.is_open() {
-                    // The part ends in a truncated line, and the pending lines refer to its descriptions of
-                    // applications.
+                    // The part may end in a truncated line, so it cannot be continued. The pending lines refer to its
+                    // descriptions of applications, so they are dropped.
                     self.has_gap = true;
                     self.next_part();
                     self.wants_state = true;

@@ -1,9 +1,11 @@
 //! The interfaces between the parts of the daemon: its loop, the data plane and the drivers of workloads.
 //!
 //! ```text
-//! daemon ── Driver: start, adopt, drain, stop ──► drivers
-//! daemon ── Routes, a snapshot ─────────────────► data plane ── RequestCounts, drained once per window ──► daemon
-//! links  ── DataLink: one HTTP/2 request ───────► data plane;   data plane ── Forward: what a neighbour asks ──► links
+//! daemon     ── Driver: start, adopt, drain, stop ──────► drivers
+//! daemon     ── Routes: a snapshot ─────────────────────► data plane
+//! data plane ── RequestCounts: drained once per window ─► daemon
+//! data plane ── DataLink: sends requests to neighbours ─► links
+//! links      ── Forward: handles neighbours' requests ──► data plane
 //! ```
 
 use std::collections::BTreeMap;
@@ -31,24 +33,25 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// The error of a body.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The body of a request or a response. It is never buffered on the way, except for a retry.
+/// The body of a request or a response. The data plane streams bodies, and buffers only the start of a request's body,
+/// for a retry.
 pub type Body = BoxBody<Bytes, BodyError>;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Workloads.
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// Runs copies of applications in one particular way: as processes, in containers, or inside the daemon.
+/// Runs copies of applications in one particular way, for example as processes.
 ///
-/// Each copy is handled by one task, so that calls for different copies are concurrent and those for one copy
-/// sequential. A driver never restarts a copy on its own.
+/// Calls for different copies are concurrent. Calls that start or end the same copy are sequential. A driver never
+/// restarts a copy on its own.
 pub trait Driver: Send + Sync {
-    /// Starts a copy, and returns its address without waiting until it is healthy. Before any of its processes runs,
-    /// the driver writes a mark to disk by which [`Driver::running`] finds the copy again.
+    /// Starts a copy, and returns its address without waiting until it is healthy. Before the program runs, the driver
+    /// writes a record to disk, by which [`Driver::running`] finds the copy again.
     fn start<'a>(&'a self, task: &'a Task) -> Pending<'a, Result<SocketAddr, DriverError>>;
 
-    /// Adopts a copy that a previous daemon started. Returns `None` if it no longer runs. A copy that was started with
-    /// another [shape](Task::shape) is drained and ended instead: it has to be restarted.
+    /// Adopts a copy that a previous daemon started, and returns its address. Returns `None` if the copy no longer
+    /// runs. A copy that was started with another [shape](Task::shape) is drained, and `None` is returned.
     fn adopt<'a>(&'a self, task: &'a Task) -> Pending<'a, Option<SocketAddr>>;
 
     /// Probes the health of a copy once.
@@ -64,11 +67,10 @@ pub trait Driver: Send + Sync {
     /// Kills a copy and waits until it is dead. Returns at once if the copy never ran.
     fn stop(&self, workload: WorkloadId) -> Pending<'_, Result<(), DriverError>>;
 
-    /// Returns every copy with a mark: all copies of this node that may be running, started by this daemon or a
-    /// previous one. No other process is ever killed.
+    /// Returns all copies of this node that may be running, whether this daemon or a previous one started them.
     fn running(&self) -> Pending<'_, Result<Vec<WorkloadId>, DriverError>>;
 
-    /// The current resource usage of a copy, if the system reports it.
+    /// The current resource usage of a copy; `None` if it does not run, or the system does not report it.
     fn measure(&self, workload: WorkloadId) -> Option<Usage>;
 
     /// The last bytes of a copy's log, at most `bytes_max`, from the start of a line if possible.
@@ -80,9 +82,9 @@ pub trait Driver: Send + Sync {
 pub struct DriverContext {
     /// The node.
     pub node: NodeId,
-    /// Its journal. Copies of another journal belong to another node, even if they are in the same directory.
+    /// The id of its journal, which is part of the mark of every process of its copies.
     pub journal: JournalId,
-    /// The directory for marks and logs. It exists, and no other daemon uses it.
+    /// The directory for records and logs. It exists, and no other daemon uses it.
     pub directory: PathBuf,
     /// The maximum size of the log of a copy, in bytes.
     pub log_bytes_max: u64,
@@ -102,15 +104,15 @@ pub struct Task {
     /// A checksum of how the copy is run, and in which flavour. A copy that was started with another checksum must be
     /// restarted.
     pub shape: u32,
-    /// Environment variables: the identity and location of the copy, and the values that the descriptor requests from
-    /// the node's own store. The driver adds `PORT`. Values never reach logs or messages.
+    /// Environment variables: those that the owner signed, values from the node's own store, and the identity and
+    /// location of the copy. The driver adds more, such as `PORT`. Values from the store never reach logs or messages.
     pub environment: Arc<Vec<(String, String)>>,
 }
 
 /// How an application is run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Run {
-    /// The driver.
+    /// The name of the driver.
     pub driver: String,
     /// The program and its arguments, for drivers that run processes.
     pub command: Vec<String>,
@@ -119,7 +121,7 @@ pub struct Run {
     pub health_path: Option<String>,
     /// How long a copy may take to become healthy.
     pub start_timeout: Duration,
-    /// How long a copy may take to finish its open requests.
+    /// How long a copy may take to finish its open requests before it is stopped.
     pub drain_timeout: Duration,
     /// The maximum memory of a copy in bytes, enforced if the system supports it; `None` for unlimited.
     pub memory_bytes_max: Option<u64>,
@@ -209,8 +211,8 @@ pub struct LocalCopy {
     /// The protocol that it speaks there.
     pub protocol: Protocol,
     /// The counts of its client requests in the current window, its open requests, and the connections to it. The
-    /// object is created when the copy becomes healthy. A copy is drained once its backend was [closed](Backend::close)
-    /// and [emptied](Backend::emptied).
+    /// object is created when the copy becomes healthy. To drain a copy, the daemon [closes](Backend::close) its
+    /// backend, and waits until it is [empty](Backend::emptied) or the drain timeout has passed.
     pub backend: Arc<Backend>,
 }
 
@@ -239,7 +241,7 @@ pub enum DormantState {
     Waking,
 }
 
-/// Asks the node to wake an instance. Several calls before it wakes count as one.
+/// Asks the node to wake an instance. Repeated calls have no further effect.
 #[derive(Clone)]
 pub struct WakeHandle(Arc<dyn Fn() + Send + Sync>);
 
@@ -268,7 +270,7 @@ pub struct NextHop {
     pub neighbour: NodeId,
     /// The link to it.
     pub link: DataLink,
-    /// The latency that the link adds to a request, in quanta.
+    /// The latency that the link adds to a request, in quanta of `latency_quantum_ms` (in `node.toml`).
     pub latency_quanta: u32,
 }
 
@@ -276,7 +278,7 @@ pub struct NextHop {
 // Links.
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// The data link to a neighbour: an open HTTP/2 connection over mutual TLS. Cheap to clone.
+/// The data link to a neighbour: an HTTP/2 connection over mutual TLS. A clone is a handle to the same connection.
 #[derive(Clone, Debug)]
 pub struct DataLink(hyper::client::conn::http2::SendRequest<Body>);
 
@@ -290,7 +292,7 @@ pub enum LinkError {
 }
 
 impl DataLink {
-    /// A link over a connection.
+    /// Creates a link that sends requests over an HTTP/2 connection.
     pub fn new(sender: hyper::client::conn::http2::SendRequest<Body>) -> DataLink {
         DataLink(sender)
     }
@@ -331,6 +333,6 @@ impl std::error::Error for LinkError {
 
 /// Handles requests that neighbours forward. Called by `links`, which serves the connections.
 pub trait Forward: Send + Sync {
-    /// Answers a request. `link_quanta` is the latency that the link from the neighbour adds to it.
+    /// Answers a request. `link_quanta` is the latency that the link from the neighbour adds to it, in quanta.
     fn forward(&self, request: Request<Incoming>, from: &NodeId, link_quanta: u32) -> Pending<'_, Response<Body>>;
 }

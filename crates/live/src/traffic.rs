@@ -3,21 +3,22 @@
 //! Start at [`Forwarder`]: it handles a request on one node.
 //!
 //! ```text
-//! client ──HTTP/1.1, HTTP/2──► Ingress ─┐                                   ┌─► a copy here, over HTTP/1.1 or HTTP/2
-//!                                       ├─► Forwarder: one snapshot of routes ┤
-//! neighbour ──HTTP/2, mutual TLS──► link ─┘                                   └─► the next hop, over a standing link
+//! client ────HTTP/1.1, HTTP/2────► Ingress ─┐               ┌─► a copy here, over HTTP/1.1 or HTTP/2
+//!                                           ├─► Forwarder ──┤
+//! neighbour ──HTTP/2, mutual TLS──► link ───┘               └─► the next hop, over a persistent link
 //! ```
 //!
-//! Each request is routed separately, so that all requests follow a migration at once. Between nodes, a request carries
-//! its application and its [itinerary](Forwarder): hops left, latency so far, nodes visited. A request without a next
-//! hop is at a *dead end*: it returns to the previous node, which tries its next neighbour. A request that reaches a
-//! copy is counted by last hop and latency. These counts become facts for the agents.
+//! Each request is routed separately, even on a persistent connection, so that it follows the latest routes. Between
+//! nodes, a request carries its application and its itinerary: hops left, latency so far, nodes visited. A request that
+//! a node can neither serve nor forward is at a *dead end*: the previous node then tries its next neighbour, and the
+//! ingress waits for new routes. A request that reaches a copy is counted by last hop and latency. These counts become
+//! facts for the agents.
 //!
-//! **Invariant:** a request is retried only if no byte of a response arrived, its body is still buffered completely,
-//! and either no copy saw any of it or its method is idempotent ([`Settings::kept_bytes_max`]).
+//! **Invariant:** a request is retried only if no byte of a copy's response arrived, its body so far is buffered
+//! completely ([`Settings::kept_bytes_max`]), and either no copy saw any of it or its method is idempotent.
 //!
-//! **Invariant:** a copy is not stopped gracefully while a response is in progress, and a closed copy admits no
-//! requests.
+//! **Invariant:** a closed copy admits no requests. It is asked to end when its open requests have ended or its drain
+//! timeout has passed.
 //!
 //! **Invariant:** the headers that nodes exchange are never accepted from clients or copies, and never sent to them.
 
@@ -46,29 +47,30 @@ pub use tls::{Site, clients};
 /// The limits of a node's data plane.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// The timeout for the head of a copy's response.
+    /// The timeout for the head of the response of a copy or a neighbour.
     pub response_timeout: Duration,
-    /// The idle timeout of a body.
+    /// The idle timeout of the body of a request or a response.
     pub idle_timeout: Duration,
-    /// The timeout for the head of a client's request, and for idle connections.
+    /// The timeout for the head of a client's HTTP/1.1 request, and the interval of keep-alive pings to HTTP/2 clients.
     pub head_timeout: Duration,
-    /// How long a client's request waits for a route when no instance is reachable. This must be longer than it takes
-    /// to detect a broken link and reroute.
+    /// How long a client's request waits at its ingress while no instance can take it, or its name is unknown and not
+    /// all neighbours have sent their routes. It should exceed the time to detect a broken link and reroute.
     pub hold: Duration,
     /// How long a request waits for the cold start of the sleeping instance that it woke.
     pub wake: Duration,
-    /// The maximum size of a request's body.
+    /// The maximum size of a request's body, in bytes.
     pub body_bytes_max: u64,
-    /// How many bytes of the body of a request are buffered for a retry.
+    /// How many bytes of a request's body are buffered for a retry. After more have been read, the request is not
+    /// retried.
     pub kept_bytes_max: usize,
-    /// The maximum size of all headers of a request.
+    /// The maximum size of all headers of a client's request, in bytes.
     pub header_bytes_max: u32,
     /// The maximum number of client connections. Further ones wait until one ends.
     pub connections_max: usize,
     /// The maximum number of concurrent requests of one HTTP/2 connection.
     pub streams_max: u32,
-    /// The maximum number of concurrent requests in one copy. Further ones go to other copies, or are asked to retry
-    /// later.
+    /// The maximum number of concurrent requests in one copy. Further ones go to other copies or neighbours, or wait at
+    /// their ingress.
     pub requests_per_copy_max: u64,
 }
 

@@ -13,10 +13,11 @@
 //! pipe ends early and the shim exits: no program ever runs without a record. Programs outlive the daemon, because the
 //! shim holds their pipes; the next daemon adopts them by their records.
 //!
-//! **Invariant:** a process is signalled only through a pidfd, and only if the process matched its record after the
-//! pidfd was opened. So a process with a recycled id is never signalled.
+//! **Invariant:** a process is signalled only through a pidfd, and only if its start time, session or mark was checked
+//! after the pidfd was opened. So a process with a recycled id is never signalled.
 //!
-//! **Invariant:** values of secrets are only in the environment or the private files of their workload.
+//! **Invariant:** a workload receives values from the node's store only in its environment or in private files. The
+//! plan, which contains them, is never written to disk.
 
 mod process;
 mod settings;

@@ -1,4 +1,4 @@
-//! Processor time per request and hop, compared with nginx.
+//! Measures processor time per request and hop, compared with nginx, and then resident memory.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
@@ -19,13 +19,13 @@ const CONNECTIONS: usize = 32;
 const RUNS: usize = 3;
 const HOPS: f64 = 2.0;
 
-/// Processes that are stopped at the end of the bench.
+/// Processes that are stopped when this value is dropped.
 struct Processes(Vec<Child>);
 
 impl Drop for Processes {
     fn drop(&mut self) {
         for child in &self.0 {
-            // A killed nginx would leave its worker behind.
+            // `kill` sends SIGTERM. A master of nginx that gets SIGKILL leaves its worker behind.
             let _ = Command::new("kill").arg(child.id().to_string()).status();
         }
         for child in &mut self.0 {
@@ -122,7 +122,8 @@ async fn measure(address: SocketAddr, pids: &[u32], length: Duration) -> Figure 
     }
 }
 
-/// Runs a closed-loop client on a few connections. Returns the numbers of all requests and of failed requests.
+/// Runs a closed-loop client on each of [`CONNECTIONS`] connections. Returns the numbers of all requests and of failed
+/// requests.
 async fn load(address: SocketAddr, length: Duration) -> (u64, u64) {
     let end = Instant::now() + length;
     let clients: Vec<_> = (0..CONNECTIONS)
@@ -172,8 +173,8 @@ fn role(role: &str, arguments: &[&str]) -> Child {
     Command::new(std::env::current_exe().expect("a path")).arg(role).args(arguments).spawn().expect("a process")
 }
 
-/// Starts two chained nginx processes with one worker each, configured like the nodes: persistent connections, small
-/// buffers, no logs. Returns `None` if nginx is not installed.
+/// Starts two chained nginx processes with one worker each. Like the nodes, they use persistent connections and write
+/// no access logs. Returns `None` if nginx is not installed.
 fn nginx(directory: &Path, first: SocketAddr, second: SocketAddr, sample: SocketAddr) -> Option<Processes> {
     let found = Command::new("nginx").arg("-v").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !found.is_ok_and(|status| status.success()) {

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs a node as configured by a file, until SIGTERM.
+/// Runs a node as configured by a file, until SIGTERM or Ctrl-C.
 fn node(path: &Path) -> ExitCode {
     let engine = mario_prolog::Engine::new();
     let text = std::fs::read_to_string(path).expect("the configuration can be read");

@@ -15,7 +15,7 @@ use crate::identity::{Identity, Subject};
 use crate::journal::DiskJournal;
 use crate::traffic::{Site, clients};
 
-/// The files of the machine that the node needs, loaded.
+/// The loaded files that a configuration names.
 #[derive(Debug)]
 pub struct Checked {
     /// Its identity.
@@ -26,8 +26,9 @@ pub struct Checked {
     pub tls: Option<Arc<ServerConfig>>,
 }
 
-/// Checks that the machine has what a configuration names: keys, certificates, policy, ports, and a data directory that
-/// no other daemon uses. Reports all errors.
+/// Checks that the machine has what a configuration names: keys, certificates, policy, free ports, neighbours whose
+/// host names resolve, and a data directory that no other daemon uses. Creates the data directory and an empty journal
+/// if they do not exist. Reports all errors.
 pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigError> {
     let text = Arc::clone(&config.text);
     let positions = Positions::new(&text);
@@ -73,7 +74,7 @@ fn identity(config: &NodeConfig) -> Result<Identity, Fault> {
     }
 }
 
-/// The acceptance policy that a configuration names.
+/// Loads the acceptance policy that a configuration names; `None` if it names none.
 fn acceptance(config: &NodeConfig, engine: &Engine) -> Result<Option<Arc<Acceptance>>, Fault> {
     let Some(path) = &config.policy else { return Ok(None) };
     let text = fs::read_to_string(path).map_err(|error| {

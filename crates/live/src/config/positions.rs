@@ -132,7 +132,7 @@ impl<'a> Positions<'a> {
         ConfigError { name: name.to_owned(), text: self.text.into(), mistakes }
     }
 
-    /// The error for a text that is not TOML, or has unknown keys.
+    /// The error for a text that is not TOML, or has unknown keys, missing keys or values of wrong types.
     pub(crate) fn unreadable(&self, name: &str, error: &toml::de::Error) -> ConfigError {
         let hint = "see docs/live.md for the keys of this file".to_owned();
         let mistake = Mistake { message: error.message().to_owned(), span: error.span(), hint: Some(hint) };

@@ -72,7 +72,7 @@ impl Identity {
         Ok(identity)
     }
 
-    /// Reads the files of an identity, without checking their validity.
+    /// Reads the files of an identity. Rejects a key that other users can access, but does not check the certificate.
     pub fn read(authority: &Path, certificate: &Path, key: &Path) -> Result<Identity, Fault> {
         let read = |path: &Path| {
             fs::read(path).map_err(|error| Fault::new(format!("cannot read {}", path.display())).caused_by(error))
@@ -136,7 +136,7 @@ impl Identity {
         Ok(())
     }
 
-    /// Signs bytes, for the descriptor of an application.
+    /// Signs bytes with the private key, for the document of an application.
     pub fn sign(&self, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
         let attempted = "cannot sign with the private key";
         let key = provider()
@@ -157,7 +157,7 @@ impl Identity {
         Ok(roots)
     }
 
-    /// TLS for servers: clients must have a certificate of the colony's authority.
+    /// Returns the TLS configuration of a server. Clients must have a certificate of the colony's authority.
     pub fn server(&self, protocols: &[&[u8]]) -> Result<Arc<ServerConfig>, Fault> {
         let failed = |error: Box<dyn std::error::Error + Send + Sync>| Fault::new("cannot set up TLS").caused_by(error);
         let provider = Arc::new(provider());
@@ -174,7 +174,8 @@ impl Identity {
         Ok(Arc::new(config))
     }
 
-    /// TLS for connections to a node, whose certificate must be the expected one.
+    /// Returns the TLS configuration of a client. The server's certificate must be that of the `expected` node of the
+    /// colony.
     pub fn client(&self, expected: Expected, protocol: &[u8]) -> Result<Arc<ClientConfig>, Fault> {
         let failed = |error: rustls::Error| Fault::new("cannot set up TLS").caused_by(error);
         let provider = Arc::new(provider());
@@ -204,7 +205,8 @@ pub fn peer(certificates: Option<&[CertificateDer<'_>]>) -> Result<Certified, Fa
     }
 }
 
-/// Checks that an authority issued a certificate, and that the certificate is valid at a given time.
+/// Checks that an authority issued a certificate, and that the certificate is valid at a given time and for a given
+/// use.
 pub(crate) fn verify(
     authority: &CertificateDer<'_>,
     certificate: &CertificateDer<'_>,
@@ -233,7 +235,7 @@ pub(crate) fn verify(
     }
 }
 
-/// Rejects a key file that other users can read, as `ssh` does.
+/// Rejects a key file that other users can access, as `ssh` does. Accepts every file if the system is not Unix.
 pub(crate) fn check_private(path: &Path) -> Result<(), Fault> {
     #[cfg(unix)]
     {

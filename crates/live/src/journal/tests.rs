@@ -130,7 +130,7 @@ fn a_compacted_journal_has_the_same_ledger_and_stays_small() {
     assert_eq!(journal.records_after(9_000).expect("readable").map(|records| records.len()), Some(2));
     assert_eq!(journal.records_after(8_000).expect("readable").map(|records| records.len()), Some(1_002));
     assert_eq!(journal.records_after(100).expect("readable"), None);
-    // A ledger of unwritten records is rejected, and a damaged ledger is detected.
+    // A ledger of unwritten records is ignored, and a damaged ledger is detected.
     let mut journal = journal;
     let mut ahead = expected.clone();
     ahead.apply(&peer(1));

@@ -19,15 +19,15 @@ use crate::daemon::{Event, NodeEvent};
 use crate::fault::Fault;
 use crate::identity::{CONTROL_PROTOCOL, Expected, Subject};
 
-/// The rate limit of a neighbour: how many frames it may send in a burst, and per second on average. Frames beyond that
-/// wait in the neighbour's own queue.
+/// The rate limit of a neighbour: how many frames it may send in a burst, and per second on average. Beyond that, this
+/// node reads more slowly, so that further frames wait in the neighbour's send queue.
 const BURST_FRAMES: f64 = 4_000.0;
 const FRAMES_PER_SECOND: f64 = 2_000.0;
 
-/// The journal id in pings, which do not belong to any journal.
+/// The journal id in pings and pongs, which do not belong to any journal.
 const NO_JOURNAL: mario_colony::JournalId = mario_colony::JournalId(0);
 
-/// Connects to a neighbour, and reconnects whenever the connection ends.
+/// Spawns a task that connects to a neighbour, and reconnects whenever the connection fails or ends.
 pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>) -> Result<(), Fault> {
     let expected = Expected::Exactly(Subject::Node(neighbour.id.clone()));
     let connector = TlsConnector::from(links.shared.identity.client(expected, CONTROL_PROTOCOL)?);
@@ -108,7 +108,7 @@ async fn write<W: AsyncWrite + Unpin>(mut writer: W, mut frames: mpsc::Receiver<
     let _ = writer.shutdown().await;
 }
 
-/// Reads frames until the connection ends. Returns why.
+/// Handles received frames and sends pings until the connection ends. Returns why it ended.
 async fn read<R: AsyncRead + Unpin>(links: &Links, neighbour: &NodeId, session: u64, mut reader: R) -> String {
     let silence = links.shared.silence;
     let start = Instant::now();

@@ -21,10 +21,10 @@ use crate::seams::{DataLink, Forward};
 /// The maximum number of open requests of one neighbour.
 const STREAMS_MAX: u32 = 1_024;
 
-/// The maximum size of the headers of one request.
+/// The maximum size of the headers of one request or response, in bytes.
 const HEADER_BYTES_MAX: u32 = 64 << 10;
 
-/// Connects to a neighbour, and reconnects whenever the connection ends.
+/// Spawns a task that connects to a neighbour, and reconnects whenever the connection fails or ends.
 pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>) -> Result<(), Fault> {
     let expected = Expected::Exactly(Subject::Node(neighbour.id.clone()));
     let connector = TlsConnector::from(links.shared.identity.client(expected, DATA_PROTOCOL)?);
@@ -32,7 +32,7 @@ pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>
     tasks.spawn(async move {
         let mut backoff = links.backoff(&neighbour.id, Connection::Data);
         loop {
-            // Failures are reported by the control connection.
+            // Failures are not reported, because the control connection determines whether the link is up.
             if let Ok(stream) = connect(&connector, &neighbour.address).await {
                 let interval = links.shared.silence / 3;
                 let handshake = hyper::client::conn::http2::Builder::new(TokioExecutor::new())

@@ -67,7 +67,7 @@ enum Protocol {
 
 type Stream = tokio_rustls::server::TlsStream<TcpStream>;
 
-/// Identifies the peer, and checks that it is a neighbour.
+/// Identifies the peer, and checks that it is a neighbour and may open this kind of connection.
 async fn greet(links: &Links, acceptor: &TlsAcceptor, stream: TcpStream) -> Result<(NodeId, Protocol, Stream), String> {
     let _ = stream.set_nodelay(true);
     let stream = acceptor.accept(stream).await.map_err(|error| error.to_string())?;

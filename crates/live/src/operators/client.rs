@@ -21,13 +21,13 @@ use crate::fault::Fault;
 use crate::identity::{Expected, HTTP_PROTOCOL, Identity};
 use crate::seams::{Body, BodyError};
 
-/// How long a node may take to answer.
+/// The timeout of [`Client::ask`], from connecting to the end of the answer.
 const TIMEOUT: Duration = Duration::from_secs(40);
 
-/// The maximum size of an answer.
+/// The maximum size of an answer, in bytes.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
-/// Why a node may close a connection without an answer.
+/// The hint for a connection that the node closed without an answer.
 pub(super) const REFUSED: &str = "a certificate that the node does not believe is refused without a word";
 
 /// A client of one node.
@@ -47,7 +47,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The body as JSON, or the error that the node reports.
+    /// The body as JSON, or the error that the node reports. Fails if the body is not JSON.
     pub fn json(&self) -> Result<Value, Fault> {
         let value: Value = serde_json::from_str(&self.text)
             .map_err(|error| Fault::new("the node's answer cannot be read").caused_by(error))?;
@@ -84,7 +84,7 @@ impl Client {
         Ok(Client { connector, address: address.to_owned() })
     }
 
-    /// Sends a request, and waits for the whole answer.
+    /// Sends a request over a new connection, and waits for the whole answer.
     pub async fn ask(
         &self,
         method: Method,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::client::{Client, REFUSED, Reply};
 use crate::fault::Fault;
 
-/// The maximum size of an event.
+/// The maximum size of an event, in bytes.
 const EVENT_BYTES_MAX: usize = 1 << 20;
 
 /// A connection that is reused for consecutive requests, because a TLS handshake costs a node more than most answers.
@@ -46,8 +46,8 @@ impl Client {
 }
 
 impl Connection {
-    /// Sends a request, and waits for the whole answer of at most `bytes_max` bytes. After an error the connection is
-    /// unusable.
+    /// Sends a GET request, and waits for the whole answer of at most `bytes_max` bytes. After an error the connection
+    /// is unusable.
     pub async fn get(&mut self, path: &str, bytes_max: usize) -> Result<Reply, Fault> {
         let response = self.send(path).await?;
         collect(&self.client, response, bytes_max).await

@@ -12,11 +12,11 @@ use super::refusal;
 use crate::BUDGET;
 use crate::daemon::{Answer, Refusal};
 
-/// The maximum number of concurrent explanations.
+/// The maximum number of concurrent explanations. Further ones are rejected.
 const AT_ONCE: usize = 2;
 
-/// The budget of one explanation. It evaluates the policy many times, with changed facts; the budget covers all these
-/// evaluations.
+/// The budget of one explanation, in inferences. An explanation evaluates the policy many times, with changed facts;
+/// the budget covers all these evaluations.
 const INFERENCES_MAX: u64 = 20_000_000;
 
 /// Computes explanations. A clone is a handle to the same state.

@@ -18,17 +18,17 @@ use crate::identity::Role;
 use crate::seams::Routes;
 use crate::traffic::{Forwarder, Settings};
 
-/// How long a connection may stay open after the operator has closed it.
+/// How long the node may send nothing, after the operator has closed its side, before the connection counts as stuck.
 const CLOSING_MAX: Duration = Duration::from_secs(20);
 
-/// How long a stream of events is read. The limit is needed because the stream may never end.
+/// How long to wait for the next bytes of a stream of events, which may never end.
 const STREAM_MAX: Duration = Duration::from_millis(20);
 
 /// The content type of a stream of events.
 const EVENTS: &[u8] = b"text/event-stream";
 
-/// Sends bytes to a stub of a node as an operator with all roles, closes the connection, and returns the answer. Panics
-/// if the other side keeps the connection open.
+/// Sends bytes to a stub of a node as an operator with all roles, closes the sending side, and returns the answer.
+/// Panics if the interface panics, or keeps the connection open without sending anything.
 pub fn converse(bytes: &[u8]) -> Vec<u8> {
     static RUNTIME: LazyLock<Runtime> =
         LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime"));
@@ -58,7 +58,8 @@ pub fn converse(bytes: &[u8]) -> Vec<u8> {
     })
 }
 
-/// An operator service with a stub of a node, which answers every question with an empty object.
+/// The operators' interface of a stub of a node. The stub answers every question with an empty object, and knows no
+/// decisions to explain.
 fn api() -> OperatorApi {
     static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
     let (core, mut inbox) = mpsc::channel(16);

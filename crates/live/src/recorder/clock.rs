@@ -1,14 +1,14 @@
-//! A hybrid logical clock: close to wall-clock time, and never behind a timestamp that the node has received.
+//! A hybrid logical clock: close to wall-clock time, and later than every timestamp accepted from a message.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use mario_trace::live::Stamp;
 
-/// A neighbour's timestamp is accepted if it is at most this many milliseconds ahead. So a wrong or forged clock cannot
-/// push this node's clock into the future. Events of such a neighbour are ordered by the ids of transfers instead.
+/// A received timestamp is accepted if it is at most this many milliseconds ahead of wall-clock time. So a wrong or
+/// forged clock cannot push this node's clock further into the future.
 const AHEAD_MS_MAX: u64 = 60_000;
 
-/// The counter has 16 bits in a message.
+/// The maximum of the counter, which has 16 bits in a message.
 const COUNTER_MAX: u32 = 0xffff;
 
 /// A hybrid logical clock.
@@ -38,7 +38,8 @@ impl Clock {
         self.last
     }
 
-    /// Advances the clock beyond the timestamp of a received message.
+    /// Makes further timestamps later than that of a received message, unless that one is more than [`AHEAD_MS_MAX`]
+    /// ahead.
     pub(super) fn heard(&mut self, packed: u64) {
         self.heard_at(packed, wall_ms());
     }
@@ -50,7 +51,7 @@ impl Clock {
         }
     }
 
-    /// Advances the clock beyond the timestamp of an earlier event.
+    /// Makes further timestamps later than `stamp`.
     pub(super) fn not_before(&mut self, stamp: Stamp) {
         self.last = self.last.max(stamp);
     }

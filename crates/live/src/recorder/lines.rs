@@ -27,7 +27,7 @@ fn target_node(target: &Target) -> Option<NodeId> {
     match target {
         Target::Own => None,
         Target::Node(node) => Some(node.clone()),
-        // A flavour is written like a node: the operation implies which one it is.
+        // A flavour is written like a node. Only the operation `adapt` has a flavour as its target.
         Target::Flavour(flavour) => NodeId::try_from(flavour.id().clone()).ok(),
     }
 }
@@ -108,6 +108,7 @@ impl Recorder {
     }
 
     /// The line of a report; `None` for a report that the trace leaves out, mostly because records have its content.
+    /// Also keeps a new reservation.
     pub(super) fn reported(&mut self, report: &Report) -> Option<PartLine> {
         let happened = match report {
             Report::Evaluated { instance, seen, .. } => return Some(self.evaluation(instance, seen)),
@@ -181,9 +182,9 @@ impl Recorder {
         }))
     }
 
-    /// The line of an inhibited proposal of an agent; `None` for other verdicts.
+    /// The line of an inhibited operation of an instance; `None` for accepted requests and for deploys.
     fn judged(request: &Request, verdict: &Verdict) -> Option<PartLine> {
-        // Accepted proposals are in the journal.
+        // Accepted requests have records in the journal.
         let Verdict::Inhibited(inhibition) = verdict else { return None };
         let (operation, target) = match request.operation() {
             Operation::Deploy(_) => return None,
@@ -198,7 +199,7 @@ impl Recorder {
         Some(PartLine::Inhibited(Box::new(PartInhibited { instance, operation, target, inhibition })))
     }
 
-    /// Adds the whole state of the node.
+    /// Adds a line with the whole state of the node.
     pub(super) fn state(&mut self, ledger: &Ledger) {
         let owned: Vec<OwnedState> = ledger.owned().map(|owned| self.owned(owned)).collect();
         let custody: Vec<CustodyState<NodeId>> = ledger.custody().map(|custody| self.custody(custody)).collect();
@@ -243,7 +244,7 @@ impl Recorder {
         }
     }
 
-    /// Updates the reservations after a record.
+    /// Updates the state that is not in the journal after a record.
     pub(super) fn note_record(&mut self, record: &Record) {
         let reservations = &mut self.reservations;
         match record {
@@ -261,7 +262,7 @@ impl Recorder {
         }
     }
 
-    /// Updates the reservations after a report.
+    /// Updates the state that is not in the journal after a report. [`Recorder::reported`] adds new reservations.
     pub(super) fn note_report(&mut self, report: &Report) {
         let reservations = &mut self.reservations;
         match report {

@@ -1,5 +1,5 @@
-//! The files of a trace's parts: `trace/00000001.jsonl` and so on in the data directory. The oldest are removed when
-//! the trace exceeds its maximum size.
+//! The files of a trace's parts: `trace/00000001.jsonl` and so on in the data directory. When a new part begins, the
+//! oldest parts are removed to make room for it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -9,7 +9,7 @@ use mario_trace::live::{PartHeader, Stamp};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The number of parts that share the maximum size of the trace. A part is full at that fraction of the size.
+/// The maximum size of the trace divided by the size at which a part is full.
 const PARTS_KEPT: u64 = 4;
 
 /// The files of a trace.
@@ -29,7 +29,7 @@ struct Part {
 pub(super) struct LastLine {
     pub(super) journal: String,
     pub(super) stamp: Stamp,
-    /// The number of its last record of the journal; `None` if it has none.
+    /// The number of the last journal record that the newest part covers; `None` if it covers none.
     pub(super) number: Option<u64>,
 }
 
@@ -38,7 +38,8 @@ pub(super) struct LastLine {
 struct LineStart(Stamp, Option<u64>, Value);
 
 impl Parts {
-    /// Opens the parts in a directory. Also returns the end of the newest one.
+    /// Opens the parts in a directory. Also returns the end of the newest one; `None` if there is none, or it cannot be
+    /// read.
     pub(super) fn open(directory: &Path, bytes_max: u64) -> (Parts, Option<LastLine>) {
         let newest = numbered(directory).pop();
         let last = newest.as_ref().and_then(|(_, path, _)| last_line(path));
@@ -64,7 +65,8 @@ impl Parts {
         self.open = None;
     }
 
-    /// Starts a part with these bytes. The oldest parts beyond the bound are removed first.
+    /// Starts a part with these bytes. The oldest parts are removed first, so that a whole part fits into the maximum
+    /// size.
     pub(super) fn begin(&mut self, bytes: &[u8]) -> io::Result<()> {
         fs::create_dir_all(&self.directory)?;
         let mut present = numbered(&self.directory);
@@ -78,7 +80,7 @@ impl Parts {
         let path = self.directory.join(format!("{:08}.jsonl", self.number + 1));
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
         if let Err(error) = file.write_all(bytes) {
-            // A file with a truncated header is not a valid part, so it is removed.
+            // Its header may be truncated, and the file is then not a valid part.
             let _ = fs::remove_file(&path);
             return Err(error);
         }
@@ -118,7 +120,7 @@ fn numbered(directory: &Path) -> Vec<(u64, PathBuf, u64)> {
     parts
 }
 
-/// Returns the last complete line of a part, or `None` if the part cannot be read.
+/// Reads a part up to its last complete line. Returns its end, or `None` if the part cannot be read.
 fn last_line(path: &Path) -> Option<LastLine> {
     let mut input = BufReader::new(File::open(path).ok()?);
     let mut line = Vec::new();

@@ -1,4 +1,4 @@
-//! Parts continue after a crash, a failing disk does not stop the node, and dropped lines are marked as a gap.
+//! A trace continues after a crash, lines are buffered while the disk fails, and dropped lines are marked as a gap.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -8,12 +8,13 @@ use redb::StorageBackend;
 
 use super::*;
 
-/// A simulated disk: its durable content, the unsynced writes, and the number of operations until it dies.
+/// A simulated disk whose power fails after a number of operations.
 #[derive(Clone, Debug, Default)]
 struct Disk(Arc<Mutex<Content>>);
 
 #[derive(Debug, Default)]
 struct Content {
+    /// The content at the last sync.
     safe: Vec<u8>,
     now: Vec<u8>,
     /// Unsynced writes: offset, and number of bytes.
@@ -37,7 +38,8 @@ impl Disk {
         }
     }
 
-    /// Restores the power. Some of the unsynced writes reached the disk in full, some in part, and some not at all.
+    /// Returns the disk after the power failure. Of each unsynced write, all bytes, some or none reached the disk, at
+    /// random.
     fn revive(&self, seed: u64) -> Disk {
         let content = self.content();
         let mut disk = content.safe.clone();
@@ -96,7 +98,7 @@ fn database(disk: &Disk) -> Result<Database, DatabaseError> {
     Database::builder().create_with_backend(disk.clone())
 }
 
-/// A disk with an empty journal.
+/// A disk with an empty database.
 fn made() -> Disk {
     let disk = Disk::default();
     drop(database(&disk).expect("made"));
