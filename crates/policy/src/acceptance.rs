@@ -17,8 +17,8 @@ use crate::knowledge_base::Constant;
 pub use initiative::{Eviction, Initiative, Shrink};
 pub use view::ManagerView;
 
-/// The placeholder for a missing instance or node in a request: a deploy has no instance and no `From`, an undeploy no
-/// `To`.
+/// The placeholder for a missing instance or node in a request. A deploy has no instance and no `From`; an undeploy has
+/// no `To`.
 const NONE: &str = "none";
 
 /// The facts that a node's manager may see, with their arities.
@@ -39,8 +39,8 @@ pub const MANAGER_FACTS: [(&str, usize); 14] = [
     ("asleep", 1),
 ];
 
-/// The number of [`MANAGER_FACTS`] that a policy cannot define. The later ones were added in later versions: a policy
-/// may have its own clauses for them, which then replace the host's facts.
+/// The number of predicates at the start of [`MANAGER_FACTS`] that a policy cannot define. Clauses that a policy has
+/// for the other ones replace the host's facts.
 const FIRST_MANAGER_FACTS: usize = 7;
 
 /// A compiled acceptance policy. Immutable: share it among any number of nodes and threads.
@@ -64,9 +64,9 @@ pub struct AcceptanceFailure {
     pub cause: String,
     /// The message for users.
     pub message: String,
-    /// The only clause of the goal that failed; `None` if it has several.
+    /// The clause of the goal that failed; `None` unless the goal has exactly one clause.
     pub place: Option<Place>,
-    /// The undefined predicate that was called, as `name/arity`, if that is the cause.
+    /// The undefined predicate that was called, as `name/arity`; `None` if the cause is another one.
     pub unknown: Option<String>,
     /// A hint that may help.
     pub hint: Option<String>,
@@ -127,7 +127,8 @@ pub enum AcceptanceError {
 }
 
 impl Acceptance {
-    /// Compiles an acceptance policy. `resolver` finds the files that it loads; without a resolver, it cannot load any.
+    /// Compiles an acceptance policy. `resolver` finds the files that the text loads; without a resolver, the text
+    /// cannot load files.
     pub fn load(
         engine: &Engine,
         name: &str,
@@ -138,7 +139,7 @@ impl Acceptance {
         Acceptance::load_with(engine, name, text, resolver, budget, None)
     }
 
-    /// Like [`Acceptance::load`], for untrusted text: the allowance limits what its directives may consume.
+    /// Like [`Acceptance::load`], for untrusted text: the allowance limits the inferences of its directives.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -225,7 +226,7 @@ impl Acceptance {
         &self.program
     }
 
-    /// The budget of one answer.
+    /// The budget of one query.
     pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
@@ -238,8 +239,8 @@ impl Acceptance {
     /// The verdict of the manager on a request that concerns its node. `needed` is the hardware that the request would
     /// take from the node's free hardware.
     ///
-    /// If the policy fails, the request is inhibited. No policy can accept an instance that does not fit into the free
-    /// hardware.
+    /// If the policy fails, the request is inhibited. If the request takes effect on this node and `needed` exceeds the
+    /// free hardware, the request is inhibited before the policy is queried.
     pub fn judge(&self, machine: &mut Machine, view: &ManagerView, request: &Request, needed: Hardware) -> Verdict {
         self.ask(machine, view, request, needed).unwrap_or_else(|failure| failure.inhibition(&view.node))
     }

@@ -34,11 +34,13 @@ pub use finding::{Finding, FindingKind};
 /// The result of a check.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The findings of static analysis in source order, then those from small worlds.
+    /// The findings in this order: invalid comments, static analysis (the main file first, then by file and position),
+    /// small worlds.
     pub findings: Vec<Finding>,
-    /// Findings that comments in the text allow.
+    /// The findings that comments in the text allow.
     pub allowed: Vec<Allowed>,
-    /// Statistics about the small worlds; `None` if the text has no clause of `operation/3` to run.
+    /// Statistics about the small worlds; `None` if the text has no clauses of `operation/3`, or if directives change
+    /// them.
     pub exploration: Option<Exploration>,
 }
 
@@ -106,8 +108,8 @@ const OF_MANAGERS: [FactPredicate; 3] = [
 /// Creates resolvers, because a check may load a text more than once.
 pub type Resolvers<'a> = &'a dyn Fn() -> Box<dyn Resolver>;
 
-/// Checks a policy, an acceptance policy or a library of predicates. `progress` is called now and then with the number
-/// of worlds explored.
+/// Checks a policy, an acceptance policy or a library of predicates. `progress` is called repeatedly with the number of
+/// worlds explored so far.
 pub fn check(
     engine: &Engine,
     name: &str,
@@ -157,7 +159,7 @@ pub(crate) fn clauses_with_goals(
     let text = Text::new(&loaded);
     let (_, arity) = *MANAGER_GOALS.iter().find(|(name, _)| *name == predicate)?;
     let written = |place: &Place, tree: &Tree| match &tree.kind {
-        // An atom has the span of the term around it.
+        // The span of an atom is that of the enclosing term.
         TreeKind::Atom(name) => name.clone(),
         _ => place.source_text().get(tree.span.clone()).unwrap_or_default().to_owned(),
     };
@@ -218,7 +220,7 @@ fn load(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Re
     }
 }
 
-/// Runs the static checks. Returns the facts that the policy reads.
+/// Runs the static checks. Returns the facts and operations that the policy uses.
 fn check_text(engine: &Engine, loaded: &Loaded, known: &Known, findings: &mut Vec<Finding>) -> Interests {
     let text = Text::new(loaded);
     names::check(&text, &loaded.program, known, findings);
@@ -251,7 +253,7 @@ fn warning(problem: &Problem) -> Finding {
 
 fn no_operation(loaded: &Loaded, name: &str) -> Result<Finding, PolicyError> {
     let mut places = loaded.trees.iter().map(|tree| &tree.place);
-    // Without clauses, there is no place to report, so it is an error.
+    // If the file is empty, there is no place for a finding, so it is an error.
     let first: Option<&Place> = places.find(|place| place.source_name() == name);
     let first = first.ok_or_else(|| PolicyError::NoOperation { name: name.to_owned() })?;
     let message = "this text has no clause of operation/3, so it proposes nothing";

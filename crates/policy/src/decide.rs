@@ -30,19 +30,20 @@ pub struct Decision {
     pub solutions: Vec<Solution>,
     /// How the search for them ended.
     pub ending: Ending,
-    /// The inferences used.
+    /// The number of inferences used; 0 for a policy function.
     pub inferences: u64,
-    /// Whether the policy read the past: `earlier/5`, `done/4` or `age/2`. If not, the decision does not depend on the
-    /// past. For a policy function: whether it may read the past.
+    /// Whether the policy read `earlier/5`, `done/4` or `age/2`. Always false if [`Policy::remembers`] declares no
+    /// memory of requests or operations and the policy does not read `age/2`: its agents then have no such facts. For a
+    /// policy function: whether it may read them.
     pub looked_back: bool,
-    /// Whether the policy read `age/2` (for a policy function: whether it may). If not, the decision is the same at
-    /// every age.
+    /// Whether the policy read `age/2`. If not, the decision is the same at every age. For a policy function: whether
+    /// it may read `age/2`.
     pub read_age: bool,
 }
 
 impl Decision {
-    /// Whether the decision failed: its first solution is not an operation, or the search ended with an error before
-    /// any solution was found.
+    /// Whether the decision failed: its first solution is not an operation, or there is no solution and the search did
+    /// not complete.
     pub fn has_failed(&self) -> bool {
         match self.solutions.first() {
             Some(solution) => !matches!(solution, Solution::Proposal(_)),
@@ -106,8 +107,8 @@ pub enum ProposalFault {
     UnboundTarget,
     /// The target is neither a name nor an integer.
     NotATarget,
-    /// The target is a name that the policy constructed and that occurs in no fact and no text; or a policy function
-    /// names a node that the agent does not see.
+    /// The target is a name that the policy constructed and that occurs in no fact and no text. For a policy function:
+    /// the target is neither `self`, the own node, a neighbour, nor a node that client requests come through.
     UnknownTarget,
     /// An operation without a target node, such as undeploy, names a node other than the instance's own.
     UndeploysElsewhere,
@@ -137,7 +138,8 @@ impl Decider {
         Decider { machine: Machine::new(engine), decision }
     }
 
-    /// Sets a limit that the following decisions share with other users of the allowance; `None` removes the limit.
+    /// Sets a limit on inferences that the following decisions share with all other holders of the allowance; `None`
+    /// removes the limit.
     pub fn set_allowance(&mut self, allowance: Option<Allowance>) {
         self.machine.set_allowance(allowance);
     }

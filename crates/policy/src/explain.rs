@@ -1,11 +1,11 @@
 //! Explains the proposals of an agent, and why it does not propose other operations.
 //!
-//! Start at [`Explainer::explain`]. A decision is made as usual. Then a meta-interpreter runs the same policy to find
-//! the proof of each proposal and, for each operation that is not proposed, the goal that failed. The interpreter is
-//! the Prolog program `interpreter.pl`, which is loaded together with the policy. It sees the policy's clauses, and
-//! calls every goal that it cannot interpret, so that every policy can be explained.
+//! Start at [`Explainer::explain`]. First, the policy decides as usual. Then a meta-interpreter runs the same policy to
+//! find the proof of each proposal and, for each operation that is not proposed, the goals that failed. The interpreter
+//! is the Prolog program `interpreter.pl`, which is loaded together with the policy. It reads the policy's clauses, and
+//! calls the goals that it cannot interpret.
 //!
-//! For operations that are not proposed, [`search`] finds the smallest change of facts that would make the clause fire.
+//! For each clause that did not fire, [`search`] looks for small changes of facts that would make the clause fire.
 //! Every change is verified by deciding again before it is shown.
 
 mod change;
@@ -28,7 +28,7 @@ pub use step::{ClauseText, Comparison, Step, StepKind};
 
 const INTERPRETER: &str = concat!(include_str!("explain/interpreter.pl"), include_str!("explain/text.pl"));
 
-/// The inferences that the interpreter may use, as a multiple of those of a decision.
+/// The inference budget of the interpreter, as a multiple of the budget of a decision.
 const BUDGET_FACTOR: u64 = 50;
 
 /// A decision with its reasons.
@@ -36,9 +36,10 @@ const BUDGET_FACTOR: u64 = 50;
 pub struct Explained {
     /// The instance whose agent decided.
     pub instance: String,
-    /// The proposals in order of priority, each with its proof.
+    /// The solutions of the policy in order of priority, each with its proof.
     pub proposals: Vec<Proof>,
-    /// The operations that are not proposed. Empty if the policy failed, and after [`Explainer::prove`].
+    /// The operations that are not proposed. Adapt, sleep and wake are listed only if the head of a clause names them.
+    /// Empty if the policy failed, and after [`Explainer::prove`].
     pub missed: Vec<MissedOperation>,
     /// Why the policy failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +49,7 @@ pub struct Explained {
     pub ending: Ending,
 }
 
-/// A proposal and the reasons for it.
+/// A solution of the policy and its proof.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Proof {
     /// The operation as the policy wrote it: the name of an [`AgentOperation`], unless there is a `fault`.
@@ -72,7 +73,7 @@ pub struct Proof {
 pub struct MissedOperation {
     /// The name of the operation, such as `migrate`.
     pub operation: &'static str,
-    /// The clauses that could have proposed it. Empty if the policy has no such clause.
+    /// The clauses whose heads match the operation and the instance. Empty if the policy has no such clause.
     pub clauses: Vec<Miss>,
 }
 
@@ -84,8 +85,8 @@ pub struct Miss {
     /// The goals at which it failed, with their values. Empty if the interpreter found no explanation within its
     /// budget.
     pub steps: Vec<Step>,
-    /// The smallest changes of facts that would make it fire, each verified; the smallest first. Empty if none was
-    /// found.
+    /// Changes of facts that would make the clause fire, each verified; the smallest first. Empty if the search found
+    /// none.
     pub changes: Vec<Change>,
 }
 
@@ -110,8 +111,8 @@ impl Explainer {
         Explainer::load_with(engine, name, text, resolver, settings, None)
     }
 
-    /// Like [`Explainer::load`], for untrusted text: the allowance limits what its directives and all explanations may
-    /// consume together. Once it is exhausted, explanations are incomplete.
+    /// Like [`Explainer::load`], for untrusted text: the allowance limits the inferences of its directives and of all
+    /// explanations together. Once the allowance is exhausted, explanations are incomplete.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -168,8 +169,9 @@ impl Explainer {
         (Explained { instance: facts.text(instance), proposals, missed: Vec::new(), error, ending }, decision)
     }
 
-    /// The solutions of the decision, each with its proof. A proof is left out if the interpreter does not find the
-    /// same solution, so that an explanation never contradicts the decision.
+    /// The solutions of the decision, each with its proof. A proof is omitted if the interpreter finds another solution
+    /// at its position, and all proofs are omitted if the numbers of solutions differ. So an explanation never
+    /// contradicts the decision.
     fn proofs(&mut self, facts: &KnowledgeBase, instance: Constant, decision: &Decision) -> Vec<Proof> {
         let solutions = &decision.solutions;
         let is_complete = decision.ending == Ending::Complete;
@@ -200,8 +202,8 @@ impl Explainer {
         solutions.iter().map(proof).collect()
     }
 
-    /// Calls `receive` for each solution that the interpreter finds, until it returns false. The arguments are the
-    /// operation and target, the zero-based clause, and the proof.
+    /// Calls `receive` for each solution that the interpreter finds, until `receive` returns false. Its arguments are
+    /// the operation and target, the zero-based index of the clause, and the proof.
     fn each_answer(
         &mut self,
         facts: &KnowledgeBase,
@@ -237,13 +239,13 @@ impl Explainer {
         };
         let mut missed = Vec::new();
         for operation in AgentOperation::ALL.into_iter().filter(|&operation| !proposed(operation)) {
-            // A clause whose head has a variable as its operation is considered for the common operations.
+            // A clause whose head has a variable as its operation counts as a clause of each common operation.
             let own = |(_, head): &&(usize, Option<String>)| {
                 head.as_deref().map_or(is_common(operation), |head| head == operation.as_str())
             };
             let clauses = heads.iter().filter(own).map(|&(clause, _)| self.miss(facts, instance, operation, clause));
             let clauses: Vec<Miss> = clauses.collect();
-            // Operations that only some policies use are mentioned only if a clause proposes them.
+            // Other operations are listed only if the head of a clause names them.
             if !clauses.is_empty() || is_common(operation) {
                 missed.push(MissedOperation { operation: operation.as_str(), clauses });
             }
@@ -251,8 +253,8 @@ impl Explainer {
         missed
     }
 
-    /// The zero-based clauses of `operation/3` whose head matches the instance, each with the operation that its head
-    /// names; `None` if that is a variable.
+    /// The zero-based indices of the clauses of `operation/3` whose head matches the instance, each with the operation
+    /// in its head; `None` if the operation is a variable.
     fn heads(&mut self, facts: &KnowledgeBase, instance: Constant) -> Vec<(usize, Option<String>)> {
         let name = self.policy.symbols().intern("$why_head");
         let arguments = [Argument::Value(instance), Argument::Unknown, Argument::Unknown];

@@ -1,10 +1,11 @@
 //! Bounded model checking: runs a policy in all small worlds and detects undesirable behaviour.
 //!
 //! A world is a tree of nodes with clients that never move and instances of one application. By default, all trees of
-//! up to five nodes are explored, with every placement of up to two instances and up to three clients, for a
-//! load-sensitive and a latency-sensitive application, on nodes with much hardware and with little. Nothing is random.
-//! Each tree is explored in two numberings of its nodes, because names break ties. Smaller worlds come first, so the
-//! first counterexample found is a smallest one.
+//! up to five nodes are explored, with every placement of one or two instances and up to three clients, for a
+//! load-sensitive and a latency-sensitive application, on nodes with four units of hardware and with one. If the policy
+//! uses memory, kinds of hardware, flavours, eviction notices, sleep or extra facts, worlds with these are explored,
+//! too. Nothing is random. Each tree is explored in up to two numberings of its nodes, because names break ties. Worlds
+//! are ordered by their numbers of nodes, instances and clients, so the first counterexample found is a smallest one.
 //!
 //! **Invariant:** the findings and counterexamples of a policy are the same on every machine.
 
@@ -27,7 +28,8 @@ use run::{Run, Step, Verdict};
 use shape::{Shape, placements};
 use world::{APPLICATIONS, CAPACITIES, ExtraFact, ExtraValue, Gpus, Spread, World};
 
-/// The maximum number of inferences of all decisions together; beyond it, the exploration ends early.
+/// The maximum number of inferences of all decisions together, checked after each world; beyond it, the exploration
+/// ends early.
 const INFERENCES_MAX: u64 = 2_000_000_000;
 
 /// The number of cycles that a world runs to distinguish bounded from unbounded growth.
@@ -42,7 +44,8 @@ pub struct Bounds {
     pub instances: usize,
     /// The maximum number of clients.
     pub clients: usize,
-    /// The number of cycles of each world.
+    /// The number of cycles that each world runs. A world ends earlier if clients lose the last instance, and runs
+    /// longer if its instances seem to multiply without bound.
     pub cycles: u32,
 }
 
@@ -135,8 +138,8 @@ impl Interests {
         }
     }
 
-    /// Adds flavours and values of extra facts, so that a policy also encounters others than those that it names. Added
-    /// values are numbers, because a number can be an id or an amount.
+    /// Adds flavours and values of extra facts that the policy does not name: up to three flavours in total, and at
+    /// least two values. Added values are numbers, because a number can be an id or an amount.
     fn complete(&mut self) {
         for name in ["full", "lite", "large"] {
             if let Some(flavours) = self.flavours.as_mut().filter(|flavours| flavours.len() < 3)
@@ -160,8 +163,9 @@ impl Interests {
     }
 }
 
-/// Explores a policy and adds to `findings`. Undesirable behaviour such as ping-pong is reported once per kind, invalid
-/// proposals once per clause. `progress` is called with the number of worlds run so far.
+/// Explores a policy and adds to `findings`. Undesirable behaviour such as ping-pong is reported once per kind,
+/// exceptions once per message, invalid proposals once per clause. `progress` is called with the number of worlds run
+/// so far.
 pub(crate) fn explore(
     engine: &Engine,
     policy: &Policy,
@@ -256,7 +260,7 @@ impl Explorer<'_> {
     }
 
     /// Runs the same nodes, clients and instances with each application, capacity, memory span and spread of extra
-    /// facts.
+    /// facts. Skips capacities for which too many instances share a node.
     fn explore_settings(&mut self, world: &mut World<'_>, memories: &[u32], spreads: &[Spread]) {
         for application in APPLICATIONS {
             for capacity in CAPACITIES {
@@ -304,7 +308,8 @@ impl Explorer<'_> {
                 }
             }
             if placement.is_empty() && !world.clients.is_empty() && run.evicted {
-                // In a world with a single node, an evicted instance has nowhere to go.
+                // Not reported, because the eviction may be the cause: in a world with a single node, an evicted
+                // instance cannot migrate.
                 return;
             }
             if placement.is_empty() && !world.clients.is_empty() {
@@ -319,7 +324,8 @@ impl Explorer<'_> {
         }
     }
 
-    /// Reports a step of one agent that failed, has an invalid proposal, or returns to a node that it left.
+    /// Reports a step in which the policy failed, the proposal is invalid or has an impossible target, or the instance
+    /// returned to a node that it left.
     fn check_step(&mut self, world: &World<'_>, step: &Step) {
         match &step.proposed {
             Proposed::Nothing => {}
@@ -367,7 +373,7 @@ impl Explorer<'_> {
         }
     }
 
-    /// Whether static analysis has already reported the cause of an exception: an undefined predicate.
+    /// Whether an exception is about an undefined predicate, and static analysis has already reported such a call.
     fn is_explained(&self, ball: &str) -> bool {
         let mut kinds = self.findings.iter().map(|finding| finding.kind);
         ball.starts_with("error(existence_error(procedure,")
@@ -383,8 +389,8 @@ impl Explorer<'_> {
         self.report(FindingKind::LostService, clause, message.to_owned(), world, cycle);
     }
 
-    /// Reports instances that multiply beyond the needs of the clients. Growth counts as unbounded if more hardware
-    /// leads to more instances.
+    /// Reports instances that multiply beyond the needs of the clients. Growth counts as unbounded if twice the
+    /// hardware leads to more instances, and four times the hardware to even more.
     fn check_growth(&mut self, world: &World<'_>, run: &mut Run<'_>, history: &[Vec<usize>]) {
         let needed = world.instances_needed();
         let grew = |run: &Run<'_>| run.agents.len() > needed.max(world.instances.len());
@@ -396,8 +402,8 @@ impl Explorer<'_> {
             let larger = World { capacity: times * world.capacity, ..world.clone() };
             self.settle(&mut Run::new(&larger), 0)
         };
-        // A little more hardware may shift a few instances. Growth at both twice and four times the hardware is a
-        // trend.
+        // Twice the hardware may lead to a few more instances once; unbounded growth continues with four times the
+        // hardware.
         let (twice, four_times) = (with(2), with(4));
         if !grew(run) || twice <= there || four_times <= twice {
             return;
@@ -418,7 +424,7 @@ impl Explorer<'_> {
         self.report(FindingKind::UnboundedReplication, clause, message, world, until);
     }
 
-    /// Runs a world that has already run `cycles_before` cycles up to [`CYCLES_TO_CONFIRM`]. Returns the number of
+    /// Continues a run after its first `cycles_before` cycles until cycle [`CYCLES_TO_CONFIRM`]. Returns the number of
     /// instances at the end.
     fn settle(&mut self, run: &mut Run<'_>, cycles_before: u32) -> usize {
         for _ in cycles_before..CYCLES_TO_CONFIRM {

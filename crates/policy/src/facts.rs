@@ -19,10 +19,10 @@ pub struct FactsError {
     pub problems: Vec<FactProblem>,
 }
 
-/// A problem with one fact.
+/// A problem with a fact, or with the syntax of the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FactProblem {
-    /// The byte range that the problem refers to.
+    /// The byte range that the problem refers to; `0..0` for the whole text.
     pub span: Range<usize>,
     /// What is wrong.
     pub message: String,
@@ -162,7 +162,7 @@ impl KnowledgeBase {
     }
 }
 
-/// The problem for a negative amount of hardware, rate or latency.
+/// The problem that a number in a fact is negative.
 fn negative(expected: &FactArgument, index: usize, tree: &Tree) -> FactProblem {
     FactProblem::new(tree, format!("argument {} is {}, and cannot be negative", index + 1, expected.meaning))
 }

@@ -31,14 +31,14 @@ pub trait PolicyFunction: Send + Sync {
     /// Returns the proposals of the agent of `instance`, in order of priority, or the reason for a failure.
     fn decide(&self, facts: &KnowledgeBase, instance: Constant) -> Result<Vec<FunctionProposal>, String>;
 
-    /// Whether [`preview`](PolicyFunction::preview) should be called. True for functions that decide for several agents
+    /// Whether [`preview`](PolicyFunction::preview) should be called, because the function decides for several agents
     /// together.
     fn wants_preview(&self) -> bool {
         false
     }
 
-    /// Announces the facts of an agent before its decision. If several agents decide at the same time, `preview` is
-    /// called for all of them, and then `decide`, in the same order and with the same facts.
+    /// Passes the facts of an agent before its decision. If several agents decide at the same time, `preview` is called
+    /// for each of them before `decide` is called for the first, in the same order and with the same facts.
     fn preview(&self, _facts: &KnowledgeBase, _instance: Constant) {}
 }
 
@@ -56,7 +56,7 @@ pub struct FunctionProposal {
 pub struct PolicyFunctions(BTreeMap<String, Arc<dyn PolicyFunction>>);
 
 impl PolicyFunctions {
-    /// Adds a function.
+    /// Adds a function. Replaces the function that already has this name.
     pub fn insert(&mut self, name: &str, function: Arc<dyn PolicyFunction>) {
         self.0.insert(name.to_owned(), function);
     }
@@ -73,7 +73,8 @@ impl fmt::Debug for PolicyFunctions {
     }
 }
 
-/// The name of the function that a text declares; `None` if it declares none. An error if the argument is not a name.
+/// The name of the function that a text declares, the last one of several; `None` if it declares none. An error if the
+/// argument is not a name.
 pub(crate) fn declared(loaded: &Loaded) -> Result<Option<Arc<str>>, LoadError> {
     let mut found = None;
     for declaration in &loaded.declarations {
@@ -89,7 +90,8 @@ pub(crate) fn declared(loaded: &Loaded) -> Result<Option<Arc<str>>, LoadError> {
     Ok(found)
 }
 
-/// Calls the function of a policy. The decision fails if the function is unknown or returns an error.
+/// Calls the function of a policy. The decision fails if the policy has no function yet or the function returns an
+/// error.
 pub(crate) fn decide(
     policy: &Policy,
     name: &str,
@@ -138,8 +140,8 @@ fn solution(facts: &KnowledgeBase, instance: Constant, written: &FunctionProposa
     let Some(operation) = AgentOperation::ALL.into_iter().find(|known| known.as_str() == written.operation) else {
         return fault(ProposalFault::UnknownOperation);
     };
-    // An id is compared as text, so that `7` denotes the node 7 both as a string and as a number. Unknown names are not
-    // interned, because symbols are never freed.
+    // An id is compared as text, so that `7` denotes the node 7 both as a string and as a number. Unknown node names
+    // are not interned, because symbols are never freed.
     let text = written.target.to_string();
     let is_written = |constant: &Constant| facts.text(*constant) == text;
     let here = facts.nodes().map(|own| own.node).chain([facts.constant(SELF)]).find(is_written);

@@ -1,8 +1,8 @@
-//! Proves that a policy is invariant under renaming: if nodes and instances are renamed, its proposals are the same up
-//! to the names.
+//! Tries to prove that a policy is invariant under renaming: if nodes and instances are renamed, its proposals are the
+//! same up to the names.
 //!
 //! Start at [`name_invariance`]. A policy is invariant if its solutions for a renamed knowledge base are its renamed
-//! solutions for the original. Only renamings of this kind are considered: `self` keeps its name, different names stay
+//! solutions for the original. Only these renamings are considered: `self` keeps its name, different names stay
 //! different, and the order of the names is preserved, both among nodes (including `self`) and among instances.
 //!
 //! The proof is a type inference. Every argument of every predicate and every variable has a kind: nodes, instances,
@@ -11,8 +11,8 @@
 //! arguments: it only moves them, or compares values of one kind with each other. So two runs that differ only in names
 //! execute the same goals, with the same results up to the names.
 //!
-//! **Invariant:** everything that cannot be analysed counts as dependent on names: a predicate without a signature, a
-//! goal that is a variable, the name of a node in the text.
+//! **Invariant:** everything that cannot be analysed counts as dependent on names, such as a predicate without a
+//! signature or a goal that is a variable.
 //!
 //! Not here: the cache that uses this proof (`simulator`).
 
@@ -31,11 +31,10 @@ use kinds::{APPLICATION, Clash, FIXED, INSTANCE, Kind, Kinds, NODE, Shape};
 pub struct NameInvariance {
     /// Which `fact/3` facts are allowed.
     pub facts: FactsAllowed,
-    /// Whether it reads the neighbours in `node/3`. If not, neither their names nor their number matter; only
-    /// neighbours that occur in other facts do.
+    /// Whether the policy may read the neighbours in `node/3`. If not, neither their names nor their number matter;
+    /// only neighbours that occur in other facts do.
     pub sees_neighbours: bool,
-    /// Whether it reads applications other than its own. If not, neither the names of applications nor the other
-    /// applications matter.
+    /// Whether the policy may read applications other than its own, or depend on the names of applications.
     pub sees_applications: bool,
 }
 
@@ -44,14 +43,14 @@ pub struct NameInvariance {
 pub enum FactsAllowed {
     /// Facts that contain no names of renamed nodes and instances.
     Fixed,
-    /// No facts: a goal that reads `fact/3` always fails.
+    /// No facts, so that a goal that reads `fact/3` always fails.
     None,
 }
 
 /// Why a policy may depend on names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NameDependence {
-    /// The place in the policy and the reason, as `name/arity: reason`, or the reason alone.
+    /// The predicate of the policy and the reason, as `name/arity: reason`, or the reason alone.
     pub place: String,
 }
 
@@ -61,7 +60,7 @@ const SIGNATURES: &str = include_str!("invariance/signatures.pl");
 /// The maximum nesting of goals that is analysed; deeper goals count as dependent on names.
 const DEPTH_MAX: usize = 100;
 
-/// Proves that a policy is invariant under renaming, or returns why not.
+/// Proves that a policy is invariant under renaming, or returns why the proof fails.
 pub fn name_invariance(engine: &Engine, policy: &Policy) -> Result<NameInvariance, NameDependence> {
     if let Some(function) = policy.outside() {
         return Err(NameDependence { place: format!("the function `{function}` decides") });
@@ -153,7 +152,7 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Analyses all code that a decision can reach. The error is the first place where a name may matter.
+    /// Analyses all code that a decision can reach. The error is the first reason found why a name may matter.
     fn run(mut self) -> Result<NameInvariance, String> {
         // A library predicate that calls a redefined predicate by name would call the definition in the text, so the
         // signatures would be wrong.
@@ -217,8 +216,8 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Analyses a goal that is passed to a meta-predicate. What it tells about the agent's own application does not
-    /// hold after it.
+    /// Analyses a goal that is passed to a meta-predicate. Its variables in `own` are removed afterwards, because its
+    /// bindings may be undone.
     fn inner_goal(&mut self, tree: &Tree, depth: usize) -> Result<(), String> {
         let known = self.own.len();
         self.goal(tree, depth)?;

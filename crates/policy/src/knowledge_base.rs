@@ -157,7 +157,7 @@ impl KnowledgeBase {
         }
     }
 
-    /// The id of a constant; `None` for a float or the empty name.
+    /// The id of a constant; `None` if it is not an id, such as a float or the empty name.
     pub fn to_id(&self, constant: Value<'_>) -> Option<Id> {
         match constant {
             Value::Integer(number) => Some(Id::Number(number)),
@@ -171,7 +171,7 @@ impl KnowledgeBase {
         constant_text(&self.symbols.0, constant)
     }
 
-    /// The constant for an amount of hardware in units: an integer, or `inf` if it is unbounded.
+    /// The constant for an amount of hardware in units: an integer, or `inf` if it is unbounded or exceeds `i64`.
     pub fn capacity(&self, capacity: Capacity) -> Constant {
         match capacity {
             Capacity::Bounded(hardware) => {
@@ -229,7 +229,7 @@ impl KnowledgeBase {
         self.facts.push(&[subject, key, value]);
     }
 
-    /// Adds an extra fact of the domain.
+    /// Adds an extra fact of the domain as `fact/3`.
     pub fn push_domain_fact(&mut self, fact: &Fact) {
         let value = match &fact.value {
             FactValue::Id(id) => self.id(id),
@@ -276,7 +276,8 @@ impl KnowledgeBase {
         rows(&self.facts)
     }
 
-    /// Returns the instance with this id. Without an id, returns the only instance, and fails if there are several.
+    /// Returns the instance whose id has this text. If `named` is `None`, returns the only instance; it is an error if
+    /// there is none or several.
     pub fn find_instance(&self, named: Option<&str>) -> Result<Constant, UnknownInstance> {
         let ids = || self.instances().map(|row| self.text(row[0])).collect();
         match named {

@@ -27,19 +27,19 @@
 //!
 //! For a node's manager, [`Acceptance::judge`] judges a request, given the facts that the manager may see.
 //!
-//! [`check()`] finds problems in a policy before any agent runs it, and [`name_invariance`] proves that it is invariant
-//! under renaming.
+//! [`check()`] finds problems in a policy before any agent runs it. [`name_invariance`] tries to prove that renaming
+//! nodes and instances does not change a policy's proposals, up to the names.
 //!
-//! **Invariant:** a decision is a pure function of policy, knowledge base and instance. It may be cached while the
-//! facts do not change, replayed, and computed on any thread.
+//! **Invariant:** without a shared allowance, a decision is a pure function of policy, knowledge base and instance. It
+//! may be cached while the facts do not change, replayed, and computed on any thread.
 //!
-//! **Invariant:** facts are read in place. Nothing is asserted for a query, and deciding allocates nothing after the
-//! first decisions.
+//! **Invariant:** facts are read in place; nothing is asserted for a query. A [`Decider`] reuses its buffers, so
+//! repeated decisions of a logic program allocate nothing, unless a solution is invalid or the policy fails.
 //!
 //! **Invariant:** a solution that is not an operation is reported, never dropped; a policy that exhausts its budget or
 //! raises an exception is reported as failed.
 //!
-//! Not here: when facts become true (`simulator`), and the consequences of a decision (`colony`).
+//! Not here: where facts come from (`simulator`, `live`), and the consequences of a decision (`colony`).
 
 mod vocabulary;
 

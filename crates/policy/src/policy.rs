@@ -12,8 +12,8 @@ use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::remembers::{self, Remembers};
 use crate::vocabulary::{FACTS, FIRST_FACTS};
 
-/// The generated predicate of arity 4 that has the clauses of `operation/3` and also returns the index of the clause. A
-/// policy cannot call it by accident.
+/// A generated predicate of arity 4: the solutions of `operation/3`, each with the zero-based index of its clause as
+/// the last argument. The name must be quoted in Prolog, so a policy does not call it by accident.
 pub(crate) const NUMBERED_OPERATION: &str = "$operation";
 
 /// The settings of a policy.
@@ -26,8 +26,8 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// No memory, and a budget far beyond the needs of any sensible policy: the shipped policies take a few hundred
-    /// inferences.
+    /// No memory, and a budget far above the needs of the shipped policies, whose decisions take less than a thousand
+    /// inferences in the worlds of [`check()`](crate::check()).
     fn default() -> Settings {
         Settings {
             memory: 0,
@@ -91,7 +91,8 @@ pub enum PolicyError {
 }
 
 impl Policy {
-    /// Compiles a policy. `resolver` finds the files that it loads; without a resolver, it cannot load any.
+    /// Compiles a policy. `resolver` finds the files that the text loads; without a resolver, the text cannot load
+    /// files.
     pub fn load(
         engine: &Engine,
         name: &str,
@@ -102,7 +103,7 @@ impl Policy {
         Policy::load_with(engine, None, name, text, resolver, settings, None).map(|(policy, _)| policy)
     }
 
-    /// Like [`Policy::load`], for untrusted text: the allowance limits what its directives may consume.
+    /// Like [`Policy::load`], for untrusted text: the allowance limits the inferences of its directives.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -114,7 +115,7 @@ impl Policy {
         Policy::load_with(engine, None, name, text, resolver, settings, Some(allowance)).map(|(policy, _)| policy)
     }
 
-    /// Compiles a policy together with a companion text (name and text) that can inspect its clauses.
+    /// Compiles a policy together with a companion text (name and text) that can inspect the policy's clauses.
     pub(crate) fn load_with(
         engine: &Engine,
         companion: Option<(&str, &str)>,
@@ -138,7 +139,7 @@ impl Policy {
         loader.declaration(remembers::DIRECTIVE, 2);
         loader.declaration(function::DIRECTIVE, 1);
         loader.number_clauses("operation", 3, NUMBERED_OPERATION);
-        // Loaded first, so that the policy's operators and flags do not affect it.
+        // The companion is loaded first, so that the policy's operators and flags do not affect it.
         if let Some((name, text)) = companion {
             loader.load(name, text);
         }
@@ -184,7 +185,8 @@ impl Policy {
         Policy { settings, ..self.clone() }
     }
 
-    /// The same policy with the function that decides for it. Has no effect unless the text declares a function.
+    /// The same policy with this function. The function decides only if the text declares one; otherwise, the program
+    /// decides.
     #[must_use]
     pub fn decided_by(&self, function: Arc<dyn PolicyFunction>) -> Policy {
         Policy { function: Some(function), ..self.clone() }
@@ -196,12 +198,14 @@ impl Policy {
         self.outside.as_deref()
     }
 
-    /// Whether the policy is a function that needs the facts of all agents before it decides for the first one.
+    /// Whether the policy is a function that needs the facts of all agents that decide at the same time before it
+    /// decides for the first of them.
     pub fn wants_preview(&self) -> bool {
         self.function().is_some_and(PolicyFunction::wants_preview)
     }
 
-    /// If the policy is a function, announces the facts of an agent for which it will decide.
+    /// Passes the facts of an agent to the policy's function before the function decides for this agent. Does nothing
+    /// if the policy has no function.
     pub fn preview(&self, facts: &KnowledgeBase, instance: Constant) {
         if let Some(function) = self.function() {
             function.preview(facts, instance);
@@ -237,13 +241,14 @@ impl Policy {
         self.remembers
     }
 
-    /// Whether the policy mentions `free`, so that it may read `free/3`, the free hardware by kind. If not, its agents
-    /// do not get these facts.
+    /// Whether the name `free` occurs in the program, so that it may read `free/3`, the free hardware by kind. If not,
+    /// its agents do not get these facts.
     pub fn reads_kinds(&self) -> bool {
         self.reads_kinds
     }
 
-    /// The places of its clauses of `operation/3`, in order of priority. Empty if directives created them.
+    /// The places of its clauses of `operation/3`, in order of priority. Empty if the text has no such clauses, or if
+    /// directives change them.
     pub fn clauses(&self) -> &[Place] {
         &self.clauses
     }

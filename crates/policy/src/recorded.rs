@@ -7,10 +7,12 @@
 //!
 //! `si` is the instance, `app` its application, `node` its node. `free_hw` contains the free hardware of that node; its
 //! other keys are the neighbours, whose amounts the agent does not see. Each of `requests` is neighbour, rate and
-//! latency, each of `refused` an operation, an instance and a target. Integers become integers, strings become atoms,
-//! and other keys are ignored.
+//! latency, each of `refused` an operation, an instance and a target. Numbers remain numbers, strings become atoms, and
+//! other keys are ignored. If `node` is an integer, keys of `free_hw` that are integers become integers.
 //!
-//! The agent's memory, hardware by kind, and whether the instance sleeps may be present as well:
+//! The agent's memory, hardware by kind, and whether the instance sleeps may be present as well. Each of `earlier` is
+//! the number of evaluations ago, neighbour, rate and latency; each of `done` is the number of evaluations ago,
+//! operation and target.
 //!
 //! ```json
 //! {"earlier": [[1, "n41", 2, 15]], "done": [[3, "migrate", "n42"]], "age": 5, "free": {"units": 10, "memory_mb": 512},
@@ -119,7 +121,7 @@ impl Recorded {
         })
     }
 
-    /// Replaces the facts in `facts` by the recorded ones. Applications and extra facts are kept.
+    /// Replaces all facts in `facts` by the recorded ones, except applications and extra facts, which are kept.
     pub fn fill(&self, facts: &mut KnowledgeBase) {
         facts.clear_situation();
         facts.push_node(self.node, self.free, self.neighbours.iter().copied());
@@ -158,7 +160,8 @@ fn check_amount(raw: &RawConstant<'_>, what: &str) -> Result<(), RecordedError> 
     }
 }
 
-/// Keys are always strings in JSON. If the instance's own node is a number, the neighbours are numbers, too.
+/// The constant for a key of `free_hw`. Keys are always strings in JSON: if the instance's own node is an integer, keys
+/// that are integers become integers.
 fn key_constant(symbols: &Symbols, own: &RawConstant<'_>, key: &str) -> Constant {
     match (own, key.parse()) {
         (RawConstant::Integer(_), Ok(number)) => Value::Integer(number),
@@ -250,7 +253,7 @@ impl<'de> Visitor<'de> for RawConstantVisitor {
     }
 }
 
-/// The entries of an object in the order of the text, which is the order of the neighbours.
+/// The entries of an object in the order of the text. In `free_hw`, this is the order of the neighbours.
 #[derive(Default)]
 struct Amounts<'a>(Vec<(Cow<'a, str>, RawConstant<'a>)>);
 

@@ -6,8 +6,8 @@
 //! :- remembers(inhibited, 10).
 //! ```
 //!
-//! Agents store only what is declared, and their age if the policy reads `age/2`. The declarations are directives in
-//! the text, so that a policy cannot be separated from its assumptions about its memory.
+//! Agents store only what is declared, and their age if the policy reads `age/2`. A setting of the agent overrides the
+//! declaration about `inhibited`.
 
 use mario_prolog::{LoadError, Loaded, Meaning, Place, Problem, SourceTree, TreeKind};
 
@@ -24,7 +24,8 @@ pub struct Remembers {
     /// The number of evaluations for which agents remember inhibitions, unless a setting overrides it: `inhibited/3`.
     /// `None` if the policy does not declare it.
     pub inhibited: Option<u32>,
-    /// Whether the policy mentions `age`, so that agents must count their evaluations on their node: `age/2`.
+    /// Whether the name `age` occurs in the program and the policy does not define `age/2`, so that agents must count
+    /// their evaluations on their node.
     pub reads_age: bool,
 }
 
@@ -39,8 +40,8 @@ impl Remembers {
         self.requests == 0 && self.operations == 0 && !self.reads_age
     }
 
-    /// The declarations of a text, or all errors in them. Of several declarations about the same thing, the largest
-    /// number is used.
+    /// The declarations of a text, and whether it reads `age/2`; an error with all invalid declarations. Of several
+    /// declarations about the same thing, the largest number is used.
     pub(crate) fn of(loaded: &Loaded) -> Result<Remembers, LoadError> {
         let mut remembers = Remembers::default();
         let mut errors = Vec::new();

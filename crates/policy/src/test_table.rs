@@ -1,7 +1,7 @@
 //! Tables of tests for a policy: each test has facts and the operations that the policy must propose.
 //!
-//! A table is a text of facts and tests. Facts outside of tests apply to every test, but a test's own facts replace
-//! those of the same predicate.
+//! A table is a text of facts and tests. Facts outside of tests apply to every test, but a test's own facts replace all
+//! those whose predicate has the same name.
 //!
 //! ```prolog
 //! service(video, 4, 10, 25).
@@ -25,7 +25,8 @@
 //! test('evicts the largest', [node(n42, 0)], initiative, [evict(s1, nearly_full)]).
 //! ```
 //!
-//! The policy is the file next to the table, unless a directive `:- policy('name.pl')` says otherwise.
+//! A directive `:- policy('name.pl')` names the file of the policy. Without it, the table `name.test.pl` tests
+//! `name.pl`.
 
 mod read;
 mod run;
@@ -40,13 +41,13 @@ pub use run::{DiffLine, TestOutcome};
 /// Tests for one policy.
 #[derive(Clone, Debug)]
 pub struct TestTable {
-    /// The file that the table names as its policy; `None` if it names none.
+    /// The file that a `policy` directive names; `None` if there is no such directive.
     pub policy: Option<String>,
     /// The tests, in order. Never empty.
     pub tests: Tests,
 }
 
-/// The tests of a table, by the kind of policy that they test.
+/// The tests of a table, which are all for the same kind of policy.
 #[derive(Clone, Debug)]
 pub enum Tests {
     /// Tests of a policy.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct PolicyText {
     /// The display name.
     pub name: String,
-    /// Its files, each with a name and a text: the policy first, then the files that it loads, under the names that the
-    /// loading text uses.
+    /// Names and texts of the files: the policy first, then the files that it loads, under the names by which they are
+    /// loaded; the extension `.pl` may be omitted when loading.
     pub files: Vec<(String, String)>,
     /// The number of evaluations for which an agent remembers inhibitions.
     pub memory: u32,
@@ -21,7 +21,7 @@ impl PolicyText {
         self.files.first().map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
-    /// Returns a resolver that finds files among those of the policy only.
+    /// Returns a resolver for the files that the policy loads. It finds no other files, and not the policy itself.
     pub fn resolver(&self) -> Box<dyn Resolver> {
         Box::new(Files(self.files.clone()))
     }

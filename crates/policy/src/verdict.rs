@@ -1,7 +1,8 @@
 //! Explains the verdict of a node's manager on a request, and finds changes that would lead to another verdict.
 //!
-//! Everything is verified by running the policy: a goal is reported as failed if the goals before it succeed and it
-//! does not, and a change of facts is shown only after judging again with it.
+//! Everything is verified by running the policy: a goal is reported as failed if the goals before it in the clause have
+//! a solution and together with it they have none, and a change of facts is shown only if the request is accepted with
+//! it.
 
 mod initiative;
 
@@ -16,13 +17,13 @@ use crate::test_table::{TestTable, Tests, VerdictClaim};
 
 pub use initiative::{ExplainedAct, ExplainedInitiative, explain_initiative};
 
-/// The maximum number of changes shown: the first are the smallest.
+/// The maximum number of changes shown.
 const CHANGES_MAX: usize = 3;
 
-/// The maximum number of instances removed to make a request acceptable.
+/// The maximum number of instances that one change removes.
 const REMOVED_MAX: usize = 16;
 
-/// The maximum number of additional free units tried, one by one.
+/// The maximum number of free units that one change adds.
 const UNITS_MAX: u64 = 64;
 
 /// A verdict with its reasons.
@@ -33,13 +34,16 @@ pub struct ExplainedVerdict {
     /// The reason for an inhibition, in words; absent if the request is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The clause that decided: of `reject/2` if it inhibits, of `accept/1` if it accepts.
+    /// The first clause of `reject/2` that applies to an inhibited request, or of `accept/1` that applies to an
+    /// accepted one; absent if no clause decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clause: Option<JudgingClause>,
-    /// If no clause of `accept/1` applies: each of them, with the goal at which it failed.
+    /// If the request is inhibited because no clause of `accept/1` applies: each of these clauses, with the goal at
+    /// which it failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<JudgingClause>,
-    /// The smallest changes of facts found with which the request would be accepted, each verified by judging again.
+    /// Changes of facts with which the request would be accepted, each verified by judging again: of each kind of
+    /// change, the smallest that suffices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
 }
@@ -51,7 +55,7 @@ pub struct JudgingClause {
     pub file: String,
     /// The line that it starts on.
     pub line: usize,
-    /// The goal at which the clause failed, or its head if that does not match the request; absent if the clause
+    /// The goal at which the clause failed, or the clause's head if the head does not match; absent if the clause
     /// applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
@@ -67,8 +71,8 @@ pub struct AcceptanceText<'a> {
     pub resolvers: &'a dyn Fn() -> Box<dyn Resolver>,
 }
 
-/// Explains the verdict of a manager on a request. `facts` are the manager's, as Prolog facts, and `request` is a term
-/// `request(Operation, Instance, Application, From, To)`.
+/// Explains the verdict of a manager on a request. `facts` are the name and the text of the manager's facts, and
+/// `request` is the text of a term `request(Operation, Instance, Application, From, To)`.
 pub fn explain_verdict(
     engine: &Engine,
     acceptance: &Acceptance,
@@ -117,7 +121,7 @@ impl Judging<'_> {
         self.read(&format!("{facts}\ntest(explained, [], {}, accepted).\n", self.request))
     }
 
-    /// The only claim of a table.
+    /// The claim of a table with a single test; an error for any other table.
     fn read(&self, table: &str) -> Result<VerdictClaim, FactsError> {
         let error = |message: &str| FactsError::whole(self.name, message);
         match TestTable::read(self.engine, self.name, table)?.tests {
@@ -130,14 +134,15 @@ impl Judging<'_> {
         claim.judge(&mut self.machine, self.acceptance).unwrap_or(Verdict::Accepted)
     }
 
-    /// Whether a goal given as text has an answer.
+    /// Whether a goal given as text has an answer. False if the goal raises an exception or exhausts the budget.
     fn holds(&mut self, claim: &VerdictClaim, goal: &str) -> bool {
         let budget = self.acceptance.budget();
         let query = self.machine.query(self.acceptance.program(), goal, claim.view(), budget);
         query.is_ok_and(|mut query| query.next_answer() == Outcome::Answer)
     }
 
-    /// The first clause of a predicate of the acceptance policy that applies to the request; `None` if no clause does.
+    /// The first clause of `predicate` in the acceptance policy that applies to the request; `None` if no clause does
+    /// or the text cannot be loaded.
     fn holding(&mut self, text: &AcceptanceText<'_>, claim: &VerdictClaim, predicate: &str) -> Option<JudgingClause> {
         let clauses = clauses_with_goals(self.engine, text.name, text.text, text.resolvers, predicate)?;
         clauses.iter().find_map(|clause| {
@@ -150,7 +155,8 @@ impl Judging<'_> {
         })
     }
 
-    /// Each clause of a predicate of the acceptance policy, with the first of its goals that fails.
+    /// Each clause of `predicate` in the acceptance policy, with its first goal that fails, or with its head if the
+    /// head does not match.
     fn failed(&mut self, text: &AcceptanceText<'_>, claim: &VerdictClaim, predicate: &str) -> Vec<JudgingClause> {
         let clauses = clauses_with_goals(self.engine, text.name, text.text, text.resolvers, predicate);
         let mut failed = Vec::new();
@@ -179,18 +185,18 @@ impl Judging<'_> {
         } else {
             format!("accept({request}) = {head}")
         };
-        // A goal such as `a ; b` is written without parentheses.
+        // The parentheses are for goals such as `a ; b`, which are written without them.
         let goals = goals.iter().map(|goal| format!("({goal})"));
         std::iter::once(matched).chain(goals).collect::<Vec<_>>().join(", ")
     }
 
-    /// The changes with which the request would be accepted, the smallest first.
+    /// The changes with which the request would be accepted: the smallest of each kind, at most [`CHANGES_MAX`].
     fn changes(&mut self, facts: &str) -> Vec<String> {
         let (trees, _) = self.engine.read_trees(self.name, facts);
         let mut changes = Vec::new();
         for (text, what) in candidates(facts, &trees) {
             let is_accepted = self.claim(&text).is_ok_and(|claim| self.verdict(&claim) == Verdict::Accepted);
-            // A larger change of a kind that is already sufficient is not shown.
+            // Further candidates of the same kind are larger changes.
             if is_accepted && !changes.iter().any(|(kind, _)| *kind == what.0) {
                 changes.push(what);
             }
@@ -211,7 +217,7 @@ enum Kind {
 }
 
 /// Texts with changed facts, each with the kind and a description of the change. Of each kind, the smallest change
-/// comes first.
+/// comes first. Empty if no `node` fact has a number of free units.
 fn candidates(facts: &str, trees: &[Tree]) -> Vec<(String, (Kind, String))> {
     let mut found = Vec::new();
     let Some((node, free)) = trees.iter().find_map(node_fact) else { return found };
@@ -240,8 +246,8 @@ fn candidates(facts: &str, trees: &[Tree]) -> Vec<(String, (Kind, String))> {
     found
 }
 
-/// Reads the fact of the manager's node: the term and the free units. `None` for other facts, and if the free hardware
-/// is not an integer.
+/// Reads a `node` fact: the term and the free units. `None` for other facts, and if the free hardware is not a
+/// non-negative integer.
 fn node_fact(tree: &Tree) -> Option<(&Tree, u64)> {
     let Some(("node", [_, free, ..])) = tree.callable() else { return None };
     match free.kind {
@@ -250,8 +256,8 @@ fn node_fact(tree: &Tree) -> Option<(&Tree, u64)> {
     }
 }
 
-/// Reads the fact of an instance on the node: the term, and the units that its application needs. `None` for other
-/// facts.
+/// Reads a `serviceInstance/3` fact: the term, and the units that its application needs, 0 if that is unknown. `None`
+/// for other facts.
 fn instance_fact<'t>(tree: &'t Tree, trees: &[Tree]) -> Option<(&'t Tree, u64)> {
     let Some(("serviceInstance", [_, application, _])) = tree.callable() else { return None };
     let needs = trees.iter().find_map(|other| match other.callable() {
@@ -264,18 +270,18 @@ fn instance_fact<'t>(tree: &'t Tree, trees: &[Tree]) -> Option<(&'t Tree, u64)> 
     Some((tree, needs.unwrap_or(0)))
 }
 
-/// The text with a fact and its full stop replaced by spaces, so that all other positions are unchanged.
+/// The text with a fact and its full stop replaced by spaces. The byte positions of all other facts are unchanged.
 fn blank(text: &str, tree: &Tree) -> String {
     let end = text[tree.span.end..].find('.').map_or(tree.span.end, |stop| tree.span.end + stop + 1);
     format!("{}{}{}", &text[..tree.span.start], " ".repeat(end - tree.span.start), &text[end..])
 }
 
-/// The text with the free hardware of the node replaced by another number.
+/// The text with the free units in the fact `node` replaced by `units`; unchanged if the fact cannot be split.
 fn replace_free(text: &str, node: &Tree, units: u64) -> String {
     let Some((_, [_, _, ..])) = node.callable() else { return text.to_owned() };
     let written = &text[node.span.clone()];
-    // The id may be quoted and contain commas, but the number after it cannot. The number ends at the next comma or at
-    // the closing parenthesis; a list of neighbours may follow.
+    // The number follows the last comma before the list of neighbours or the closing parenthesis. Commas in a quoted id
+    // come before it.
     let list = written.find('[').unwrap_or(written.len());
     let head = written[..list].trim_end().trim_end_matches(',').trim_end().trim_end_matches(')');
     let Some(comma) = head.rfind(',') else { return text.to_owned() };

@@ -23,7 +23,7 @@ pub struct FactArgument {
 pub enum FactKind {
     /// A name or an integer.
     Id,
-    /// A number, or `inf`.
+    /// A number, `inf` or `infinite`.
     Number,
     /// A list of names and integers.
     Ids,
@@ -37,8 +37,8 @@ impl FactPredicate {
         self.arguments.len()
     }
 
-    /// Whether a policy may define the predicate, so that its clauses replace the host's facts. True for the facts that
-    /// were added in later versions: those after [`FIRST_FACTS`], and `capacity/3` of managers.
+    /// Whether a policy may define the predicate, so that its clauses replace the host's facts. True for [`FACTS`] from
+    /// position [`FIRST_FACTS`] on, and for `capacity/3` of managers.
     pub(crate) fn may_be_defined(&self) -> bool {
         let is_later = FACTS[FIRST_FACTS..].iter().any(|later| later == self);
         is_later || (self.name == "capacity" && self.arity() == 3)
@@ -72,7 +72,7 @@ const fn number(meaning: &'static str) -> FactArgument {
 
 const INHIBITED: &[FactArgument] = &[id("the operation"), id("the instance"), id("the target")];
 
-/// All facts that an agent may see. The position of a fact is the index of its relation in a compiled policy.
+/// All facts that an agent may see. The position of a predicate is the index of its relation in a compiled policy.
 pub const FACTS: &[FactPredicate] = &[
     FactPredicate {
         name: "service",
@@ -142,8 +142,8 @@ pub const FACTS: &[FactPredicate] = &[
     FactPredicate { name: "asleep", arguments: &[id("the instance")] },
 ];
 
-/// The number of [`FACTS`] that a policy cannot define. The later ones were added in later versions: a policy may have
-/// its own clauses for them, which then replace the host's facts.
+/// The number of predicates at the start of [`FACTS`] that a policy cannot define. Clauses that a policy has for the
+/// other ones replace the host's facts.
 pub(crate) const FIRST_FACTS: usize = 8;
 
 /// The positions of `earlier/5`, `done/4` and `age/2` in [`FACTS`]: the history.

@@ -51,13 +51,14 @@ impl fmt::Display for Initiative {
 }
 
 impl Acceptance {
-    /// Whether the policy has clauses of `evict/2` or `shrink/3`.
+    /// Whether the policy defines `evict/2` or `shrink/3`.
     pub fn has_initiative(&self) -> bool {
         self.defines(Goal::Evict) || self.defines(Goal::Shrink)
     }
 
-    /// Returns the instances that the owner wants to evict or shrink. If the policy fails, gives no reason, or names an
-    /// instance that is not on the node, the whole result is an error.
+    /// Returns the instances that the owner wants to evict or shrink. One invalid answer makes the whole result an
+    /// error: no reason, an instance that is not on the node, or a flavour that is not an id. So does a failure of the
+    /// policy.
     pub fn initiative(&self, machine: &mut Machine, view: &ManagerView) -> Result<Initiative, AcceptanceFailure> {
         let mut wanted = Initiative::default();
         if self.defines(Goal::Shrink) {
@@ -135,7 +136,7 @@ impl Acceptance {
     }
 }
 
-/// The id in an argument of an answer; `None` if it is not a name or an integer.
+/// The id in an argument of an answer; `None` if the argument is not a valid id.
 fn id(view: &ManagerView, argument: Option<Value<'_>>) -> Option<Id> {
     view.facts.to_id(argument?)
 }

@@ -14,7 +14,8 @@ use crate::vocabulary::{FIRST_FACTS, FLAVOUR, NEEDS};
 /// The prefix of the id of a promised instance that has no id yet; a number from 1 follows.
 const PROMISED: &str = "promised_";
 
-/// The facts that a node's manager may see: its own node, the instances there, and the applications.
+/// The facts that a node's manager may see: its own node, the instances there, the applications with their owners, and
+/// extra facts.
 #[derive(Clone, Debug)]
 pub struct ManagerView {
     pub(super) node: NodeId,
@@ -43,7 +44,7 @@ impl ManagerView {
         view
     }
 
-    /// A view of existing facts, which must include those of the node. `free/3` is added if it is missing.
+    /// A view of existing facts, which must include `node/2` or `node/3` of `node`. `free/3` is added if it is missing.
     pub(crate) fn from_facts(
         mut facts: KnowledgeBase,
         node: &Node,
@@ -99,8 +100,8 @@ impl ManagerView {
     }
 
     /// Adds an instance that was promised in this cycle and has no id yet: a replica, or an operator's deployment.
-    /// `flavour` is the flavour in which it will run, if its application has flavours. The replica of a sleeping
-    /// instance sleeps.
+    /// `flavour` is the flavour in which it will run, if its application has flavours. `wakefulness` says whether it
+    /// will sleep: the replica of a sleeping instance does.
     ///
     /// The instances are named `promised_1`, `promised_2` and so on, in the order of the promises. The names are
     /// unique, so that `setof/3` and `findall/3` count the same number of instances. The final id is unknown: ids are
@@ -183,8 +184,8 @@ impl Relations for ManagerView {
     }
 
     fn table(&self, position: usize) -> Option<&Table> {
-        // The positions are those of `MANAGER_FACTS`. The first ones are the tables of a knowledge base; the extra
-        // facts come last among them.
+        // The positions are those of `MANAGER_FACTS`; a knowledge base has the positions of `FACTS`. `FIRST_FACTS - 1`
+        // is the position of `fact/3` there.
         match position {
             0..=3 => self.facts.table(position),
             4 => self.facts.table(FIRST_FACTS - 1),

@@ -13,9 +13,9 @@ pub struct Finding {
     pub place: Place,
     /// What is wrong.
     pub message: String,
-    /// How to fix it.
+    /// How to fix it, if known.
     pub hint: Option<String>,
-    /// A counterexample, line by line: the steps of a world in which it happens. Empty if none was found.
+    /// A counterexample, line by line: the steps of a world in which it happens. Empty for findings of static analysis.
     pub story: Vec<String>,
 }
 
@@ -36,11 +36,12 @@ impl Finding {
 pub enum FindingKind {
     /// A call of an undefined predicate.
     UnknownPredicate,
-    /// A fact predicate is used with the wrong arity.
+    /// A fact is read, or `operation`, `request`, `evict` or `shrink` is written, with the wrong arity.
     WrongArity,
-    /// An argument that can never match: of a fact, or of a request in an acceptance policy.
+    /// An argument of a fact, of `accept/1` or of `reject/2` can never match, or a variable is used both as a name and
+    /// as a number.
     WrongKind,
-    /// An unknown operation.
+    /// The name of an operation is unknown.
     UnknownOperation,
     /// A variable occurs once although its name does not start with `_`.
     SingletonVariable,
@@ -52,23 +53,24 @@ pub enum FindingKind {
     NoOperation,
     /// A goal reads facts that nothing supplies.
     UnsuppliedFact,
-    /// A clause stores state for the next evaluation, but state does not survive an evaluation.
+    /// A clause stores state that some goal reads, but state does not survive an evaluation.
     LostState,
     /// A clause of `operation/3` has a goal that always fails.
     NeverFires,
-    /// A clause of `operation/3` is never reached: an earlier one always has the first solution.
+    /// A clause of `operation/3` never produces the first solution: whenever it applies, an earlier clause has a
+    /// solution or cuts the others off.
     NeverWins,
-    /// The target of an operation is a variable.
+    /// The target of an operation is an unbound variable.
     UnboundTarget,
     /// No manager could accept the target of an operation.
     InvalidTarget,
-    /// The policy raises an exception.
+    /// The policy raises an exception or calls `halt`.
     Exception,
     /// The policy exhausts its budget.
     ExhaustedBudget,
     /// An instance returns to a node that it left, although its clients have not moved.
     PingPong,
-    /// Instances come and go, although their clients have not moved.
+    /// Instances come and go, or fall asleep and wake, although their clients have not moved.
     Flapping,
     /// Instances multiply beyond the needs of their clients.
     UnboundedReplication,
@@ -79,7 +81,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// All kinds: those of static analysis, those of small worlds, and at last that of invalid comments.
+    /// All kinds.
     pub const ALL: [FindingKind; 21] = [
         FindingKind::UnknownPredicate,
         FindingKind::WrongArity,

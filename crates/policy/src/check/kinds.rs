@@ -1,4 +1,4 @@
-//! Arguments that can never match, and unknown operations.
+//! Finds arguments of facts that can never match, variables used both as names and as numbers, and unknown operations.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ fn check_fact(
     }
 }
 
-/// Describes a constant that can never be this argument; `None` if it can.
+/// Describes a term that can never match this argument of a fact; `None` if it can.
 fn wrong_constant(expected: &FactArgument, argument: &Tree) -> Option<String> {
     let is_place = ["the node", "the neighbour", "the target"].contains(&expected.meaning);
     let is_right = match (&argument.kind, expected.kind) {

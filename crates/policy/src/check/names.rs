@@ -1,4 +1,5 @@
-//! Calls of undefined predicates, facts with the wrong arity, and goals of agents and managers that are misspelt.
+//! Finds calls of undefined predicates, and clauses of `operation`, `accept`, `reject`, `evict` and `shrink` that never
+//! apply because of their arity or their first argument.
 
 use mario_prolog::{Program, TreeKind};
 use strsim::osa_distance;
@@ -8,7 +9,7 @@ use super::text::{Clause, Text, calls, exact_place};
 use super::{Known, Role};
 use crate::vocabulary::FactPredicate;
 
-/// One typo per this number of letters is tolerated when similar names are suggested.
+/// One typo per this number of letters, and at least one, is tolerated when similar names are suggested.
 const LETTERS_PER_MISTAKE: usize = 3;
 
 pub(super) fn check(text: &Text<'_>, program: &Program, known: &Known, findings: &mut Vec<Finding>) {

@@ -1,4 +1,4 @@
-//! Finds goals that read facts which nothing supplies, and goals that store state which is lost after the evaluation.
+//! Finds goals that read facts which nothing supplies, and goals that store state, which is lost after the evaluation.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn unsupplied(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A hint that suggests the fact with the most similar name, or lists all facts.
+/// A hint that suggests the fact with the most similar name, or lists all facts if no name is similar enough.
 fn instead(name: &str, known: &Known, who: &str) -> String {
     let nearest = known.facts.iter().map(|fact| (osa_distance(name, fact.name), fact)).min_by_key(|(cost, _)| *cost);
     match nearest {
@@ -54,8 +54,8 @@ fn instead(name: &str, known: &Known, who: &str) -> String {
     }
 }
 
-/// Finds goals that store state which some goal reads. The next evaluation starts with the program as loaded, so the
-/// state is lost.
+/// Finds goals that store state which some goal in the text reads. The next evaluation starts with the program as
+/// loaded, so it does not see this state.
 fn lost_state(text: &Text<'_>, findings: &mut Vec<Finding>) {
     let read: BTreeSet<String> =
         all_calls(text).filter_map(|(_, call)| kept(call.name, call.arguments, READING)).collect();
@@ -81,8 +81,8 @@ const STORING: &[&str] = &["assert", "asserta", "assertz", "nb_setval", "b_setva
 /// Predicates that read stored state, in addition to calls of the stored predicate itself.
 const READING: &[&str] = &["nb_getval", "b_getval", "retract"];
 
-/// The state that a goal stores or reads, if its predicate is in `wanted`: `name/arity` of a clause, or the name of a
-/// global variable.
+/// The state that a goal stores or reads: `name/arity` of a clause, or the name of a global variable. `None` if the
+/// predicate is not in `wanted` or the state is not known statically.
 fn kept(name: &str, arguments: &[Tree], wanted: &[&str]) -> Option<String> {
     if !wanted.contains(&name) {
         return None;

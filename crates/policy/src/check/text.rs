@@ -148,7 +148,7 @@ pub(super) struct Call<'t> {
     pub(super) tree: &'t Tree,
 }
 
-/// All calls of a body, including control constructs.
+/// All calls of a body, including control constructs and the goals inside meta-predicates.
 pub(super) fn calls(body: &Tree) -> Vec<Call<'_>> {
     let mut calls = Vec::new();
     let mut pending = vec![(body, 0)];
@@ -159,7 +159,7 @@ pub(super) fn calls(body: &Tree) -> Vec<Call<'_>> {
                 pending.push((goal, 0));
                 continue;
             }
-            // A lambda expression of library `yall`, whose arguments are supplied by its caller.
+            // The body of a lambda expression of library `yall` is not analysed.
             (">>", [_, _]) => continue,
             _ => {}
         }

@@ -11,11 +11,11 @@ use super::text::{Indicator, Text};
 /// The statically known truth of a goal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Truth {
-    /// It succeeds for all facts.
+    /// The goal succeeds for all facts.
     Always,
-    /// It fails for all facts.
+    /// The goal fails for all facts.
     Never,
-    /// It depends on the facts, or is not known.
+    /// The truth depends on the facts, or is not known.
     Open,
 }
 
@@ -26,8 +26,8 @@ pub(super) struct Bindings {
     constants: BTreeMap<String, Tree>,
     /// Variables that occurred before this point.
     seen: BTreeSet<String>,
-    /// The variable in the head that stands for the deciding instance; `None` if there is a constant or nothing is
-    /// known.
+    /// The variable in the head that stands for the deciding instance; `None` if the head has a constant there or the
+    /// clause is not one of `operation/3`.
     instance: Option<String>,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Judge<'a> {
             };
         }
         match (self.truth(first, &mut bindings.clone()), self.truth(second, &mut bindings.clone())) {
-            // A cut in one branch may prevent the other from being tried.
+            // A cut in the first branch may prevent the second from being tried.
             (Truth::Always, _) | (_, Truth::Always) if !has_cut(first) => Truth::Always,
             (Truth::Never, Truth::Never) => Truth::Never,
             _ => Truth::Open,
@@ -114,8 +114,8 @@ impl<'a> Judge<'a> {
         if is_ground(&left) && is_ground(&right) { Truth::Always } else { Truth::Open }
     }
 
-    /// The truth of a test. It is known if the arguments are ground; for a type test, a term that is not a variable is
-    /// enough.
+    /// The truth of a test. It is known if all arguments are ground. For a type test other than `ground/1`, it is
+    /// enough that the argument is not a variable.
     fn tested(&mut self, name: &str, arguments: &[Tree], bindings: &Bindings) -> Truth {
         let arguments: Vec<Tree> = arguments.iter().map(|argument| bindings.apply(argument)).collect();
         let is_settled = match arguments.as_slice() {
@@ -140,7 +140,7 @@ impl<'a> Judge<'a> {
             return Truth::Open;
         }
         if !self.text.has_clauses(name, arguments.len()) {
-            // A call of a predicate that is declared but never defined is not an error; it fails.
+            // A call of a dynamic predicate without clauses fails.
             return if self.text.declared.contains(&indicator) { Truth::Never } else { Truth::Open };
         }
         let arguments: Vec<Tree> = arguments.iter().map(|argument| bindings.apply(argument)).collect();
@@ -171,7 +171,8 @@ impl<'a> Judge<'a> {
         found
     }
 
-    /// Whether a goal without side effects has an answer; `None` if it raises an exception or exhausts its budget.
+    /// Whether a goal without side effects, given as text, has an answer; `None` if it raises an exception or exhausts
+    /// its budget.
     fn answers(&mut self, goal: &str) -> Option<bool> {
         let budget = Budget { inferences: 10_000, ..Budget::default() };
         let mut query = self.machine.query(self.engine.library(), goal, &(), &budget).ok()?;
@@ -183,8 +184,8 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// The truth of a goal that reads facts. Every knowledge base contains the agent's node, its instance and its
-/// application; all other facts may be missing.
+/// The truth of a goal that reads facts: `Always` or `Open`. Every knowledge base contains the agent's node, its
+/// instance and its application; all other facts may be missing.
 fn fact(name: &str, arguments: &[Tree], bindings: &Bindings) -> Truth {
     let is_there = matches!(name, "node" | "service" | "serviceInstance");
     let mut names = BTreeSet::new();
@@ -283,7 +284,7 @@ fn quoted(name: &str) -> String {
     format!("'{}'", name.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
-/// A term as text that parses to the same term. A prefix keeps the variables of two clauses apart.
+/// A term as Prolog text. `prefix` is added to the names of its variables, so that those of two clauses differ.
 fn written(tree: &Tree, prefix: &str) -> String {
     let all = |parts: &[Tree]| parts.iter().map(|part| written(part, prefix)).collect::<Vec<_>>().join(",");
     match &tree.kind {

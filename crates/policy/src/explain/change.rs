@@ -1,4 +1,4 @@
-//! Changes of facts that would make a clause fire.
+//! Describes changes of facts that would make a clause fire.
 
 use mario_prolog::Value;
 use serde::Serialize;
@@ -128,7 +128,7 @@ fn distinct(numbers: impl Iterator<Item = i64>) -> Vec<i64> {
     numbers
 }
 
-/// `1 and 2 evaluations ago`.
+/// A list such as `1 and 2 evaluations ago`; empty if `ago` is empty.
 fn listed(ago: &[i64]) -> String {
     let Some((last, others)) = ago.split_last() else { return String::new() };
     if others.is_empty() {

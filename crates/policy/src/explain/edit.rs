@@ -9,7 +9,7 @@ use crate::policy::Policy;
 /// The maximum number of neighbours of the node that are tried as the last hop of client requests.
 const NEW_HOPS_MAX: usize = 3;
 
-/// Predicates whose facts the search may change. Applications and instances stay as they are.
+/// The predicates whose facts the search may change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Requests,
@@ -61,7 +61,7 @@ impl Kind {
     }
 }
 
-/// A fact. `origin` is the index of the actual fact that it is or was changed from; `None` for an added fact.
+/// A fact. `origin` is the index of the corresponding actual fact; `None` for an added fact.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Row {
     pub(super) origin: Option<usize>,
@@ -144,7 +144,7 @@ impl Situation {
                 facts.push_row(kind.predicate(), &row.values);
             }
         }
-        // The facts keep their order, because a policy may use the first solution.
+        // The order of `fact/3` is preserved, because a policy may use the first solution.
         let mut changeable = self.rows(Kind::Fact).iter().peekable();
         for (index, [subject, key, value]) in base.facts().enumerate() {
             let value = changeable.next_if(|row| row.origin == Some(index)).map_or(value, |row| row.values[2]);
@@ -152,7 +152,7 @@ impl Situation {
         }
     }
 
-    /// The distance from `base`: the sum over all changed quantities, and all removed and added facts.
+    /// The distance from `base`: the sum of the costs of all changed values, removed facts and added facts.
     pub(super) fn cost(&self, base: &Situation) -> f64 {
         let mut cost = 0.0;
         for kind in Kind::ALL {
@@ -206,8 +206,8 @@ impl Situation {
         changed
     }
 
-    /// The situations that differ from this one by a single change. Only changes that could help a clause that failed
-    /// with these steps are included.
+    /// The situations that the search reaches from this one with a single change. The changes of quantities are derived
+    /// from the comparisons in `steps`, at which the clause failed.
     pub(super) fn neighbours(&self, steps: &[Step], instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
         let mut found = Vec::new();
         let mut comparisons = Vec::new();
@@ -238,9 +238,9 @@ impl Situation {
         found
     }
 
-    /// For a comparison with `>` or `>=`: situations in which all rates (or all latencies) of the instance that exceed
-    /// its right side are lowered to it, or for `>=` to one less. Lowering one fact at a time would need one change per
-    /// fact.
+    /// For a comparison with `>`: situations in which all rates, or all latencies, above the right side of the
+    /// comparison are lowered to it. For `>=`, the limit is one less than the right side. Only requests of `instance`
+    /// are changed, and only if at least two exceed the limit.
     fn lowered(&self, comparison: &Comparison, instance: Constant) -> Vec<Situation> {
         let limit = match &*comparison.operator {
             ">" => comparison.right,
@@ -254,7 +254,7 @@ impl Situation {
             row.values[0] == instance && as_number(row.values[column]).is_some_and(|value| value > limit)
         };
         let lowered = |&column: &usize| {
-            // For a single row, the single changes already include this change.
+            // A single row is covered by the changes of single quantities.
             if self.rows(Kind::Requests).iter().filter(|row| too_high(row, column)).count() < 2 {
                 return None;
             }
@@ -271,9 +271,9 @@ impl Situation {
         Kind::Requests.quantities().iter().filter_map(lowered).collect()
     }
 
-    /// Situations without the requests through one neighbour, with only the requests through one neighbour, without any
-    /// requests, or with all requests through another neighbour. If there are no requests, situations with one request
-    /// through one neighbour.
+    /// Situations with other requests of the instance: none, none through one neighbour, only those through one
+    /// neighbour, or all through a neighbour that sends none now. If there are no requests now: one fact with rate 1
+    /// and latency 0.
     fn other_requests(&self, instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
         let mut hops: Vec<Constant> = Vec::new();
         for row in self.rows(Kind::Requests).iter().filter(|row| row.values[0] == instance) {
@@ -385,11 +385,11 @@ fn collect_comparisons<'a>(steps: &'a [Step], found: &mut Vec<&'a Comparison>) {
     }
 }
 
-/// The amounts by which a quantity may have to change to make a comparison true. The quantity may contribute more or
-/// less than once to the compared value, so some multiples are included.
+/// The amounts, in both directions, by which the search changes a quantity to make a comparison true. Multiples of 2
+/// and 10 are included, because the quantity may contribute to the compared value in part only.
 fn deltas(comparison: &Comparison) -> Vec<f64> {
     let gap = comparison.right - comparison.left;
-    // Just beyond the gap, by a step that integers allow.
+    // Beyond the gap by 1, because the quantity may be an integer.
     let beyond = gap + if gap < 0.0 { -1.0 } else { 1.0 };
     let mut deltas = match &*comparison.operator {
         ">" | "<" => vec![beyond],
@@ -400,8 +400,8 @@ fn deltas(comparison: &Comparison) -> Vec<f64> {
     deltas.iter().flat_map(|&delta| [delta, -delta]).filter(|delta| delta.is_finite() && *delta != 0.0).collect()
 }
 
-/// The quantity plus `delta`; integers remain integers, and a negative result becomes 0. `None` if it is not a number
-/// or the sum overflows.
+/// The quantity plus `delta`; integers remain integers, and a negative result becomes 0. `None` if the quantity is not
+/// a number, or if it is an integer and `delta` or the sum is too large.
 fn added(quantity: Constant, delta: f64) -> Option<Constant> {
     match quantity {
         Value::Integer(value) if delta.abs() < 1e15 => {

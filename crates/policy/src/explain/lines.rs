@@ -5,9 +5,9 @@ use super::{ClauseText, Explained, MissedOperation, Proof, Step, StepKind};
 /// The role of a line, which determines its style.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Look {
-    /// A proposal.
+    /// A proposal, or that nothing is proposed.
     Proposed,
-    /// An operation that is not proposed.
+    /// An operation that is not proposed, or an error.
     Missed,
     /// The text of the policy.
     Code,
@@ -17,7 +17,7 @@ pub enum Look {
     Failed,
     /// A fact.
     Fact,
-    /// A change of facts that would help.
+    /// A change of facts that would make a clause fire.
     Change,
     /// A remark.
     Remark,
@@ -63,7 +63,8 @@ impl Line {
 }
 
 impl Explained {
-    /// The parts of an explanation, each with several lines: first the proposals, then the missed operations.
+    /// The parts of an explanation, each a list of lines: first the proposals, or that there are none, then the missed
+    /// operations. Errors are not included.
     pub fn parts(&self) -> Vec<Vec<Line>> {
         let mut parts = Vec::new();
         if self.proposals.is_empty() && self.error.is_none() {
@@ -171,7 +172,7 @@ fn failed(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
             StepKind::Fact => "there is no".clone_into(&mut line.before),
             StepKind::Present => "because there is".clone_into(&mut line.after),
             StepKind::Collected => {
-                // Collecting did not fail; the steps below it show why nothing was found.
+                // Collecting goals such as `findall/3` do not fail; the steps below show why nothing was found.
                 line.look = Look::Met;
                 line.before.clear();
                 line.after = collected(step);

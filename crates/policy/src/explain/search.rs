@@ -1,8 +1,9 @@
-//! Searches for the smallest change of facts that makes a clause fire.
+//! Searches for small changes of facts that make a clause fire.
 //!
-//! This is a beam search. Starting from the actual facts, it tries single changes that the failed goals suggest, and
-//! evaluates the policy with each. If none suffices, it continues from the situations in which the clause gets
-//! furthest. The search is bounded, so it may miss a change, but it never returns one that does not work.
+//! This is a beam search. Each round applies single changes, some of them derived from the failed comparisons, and
+//! evaluates the policy with each. The first round starts from the actual facts. If no change suffices, the next round
+//! starts from the situations in which the clause gets furthest. The search is bounded, so it may miss a change, but
+//! every change that it returns works.
 
 use std::cmp::Ordering;
 
@@ -22,13 +23,13 @@ const CHANGES_MAX: usize = 4;
 const TRIALS_MAX: usize = 400;
 /// The maximum number of situations whose failure is analysed in each round.
 const ANALYSED_MAX: usize = 40;
-/// The number of situations from which the next round starts.
+/// The maximum number of situations from which the next round starts.
 const STARTS_MAX: usize = 5;
 /// The maximum number of decisions to minimise one quantity.
 const SHRINKS_MAX: usize = 40;
 /// Quantities that differ by less are considered equal.
 const PRECISION: f64 = 0.000_5;
-/// The maximum number of changes shown.
+/// The maximum number of changes shown for one clause.
 const SHOWN_MAX: usize = 3;
 
 struct Search<'a> {
@@ -42,8 +43,8 @@ struct Search<'a> {
     real: Situation,
 }
 
-/// The smallest changes of facts that make the clause propose the operation: one for each target, the smallest first,
-/// at most [`SHOWN_MAX`].
+/// Changes of facts that make the clause propose the operation, at most [`SHOWN_MAX`], the smallest first. For each
+/// target, only the smallest one found.
 pub(super) fn changes(
     explainer: &mut Explainer,
     base: &KnowledgeBase,
@@ -69,8 +70,8 @@ pub(super) fn changes(
 }
 
 impl Search<'_> {
-    /// The situations in which the clause fires, with its proposals, of the first round that has any. Empty if no round
-    /// has.
+    /// The situations of the first successful round in which the clause fires, each with its first proposal. Empty if
+    /// the clause fires in no round.
     fn run(&mut self) -> Vec<(Situation, Proposal)> {
         let mut starts = vec![self.real.clone()];
         let mut seen = starts.clone();
@@ -103,14 +104,15 @@ impl Search<'_> {
         Vec::new()
     }
 
-    /// The situations in which the clause gets furthest before it fails.
+    /// The situations in which the clause gets furthest before it fails, at most [`STARTS_MAX`]. Only a sample of the
+    /// trials is analysed.
     fn best(&mut self, trials: &[Situation]) -> Vec<Situation> {
         let mut ranked: Vec<(Vec<f64>, &Situation)> = Vec::new();
         for trial in spread(trials, ANALYSED_MAX) {
             let steps = self.failure(trial);
             ranked.push((rank_of(&steps), trial));
         }
-        // The sort is stable: of equals, the smaller change comes first.
+        // The sort is stable: of equal ranks, the smaller change comes first.
         ranked.sort_by(|one, other| compare_ranks(&other.0, &one.0));
         ranked.into_iter().take(STARTS_MAX).map(|(_, trial)| trial.clone()).collect()
     }
@@ -138,7 +140,8 @@ impl Search<'_> {
         })
     }
 
-    /// Brings each changed quantity as close to its actual value as the proposal allows.
+    /// Moves each changed quantity towards its actual value, by bisection, as far as the clause still proposes
+    /// `target`.
     fn shrink(&mut self, situation: &mut Situation, target: Constant) {
         for (cell, real) in situation.changed_quantities(&self.real) {
             let (Some(mut outside), Some(mut inside)) = (as_number(real), as_number(situation.quantity(cell))) else {
@@ -204,7 +207,7 @@ fn spread(trials: &[Situation], count: usize) -> impl Iterator<Item = &Situation
 
 fn collect(steps: &[Step], found: &mut Vec<String>) {
     for step in steps {
-        // A comparison under `\+` is false, so it is skipped.
+        // Comparisons under `\+` are skipped, because they are false.
         if step.kind == StepKind::Compare && !found.contains(&step.text) {
             found.push(step.text.clone());
         }

@@ -19,8 +19,8 @@ pub struct Step {
     pub kind: StepKind,
     /// The goal with its values, as Prolog.
     pub text: String,
-    /// In a failure: the one-based position in its clause of this goal, which is the furthest one reached. `None` in a
-    /// proof.
+    /// In a failure: the one-based position of this goal in its clause body, where it is the furthest goal reached.
+    /// `None` in a proof, and for goals that are not reached through a conjunction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<usize>,
     /// The file of the clause that was used; absent for other kinds of goals.
@@ -94,7 +94,7 @@ pub struct ClauseText {
 }
 
 impl Step {
-    /// Whether the step, or one below it, depends on the facts.
+    /// Whether the step, or one below it, may depend on the facts.
     fn depends_on_facts(&self) -> bool {
         !matches!(self.kind, StepKind::Clause | StepKind::Test | StepKind::Goal)
             || self.steps.iter().any(Step::depends_on_facts)
@@ -117,7 +117,7 @@ fn whole(text: &str) -> String {
     format!("{}.", text.trim().trim_end_matches('.'))
 }
 
-/// The steps in the output of the interpreter.
+/// The steps in the output of the interpreter, with at most [`FAILURES_MAX`] failures of one goal.
 pub(super) fn steps(tree: &Tree, loaded: &Loaded) -> Vec<Step> {
     let mut steps: Vec<Step> = list(tree).iter().filter_map(|item| step(item, loaded)).collect();
     let is_reached = |step: &Step| step.goal.is_some();
@@ -127,7 +127,8 @@ pub(super) fn steps(tree: &Tree, loaded: &Loaded) -> Vec<Step> {
     steps
 }
 
-/// Keeps the failures that came closest to succeeding, if one goal failed in many ways.
+/// Keeps the [`FAILURES_MAX`] failures that came closest to succeeding, sorted by [`gap`], and all steps without a goal
+/// position.
 fn keep_closest(steps: &mut Vec<Step>) {
     steps.sort_by(|one, other| gap(one).total_cmp(&gap(other)));
     let mut kept = 0;
@@ -167,7 +168,7 @@ fn step(tree: &Tree, loaded: &Loaded) -> Option<Step> {
                 step.file = Some(place.source_name().to_owned());
                 step.line = Some(place.position().0);
             }
-            // The steps of a pure computation on lists and names are not shown.
+            // The steps of a computation that does not depend on the facts are not shown.
             if !step.depends_on_facts() && step.steps.iter().all(|inner| inner.goal.is_none()) {
                 step.steps.clear();
             }
@@ -177,7 +178,7 @@ fn step(tree: &Tree, loaded: &Loaded) -> Option<Step> {
         }
         ("goal", [index]) => {
             let TreeKind::Integer(index) = index.kind else { return None };
-            // A goal that consists of one clause, one comparison or a similar step is shown once.
+            // If the only step of a goal has the same text as the goal, it is shown once.
             if let [only] = &mut step.steps[..]
                 && only.goal.is_none()
                 && only.text == step.text

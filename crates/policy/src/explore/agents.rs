@@ -10,8 +10,8 @@ use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::policy::Policy;
 use crate::remembers::Remembers;
 
-/// Client requests of one latency that reach an instance through one neighbour, or from its own node (`self`). Ordered
-/// by the standard order of terms.
+/// Client requests of one latency that reach an instance through one neighbour, or from its own node (`self`). The
+/// derived order is the standard order of terms.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct ReceivedRequests {
     pub(super) neighbour: String,
@@ -19,7 +19,7 @@ pub(super) struct ReceivedRequests {
     pub(super) latency: i64,
 }
 
-/// The memory of an agent.
+/// The memory of an agent, and its eviction notice.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Past {
     /// Inhibited operations and their targets.
@@ -58,7 +58,7 @@ pub(super) enum Proposed {
 pub(super) enum Target {
     Own,
     Node(usize),
-    /// A name that no node of the world has.
+    /// A name that no node of the world has, such as a flavour.
     Nowhere,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct InstanceState {
     pub(super) is_asleep: bool,
 }
 
-/// Everything that a decision depends on; the key of the cache.
+/// Everything that a decision depends on and that differs between worlds; the key of the cache.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Situation {
     state: InstanceState,
@@ -92,7 +92,7 @@ struct Situation {
     limits: [i64; 2],
     spread: u8,
     gpus: Gpus,
-    /// The units of each node if there are GPUs, because the number of free ones depends on it; else 0.
+    /// The units of each node if there are GPUs, because the number of free GPUs depends on it; otherwise 0.
     capacity: i64,
     nodes: usize,
     received: Vec<ReceivedRequests>,
@@ -126,7 +126,7 @@ impl<'p> CachedDecider<'p> {
         }
     }
 
-    /// What the policy declares to remember.
+    /// How far back the policy looks.
     pub(super) fn remembers(&self) -> Remembers {
         self.policy.remembers()
     }
@@ -136,7 +136,7 @@ impl<'p> CachedDecider<'p> {
         self.known.len()
     }
 
-    /// The proposal of the agent of the instance in `state`, from the cache if the same situation was decided before.
+    /// The result of the evaluation of one agent, from the cache if the same situation was decided before.
     pub(super) fn ask(
         &mut self,
         world: &World<'_>,

@@ -9,22 +9,22 @@ use crate::remembers::Remembers;
 /// An instance and the memory of its agent.
 #[derive(Clone, Debug)]
 pub(super) struct Agent {
-    /// Starts at 1.
+    /// Ids start at 1.
     pub(super) id: usize,
     pub(super) node: usize,
     /// Nodes that it left, oldest first.
     left: Vec<usize>,
     /// Its inhibited operations: cycle, operation and target.
     memory: Vec<(u32, AgentOperation, String)>,
-    /// Requests of earlier evaluations, the latest first, limited to those that its policy reads.
+    /// Requests of earlier evaluations, the latest first, of as many evaluations as the policy remembers.
     earlier: Vec<Vec<ReceivedRequests>>,
-    /// Its accepted operations: cycle, operation and target. Empty unless its policy reads them.
+    /// Its accepted operations: cycle, operation and target. Empty unless the policy remembers operations.
     done: Vec<(u32, AgentOperation, String)>,
     /// The cycle in which it arrived on this node; its first evaluation is in the next cycle.
     arrived: u32,
     /// The index of its flavour.
     flavour: usize,
-    /// The number of evaluations left before its eviction; `None` if it was not told to leave.
+    /// The number of evaluations left before its eviction; `None` if no eviction was announced.
     leave: Option<u32>,
     is_asleep: bool,
 }
@@ -35,13 +35,13 @@ impl Agent {
         Agent { id, node, left, memory, earlier, done, arrived, flavour, leave: None, is_asleep: false }
     }
 
-    /// The hardware that it occupies: a sleeping instance occupies none.
+    /// The units of hardware that the instance occupies: none while it sleeps.
     fn held(&self) -> i64 {
         if self.is_asleep { 0 } else { needed_in(self.flavour) }
     }
 
-    /// What the policy sees of the agent's memory in this cycle. `inhibited` are the inhibited operations that it still
-    /// remembers.
+    /// What the policy sees of the agent's memory in this cycle. `inhibited` are the inhibited operations that the
+    /// agent still remembers.
     fn past(&self, inhibited: Vec<(AgentOperation, String)>, remembers: Remembers, cycle: u32) -> Past {
         let done = self.done.iter().rev().map(|(then, operation, word)| (cycle - then, *operation, word.clone()));
         Past {
@@ -66,11 +66,11 @@ impl Agent {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
     Accepted,
-    /// The target node has too little free hardware.
+    /// The target node, or the own node for an adapt or a wake, has too little free hardware.
     NoRoom,
     /// The target is neither a neighbour nor, for replicate, the instance's own node; or it is an unknown flavour.
     NotATarget,
-    /// The instance already runs in the flavour, already sleeps, or is already awake.
+    /// The instance already runs in the flavour, already sleeps or may not sleep, or is already awake.
     NoChange,
 }
 
@@ -126,8 +126,9 @@ impl<'w> Run<'w> {
         nodes
     }
 
-    /// Runs one management cycle: all agents propose, the managers judge the requests in the order of the instances'
-    /// ids, and all accepted requests are enacted together.
+    /// Runs one management cycle. Client requests first wake sleeping instances. Then all agents propose from the same
+    /// state, the managers judge the requests in the order of the instances' ids, and the accepted ones are enacted.
+    /// Hardware that they free is available in the next cycle. Finally, instances whose notice has ended are evicted.
     pub(super) fn cycle(&mut self, decider: &mut CachedDecider<'_>) -> Vec<Step> {
         self.cycle += 1;
         let remembers = decider.remembers();
@@ -200,7 +201,7 @@ impl<'w> Run<'w> {
         steps
     }
 
-    /// Wakes the sleeping instances that receive client requests, if their node has enough free hardware.
+    /// Wakes the sleeping instances that receive client requests, if their node has enough free units. Updates `free`.
     fn wake_by_requests(&mut self, received: &[Vec<ReceivedRequests>], free: &mut [i64]) {
         for (agent, received) in self.agents.iter_mut().zip(received) {
             let needed = needed_in(agent.flavour);
@@ -212,7 +213,8 @@ impl<'w> Run<'w> {
         }
     }
 
-    /// The inhibited operations that an agent remembers now, in the standard order of terms, without duplicates.
+    /// The inhibited operations that an agent still remembers, in the standard order of terms, without duplicates.
+    /// Deletes older ones from its memory.
     fn inhibited(&mut self, index: usize) -> Vec<(AgentOperation, String)> {
         let (now, memory) = (self.cycle, self.world.memory);
         let agent = &mut self.agents[index];
@@ -266,7 +268,7 @@ fn judge(
             None => return Verdict::NotATarget,
             Some(flavour) if flavour == agent.flavour => return Verdict::NoChange,
             Some(_) if agent.is_asleep => return Verdict::Accepted,
-            // The hardware that an adapt frees is available in the next cycle.
+            // An adapt that shrinks an instance frees its hardware for the next cycle.
             Some(flavour) => (node, (needed_in(flavour) - needed).max(0)),
         },
         (AgentOperation::Sleep, _) if !world.can_sleep || agent.is_asleep => return Verdict::NoChange,

@@ -12,8 +12,8 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// All trees with this number of nodes up to isomorphism, each in two numberings, one reversed, because names break
-    /// ties.
+    /// All trees with this number of nodes, up to isomorphism. Names break ties, so each tree is also included with its
+    /// numbering reversed, unless that yields the same tree.
     pub(super) fn all(nodes: usize) -> Vec<Shape> {
         let mut seen = BTreeSet::new();
         let mut shapes: Vec<Shape> = Vec::new();
@@ -65,7 +65,7 @@ impl Shape {
         *self.neighbours[at].iter().find(nearer).unwrap_or(&at)
     }
 
-    /// A string that is equal for isomorphic trees.
+    /// A string that is equal exactly for isomorphic trees.
     fn canonical(&self) -> String {
         (0..self.nodes()).map(|root| self.canonical_below(root, root)).min().unwrap_or_default()
     }
@@ -107,7 +107,7 @@ fn hops_from(neighbours: &[Vec<usize>], from: usize) -> Vec<usize> {
     hops
 }
 
-/// All ways to place this number of equal items on nodes, as sorted lists of nodes.
+/// All ways to place `count` identical items on nodes, as sorted lists of nodes.
 pub(super) fn placements(nodes: usize, count: usize) -> Vec<Vec<usize>> {
     let mut lists: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in 0..count {

@@ -6,7 +6,7 @@ use super::world::{World, node_name};
 use crate::decide::ProposalFault;
 use crate::policy::Policy;
 
-/// Describes the world and its steps up to the end of a cycle.
+/// Describes the world and its steps up to the end of cycle `until`.
 pub(super) fn describe(world: &World<'_>, decider: &mut CachedDecider<'_>, policy: &Policy, until: u32) -> Vec<String> {
     let mut lines = world.description();
     let mut run = Run::new(world);

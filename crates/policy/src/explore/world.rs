@@ -25,11 +25,11 @@ pub(super) const APPLICATIONS: [Application; 2] =
 /// The units of hardware of each node: room for several instances, or for one.
 pub(super) const CAPACITIES: [i64; 2] = [4, 1];
 
-/// An extra fact that a policy reads: its key and the values that it takes in the worlds.
+/// An extra fact that a policy reads: its key and its possible values in the worlds.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct ExtraFact {
     pub(super) key: String,
-    /// The values, at least two.
+    /// The values that the policy names, with numbers added so that there are at least two.
     pub(super) values: Vec<ExtraValue>,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Spread {
     None,
     /// All subjects have the same value.
     Same,
-    /// The nodes have the values in turn; the application has the first.
+    /// The nodes have the values in turn; the application and its instances have the first.
     InTurn,
 }
 
@@ -78,14 +78,14 @@ pub(super) struct World<'a> {
     /// If set, the owner of the node tells the first instance to leave within this number of evaluations; `None` if no
     /// instance has to leave.
     pub(super) notice: Option<u32>,
-    /// Whether the owner of the application lets it sleep; a sleeping instance occupies no hardware.
+    /// Whether instances may sleep. A sleeping instance occupies no hardware.
     pub(super) can_sleep: bool,
     /// Whether the first instance sleeps at the start.
     pub(super) begins_asleep: bool,
 }
 
-/// The hardware that one instance needs in a flavour. The flavour after the default needs nothing, and each further one
-/// needs more than the one before it.
+/// The units of hardware that one instance needs in a flavour. The flavour after the default needs none, and each
+/// further one needs more than the one before it.
 pub(super) const fn needed_in(flavour: usize) -> i64 {
     match flavour {
         0 => HARDWARE,
@@ -100,13 +100,15 @@ pub(super) const fn handled_in(flavour: usize) -> i64 {
 }
 
 impl World<'_> {
-    /// The number of instances that suffices for all clients, wherever they are placed.
+    /// The number of instances that suffices for all clients, wherever the clients are: one per client, as an instance
+    /// handles at least [`RATE`].
     pub(super) fn instances_needed(&self) -> usize {
         let each = (RATE as usize).div_ceil(self.application.max_rate as usize);
         self.clients.len() * each
     }
 
-    /// The part of this amount of hardware that instances can use on an empty node.
+    /// The number of these units of an empty node that instances can use. If each instance needs the node's only GPU,
+    /// only one instance fits.
     pub(super) fn room(&self, units: i64) -> i64 {
         match self.gpus {
             Gpus::NotAsked => units,
@@ -114,7 +116,7 @@ impl World<'_> {
         }
     }
 
-    /// The free GPUs of a node with this amount of free hardware.
+    /// The number of free GPUs on a node with `free` units of free hardware. The GPU counts as used if any unit is.
     pub(super) fn free_gpus(&self, free: i64) -> i64 {
         (1 - (self.capacity - free) / HARDWARE).max(0)
     }
@@ -130,7 +132,7 @@ impl World<'_> {
         fact.values.get(index)
     }
 
-    /// The world in words.
+    /// Describes the world for users, in lines.
     pub(super) fn description(&self) -> Vec<String> {
         let mut links = Vec::new();
         for (node, neighbours) in self.shape.neighbours.iter().enumerate() {

@@ -9,7 +9,7 @@ pub(super) struct Kind(u32);
 pub(super) enum Shape {
     /// Nothing yet. If it stays open, only unbound variables can have this kind.
     Open,
-    /// The word `self`, which may be a node or an ordinary word.
+    /// The word `self`, which may be used as a node or as a fixed word.
     Own,
     /// Terms without names of nodes and instances.
     Fixed,
@@ -27,7 +27,7 @@ pub(super) enum Shape {
     Same(Kind),
 }
 
-/// Two kinds that should be equal but are not, in words.
+/// Two kinds that should be equal but are not, as descriptions for users.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Clash(&'static str, &'static str);
 
@@ -38,7 +38,7 @@ impl Clash {
     }
 }
 
-/// All kinds of one policy.
+/// All kinds of one inference.
 pub(super) struct Kinds {
     shapes: Vec<Shape>,
     pending: Vec<(Kind, Kind)>,
@@ -117,8 +117,7 @@ impl Kinds {
         Ok(())
     }
 
-    /// Requires that everything in the terms of this shape is fixed; `None` if that is impossible because they are
-    /// names.
+    /// Queues the unification of everything inside this shape with [`FIXED`]; `None` if the shape is a kind of names.
     fn fix(&mut self, shape: &Shape) -> Option<()> {
         match shape {
             Shape::Node | Shape::Instance | Shape::Application => return None,

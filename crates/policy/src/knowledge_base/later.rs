@@ -5,7 +5,8 @@ use mario_prolog::{Table, Value};
 
 use super::{Constant, KnowledgeBase, quantity, rows};
 
-/// The past: empty unless the policy looks back, which it declares with `remembers/2`, or reads `age/2`.
+/// The past. Agents have `earlier/5` and `done/4` only if their policy declares `remembers/2`, and `age/2` only if it
+/// reads that.
 #[derive(Clone, Debug)]
 pub(super) struct History {
     pub(super) earlier: Table,
@@ -99,8 +100,8 @@ impl KnowledgeBase {
         }
     }
 
-    /// Replaces the facts that the search for changes does not edit by those of another knowledge base with the same
-    /// atom table: hardware by kind, flavours, evictions and sleep.
+    /// Copies facts that the search for changes (see `explain`) does not edit from another knowledge base with the same
+    /// atom table: hardware by kind, flavours, evictions and sleep. With [`Copied::NeedsOnly`], `free/3` is left empty.
     pub(crate) fn copy_unedited(&mut self, other: &KnowledgeBase, copied: Copied) {
         self.kinds.clone_from(&other.kinds);
         if copied == Copied::NeedsOnly {

@@ -14,7 +14,7 @@ use crate::facts::{FactProblem, FactsError};
 use crate::knowledge_base::{Constant, KnowledgeBase};
 
 impl TestTable {
-    /// Reads a table.
+    /// Reads a table from a text. `name` is the name of the text in errors.
     pub fn read(engine: &Engine, name: &str, text: &str) -> Result<TestTable, FactsError> {
         let (trees, problems) = engine.read_trees(name, text);
         let mut reading = Reading {
@@ -47,7 +47,8 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// Returns whether a term is a test. If it is a fact, it is stored for all tests; a directive is executed.
+    /// Returns whether a term is a test. Otherwise, stores a fact for all tests, applies a `policy` directive, or
+    /// reports a problem.
     fn is_test<'t: 'a>(&mut self, tree: &'t Tree) -> bool {
         match tree.callable() {
             Some(("test", [_, _, _] | [_, _, _, _])) => return true,
@@ -142,7 +143,7 @@ impl<'a> Reading<'a> {
         let request = request(&arguments[2])?;
         let application = agent_facts.id(request.application().id());
         let needed = agent_facts.services().find(|row| row[0] == application).and_then(|row| units(row[1]));
-        // The other operations place no instance, so they are judged without needed units.
+        // The other operations place no instance, so the units in `service/4` are not needed.
         let needed =
             needed.map(|needed| if request.operation().name().asks_for_place() { needed } else { Hardware::NONE });
         let Some(needed) = needed else {
@@ -249,7 +250,7 @@ fn request(tree: &Tree) -> Result<Request, FactProblem> {
     match operation.to_string().as_str() {
         "deploy" => Ok(Request::deploy(application.into(), node(to)?)),
         word => match AgentOperation::ALL.into_iter().find(|operation| operation.as_str() == word) {
-            // The requested flavour is not visible to a manager's policy.
+            // A request term has no flavour, so the target of an adapt is arbitrary.
             Some(operation) if !operation.asks_for_place() => by_agent(operation.towards(Target::Own)),
             Some(operation) => by_agent(operation.towards(target(to)?)),
             None => {
@@ -348,8 +349,8 @@ fn manager_view(tree: &Tree, facts: KnowledgeBase, others: &[&Tree]) -> Result<M
     Ok(ManagerView::from_facts(facts, &node, free, &owners))
 }
 
-/// `units` with the amounts of other kinds added. `rows` are facts whose second argument is a kind and whose third is
-/// an amount.
+/// `units` with the amounts in `rows`, which replace those of the same kind. The second argument of a row is a kind,
+/// the third an amount.
 fn with_kinds(
     tree: &Tree,
     facts: &KnowledgeBase,

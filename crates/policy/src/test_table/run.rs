@@ -13,14 +13,14 @@ use crate::policy::Policy;
 pub enum TestOutcome {
     /// The result is as expected.
     Passed,
-    /// The proposals differ from the expected ones in these lines.
+    /// The proposals differ from the expected ones; the lines compare both lists.
     Differs(Vec<DiffLine>),
     /// The result differs otherwise; the text says what was found: a failure of the policy, an invalid proposal, or
     /// another verdict or initiative of the manager.
     Found(String),
 }
 
-/// A line of the difference between expected and proposed operations.
+/// A line of the comparison of expected and proposed operations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DiffLine {
     /// Expected and proposed.
@@ -32,7 +32,7 @@ pub enum DiffLine {
 }
 
 impl Test<DecisionClaim> {
-    /// Runs the policy and compares its proposals.
+    /// Runs the policy and compares its proposals with the expected ones.
     pub fn run(&self, decider: &mut Decider, policy: &Policy) -> TestOutcome {
         let claim = &self.claim;
         let decision = decider.decide(policy, &claim.facts, claim.instance, Wanted::All);

@@ -11,7 +11,7 @@ use crate::facts::FactsError;
 /// The evictions and shrinks that an owner wants, with the responsible clauses.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ExplainedInitiative {
-    /// The shrinks and then the evictions.
+    /// The shrinks, then the evictions.
     pub acts: Vec<ExplainedAct>,
     /// The failure of the policy; absent if it did not fail. After a failure, nothing is evicted or shrunk.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,8 @@ pub struct ExplainedAct {
     pub clause: Option<JudgingClause>,
 }
 
-/// Explains which instances the owner of a node wants to evict or shrink. `facts` are the manager's, as Prolog facts.
+/// Explains which instances the owner of a node wants to evict or shrink. `facts` are the name and the text of the
+/// manager's facts.
 pub fn explain_initiative(
     engine: &Engine,
     acceptance: &Acceptance,
@@ -70,7 +71,7 @@ pub fn explain_initiative(
     Ok(explained)
 }
 
-/// An instance id as written in a policy.
+/// An instance id as a Prolog constant, quoted if necessary.
 fn quoted(instance: &InstanceId) -> String {
     let text = instance.to_string();
     let is_plain = text.starts_with(|first: char| first.is_ascii_lowercase())
