@@ -76,7 +76,7 @@ impl Database {
         self.bytes
     }
 
-    /// The clauses of a predicate, if it is dynamic.
+    /// The clauses of a dynamic predicate; `None` for any other predicate.
     pub(crate) fn get<'a>(&'a self, program: &'a Program, predicate: PredicateId) -> Option<&'a DynamicPredicate> {
         if !self.changed.is_empty()
             && let Some(changed) = self.changed.get(&predicate)
@@ -166,7 +166,7 @@ impl Database {
         let found = matching.next().map(|clause| (Arc::clone(&clause.term), clause.position));
         let following = found.is_some().then(|| matching.next()).flatten().map(|clause| clause.position);
         self.work += matching.visited;
-        // The indexes of the program are shared by all its queries, so none of them is charged for building one.
+        // The indexes of the program are shared by all its queries, so no query is charged for building one.
         if is_own {
             self.work += matching.index_entries;
             self.bytes += index::ENTRY_BYTES * matching.index_entries;

@@ -131,8 +131,8 @@ pub(crate) struct Predicate {
     pub(crate) functor: Functor,
     pub(crate) definition: Definition,
     pub(crate) origin: Origin,
-    /// Clauses as terms (`Head :- Body`, or rules with `=>`), for `clause/2` and explanations; empty for library
-    /// predicates.
+    /// Clauses as terms (`Head :- Body`, or rules with `=>`), for `clause/2` and explanations; empty for library and
+    /// dynamic predicates.
     pub(crate) sources: Vec<Arc<StoredTerm>>,
 }
 

@@ -31,7 +31,7 @@ pub(crate) enum View {
     /// Unbound; the address of its cell.
     Variable(usize),
     Atom(Atom),
-    /// An integer that fits in a word.
+    /// An integer that fits in one word together with the tag.
     Small(i64),
     /// A larger integer: see [`Store::big`].
     Big,
@@ -48,12 +48,12 @@ pub(crate) enum View {
 /// cell.
 const TRAIL_VALUE: u64 = 1;
 
-/// The maximum length of a chain of `Module:` qualifiers, more than any program contains.
+/// The maximum number of `Module:` qualifiers that are removed from a term.
 const MAX_QUALIFIERS: usize = 1 << 6;
 /// Cost of one step of a walk over goals, in cells walked.
 const STEP_CELLS: u64 = 8;
 
-/// All cells of one machine.
+/// The cells of one machine or loader, with their trail and meter.
 #[derive(Default)]
 pub(crate) struct Store {
     pub(crate) cells: Vec<Term>,

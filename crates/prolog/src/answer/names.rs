@@ -18,8 +18,8 @@ pub(crate) struct Names<'q> {
     others: Vec<Term>,
     repeated: FxHashMap<Term, bool>,
     cycles: usize,
-    /// The number of subterms that may still be counted. Each takes at least one byte when written, so more would
-    /// exceed the output limit.
+    /// The number of subterms that may still be counted. Each takes at least one byte when written, so the limit is a
+    /// number of bytes.
     room: usize,
 }
 

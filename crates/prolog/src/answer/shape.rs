@@ -16,7 +16,7 @@ const PATH_WORDS: usize = 9;
 pub(crate) struct Shape {
     /// Variables with suspended goals, in order of appearance.
     pub(crate) waiting: Vec<Term>,
-    /// Compounds that contain themselves: those that a depth-first walk reaches again on its path.
+    /// The compounds at which cycles are cut: those that a depth-first walk reaches again while they are on its path.
     heads: FxHashSet<Term>,
     /// An upper bound on the number of cells of all compounds, each counted once.
     cells: usize,

@@ -337,7 +337,7 @@ impl DynamicPredicate {
 /// Where a goal starts its search for clauses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SearchFrom {
-    /// At the first clause that exists now.
+    /// At the first live clause.
     Start,
     Position(Position),
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// The maximum number of errors reported. At the next one, loading stops, and a final error says so.
 pub const ERRORS_MAX: usize = 100;
 
-/// The maximum number of warnings of one topic that are reported. One further warning has the number of the others.
+/// The maximum number of warnings of one topic that are reported. One further warning gives the number of the others.
 pub const WARNINGS_MAX: usize = 100;
 
 /// The maximum nesting depth of sources that load sources.
@@ -22,7 +22,7 @@ pub const INCLUDE_COUNT_MAX: usize = 1_000;
 pub const INCLUDE_BYTES_MAX: usize = 64 << 20;
 
 /// The maximum number of clauses linked to run directives, summed over all directives. A directive after new clauses
-/// links all clauses before it.
+/// links all clauses before it; each directive also has a small fixed cost.
 pub const LINKED_CLAUSES_MAX: usize = 2_000_000;
 
 /// Fixed cost of a directive, counted in linked clauses: it may copy the library.

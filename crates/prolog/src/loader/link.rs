@@ -18,7 +18,8 @@ use std::sync::Arc;
 impl Loader {
     /// The cost of linking the current program, as a number of compiled clauses; 0 if it is linked already.
     pub(super) fn clauses_to_link(&self) -> usize {
-        // The number of dynamic clauses that count as one compiled clause: they are not compiled.
+        // The number of dynamic clauses that count as one compiled clause. They cost less, because they are not
+        // compiled.
         const DYNAMIC_PER_CLAUSE: usize = 64;
         if self.linked.is_some() {
             return 0;
@@ -104,7 +105,8 @@ impl Loader {
         self.store.copy_out(clause, Attributes::Drop)
     }
 
-    /// The predicates whose calls can be replaced by the body of their only clause; none in the library.
+    /// The predicates whose calls can be replaced by the body of their only clause. Empty while the library itself is
+    /// compiled.
     fn unfoldable(&mut self, defined: &[Functor]) -> Unfoldable {
         let mut unfoldable = Unfoldable::default();
         if self.origin != Origin::User {

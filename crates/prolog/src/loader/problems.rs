@@ -77,7 +77,7 @@ impl Problems {
         self.errors.iter().any(|problem| problem.span == *span && Arc::ptr_eq(&problem.source, source))
     }
 
-    /// The errors and the warnings. A topic with too many warnings gets one more, which has the number of those left
+    /// The errors and the warnings. A topic with too many warnings gets one more, which gives the number of those left
     /// out.
     pub(super) fn into_parts(mut self) -> (Vec<Problem>, Vec<Problem>) {
         for Warnings { topic, count, left_out } in self.topics {

@@ -29,7 +29,7 @@ pub(crate) fn is_name_start(character: char) -> bool {
     character.is_alphabetic() && !is_variable_start(character)
 }
 
-/// Whether `character` continues a name, a variable or a number.
+/// Whether `character` may continue a name or a variable.
 pub(crate) fn is_name_part(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_alphanumeric() || character == '_';

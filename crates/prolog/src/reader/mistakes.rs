@@ -31,7 +31,7 @@ impl Parser<'_, '_, '_> {
         error
     }
 
-    /// The error for a complete term followed by a token that is neither an operator nor a closing bracket.
+    /// The error for a complete term followed by a token that is neither an operator nor closes the innermost bracket.
     pub(super) fn operator_expected(&self, lexeme: &Lexeme) -> SyntaxError {
         let frame = self.frame();
         let kind = match (&lexeme.token, frame.bracket) {

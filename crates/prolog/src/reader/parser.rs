@@ -28,7 +28,7 @@ pub(super) struct Operand {
     pub(super) end: usize,
 }
 
-/// An operator without its right operand.
+/// An operator whose term is not built yet; an infix or prefix operator waits for its right operand.
 pub(super) struct Pending {
     atom: Atom,
     operator: Operator,
@@ -68,7 +68,7 @@ struct Variable<'t> {
     occurrences: usize,
 }
 
-/// The stacks of the parser, reused from clause to clause.
+/// The stacks of the parser and the tokens read ahead. Their memory is reused from clause to clause.
 #[derive(Default)]
 pub(super) struct Stacks<'t> {
     pub(super) ahead: VecDeque<Lexeme>,

@@ -226,7 +226,7 @@ impl Store {
         }
     }
 
-    /// Slides all live cells together, and compacts the trail; the caller must update all other addresses.
+    /// Slides all live cells together, and compacts the trail. The caller must update the addresses outside the store.
     pub(crate) fn compact(&mut self, marks: &mut Marks, trimming: &Trimming) {
         marks.complete(&self.cells);
         marks.count();

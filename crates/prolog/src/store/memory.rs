@@ -87,7 +87,7 @@ impl VisitedPairs {
     }
 }
 
-/// Cost of a step that looks up and records a pair, relative to a step that does not.
+/// Cost of a step that looks up and records a pair, in cells walked.
 const REMEMBERED_STEP_CELLS: u64 = 8;
 /// Words of memory per element of a hash table while it grows, when the old and the larger new table coexist.
 const TABLE_WORDS: usize = 8;

@@ -110,7 +110,8 @@ impl Store {
         }
         let walked = self.visit_subterms(term, |store, subterm| {
             if subterm.is_variable() {
-                // A full vector doubles its capacity.
+                // A full vector doubles its capacity. Meanwhile, the old and the new one need three times the old
+                // memory.
                 if variables.len() == variables.capacity() && store.reserve(3 * variables.len()).is_err() {
                     return ControlFlow::Break(());
                 }
@@ -141,8 +142,8 @@ impl Store {
 
     /// Whether a term is a finite tree.
     pub(crate) fn is_acyclic(&mut self, term: Term) -> Solved {
-        // A walk that ends without skipping anything proves that the term is acyclic. A walk with more steps than there
-        // are cells has visited a cell twice.
+        // A walk that ends without skipping anything proves that the term is acyclic. A walk with as many steps as
+        // there are cells may be in a cycle, so a search for cycles replaces it.
         let mut steps_left = self.cells.len();
         let walked = self.visit_with_patience(term, usize::MAX, |_, _| {
             steps_left = steps_left.saturating_sub(1);

@@ -1,7 +1,7 @@
 //! Floats as text.
 
-/// The shortest text that is read back as the same float, as SWI-Prolog writes it: `0.1`,
-/// `100000.0`, `1.0e+15`, `1.0e-5`, `1.0Inf`.
+/// A float in the format of SWI-Prolog, with the fewest digits that are read back as the same float: `0.1`, `100000.0`,
+/// `1.0e+15`, `1.0e-5`, `1.0Inf`.
 pub(crate) fn format_float(value: f64) -> String {
     if value.is_nan() {
         // The payload is written as the digits of a number between 1 and 2.
@@ -16,7 +16,7 @@ pub(crate) fn format_float(value: f64) -> String {
     let exponent: i32 = exponent.parse().unwrap_or_default();
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    // The number of digits before the decimal point in positional notation.
+    // The number of digits before the decimal point in positional notation; 0 or negative for a number below 1.
     let whole = exponent + 1;
     let length = digits.len() as i32;
     if whole <= -4 || (whole > 15 && length <= whole) {

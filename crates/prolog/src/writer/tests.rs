@@ -62,14 +62,15 @@ impl World {
         self.write_limited(term, options, Limit::NONE).expect("there is no limit")
     }
 
-    /// The term, quoted and in functional notation. Different terms have different texts.
+    /// The term, quoted and in functional notation. Terms that differ in more than the names of variables have
+    /// different texts.
     fn canonical(&mut self, term: Term) -> String {
         let variable_names = name_variables(&mut self.store, term).expect("the budget is large");
         self.write(term, &WriteOptions { variable_names, ..WriteOptions::canonical() })
     }
 }
 
-/// Reads each text and writes it, and checks that the output is read back as the same term.
+/// Reads and writes each text, and checks the output. Quoted output without `...` must be read back as the same term.
 fn check_with(options: &WriteOptions, cases: &[(&str, &str)]) {
     let mut world = World::new();
     for (text, expected) in cases {

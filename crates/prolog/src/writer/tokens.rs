@@ -7,7 +7,7 @@ use crate::reader::characters::{is_name_part, is_symbol};
 pub(super) enum Last {
     /// Ordinary text.
     Token,
-    /// A prefix operator: an opening bracket after it would make it a functor.
+    /// A prefix operator: an opening parenthesis directly after it would make it a functor.
     Prefix,
     /// The prefix operator `-`: a digit after it would make a negative number.
     Minus,

@@ -162,7 +162,7 @@ fn random_compound(random: &mut Random, names: &[&str], arity: usize, depth: usi
     text.push(')');
 }
 
-/// Reads terms and writes each in four ways.
+/// A SWI-Prolog program that reads terms and writes each with `writeq`, `print`, `write_canonical` and `write`.
 const PROGRAM: &str = "
 run :- catch(read_term(user_input, T, []), E, true), ( T == end_of_file -> halt ; nonvar(E) -> show(E), run ; show(T), run ).
 show(T) :- writeq(T), nl, print(T), nl, write_canonical(T), nl, write(T), nl.
