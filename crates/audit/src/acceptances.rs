@@ -1,4 +1,4 @@
-//! Recomputes the answers of node managers' acceptance policies.
+//! Recomputes the answers of node managers' acceptance policies: verdicts, and actions of owners.
 
 use mario_domain::{
     AgentId, Capacity, FlavourId, Hardware, Instance, InstanceId, Node, NodeId, Operation, OperationName, Request,
@@ -15,7 +15,7 @@ use crate::world::World;
 /// The compiled acceptance policies.
 pub(crate) struct Acceptances {
     machine: Machine,
-    /// A view with the facts that every manager knows.
+    /// A view with only the facts that every manager knows.
     view: ManagerView,
     facts: ExtraFacts,
     texts: Vec<Option<Acceptance>>,
@@ -53,7 +53,7 @@ pub(crate) enum Answer {
     Silent,
 }
 
-/// The nodes that a request concerns.
+/// The node whose manager is asked, and the node of the requesting agent.
 #[derive(Clone, Copy)]
 pub(crate) struct Concerned {
     /// The node whose manager is asked.
@@ -96,7 +96,7 @@ impl Acceptances {
         Acceptances { machine, view, facts, texts }
     }
 
-    /// The recomputed answer of the acceptance policy of the node whose manager is asked.
+    /// Recomputes the answer of the asked manager's acceptance policy.
     pub(crate) fn judge(&mut self, header: &Header, world: &World, asked: &Asked<'_>) -> Answer {
         self.answer(header, world, asked).unwrap_or(Answer::Silent)
     }
@@ -122,7 +122,7 @@ impl Acceptances {
         }
     }
 
-    /// The indices of the nodes whose owners have initiative.
+    /// The indices of the nodes whose acceptance policies have clauses for evictions or shrinks.
     pub(crate) fn owners(&self, header: &Header) -> Vec<u32> {
         let has_initiative = |node: &TracedNode| {
             let text = node.acceptance.and_then(|place| self.texts[place as usize].as_ref());
@@ -132,8 +132,7 @@ impl Acceptances {
     }
 
     /// The actions that the owner of a node should take now, apart from due evictions: shrinks, then announcements.
-    /// `None` if the node has no acceptance policy, or if the trace does not determine what its policy sees. A policy
-    /// without a valid answer takes no action.
+    /// Empty if the answer of the node's policy is invalid; `None` if the answer cannot be recomputed.
     pub(crate) fn wanted(&mut self, header: &Header, world: &World, place: u32) -> Option<Vec<OwnerAct>> {
         let acceptance = self.texts[header.nodes[place as usize].acceptance? as usize].as_ref()?;
         let view = view(&self.view, &self.facts, (header, world), place, false)?;
@@ -167,8 +166,8 @@ impl Acceptances {
     }
 }
 
-/// What a node's manager sees; `None` if the trace does not determine it. With `is_promised`, the instances on the node
-/// are shown as reservations.
+/// The facts that a node's manager sees; `None` if the trace does not determine them. With `is_promised`, the instances
+/// on the node are shown as reservations.
 fn view(
     general: &ManagerView,
     facts: &ExtraFacts,
@@ -230,7 +229,7 @@ fn wakefulness(is_asleep: bool) -> Wakefulness {
     if is_asleep { Wakefulness::Asleep } else { Wakefulness::Awake }
 }
 
-/// A flavour of an application, if the application has flavours.
+/// The id of the flavour with this index; `None` if the application does not have it.
 fn flavour(header: &Header, application: u32, flavour: u32) -> Option<&FlavourId> {
     header.applications[application as usize].flavours.get(flavour as usize).map(|flavour| &flavour.id)
 }

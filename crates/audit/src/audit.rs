@@ -33,7 +33,7 @@ use crate::world::{AgentPlace, InstanceState, Standing, World};
 /// Whether decisions are recomputed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decide {
-    /// The decisions of agents and of node managers are recomputed.
+    /// The decisions of agents and of node managers are recomputed, as far as the trace has what they depend on.
     Again,
     /// Decisions are taken as recorded.
     AsRecorded,
@@ -72,9 +72,9 @@ pub struct Audit {
     acceptances: Option<Acceptances>,
     /// The total budget of the policies of the trace.
     allowance: Allowance,
-    /// The line at which the budget was exhausted.
+    /// The line at which the budget was exhausted; `None` if it was not.
     spent_at: Option<u64>,
-    /// Agents that have evaluated since the last cycle, and must be judged in the next one.
+    /// Agents that have evaluated since the last cycle. Those that still exist must be judged in the next one.
     waiting: Vec<(AgentPlace, InstanceId)>,
     /// Nodes with reservations or freed hardware in the current cycle.
     promising: Vec<u32>,
@@ -87,7 +87,7 @@ pub struct Audit {
     owners: owners::OwnersTurn,
     measured: measured::Measured,
     called: calls::Called,
-    /// The time of the first evaluation.
+    /// The time of the first evaluation of any agent; `None` before it.
     first_evaluation: Option<f64>,
     /// For each policy, whether random numbers are drawn for its agents; `None` before their first evaluation.
     draws: Vec<Option<bool>>,
@@ -95,7 +95,7 @@ pub struct Audit {
     changed_at: Option<f64>,
     /// The number of instances by application and tier, in a trace of counts.
     tiers: summed::Tiers,
-    /// The state of live nodes, in a trace of live nodes.
+    /// The state of live nodes; `None` for a simulated run.
     live: Option<Box<live::LiveWorld>>,
     counts: Counts,
     line: u64,
@@ -105,14 +105,14 @@ pub struct Audit {
     findings: Findings,
 }
 
-/// The findings so far.
+/// The findings so far: the first `limit` of them, and the number of each kind.
 struct Findings {
     kept: Vec<Finding>,
     limit: usize,
     found: std::collections::BTreeMap<&'static str, u64>,
 }
 
-/// Audits a whole trace. `progress` is called with the number of each line.
+/// Audits a whole trace. `progress` is called after each record, with the number of its line.
 pub fn audit(input: impl BufRead, options: Options, progress: &mut dyn FnMut(u64)) -> Result<Report, ReadError> {
     let reader = TraceReader::new(input)?;
     let audit = Audit::new(Arc::clone(reader.header()), options);
@@ -120,13 +120,13 @@ pub fn audit(input: impl BufRead, options: Options, progress: &mut dyn FnMut(u64
 }
 
 impl Audit {
-    /// An audit of a trace with this header.
+    /// Starts an audit of a trace with this header.
     pub fn new(header: Arc<Header>, options: Options) -> Audit {
         Audit::with_engine(header, options, &Engine::new())
     }
 
-    /// Like [`Audit::new`], with a shared engine. For audits of many short traces: creating an engine takes longer than
-    /// reading one of them.
+    /// Like [`Audit::new`], with a shared engine, for audits of many short traces: creating an engine takes longer than
+    /// auditing one of them.
     pub fn with_engine(header: Arc<Header>, options: Options, engine: &Engine) -> Audit {
         let mut findings =
             Findings { kept: Vec::new(), limit: options.limit, found: std::collections::BTreeMap::new() };
@@ -193,12 +193,13 @@ impl Audit {
         }
     }
 
-    /// Reads all remaining records, and completes the audit. `progress` is called with the number of each line.
+    /// Reads all remaining records, and completes the audit. `progress` is called after each record, with the number of
+    /// its line.
     pub fn read(self, reader: TraceReader<impl BufRead>, progress: &mut dyn FnMut(u64)) -> Result<Report, ReadError> {
         self.read_with(reader, &mut |line, _| progress(line))
     }
 
-    /// Like [`Audit::read`], and calls `each` with each record.
+    /// Like [`Audit::read`]. `each` is called after each record, with the number of its line and with the record.
     pub fn read_with(
         mut self,
         mut reader: TraceReader<impl BufRead>,
@@ -211,7 +212,7 @@ impl Audit {
         Ok(self.finish())
     }
 
-    /// Checks the record at this line.
+    /// Checks the record at this line, and updates the replayed state.
     pub fn observe(&mut self, line: u64, record: &Record) {
         self.line = line;
         self.counts.records += 1;
@@ -259,7 +260,7 @@ impl Audit {
         self.note_spent(line);
     }
 
-    /// Stops recomputing decisions once the budget of the trace's policies is exhausted.
+    /// Once the budget of the trace's policies is exhausted, notes the line and stops recomputing decisions.
     fn note_spent(&mut self, line: u64) {
         if self.spent_at.is_none() && self.allowance.is_spent() {
             self.spent_at = Some(line);
@@ -271,7 +272,7 @@ impl Audit {
         }
     }
 
-    /// Completes the audit after the last record.
+    /// Completes the audit after the last record, and returns its result.
     pub fn finish(mut self) -> Report {
         self.counts.instances = self.alive();
         if let Some(live) = self.live.take() {
@@ -335,8 +336,8 @@ impl Audit {
         self.time = time.max(before);
     }
 
-    /// Checks that a record of this kind may occur here, ends the owners' turn if it closes one, and notes changes of
-    /// users and infrastructure.
+    /// Checks that a trace of this detail may have the record. Ends the owners' turn if the record is not of owners,
+    /// and notes changes of users and infrastructure.
     fn before_record(&mut self, record: &Record) {
         let is_of_owners = matches!(record, Record::Owner(_) | Record::Owners(_));
         if !is_of_owners {
@@ -402,7 +403,7 @@ impl Audit {
         &self.header.nodes[node as usize].id
     }
 
-    /// The id of the node that a target denotes for an instance on `own`. An unknown id is returned as it is.
+    /// The id of the node that a target denotes for an instance on `own`; an unknown id as it is.
     fn target_id(&self, target: &Target, own: u32) -> Id {
         match target {
             Target::Own => self.node_id(own).id().clone(),
@@ -413,8 +414,8 @@ impl Audit {
         }
     }
 
-    /// The agent of an instance that acts. Reports an instance that does not exist; `does` says what it did, for the
-    /// message.
+    /// The agent of an instance. If the instance does not exist, reports that and returns `None`; `does` is its
+    /// recorded action, for the message.
     fn present(&mut self, instance: &InstanceId, does: &str) -> Option<AgentPlace> {
         let found = match self.world.standing(instance) {
             Some(Standing::There(agent)) => return Some(agent),
@@ -425,7 +426,7 @@ impl Audit {
         None
     }
 
-    /// Adds an instance. Reports an id that was used before.
+    /// Adds an instance. If its id was used before, reports that instead.
     fn appear(
         &mut self,
         instance: &InstanceId,

@@ -30,7 +30,7 @@ pub(crate) struct Decisions {
     computed: u64,
 }
 
-/// The decision that follows from some facts.
+/// A recomputed decision.
 struct Decided {
     solutions: Vec<Solution>,
     ending: Option<String>,
@@ -74,8 +74,8 @@ impl Decisions {
         }
     }
 
-    /// The number of checked decisions, and the number of those for which a policy was evaluated instead of the cache
-    /// used.
+    /// The number of checked decisions, and how many of them were neither cached nor repeated, so that a policy was
+    /// evaluated.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.made, self.computed)
     }
@@ -92,7 +92,8 @@ impl Decisions {
         Pasts::of_policies(header, self.policies.iter().map(remembers))
     }
 
-    /// Counts a decision on the same facts as the agent's last one. It needs no further check.
+    /// Counts a decision on the same facts as the agent's last one, which was already checked. Decisions of functions
+    /// outside the trace are not counted.
     pub(crate) fn repeat(&mut self, policy: u32) {
         if !is_outside(self.policies.get(policy as usize).and_then(Option::as_ref)) {
             self.made += 1;
@@ -115,7 +116,7 @@ impl Decisions {
         if !self.kept.contains_key(self.key.as_slice()) {
             self.computed += 1;
             let decided = self.decide(header, world, situation)?;
-            // A decision that was cut short by the budget is ignored.
+            // A decision that was cut short by the total budget is ignored.
             if self.allowance.is_spent() {
                 return None;
             }
@@ -130,7 +131,8 @@ impl Decisions {
         let decided = self.kept.get(self.key.as_slice())?;
         let seen = situation.seen;
         let is_same = match (&decided.ending, &seen.ending) {
-            // How far a policy gets before its budget is exhausted depends on the budget.
+            // How far a policy gets before it stops may depend on the budget, so only the solutions that both
+            // decisions have are compared.
             (Some(decided_ending), Some(ending)) if decided.is_exhausted || decided_ending != ending => {
                 let common = decided.solutions.len().min(seen.solutions.len());
                 are_same(&decided.solutions[..common], &seen.solutions[..common])
@@ -173,7 +175,7 @@ impl Decisions {
         Some(Decided { solutions, ending, is_exhausted })
     }
 
-    /// Writes everything that a decision depends on into `key`.
+    /// Replaces `key` by an encoding of everything that the decision depends on.
     fn encode(&mut self, world: &World, situation: &Situation<'_>) {
         let key = &mut self.key;
         key.clear();
@@ -212,7 +214,7 @@ impl Decisions {
     }
 }
 
-/// Whether the decisions are made by a function instead of the text of a policy.
+/// Whether the decisions are made by a function outside the trace instead of the text of the policy.
 fn is_outside(policy: Option<&Policy>) -> bool {
     policy.is_some_and(|policy| policy.outside().is_some())
 }
@@ -267,7 +269,7 @@ fn encode_id(key: &mut Vec<u8>, id: &Id) {
     }
 }
 
-/// A target in the notation of a trace.
+/// Converts the target of a recomputed proposal to the form that traces have.
 fn target(facts: &KnowledgeBase, node_of: &FxHashMap<Id, u32>, operation: AgentOperation, target: Constant) -> Target {
     if operation.asks_for_flavour() {
         return facts.to_id(target).map_or(Target::Unknown(Id::Number(0)), Target::Flavour);

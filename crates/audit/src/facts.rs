@@ -9,7 +9,7 @@ use crate::reader::Header;
 pub(crate) struct ExtraFacts {
     /// Known to all agents.
     general: Vec<Fact>,
-    /// Known on the node and on its neighbours.
+    /// By the node that they are about. Agents on the node and on nodes that reach it know them.
     of_node: FxHashMap<u32, Vec<Fact>>,
 }
 
@@ -34,12 +34,12 @@ impl ExtraFacts {
         &self.general
     }
 
-    /// The facts about a node, known there and on its neighbours.
+    /// The facts about a node. Agents on the node and on nodes that reach it know them.
     pub(crate) fn of_node(&self, node: u32) -> &[Fact] {
         self.of_node.get(&node).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether there are facts about nodes.
+    /// Whether there are any facts about single nodes.
     pub(crate) fn has_nodes(&self) -> bool {
         !self.of_node.is_empty()
     }

@@ -14,9 +14,9 @@ pub struct Finding {
     pub file: Option<String>,
     /// The line of the trace, or of that file, from 1.
     pub line: u64,
-    /// The time of the record there; 0 for the header.
+    /// The time of the record at that line; 0 for the header, and for a file beside the trace.
     pub time: f64,
-    /// The subject.
+    /// The subject, such as an instance or a node.
     pub who: String,
     /// The expected content.
     pub expected: String,
@@ -24,8 +24,8 @@ pub struct Finding {
     pub found: String,
 }
 
-/// Declares the kinds of findings, each with its word and the rule that it violates, so that the documentation can be
-/// checked against them.
+/// Declares the kinds of findings, each with its word in JSON and the violated rule. The documentation is checked
+/// against these.
 macro_rules! kinds {
     ($($name:ident, $word:literal, $meaning:literal;)*) => {
         /// The rule that a [`Finding`] violates.

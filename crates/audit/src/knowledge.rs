@@ -10,10 +10,10 @@ use crate::reader::{Header, Neighbour, RequestFact, Seen, Target};
 
 /// Builds knowledge bases of recorded evaluations, reusing the same memory.
 pub struct Knowledge {
-    /// The facts that every agent knows, and those of the evaluation that was built last.
+    /// The facts that every agent knows, and those of the last evaluation for which it was built.
     facts: KnowledgeBase,
     extra: ExtraFacts,
-    /// Whether `facts` has a number that was drawn for one agent.
+    /// Whether `facts` has the random number that was drawn for the last evaluation.
     has_drawn: bool,
 }
 
@@ -34,14 +34,14 @@ pub struct Situation<'a> {
     pub flavour: u32,
     /// Whether the instance is asleep.
     pub is_asleep: bool,
-    /// Everything else that it saw.
+    /// Everything else that it saw, and its recorded decision.
     pub seen: &'a Seen,
     /// Its visible history.
     pub recalled: &'a Recalled,
 }
 
 impl Knowledge {
-    /// Uses the facts of a header, and the symbols of `engine`, which must be the engine of the policies.
+    /// Starts with the facts of a header that every agent knows. `engine` must be the one that compiled the policies.
     pub fn new(header: &Header, engine: &Engine) -> Knowledge {
         let mut facts = KnowledgeBase::new(engine.symbols());
         for application in &header.applications {
@@ -54,8 +54,8 @@ impl Knowledge {
         Knowledge { facts, extra, has_drawn: false }
     }
 
-    /// Builds the knowledge base of an agent. Returns it with the constant that denotes the agent's instance. `reaches`
-    /// returns whether one node reached another at the time.
+    /// Builds the knowledge base of an agent, and replaces the last one. Returns it with the constant that denotes the
+    /// agent's instance. `reaches` returns whether the first node reached the second at the time.
     pub fn of(
         &mut self,
         header: &Header,
@@ -136,7 +136,7 @@ impl Knowledge {
     }
 }
 
-/// A number of evaluations as a fact.
+/// A number of evaluations as an argument of a fact, at most `u32::MAX`.
 fn counted(evaluations: u64) -> u32 {
     u32::try_from(evaluations).unwrap_or(u32::MAX)
 }

@@ -1,8 +1,8 @@
-//! An independent auditor of traces: replays a run from its records, and reports every contradiction.
+//! An independent auditor of traces: replays a run from its records, and reports contradictions.
 //!
-//! Start at [`audit()`]: it reads a trace and returns a [`Report`] with counts of the checked items and a [`Finding`]
-//! for each contradiction. [`Audit`] does the same for records from another source. [`reader`] is for other consumers
-//! of a trace, and [`Knowledge`] for recomputing or explaining decisions.
+//! Start at [`audit()`]: it reads a trace and returns a [`Report`] with counts of the items in the trace, and with the
+//! first contradictions, each as a [`Finding`]. [`Audit`] does the same for records from another source. [`reader`] is
+//! for other consumers of a trace. [`Knowledge`] and [`Pasts`] reconstruct what an agent saw, to explain its decisions.
 //!
 //! ```
 //! use mario_audit::{Options, audit};
@@ -20,13 +20,14 @@
 //!
 //! The auditor replays the state of the infrastructure from the records alone, by the rules of the semantics, and
 //! checks each record against it. Values that it cannot derive, such as the number of client requests that reached an
-//! instance, are taken as recorded, and each decision is recomputed from them.
+//! instance, are taken as recorded. Decisions are recomputed from them, unless [`Options`] say otherwise.
 //!
 //! **Invariant:** it shares no code with the writers of traces. Only the types of the domain are common, and the policy
-//! engine, which it uses only to recompute decisions.
+//! engine, which it uses only to recompute decisions of agents and of node managers.
 //!
-//! **Invariant:** its memory holds the header, one line, the living instances, one entry for each id that was ever
-//! used, and a cache of decisions of bounded size. Beyond that, it does not grow with the length of the trace.
+//! **Invariant:** its memory holds the header, one line, the state of nodes, users and existing instances, one entry
+//! for each id of an instance or a transfer that was ever used, a bounded number of findings, and a cache of decisions
+//! of bounded size. Beyond that, it does not grow with the length of the trace.
 //!
 //! **Invariant:** it is total: bytes that are not a trace yield an error, a contradictory trace yields a report, and
 //! neither causes a panic.

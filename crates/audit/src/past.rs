@@ -20,9 +20,10 @@ const FIRST_FORMAT: u64 = 3;
 pub struct Recalled {
     /// The client requests of earlier evaluations, the latest first: `earlier/5`.
     pub earlier: Vec<Arc<[RequestFact]>>,
-    /// Accepted own operations, with the number of evaluations since then, the latest first: `done/4`.
+    /// Accepted own operations, the latest first, each with how many evaluations ago it was: 1 for the operation of the
+    /// last evaluation. `done/4`.
     pub done: Vec<(u64, Proposal)>,
-    /// The number of evaluations on the current node, if the policy reads it: `age/2`.
+    /// The number of earlier evaluations on the current node, if the policy reads it: `age/2`.
     pub age: Option<u64>,
     /// The number of evaluations left on the node, if an eviction was announced: `leave/2`.
     pub leave: Option<u64>,
@@ -33,9 +34,9 @@ pub struct Recalled {
 pub struct Pasts {
     /// How far back each policy of the header looks.
     remembers: Vec<Remembers>,
-    /// The instances whose policy looks back, and those whose eviction was announced.
+    /// The histories of instances whose policy looks back, and of those whose eviction was announced.
     of: FxHashMap<InstanceId, Past>,
-    /// The applications of instances; empty if no policy looks back.
+    /// The application of each existing instance; empty if no policy looks back.
     applications: FxHashMap<InstanceId, u32>,
 }
 
@@ -46,39 +47,40 @@ struct Past {
     remembers: Remembers,
     /// The history visible to its next evaluation.
     next: Recalled,
-    /// The history visible to its last evaluation; `None` before the first.
+    /// The history visible to its last evaluation; `None` before the first under its current policy.
     last: Option<Recalled>,
 }
 
 static NOTHING: Recalled = Recalled { earlier: Vec::new(), done: Vec::new(), age: None, leave: None };
 
 impl Pasts {
-    /// Compiles the policies of a header, to determine how far back they look. Policies that cannot be compiled do not
-    /// look back.
+    /// Creates empty histories. Compiles the policies of the header to determine how far back they look; a policy that
+    /// cannot be compiled is treated as one that does not.
     pub fn new(header: &Header, engine: &Engine, allowance: &Allowance) -> Pasts {
         let remembers =
             |policy| policies::of_agents(engine, header, policy, allowance).map(|policy| policy.remembers());
         Pasts::of_policies(header, header.policies.iter().map(|policy| remembers(policy).unwrap_or_default()))
     }
 
-    /// Creates histories for policies with these declarations, in the order of the header.
+    /// Creates empty histories for policies with these declarations, in the order of the header. The declarations are
+    /// ignored if the trace has no evaluations or is older than histories.
     pub(crate) fn of_policies(header: &Header, remembers: impl Iterator<Item = Remembers>) -> Pasts {
         let is_recorded = header.mario_trace >= FIRST_FORMAT && header.detail == Detail::Full;
         let remembers = remembers.map(|remembers| if is_recorded { remembers } else { Remembers::default() });
         Pasts { remembers: remembers.collect(), of: FxHashMap::default(), applications: FxHashMap::default() }
     }
 
-    /// The history visible to the next evaluation of an instance.
+    /// The history visible to the next evaluation of an instance; empty if it has none.
     pub fn recalled(&self, instance: &InstanceId) -> &Recalled {
         self.of.get(instance).map_or(&NOTHING, |past| &past.next)
     }
 
-    /// Whether the next evaluation of an instance sees the same history as its last one.
+    /// Whether the next evaluation of an instance sees the same history as its last one; true if it has no history.
     pub(crate) fn is_unchanged(&self, instance: &InstanceId) -> bool {
         self.of.get(instance).is_none_or(|past| past.last.as_ref() == Some(&past.next))
     }
 
-    /// Processes a record.
+    /// Updates the histories with the next record of the trace.
     pub fn read(&mut self, record: &Record) {
         match record {
             Record::Deployed(deployed) => self.appear(&deployed.instance, deployed.application, deployed.policy),
@@ -95,7 +97,7 @@ impl Pasts {
         }
     }
 
-    /// Processes an announced or enacted eviction.
+    /// Processes the announced and enacted evictions of an owner's record.
     fn acted(&mut self, owner: &Owner) {
         for act in &owner.acts {
             match act.kind {
@@ -124,7 +126,7 @@ impl Pasts {
         self.applications.remove(instance);
     }
 
-    /// Changes the policy of an application's agents, and clears their memory. Announced evictions remain.
+    /// Changes the policy of an application's agents, and restarts their histories. Announced evictions remain.
     fn updated(&mut self, update: &Update) {
         let is_of_it = |(_, application): &(&InstanceId, &u32)| **application == update.application;
         let concerned: Vec<InstanceId> =
@@ -138,7 +140,7 @@ impl Pasts {
         }
     }
 
-    /// Starts the history of an agent whose policy looks back this far.
+    /// Starts an empty history for an agent, if its policy looks back at all.
     fn begin(&mut self, instance: &InstanceId, remembers: Remembers) {
         if remembers.is_nothing() {
             return;

@@ -1,11 +1,12 @@
-//! Compiles the policies in a header.
+//! Compiles the policies of agents and node managers in a header.
 
 use mario_policy::{Acceptance, AcceptanceError, Policy, PolicyError, Settings};
 use mario_prolog::{Allowance, Engine, LoadError, Resolver};
 
 use crate::reader::{Header, TracedPolicy};
 
-/// Finds the files of a policy in its header.
+/// The files of a policy in a header. A file is found by its name, else by the last component of its path; the ending
+/// `.pl` may be omitted.
 struct Files(Vec<(String, String)>);
 
 impl Resolver for Files {
@@ -22,13 +23,13 @@ impl Resolver for Files {
     }
 }
 
-/// A resolver for the files of a policy in a header.
+/// Returns a resolver that finds the files loaded by a policy in the header of a trace.
 pub fn resolver(policy: &TracedPolicy) -> Box<dyn Resolver> {
     Box::new(Files(policy.files.clone()))
 }
 
-/// Compiles an agent policy, with the budget for one decision from the header. The allowance bounds all decisions
-/// together.
+/// Compiles an agent policy, with the header's budget for one decision. The allowance limits what the directives of its
+/// text may consume. Errors are in words.
 pub(crate) fn of_agents(
     engine: &Engine,
     header: &Header,
@@ -45,7 +46,8 @@ pub(crate) fn of_agents(
     })
 }
 
-/// Compiles the policy of a node manager.
+/// Compiles the policy of a node manager, with the default budget for one answer. The allowance limits what the
+/// directives of its text may consume. Errors are in words.
 pub(crate) fn of_managers(engine: &Engine, policy: &TracedPolicy, allowance: &Allowance) -> Result<Acceptance, String> {
     let (name, text, files) = parts(policy)?;
     let budget = Settings::default().budget;
@@ -60,7 +62,7 @@ fn parts(policy: &TracedPolicy) -> Result<(&str, &str, Box<dyn Resolver>), Strin
     Ok((name, text, resolver(policy)))
 }
 
-/// An error with the first of its causes.
+/// The message of an error, followed by the first of its problems.
 fn with_first(error: &dyn std::error::Error, problems: &LoadError) -> String {
     match problems.errors.first() {
         Some(first) => format!("{error}: {}", first.message),

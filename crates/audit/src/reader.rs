@@ -41,7 +41,7 @@ pub use sleep::{Wakings, Woken};
 pub use summed::{Client, Clients, Counted, Gone, Handovers, OutcomeCounts, Placed, RuleName, Usage};
 pub use update::Update;
 
-/// The maximum length of a line: a header with a hundred thousand nodes takes about ten megabytes.
+/// A line must have fewer bytes than this. A header with a hundred thousand nodes has about ten megabytes.
 const LINE_BYTES_MAX: u64 = 1 << 30;
 
 /// Reads a trace: the header first, then record after record. Its memory is the header and one line.
@@ -58,7 +58,7 @@ pub struct TraceReader<R> {
 pub enum ReadError {
     /// The input cannot be read.
     Io {
-        /// The last line read.
+        /// The last line read, from 1; 0 if none was.
         line: u64,
         /// The error.
         error: io::Error,
@@ -69,7 +69,7 @@ pub enum ReadError {
     Format(u64),
     /// The header is malformed.
     Header(String),
-    /// A line is not a record.
+    /// A line is not a valid record.
     Record {
         /// The line, from 1.
         line: u64,
@@ -122,12 +122,13 @@ impl<R: BufRead> TraceReader<R> {
         self.line
     }
 
-    /// Whether the last line is truncated, as when the writing program was stopped. Such a line is not a record.
+    /// Whether the last line read has no line feed, as when the writing program was stopped. Such a line is not
+    /// returned as a record.
     pub fn is_interrupted(&self) -> bool {
         self.is_interrupted
     }
 
-    /// The next record; `None` at the end.
+    /// The next record; `None` at the end of the trace, or if only a truncated line is left.
     pub fn next_record(&mut self) -> Result<Option<Record>, ReadError> {
         if self.is_interrupted {
             return Ok(None);
@@ -150,7 +151,8 @@ impl<R: BufRead> TraceReader<R> {
     }
 }
 
-/// Reads a line into `buffer`. Returns whether it is complete. A truncated archive ends like a truncated text.
+/// Replaces `buffer` by the next line. Returns whether the line ends in a line feed; `false` also at the end of the
+/// input. A truncated archive ends like a truncated text.
 fn read_line(input: &mut impl BufRead, buffer: &mut Vec<u8>, line: u64) -> Result<bool, ReadError> {
     buffer.clear();
     match input.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', buffer) {
@@ -163,7 +165,7 @@ fn read_line(input: &mut impl BufRead, buffer: &mut Vec<u8>, line: u64) -> Resul
     }
 }
 
-/// The message of an error without its place, which is reported separately.
+/// The message of an error without its line and column, which are reported separately.
 fn without_place(error: &serde_json::Error) -> String {
     let message = error.to_string();
     match message.rfind(" at line ") {

@@ -15,7 +15,7 @@ pub struct Report {
     pub trace: Provenance,
     /// Whether the trace is complete.
     pub ending: TraceEnding,
-    /// The numbers of checked items.
+    /// The numbers of items in the trace.
     pub counts: Counts,
     /// The line at which the policies of the trace exhausted their budget; `None` if they did not. After it, no
     /// decisions were recomputed.
@@ -24,11 +24,11 @@ pub struct Report {
     /// The files beside the trace that were checked as well.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<String>,
-    /// The values that this trace records only once, in words, so that nothing could contradict them.
+    /// In words, the values that were taken as recorded, because this trace records them only once.
     pub taken: Vec<&'static str>,
-    /// The checks that could not be made, in words.
+    /// In words, the checks that could not be made.
     pub unchecked: Vec<String>,
-    /// The number of findings of each kind.
+    /// The number of findings of each kind that has any, including those that were not kept.
     pub found: BTreeMap<&'static str, u64>,
     /// The first findings in the trace, up to the limit, then those in the files beside it.
     pub findings: Vec<Finding>,
@@ -62,33 +62,33 @@ pub enum TraceEnding {
 /// The numbers of items in a trace.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Counts {
-    /// Lines after the header.
+    /// Complete lines after the header.
     pub records: u64,
     /// Evaluations of policies.
     pub evaluations: u64,
-    /// Decisions that were recomputed from the recorded facts.
+    /// Decisions that were checked against the recorded facts.
     pub decisions: u64,
-    /// The decisions for which a policy was evaluated; the others were cached.
+    /// Checked decisions for which a policy was evaluated; the others were cached or repeated.
     pub computed_decisions: u64,
     /// Cycles.
     pub cycles: u64,
-    /// Agents that proposed nothing.
+    /// Outcomes of agents that proposed nothing.
     pub nops: u64,
     /// Accepted operations, by their name.
     pub operations: BTreeMap<&'static str, u64>,
-    /// Inhibited operations, by rule.
+    /// Inhibited operations, by the name of the rule.
     pub inhibited: BTreeMap<&'static str, u64>,
-    /// Accepted operations whose target is not a neighbour, if the arbitration allows it.
+    /// Accepted operations whose target is not a reachable neighbour, if the arbitration allows such targets.
     pub outside_neighbourhood: u64,
     /// Recomputed answers of acceptance policies: verdicts, and actions of owners.
     pub acceptances: u64,
-    /// Sleeping instances that a client request woke.
+    /// How often a client request woke a sleeping instance; not counted for live nodes.
     #[serde(skip_serializing_if = "is_zero")]
     pub woken: u64,
-    /// Instances that the owners of nodes evicted.
+    /// Instances that the owners of nodes evicted; not counted for live nodes.
     #[serde(skip_serializing_if = "is_zero")]
     pub evicted: u64,
-    /// Shrinks by the owners of nodes.
+    /// Shrinks by the owners of nodes; not counted for live nodes.
     #[serde(skip_serializing_if = "is_zero")]
     pub shrunk: u64,
     /// Handovers.
@@ -106,12 +106,12 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// All accepted operations.
+    /// The number of accepted operations.
     pub fn accepted(&self) -> u64 {
         self.operations.values().sum()
     }
 
-    /// All inhibited operations.
+    /// The number of inhibited operations.
     pub fn refused(&self) -> u64 {
         self.inhibited.values().sum()
     }
@@ -135,7 +135,8 @@ impl Provenance {
 }
 
 impl Report {
-    /// Adds the findings in files beside the trace.
+    /// Adds the result of checking files beside the trace: the findings, the names of the checked files, and in words
+    /// the checks that could not be made.
     pub fn add_beside(&mut self, findings: Vec<Finding>, checked: &[String], unchecked: Vec<String>) {
         for finding in &findings {
             *self.found.entry(finding.kind.as_str()).or_default() += 1;

@@ -1,4 +1,4 @@
-//! Records in words, for findings.
+//! Targets, proposals, solutions and reasons in words, for findings.
 
 use crate::reader::{Header, Proposal, Reason, Solution, Target};
 
@@ -15,7 +15,7 @@ pub(crate) fn proposal_text(header: &Header, proposal: &Proposal) -> String {
 }
 
 pub(crate) fn solutions_text(header: &Header, solutions: &[Solution]) -> String {
-    /// The maximum number of items shown.
+    /// The maximum number of solutions shown.
     const SHOWN_MAX: usize = 6;
     if solutions.is_empty() {
         return "no solution".to_owned();

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::reader::{Header, Proposal, Seen, Target};
 
-/// The nodes, instances and users after the records so far.
+/// The nodes, instances and users of a simulated run after the records so far.
 pub(crate) struct World {
     pub(crate) nodes: Vec<Node>,
     /// The access point of each user; `None` if not connected.
@@ -15,27 +15,27 @@ pub(crate) struct World {
     /// Whether each user was ever connected.
     pub(crate) were_connected: Vec<bool>,
     agents: Vec<Agent>,
-    /// The state of every id that was ever used.
+    /// The state of every instance id that was ever used.
     standings: FxHashMap<InstanceId, Standing>,
     /// Free slots in `agents`.
     vacant: Vec<u32>,
     /// Links that are down, with the smaller index first.
     broken_links: BTreeSet<(u32, u32)>,
     alive: u64,
-    /// For each application, the number of instances.
+    /// For each application, the number of existing instances.
     pub(crate) alive_of: Vec<u64>,
 }
 
-/// The state of an id.
+/// The state of an instance id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standing {
-    /// Its instance exists, with this agent.
+    /// The instance exists, and this is its agent.
     There(AgentPlace),
-    /// Its instance disappeared at this line.
+    /// The instance disappeared at this line of the trace.
     Gone(u64),
 }
 
-/// The index of an agent.
+/// The index of an agent in [`World`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct AgentPlace(u32);
 
@@ -44,15 +44,15 @@ pub(crate) struct Node {
     pub(crate) used: Hardware,
     /// The hardware reserved in the current cycle.
     pub(crate) promised: Hardware,
-    /// The instances for which it is reserved, in the order of the verdicts.
+    /// The accepted instances that have not arrived yet, in the order of the verdicts.
     pub(crate) arrivals: Vec<Arrival>,
-    /// The hardware freed by the current cycle.
+    /// The hardware that the operations of the current cycle free.
     pub(crate) freed: Hardware,
     pub(crate) is_up: bool,
     pub(crate) is_leaving: bool,
-    /// Whether it gave notice of leaving, or may have done so while it was down, which is not recorded.
+    /// Whether it gave notice of leaving, or was ever down: a notice given while down is not recorded.
     pub(crate) has_given_notice: bool,
-    /// A version number that changes whenever the reachable neighbours change.
+    /// A version number that changes whenever the set of reachable neighbours changes.
     pub(crate) neighbourhood: u32,
     /// The agents on the node, in the order of arrival.
     pub(crate) agents: Vec<AgentPlace>,
@@ -63,7 +63,7 @@ pub(crate) struct Node {
 /// An instance that was accepted in the current cycle and is not on its node yet.
 pub(crate) struct Arrival {
     pub(crate) application: u32,
-    /// The migrating instance; `None` for a new one, which has no id yet.
+    /// The id of a migrating instance; `None` for a new instance, whose id managers do not see.
     pub(crate) instance: Option<InstanceId>,
     /// The index of the flavour that it will have.
     pub(crate) flavour: u32,
@@ -78,11 +78,12 @@ pub(crate) struct Agent {
     /// The index of its instance's flavour.
     pub(crate) flavour: u32,
     pub(crate) is_asleep: bool,
-    /// Whether, since its last evaluation, a client request was not allowed to wake its instance.
+    /// Whether the manager of its node has refused, since the agent's last evaluation, to wake its instance for a
+    /// client request.
     pub(crate) is_wake_refused: bool,
     /// The hardware that its instance holds.
     pub(crate) held: Hardware,
-    /// When it appeared.
+    /// The time at which it appeared.
     pub(crate) born: f64,
     /// The number of evaluations.
     pub(crate) evaluations: u64,
@@ -91,11 +92,12 @@ pub(crate) struct Agent {
     /// The facts and the decision of the last evaluation.
     pub(crate) last_seen: Option<Seen>,
     /// The state at the last decision: node, free hardware, version of the neighbourhood, flavour, and whether the
-    /// instance was asleep.
+    /// instance was asleep. `None` before the first decision under its current policy, or if decisions are not
+    /// recomputed.
     pub(crate) decided_at: Option<(u32, Capacity, u32, u32, bool)>,
     /// The nodes that it has left since its last evaluation.
     pub(crate) left: Vec<u32>,
-    /// The inhibited operations that it remembers, each with the evaluation that proposed it, from 1.
+    /// The inhibited operations that it remembers, each with the number of its evaluations until then.
     pub(crate) remembered: Vec<(u64, Proposal)>,
     pub(crate) pending: Pending,
     /// The cycle in which it was judged last, from 1; 0 if never.
@@ -104,7 +106,7 @@ pub(crate) struct Agent {
     pub(crate) notice: Option<Notice>,
 }
 
-/// The flavour and wakefulness of an instance.
+/// The flavour, wakefulness and hardware of an instance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InstanceState {
     /// The index of its flavour.
@@ -124,7 +126,7 @@ pub(crate) struct Notice {
 /// The proposal of an agent that waits for a verdict.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Pending {
-    /// The agent has not evaluated since it was judged.
+    /// The agent has not evaluated since it was last judged.
     Nothing,
     /// The policy proposed no operation.
     Nop,
@@ -241,7 +243,7 @@ impl World {
         place
     }
 
-    /// Removes an instance at this line.
+    /// Removes an instance that disappears at this line of the trace.
     pub(crate) fn go(&mut self, place: AgentPlace, line: u64) {
         self.unsettle(place);
         let agent = self.agent(place);
@@ -252,7 +254,7 @@ impl World {
         self.alive_of[application] -= 1;
     }
 
-    /// Moves an instance.
+    /// Moves an instance to another node. An announced eviction no longer applies there.
     pub(crate) fn travel(&mut self, place: AgentPlace, to: u32) {
         self.unsettle(place);
         let agent = self.agent_mut(place);
@@ -265,7 +267,7 @@ impl World {
         self.settle(place, to);
     }
 
-    /// Changes the policy of an application's agents, and clears their memory.
+    /// Changes the policy of an application's agents, and clears the inhibitions that they remember.
     pub(crate) fn update(&mut self, application: u32, policy: u32) {
         for agent in self.agents.iter_mut().filter(|agent| agent.application == application) {
             agent.policy = policy;
@@ -331,7 +333,7 @@ impl World {
         self.node(from).neighbours.binary_search(&to).is_ok()
     }
 
-    /// Whether an agent on `from` can reach `to` now.
+    /// Whether `to` is up and is linked to `from` by a link that is up.
     pub(crate) fn reaches(&self, from: u32, to: u32) -> bool {
         self.are_linked(from, to) && self.node(to).is_up && !self.broken_links.contains(&ordered(from, to))
     }
@@ -371,7 +373,7 @@ impl Node {
         self.left_of(self.used)
     }
 
-    /// The hardware that is neither used nor reserved.
+    /// The hardware that is neither used nor reserved in the current cycle.
     pub(crate) fn unpromised(&self) -> Capacity {
         self.left_of(self.used.saturating_add(self.promised))
     }

@@ -1,4 +1,4 @@
-//! Checks the calls between applications (service graphs) that instances made for client requests.
+//! Checks calls between applications (service graphs): those in the header, and their results at the end.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::sums::{Seen, is_near};
 use crate::finding::FindingKind;
 use crate::reader::{CallOrder, Calls, Detail, Header, TracedCall, TrafficKind};
 
-/// The records `calls` read so far.
+/// The records `calls` read so far, and their sums.
 pub(super) struct Called {
     records: Vec<Calls>,
     /// For each application, the numbers of calls to it that were served and lost, and the sum of their response times.
@@ -86,9 +86,9 @@ impl Audit {
         }
     }
 
-    /// Checks that every served client request has had all its calls answered, and that every request that reached a
-    /// stage has had the calls of the previous stage answered. `next` is how often the next stage was started; `None`
-    /// for the last stage.
+    /// Checks the numbers of one stage: its calls were started equally often, and enough of them were answered for the
+    /// served requests of the caller and for the starts of the next stage. `next` is how often the next stage was
+    /// started; `None` for the last stage.
     fn require_answers(&mut self, stage: &[(TracedCall, Calls)], next: Option<u64>) {
         let times = begun(&stage[0]);
         for (call, calls) in stage {
@@ -116,7 +116,8 @@ impl Audit {
         }
     }
 
-    /// Checks that client requests took at least as long as their calls, if no request was lost or is still in transit.
+    /// Checks that the served requests of an application took, in total, at least as long as their calls. Not checked
+    /// if any call was lost, or if any request is in transit.
     fn require_time_for_calls(&mut self, application: u32, stages: &[&[(TracedCall, Calls)]]) {
         let served = self.served_of(application);
         let is_complete = |(call, calls): &(TracedCall, Calls)| {
@@ -163,7 +164,7 @@ impl Audit {
     }
 }
 
-/// The faults of a call graph in a header.
+/// Adds the faults of the call graph in a header to `faults`.
 pub(super) fn faults(header: &Header, faults: &mut Vec<Fault>) {
     let is_seventh = header.mario_trace == 7;
     let words = |are_there: bool| if are_there { "calls" } else { "no calls" }.to_owned();

@@ -1,4 +1,4 @@
-//! Recomputes the verdicts of acceptance policies.
+//! Checks recorded verdicts against the answers of acceptance policies.
 
 use mario_domain::OperationName;
 
@@ -9,8 +9,8 @@ use crate::finding::FindingKind;
 use crate::reader::{Detail, Reason, Rule};
 
 impl Audit {
-    /// Evaluates the policy of a node for an instance of the initial deployment. The initial deployment is made in a
-    /// first cycle that is not in the trace.
+    /// Checks that the policy of a node accepts an instance of the initial deployment. The initial deployment is made
+    /// in a first cycle that is not in the trace.
     pub(super) fn require_first_consent(&mut self, node: u32, application: u32, who: &str) {
         // A trace of counts does not record which nodes are absent, so the neighbours that the manager saw are unknown.
         let is_recorded = self.header.detail != Detail::Summary;
@@ -37,8 +37,8 @@ impl Audit {
         }
     }
 
-    /// Recomputes the answers of the acceptance policies of the nodes concerned. `reason` is the recorded one, if the
-    /// request was inhibited.
+    /// Checks a verdict against the acceptance policies of the nodes concerned. `reason` is `None` if the request was
+    /// accepted. If it was inhibited, only the policy of the node that gave the reason is evaluated.
     pub(super) fn require_consent(&mut self, case: &Case<'_>, reason: Option<&Reason>) {
         let Some(acceptances) = &mut self.acceptances else { return };
         let instance = case.agent.map(|agent| &self.world.agent(agent).instance);

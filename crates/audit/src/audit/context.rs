@@ -85,7 +85,7 @@ impl Audit {
         self.stranded.extend(connected.map(|(_, user)| user));
     }
 
-    /// Checks that users whose access point went down are reconnected or disconnected at the same time.
+    /// Checks, before time advances, that users whose access point went down were reconnected or disconnected.
     pub(super) fn require_nobody_stranded(&mut self) {
         for user in std::mem::take(&mut self.stranded) {
             if let Some(node) = self.world.users[user as usize]
@@ -111,7 +111,7 @@ impl Audit {
         (state.is_leaving, state.has_given_notice) = (true, true);
     }
 
-    /// Changes the policy of an application's agents.
+    /// Changes the policy of an application's agents. Reports an update in a trace whose format has none.
     pub(super) fn updated(&mut self, record: &Update) {
         const FIRST_FORMAT: u64 = 3;
         self.counts.context_changes += 1;

@@ -1,4 +1,4 @@
-//! Checks cycles (rule r1 of the semantics): the verdicts on proposals, and their effects.
+//! Checks cycles (rule r1 of the semantics): the verdicts on proposals and deployments, and their effects.
 
 use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName};
 
@@ -17,7 +17,7 @@ pub(super) enum Enactment {
     Change(AgentPlace, InstanceState),
 }
 
-/// A request, with everything that its verdict depends on.
+/// A request whose verdict is checked.
 pub(super) struct Case<'a> {
     /// The subject, for findings.
     pub(super) who: String,
@@ -39,7 +39,7 @@ pub(super) struct Case<'a> {
     pub(super) enactments: &'a mut Vec<Enactment>,
 }
 
-/// The reasons to inhibit a request, by the rules that apply on every node.
+/// The reasons to inhibit a request, by all rules except acceptance policies.
 #[derive(Clone)]
 struct Against {
     /// The rule that makes an adapt, a sleep or a wake impossible, regardless of the hardware.
@@ -93,7 +93,7 @@ impl Audit {
         }
     }
 
-    /// Checks that this cycle judged all proposals since the last one.
+    /// Checks that this cycle judged all agents that have evaluated since the last one and still exist.
     fn require_all_judged(&mut self) {
         for (place, instance) in std::mem::take(&mut self.waiting) {
             if self.world.standing(&instance) != Some(Standing::There(place)) {
@@ -107,8 +107,8 @@ impl Audit {
         }
     }
 
-    /// The agent that is judged next, and its pending proposal. Reports an agent that does not exist or was already
-    /// judged in this cycle, and returns `None` for it.
+    /// Marks the agent of an instance as judged in this cycle, and returns it with its pending proposal. Reports an
+    /// agent that does not exist or was already judged in this cycle, and returns `None` for it.
     fn turn(&mut self, instance: &InstanceId, does: &str) -> Option<(AgentPlace, Pending)> {
         let place = self.present(instance, does)?;
         let cycle = self.counts.cycles;
@@ -124,8 +124,8 @@ impl Audit {
         Some((place, pending))
     }
 
-    /// Checks that an agent does not evaluate earlier than one period after it appeared. Needed if evaluations are not
-    /// recorded.
+    /// Checks that an agent is not judged before its first evaluation, one period after it appeared. Only if
+    /// evaluations are not recorded, and not for a central plan.
     fn require_old_enough(&mut self, place: AgentPlace) {
         // A plan may also move an instance whose agent has not evaluated.
         if self.header.detail == Detail::Full || self.header.arbitration == Arbitration::Central {
@@ -225,7 +225,7 @@ impl Audit {
         let is_same = match (proposal.operation, self.header.arbitration) {
             // An operation without a target is recorded without one.
             (operation, _) if !operation.has_target() => true,
-            // The prototype resolves `self` before judging.
+            // Sequential arbitration resolves `self` before judging.
             (_, Arbitration::Sequential) => {
                 pending.target == proposal.target
                     || (pending.target == Target::Own && proposal.target.resolve(own) == Some(own))
@@ -338,7 +338,7 @@ impl Audit {
         self.promising.push(node);
     }
 
-    /// Reserves the hardware of an accepted request. Reports hardware that is not free.
+    /// Reserves the hardware of an accepted request at its target. Reports hardware that is not free.
     fn promise(&mut self, case: &Case<'_>) {
         let Some(to) = case.target else { return };
         self.require_room(to, case.needed, &case.who);
@@ -354,7 +354,8 @@ impl Audit {
         self.promising.push(to);
     }
 
-    /// Checks that the target of an accepted request is valid.
+    /// Checks that the target of an accepted request is valid. Unless managers arbitrate, a target that is not a
+    /// reachable neighbour is only counted.
     fn require_target(&mut self, case: &Case<'_>) {
         let against = self.against(case);
         let id = &case.target_id;
@@ -383,7 +384,7 @@ impl Audit {
             let full = (!case.needed.fits(left)).then_some(left);
             return match change {
                 Err(rule) => Against { change: Some(rule.clone()), ..nothing },
-                // A request that needs no further hardware always fits.
+                // A request that needs no further hardware is possible even on a node that is leaving.
                 Ok(_) if case.needed == Hardware::NONE => nothing,
                 Ok(_) => Against { down: !node.is_up, leaving: node.is_leaving, full, ..nothing },
             };
@@ -406,7 +407,7 @@ impl Audit {
     pub(super) fn inhibited(&mut self, case: &Case<'_>, reason: &Reason) {
         let mut against = self.against(case);
         if self.header.arbitration != Arbitration::Managers {
-            // Unless managers arbitrate, targets need not be neighbours. An undeploy has no target.
+            // Unless managers arbitrate, every node that is up is a valid target.
             against.outside = case.operation.asks_for_place() && (case.target.is_none() || against.down);
         }
         let found = || format!("inhibited: {}", rule_text(reason));
@@ -426,7 +427,8 @@ impl Audit {
         self.find(FindingKind::Reason, &case.who, expected, found());
     }
 
-    /// The expected reason; `None` if the recorded one is correct.
+    /// The expected reason, in words; `None` if the recorded one is possible. The answers of acceptance policies are
+    /// checked separately.
     fn true_reason(&self, case: &Case<'_>, reason: &Reason, against: &Against) -> Option<String> {
         let target = &case.target_id;
         let own = case.own.map(|own| self.node_id(own).id().clone());

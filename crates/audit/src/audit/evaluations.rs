@@ -1,4 +1,4 @@
-//! Checks what agents see, what they remember, and what they decide.
+//! Checks evaluations: their times, what agents see and remember, and what they decide.
 
 use std::cmp::Ordering;
 
@@ -98,8 +98,8 @@ impl Audit {
         }
     }
 
-    /// Applies the effects of an evaluation to the agent: its counts, its pending proposal, and the expiry of
-    /// inhibitions.
+    /// Applies the effects of an evaluation to the agent: its number of evaluations, its pending proposal, and a
+    /// periodic clearing of its memory.
     fn remember_evaluation(&mut self, place: AgentPlace, time: f64, seen: Seen) {
         let forgets_every = self.header.forgets_every.filter(|_| self.header.memory == Memory::Periodic);
         let agent = self.world.agent_mut(place);
@@ -136,8 +136,8 @@ impl Audit {
         }
     }
 
-    /// The time of an agent's next evaluation: a period after its last one, or after it appeared. The agents of the
-    /// initial deployment all evaluate at the same time, before all other agents.
+    /// The time of an agent's next evaluation: a period after its last one. The first is a period after the agent
+    /// appeared, but not before `first`, the time of the first evaluation of any agent.
     fn due(&self, agent: &Agent, first: f64) -> f64 {
         let period = self.header.evaluation_period;
         match agent.last_evaluation {
@@ -159,7 +159,7 @@ impl Audit {
         }
     }
 
-    /// Reports agents that stopped evaluating before the end.
+    /// Reports agents whose next evaluation is due before the end of the run.
     pub(super) fn require_all_evaluated(&mut self, end: f64) {
         let Some(first) = self.first_evaluation else { return };
         let mut silent = Vec::new();
@@ -212,7 +212,7 @@ impl Audit {
 
     fn check_requests(&mut self, place: AgentPlace, node: u32, requests: &[RequestFact]) {
         let who = instance_text(&self.world.agent(place).instance);
-        // With other routing strategies, a request may pass through an instance on the path to another instance.
+        // With other routing strategies, the recorded path may lead to another instance, through any node.
         let is_nearest = self.header.routing == "nearest";
         for fact in requests.iter().filter(|_| is_nearest) {
             let Neighbour::Node(neighbour) = fact.neighbour else { continue };
@@ -267,7 +267,7 @@ impl Audit {
         format!("requests({neighbour}, {}, {})", fact.rate, fact.latency)
     }
 
-    /// Adds an inhibition to the memory of an agent.
+    /// Adds an inhibited operation to the memory of an agent.
     pub(super) fn remember_inhibited(&mut self, place: AgentPlace, operation: AgentOperation, target: Target) {
         let agent = self.world.agent_mut(place);
         let proposed = agent.evaluations;

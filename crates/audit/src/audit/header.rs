@@ -10,11 +10,12 @@ use crate::reader::{Arbitration, Header, Memory};
 /// A fault of a header: the subject, the expected content, and the found content.
 pub(super) type Fault = (String, String, String);
 
-/// The names of the strategies that a header may have.
+/// The names of the observation strategies that a header may have.
 const OBSERVATIONS: [&str; 2] = ["arrivals", "route-entries"];
+/// The names of the routing strategies that a header may have.
 const ROUTINGS: [&str; 2] = ["nearest", "least-used"];
 
-/// All faults of a header.
+/// All contradictions in a header.
 pub(super) fn faults(header: &Header) -> Vec<Fault> {
     let mut faults = Vec::new();
     let positive = [
@@ -126,7 +127,7 @@ fn sleep(header: &Header, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Checks that ids are unique.
+/// Checks that ids are unique, and adds a fault for each duplicate.
 fn same_ids<'a, T: Ord + Display + 'a>(what: &str, ids: impl Iterator<Item = &'a T>, faults: &mut Vec<Fault>) {
     let mut seen = BTreeSet::new();
     for id in ids.filter(|id| !seen.insert(*id)).collect::<Vec<_>>() {
@@ -134,7 +135,7 @@ fn same_ids<'a, T: Ord + Display + 'a>(what: &str, ids: impl Iterator<Item = &'a
     }
 }
 
-/// Checks that links exist in both directions, and that there is at most one between two nodes.
+/// Checks that links exist in both directions, and that no node has a neighbour twice.
 fn links(header: &Header, faults: &mut Vec<Fault>) {
     let mut links: FxHashSet<(u32, u32)> = FxHashSet::default();
     let ends = |place: usize| header.nodes[place].neighbours.iter().map(move |to| (place as u32, *to));

@@ -1,7 +1,7 @@
-//! The audit of live nodes: ownership, custody, and reservations.
+//! Checks traces of live nodes.
 //!
-//! Each node records its journal and its reservations. The nodes are replayed together: a node may forget an instance
-//! that it handed over only after another node has taken it.
+//! Each node records its journal, its reservations, and the evaluations of its agents. The nodes are replayed together:
+//! a node may forget an instance that it handed over only after another node has taken it.
 //!
 //! | file | what is checked |
 //! |---|---|
@@ -36,23 +36,24 @@ pub(super) struct LiveWorld {
     nodes: Vec<LiveNode>,
     /// Every instance recorded so far.
     lives: BTreeMap<InstanceId, Life>,
-    /// Every transfer that left a node.
+    /// Every transfer that handed over or offered an instance, by id.
     departures: BTreeMap<String, Departure>,
-    /// The node of each instance that exists according to the records so far.
+    /// The node of each instance that has not ended. During a transfer, it is the source.
     placed: BTreeMap<InstanceId, u32>,
     /// The proposal of each agent at its last evaluation; `None` if it proposed nothing.
     proposals: BTreeMap<InstanceId, Option<Proposal>>,
-    /// The outcomes that the next cycles must have.
+    /// The outcomes that the next records `cycle` or `owner` must have, in order.
     expected: VecDeque<Expected>,
     decisions: Option<LiveDecisions>,
     counts: Totals,
     /// For each application, the number of its evaluations, and the sum of the rates that they saw.
     usage: Vec<(u64, f64)>,
-    /// Findings that were not reported yet.
+    /// Findings that have not been added to the audit yet.
     found: Vec<Found>,
 }
 
-/// An outcome that the next cycle must have.
+/// An accepted operation that a record of a live node implies. The next record `cycle` must have it, or `owner` for an
+/// eviction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Expected {
     Deploy { node: u32, application: u32, instance: InstanceId },
@@ -133,7 +134,7 @@ impl LiveWorld {
         }
     }
 
-    /// A link is down if either end does not reach the other, and up if both do.
+    /// Checks that a link comes up only if both ends reach each other, and goes down only if either does not.
     fn link(&mut self, nodes: [u32; 2], is_up: bool) {
         let [one, other] = nodes;
         let reaches = |from: u32, to: u32| self.nodes[from as usize].up.contains(&to);
@@ -165,7 +166,7 @@ impl LiveWorld {
         self.require_nothing_lost();
     }
 
-    /// The number of open transfers.
+    /// The number of transfers that were handed over or offered, and not answered yet.
     fn open(&self) -> usize {
         self.nodes.iter().map(|node| node.custody.len() + node.offers.len()).sum()
     }
@@ -196,7 +197,7 @@ impl Audit {
         }
     }
 
-    /// The values that a trace of live nodes records only once, so that nothing can contradict them.
+    /// In words, the values that a trace of live nodes records only once, so that nothing can contradict them.
     pub(super) fn taken_live(world: &LiveWorld) -> Vec<&'static str> {
         let mut taken = vec![
             "names, policies and facts, and the times of events, within the order that records and transfers allow",
@@ -209,7 +210,7 @@ impl Audit {
         taken
     }
 
-    /// The checks that could not be made for live nodes, in words.
+    /// In words, the checks that could not be made for live nodes.
     pub(super) fn unchecked_live(&self, world: &LiveWorld) -> Vec<String> {
         let mut unchecked = Vec::new();
         let named = |places: &mut dyn Iterator<Item = u32>| -> String {

@@ -4,10 +4,10 @@ use super::Audit;
 use crate::finding::FindingKind;
 use crate::reader::{Header, Latency, Traffic};
 
-/// The bounds of a bin are known up to this relative error.
+/// The relative tolerance of the bounds of a bin.
 const BIN_TOLERANCE: f64 = 1e-8;
 
-/// The measures recorded so far.
+/// The number of records of each kind so far.
 #[derive(Default)]
 pub(super) struct Measured {
     latencies: usize,
@@ -15,7 +15,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// The names of the records, each with the required and the recorded number.
+    /// For each kind of record, its name, the required number, and the recorded number.
     fn missing(&self, header: &Header) -> [(&'static str, usize, usize); 2] {
         let latencies = if header.measures { header.applications.len() } else { 0 };
         let traffic = usize::from(header.models.is_some());
@@ -24,8 +24,8 @@ impl Measured {
 }
 
 impl Audit {
-    /// Checks that the number of response times equals the number of served requests, that the longest is in the last
-    /// bin, and that the number of late requests is possible.
+    /// Checks that the number of response times equals the number of served requests, that the longest response time is
+    /// in the last bin, and that the number of late requests is possible.
     pub(super) fn latency(&mut self, record: &Latency) {
         let who = self.application_text(record.application);
         let next = self.measured.latencies;
@@ -73,7 +73,7 @@ impl Audit {
         self.require_end(record.time, "the traffic");
     }
 
-    /// Checks that the records required by the header exist.
+    /// Checks that there are as many records of measures as the header requires.
     pub(super) fn check_measured(&mut self) {
         for (name, expected, found) in self.measured.missing(&self.header) {
             if expected != found {

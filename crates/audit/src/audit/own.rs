@@ -35,8 +35,8 @@ impl Audit {
         }
     }
 
-    /// Checks an accepted adapt, sleep or wake: it must be possible, and the additional hardware must be free. Adds it
-    /// to the operations to enact.
+    /// Checks an accepted adapt, sleep or wake: it must be possible, the node's acceptance policy must accept it, and
+    /// the additional hardware must be free on a node that stays. Adds it to the operations to enact if it is possible.
     pub(super) fn changes(&mut self, case: &mut Case<'_>, place: AgentPlace, own: u32) {
         let changed = match &case.change {
             Some(Ok(changed)) => *changed,

@@ -1,4 +1,4 @@
-//! Checks the actions of nodes' owners after each cycle against their policies.
+//! Checks the actions of nodes' owners, which follow each cycle, against their policies.
 
 use mario_domain::{Hardware, Id, InstanceId};
 
@@ -7,14 +7,14 @@ use crate::finding::FindingKind;
 use crate::reader::{Detail, Owner, OwnerAct, OwnerActKind, OwnerCounts, Owners};
 use crate::world::{AgentPlace, InstanceState, Notice, Standing};
 
-/// The owners, and their actions since the last cycle.
+/// The owners with initiative, and their current turn: they act after each cycle.
 #[derive(Default)]
 pub(super) struct OwnersTurn {
-    /// The nodes whose owners have initiative, if their policies are evaluated.
+    /// The nodes whose owners have initiative; empty if their policies are not evaluated.
     nodes: Vec<u32>,
-    /// The nodes whose owners acted since the last cycle, the latest last; `None` if owners may not act now.
+    /// The nodes whose owners acted in this turn, in the order of the records; `None` outside a turn.
     acted: Option<Vec<u32>>,
-    /// The time of that cycle.
+    /// The time at which the last turn started.
     since: f64,
     /// For each application, the number of announced evictions that have not been enacted, in a trace of counts.
     announced: Vec<u64>,
@@ -27,7 +27,7 @@ impl OwnersTurn {
 }
 
 impl Audit {
-    /// Lets owners act after a cycle.
+    /// Starts the turn of the owners, if any may have initiative.
     pub(super) fn begin_turn_of_owners(&mut self) {
         self.owners.acted = self.header.notice.map(|_| Vec::new());
         self.owners.since = self.time;
@@ -89,7 +89,8 @@ impl Audit {
         }
     }
 
-    /// Checks that instances whose agents have had their last evaluation are evicted, in the order of arrival.
+    /// Checks that the evicted instances are those under notice whose agents have had their last evaluation, in the
+    /// order of arrival. Only if evaluations are recorded.
     fn require_evicted_in_order(&mut self, node: u32, evictions: &[OwnerAct]) {
         if self.header.detail != Detail::Full {
             return;
@@ -119,7 +120,8 @@ impl Audit {
         }
     }
 
-    /// Recomputes the actions that the policy of a node's owner demands, and compares them with the recorded ones.
+    /// Recomputes the shrinks and announcements that the policy of a node's owner demands, and compares them with the
+    /// recorded ones.
     fn require_wanted(&mut self, node: u32, found: &[OwnerAct]) {
         let Some(acceptances) = &mut self.acceptances else { return };
         let Some(expected) = acceptances.wanted(&self.header, &self.world, node) else { return };
@@ -134,7 +136,7 @@ impl Audit {
         }
     }
 
-    /// The agent of an instance on a node. Reports an instance that is not there.
+    /// The agent of an instance on a node. If the instance is not there, reports that and returns `None`.
     fn on_node(&mut self, node: u32, act: &OwnerAct) -> Option<AgentPlace> {
         let place = self.present(&act.instance, "is evicted or shrunk by an owner")?;
         let actual = self.world.agent(place).node;

@@ -11,8 +11,9 @@ use crate::reader::{Detail, Regret, Search, Worth};
 #[derive(Default)]
 pub(super) struct Comparisons {
     last: Option<Regret>,
-    /// The value of the best placement, if it is better than the actual one. While users and infrastructure do not
-    /// change, the same search must find it again.
+    /// The value of the best placement that a search has found since users or infrastructure last changed; `None` if
+    /// that was the actual placement. Until the next change, further searches must find the same value, unless the
+    /// actual placement becomes better.
     best: Option<Worth>,
     /// The time between two activations of the managers. It equals the time of the first comparison.
     period: f64,
@@ -30,7 +31,7 @@ pub(super) struct Comparisons {
 }
 
 impl Comparisons {
-    /// Whether there are any comparisons.
+    /// Whether there were any comparisons.
     pub(super) fn has_any(&self) -> bool {
         self.last.is_some()
     }
@@ -50,7 +51,7 @@ impl Comparisons {
 }
 
 impl Audit {
-    /// Expects a comparison after an activation of the managers.
+    /// Notes a cycle, after which a comparison may follow. Reports a second cycle at the same time.
     pub(super) fn await_comparison(&mut self, has_placement_changed: bool) {
         let last = self.comparisons.last_cycle.replace(self.time);
         if last.is_some_and(|last| last >= self.time) {
@@ -60,8 +61,8 @@ impl Audit {
         self.comparisons.awaited = Some(self.time);
     }
 
-    /// Called before a record that is neither a comparison nor an owner's action: the last cycle then has no
-    /// comparison.
+    /// Called before a record that is neither a comparison nor an action of owners: if the comparison of the last cycle
+    /// is still awaited, it is missing.
     pub(super) fn note_cycle_without_comparison(&mut self) {
         if let Some(time) = self.comparisons.awaited.take() {
             self.comparisons.missing.get_or_insert(time);
@@ -78,7 +79,7 @@ impl Audit {
         }
     }
 
-    /// Checks that the placement was compared at every activation of the managers until the end.
+    /// Checks at the end of the run that no comparison is missing after the last one.
     pub(super) fn require_last_comparison(&mut self) {
         let Some(last) = &self.comparisons.last else { return };
         let next = last.time + self.comparisons.period;
@@ -88,8 +89,8 @@ impl Audit {
         }
     }
 
-    /// Checks the numbers that can be counted; satisfied users, latencies and the best placement cannot be derived from
-    /// a trace.
+    /// Checks the time and the counts of a comparison, and that the best placement is not worse than the actual one.
+    /// Satisfied users, latencies and the best placement cannot be derived from a trace.
     pub(super) fn regret(&mut self, record: &Regret) {
         self.check_comparison_time(record);
         self.check_regret_counts(record);
@@ -127,7 +128,7 @@ impl Audit {
         comparisons.has_placement_changed = false;
     }
 
-    /// Checks that comparisons have the period of the managers, the first one a period after the start.
+    /// Checks that comparisons are periodic. The time of the first one is the period.
     fn check_comparison_time(&mut self, record: &Regret) {
         if self.header.mario_trace < 2 {
             self.find(FindingKind::Regret, "the record", "no comparison in a trace of format 1", "one");
@@ -205,8 +206,8 @@ impl Audit {
         }
     }
 
-    /// An upper bound on the number of instances: every node that is up is filled with instances of the smallest
-    /// application. `u64::MAX` if nothing bounds it.
+    /// An upper bound on the number of instances: every node that is up is filled with instances of the application
+    /// that needs the fewest units. `u64::MAX` if nothing bounds it.
     fn instances_max(&self) -> u64 {
         let smallest = self.header.applications.iter().map(|application| application.hardware.as_units()).min();
         let Some(smallest @ 1..) = smallest else { return u64::MAX };
@@ -242,7 +243,8 @@ impl Audit {
         }
     }
 
-    /// Checks that the values of the placements do not change while nothing else changes.
+    /// Checks that the search is the same as in the last comparison, and that the values of the placements are the same
+    /// if nothing has changed since.
     fn compare_with_last(&mut self, record: &Regret) {
         let Some(last) = self.comparisons.last.clone() else {
             self.comparisons.best = found(record);
@@ -266,7 +268,7 @@ impl Audit {
         let better = |one: Worth, other: Worth| if one.is_less_than(&other) { other } else { one };
         let is_true = match best {
             Some(best) => record.best == better(best, record.actual),
-            // The best placement was the actual one, so no other placement may have a higher value.
+            // The last best placement was the actual one, so only the current placement may have a higher value.
             None => !better(last.best, record.actual).is_less_than(&record.best),
         };
         if !is_true {
@@ -277,7 +279,7 @@ impl Audit {
     }
 }
 
-/// The larger of two capacities.
+/// `other` if `one` fits into it, else `one`.
 fn larger(one: Capacity, other: Capacity) -> Capacity {
     match one {
         Capacity::Bounded(hardware) if hardware.fits(other) => other,
@@ -285,7 +287,7 @@ fn larger(one: Capacity, other: Capacity) -> Capacity {
     }
 }
 
-/// The best placement, if it is better than the actual one.
+/// The value of the best placement; `None` if the actual one has the same value.
 fn found(record: &Regret) -> Option<Worth> {
     (record.best != record.actual).then_some(record.best)
 }

@@ -51,7 +51,8 @@ impl Audit {
         }
     }
 
-    /// Like [`Audit::woken`], in a trace of counts.
+    /// In a trace of counts, checks that the application can sleep and has instances, and that the recorded rule can
+    /// inhibit a wake.
     pub(super) fn wakings(&mut self, record: &Wakings) {
         self.counts.woken += u64::from(record.refused_by.is_none());
         let sleeps = self.header.applications[record.application as usize].sleep.is_some();

@@ -8,7 +8,7 @@ use super::Audit;
 use crate::finding::FindingKind;
 use crate::reader::{Counted, Detail, Gone, Handovers, Header, OutcomeCounts, Placed};
 
-/// The number of instances of each application in each tier.
+/// The number of instances of each application in each tier, and the hardware of the tiers.
 pub(super) struct Tiers {
     instances: BTreeMap<(u32, u32), u64>,
     /// The total hardware of each tier, in units; `u64::MAX` if unbounded.
@@ -53,7 +53,7 @@ impl Tiers {
         self.instances.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// The same tiers with these instances instead.
+    /// The same tiers with other instances.
     fn with(&self, placed: &[Placed]) -> Tiers {
         let mut tiers = Tiers { instances: BTreeMap::new(), rooms: self.rooms.clone() };
         for Placed { application, tier, instances } in placed {
@@ -65,7 +65,7 @@ impl Tiers {
 }
 
 impl Audit {
-    /// The number of instances.
+    /// The number of existing instances.
     pub(super) fn alive(&self) -> u64 {
         if self.header.detail == Detail::Summary { self.tiers.all() } else { self.world.alive() }
     }
@@ -167,8 +167,8 @@ impl Audit {
         self.await_comparison(self.counts.accepted() > accepted);
     }
 
-    /// Checks that each agent of an application is judged at most once, and that instances change tiers only by
-    /// accepted operations.
+    /// Checks that no more agents of an application are judged than there are, that instances come to a tier only by
+    /// accepted operations, and that adapts, sleeps and wakes are counted only where they are possible.
     fn check_judged(&mut self, counts: &OutcomeCounts, after: &Tiers) {
         let OutcomeCounts { application, nop, undeploy, migrate, replicate, inhibited, deployed, adapt, .. } = *counts;
         let adapts = adapt.unwrap_or(0);
@@ -246,7 +246,7 @@ impl Audit {
         }
     }
 
-    /// Removes instances of an application from a tier.
+    /// Removes instances of an application from a tier. If there are fewer, reports that and removes all.
     pub(super) fn take_from_tier(&mut self, application: u32, tier: u32, instances: u64) {
         if instances == 0 {
             return;
@@ -265,7 +265,8 @@ impl Audit {
     fn require_room_in_tiers(&mut self) {
         let mut used: BTreeMap<u32, u64> = BTreeMap::new();
         for ((application, tier), instances) in &self.tiers.instances {
-            // The flavours of instances, and which of them are asleep, are not recorded.
+            // The flavours of instances, and which of them are asleep, are not recorded, so each instance counts with
+            // the least hardware that it can hold.
             let application = &self.header.applications[*application as usize];
             let of_flavours = application.flavours.iter().map(|flavour| flavour.hardware);
             let asleep = application.sleep.map(|sleep| sleep.keeps);

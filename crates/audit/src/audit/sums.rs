@@ -4,13 +4,14 @@ use super::Audit;
 use crate::finding::FindingKind;
 use crate::reader::{Arbitration, Client, Clients, Detail, End, Header, Responses, Totals, Usage};
 
-/// The relative tolerance between sums of the same response times in different orders.
+/// The relative tolerance between two sums or times, and the absolute one below 1: sums of the same response times in
+/// different orders have different rounding errors.
 const SUM_TOLERANCE: f64 = 1e-8;
 
 /// The longest possible response time, as a multiple of the duration of the run.
 const DELAY_MAX: f64 = 1e6;
 
-/// The bounds of a bin are known up to this relative error.
+/// The relative tolerance of bounds on sums of response times.
 const BIN_TOLERANCE: f64 = 1e-6;
 
 /// Quantities that the trace records more than once, added up in different ways.
@@ -33,9 +34,9 @@ pub(super) struct Sums {
     had_instance: Vec<bool>,
     /// The number of evaluations, according to the records `usage`.
     recorded_evaluations: u64,
-    /// The number of records at the end of the trace: `usage`, then `client` or `clients`.
+    /// The index of the next record at the end of the trace: of `usage`, and of `client` or `clients`.
     final_records: [usize; 2],
-    /// The time and the application of the last record `responses`.
+    /// The time and the application of the last record `responses`; `None` before the first.
     last_responses: Option<(f64, u32)>,
     is_silence_checked: bool,
 }
@@ -109,7 +110,7 @@ impl Sums {
         }
     }
 
-    /// Notes that the application has an instance.
+    /// Notes that the application has had an instance.
     pub(super) fn appeared(&mut self, application: u32) {
         self.had_instance[application as usize] = true;
     }
@@ -144,8 +145,8 @@ impl Audit {
         self.check_histogram(record, &who);
     }
 
-    /// Checks that the number of response times equals the number of served requests, that bins are unique and in
-    /// order, and that the sum is possible.
+    /// Checks that the number of response times equals the number of served requests, that bins are unique, in order
+    /// and not empty, and that the sum is possible.
     fn check_histogram(&mut self, record: &Responses, who: &str) {
         let counted = record.histogram.iter().fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
         if counted != record.served {
@@ -166,8 +167,7 @@ impl Audit {
         for (bin, count) in record.histogram.iter().filter(|(_, count)| *count > 0) {
             let Some(bin) = bin else { continue };
             let bounds = [*bin as f64, *bin as f64 + 1.0].map(|quarters| (quarters / 4.0).exp2());
-            // If traffic is simulated as rates, the delay of an overloaded link may exceed the duration of the run, but
-            // is finite.
+            // If traffic is simulated as rates, the delay of an overloaded link may exceed the duration of the run.
             if bounds[0] > DELAY_MAX * self.header.duration {
                 let expected = format!("response times of at most {DELAY_MAX} times the length of the run");
                 self.find(FindingKind::Totals, who, expected, format!("{count} of {} and more", bounds[0]));
@@ -175,9 +175,9 @@ impl Audit {
             least += *count as f64 * bounds[0];
             most += *count as f64 * bounds[1];
         }
-        // If traffic is simulated as rates, only the mean response time of a user is known, and a later mean corrects
-        // an earlier report. A user with a served request is in the bin of the correction, or in that of 0 if the
-        // correction is negative. A user with only lost requests is in no bin.
+        // If traffic is simulated as rates, response times are estimates, and a record may correct earlier ones. A
+        // negative correction is in the bin of 0, and that of a user with only lost requests is in no bin. In both
+        // cases, the bins do not bound the sum.
         let are_rates_possible = self.header.observation == "arrivals" && self.header.routing == "nearest";
         let is_corrected = are_rates_possible && record.lost > 0;
         let is_less = are_rates_possible && record.histogram.iter().any(|(bin, _)| bin.is_none());
@@ -186,7 +186,7 @@ impl Audit {
             most += all.served as f64 * DELAY_MAX * self.header.duration;
         }
         if is_corrected || is_less {
-            // The total of all records must not become negative.
+            // The total of all records so far must not become negative.
             least = (record.sum - all.sum).min(0.0);
         }
         let slack = |bound: f64| BIN_TOLERANCE * (bound.abs() + record.served as f64);
@@ -233,8 +233,8 @@ impl Audit {
         }
     }
 
-    /// Reports agents that stopped evaluating. Called before the check of usage, because a missing evaluation also
-    /// changes the usage.
+    /// Reports agents that stopped evaluating, at the first call only. Called before the check of usage, because a
+    /// missing evaluation also changes the usage.
     fn require_all_evaluated_once(&mut self, time: f64) {
         if !std::mem::replace(&mut self.sums.is_silence_checked, true) {
             self.require_all_evaluated(time);
@@ -287,7 +287,7 @@ impl Audit {
             self.find(FindingKind::Totals, &who, expected, record.users.to_string());
             return;
         }
-        // Every counted user was served at least once, so this is the maximum for a single user.
+        // The maximum number of requests of a single user, because every counted user was served at least once.
         let often = record.served.saturating_sub(record.users).saturating_add(1) as f64;
         let (least, most) = (all / often, all);
         let slack = BIN_TOLERANCE * most.max(1.0);
@@ -368,7 +368,7 @@ impl Audit {
         }
     }
 
-    /// Whether this is the time of a step. At a step, users may move without a change of the infrastructure.
+    /// Whether this is a multiple of the header's step; true if that is invalid.
     pub(super) fn is_step(&self, time: f64) -> bool {
         let step = self.header.step;
         // An invalid step is reported with the header.

@@ -4,7 +4,7 @@ use super::{Audit, Decide};
 use crate::reader::{Arbitration, Detail};
 
 impl Audit {
-    /// The values that are recorded only once, in words: nothing could contradict them.
+    /// In words, the values that are recorded only once, so that nothing could contradict them.
     pub(super) fn taken(&self) -> Vec<&'static str> {
         if let Some(live) = &self.live {
             return Audit::taken_live(live);
@@ -26,7 +26,7 @@ impl Audit {
         taken
     }
 
-    /// The checks that could not be made, in words.
+    /// In words, the checks that could not be made.
     pub(super) fn unchecked(&self) -> Vec<String> {
         if let Some(live) = &self.live {
             return self.unchecked_live(live);

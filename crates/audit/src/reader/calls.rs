@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 /// A call in a header: requests that instances of one application send to another for each request that they serve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TracedCall {
-    /// The calling application.
+    /// The index of the calling application.
     pub caller: u32,
     /// The stage in which the caller sends the requests, from 0. A stage starts when the previous one has been
     /// answered.
     pub stage: u32,
     /// The order of the requests of the stage.
     pub order: CallOrder,
-    /// The called application.
+    /// The index of the called application.
     pub application: u32,
     /// The number of requests that are sent for each request that the caller serves.
     pub requests: u64,
@@ -45,7 +45,7 @@ pub struct Calls {
     pub time: f64,
     /// The index of the call in the header.
     pub call: u32,
-    /// Requests sent.
+    /// Requests sent, including those still in transit at the end.
     pub sent: u64,
     /// Requests served.
     pub served: u64,

@@ -23,7 +23,7 @@ pub struct Header {
     pub scenario: String,
     /// The seed of the run.
     pub seed: u64,
-    /// The end of the run.
+    /// The time at which the run ends. Runs start at 0.
     pub duration: f64,
     /// The time between two steps of mobility.
     pub step: f64,
@@ -42,25 +42,25 @@ pub struct Header {
     pub arbitration: Arbitration,
     /// The memory strategy.
     pub memory: Memory,
-    /// With periodic memory, the number of evaluations after which it is cleared.
+    /// With periodic memory, the number of evaluations after which it is cleared; `None` with sliding memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgets_every: Option<u64>,
-    /// If owners of nodes have initiative, the number of evaluations that an agent has left when its eviction is
-    /// announced.
+    /// The number of evaluations that an agent has left when its eviction is announced; `None` if owners of nodes have
+    /// no initiative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<u64>,
     /// The applications.
     pub applications: Vec<TracedApplication>,
-    /// The calls between applications, by application and stage.
+    /// The calls between applications, by caller and stage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<TracedCall>,
-    /// How client requests were simulated, if applications call others.
+    /// How client requests were simulated; `None` if no application calls another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<TrafficKind>,
     /// The names of the tiers, from the top down; empty if they have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<String>,
-    /// Whether the trace records late requests and response times of each application.
+    /// Whether the trace has a record `latency` for each application.
     #[serde(default, skip_serializing_if = "is_false")]
     pub measures: bool,
     /// The models of energy, money and carbon; `None` if they are not computed.
@@ -71,7 +71,7 @@ pub struct Header {
     pub live: Option<TracedLive>,
     /// The nodes.
     pub nodes: Vec<TracedNode>,
-    /// The extra facts.
+    /// The extra facts, which agents and managers see as `fact/3`.
     #[serde(default)]
     pub facts: Vec<Fact>,
     /// The policies of agents.
@@ -84,7 +84,7 @@ pub struct Header {
     pub users: Vec<TracedUser>,
 }
 
-/// The detail of a trace.
+/// How much a trace records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Detail {
@@ -97,7 +97,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// Whether a trace of this level has records of this kind.
+    /// Whether a trace of this detail may have records of this kind.
     pub fn has(self, record: &Record) -> bool {
         match record {
             Record::Evaluation(_) => self == Detail::Full,
@@ -148,9 +148,9 @@ pub enum Arbitration {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Memory {
-    /// Inhibitions are forgotten after the number of evaluations that the policy sets.
+    /// Each inhibition is forgotten after [`TracedPolicy::memory`] evaluations.
     Sliding,
-    /// The memory is cleared periodically.
+    /// The whole memory is cleared after every [`Header::forgets_every`] evaluations.
     Periodic,
 }
 
@@ -162,16 +162,16 @@ pub struct TracedApplication {
     /// Its owner, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<OwnerId>,
-    /// The hardware of one instance.
+    /// The hardware of one instance, in the default flavour.
     pub hardware: Hardware,
-    /// The client requests that one instance handles in one evaluation period.
+    /// The number of client requests that one instance handles in one evaluation period.
     pub max_rate: Quantity,
-    /// The latency that a client request tolerates.
+    /// The maximum latency that its client requests tolerate.
     pub max_latency: Quantity,
     /// Its flavours, the default first; empty if it has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flavours: Vec<Flavour>,
-    /// The sleep settings, if its instances can sleep.
+    /// The sleep settings; `None` if its instances cannot sleep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sleep: Option<Sleep>,
     /// Its group in figures.
@@ -193,7 +193,7 @@ pub struct TracedNode {
     pub tier: u32,
     /// The indices of its neighbours.
     pub neighbours: Vec<u32>,
-    /// Latitude and longitude.
+    /// Latitude and longitude, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<[f64; 2]>,
     /// Whether users can be connected to it.
@@ -209,7 +209,7 @@ pub struct TracedNode {
 pub struct TracedPolicy {
     /// Its name.
     pub name: String,
-    /// The number of evaluations for which an agent remembers an inhibition.
+    /// With sliding memory, the number of evaluations for which an agent remembers an inhibition.
     #[serde(default)]
     pub memory: u64,
     /// The name and text of the policy, then of the files that it loads.
@@ -244,13 +244,14 @@ impl TracedApplication {
         }
     }
 
-    /// The index of the flavour named by a target, if any.
+    /// The index of the flavour named by a target; `None` if the application does not have it, or the target is not a
+    /// flavour.
     pub fn find_flavour(&self, target: &Target) -> Option<u32> {
         let Target::Flavour(id) = target else { return None };
         self.flavours.iter().position(|flavour| flavour.id.id() == id).map(|place| place as u32)
     }
 
-    /// The hardware that one instance in this flavour needs.
+    /// The hardware that one instance in this flavour needs while it is awake.
     pub fn needed_in(&self, flavour: u32) -> Hardware {
         self.flavours.get(flavour as usize).map_or(self.hardware, |flavour| flavour.hardware)
     }

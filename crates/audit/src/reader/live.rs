@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::places::Places;
 use super::record::Reason;
 
-/// The additional header of live nodes.
+/// The part of a header that only traces of live nodes have.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TracedLive {
-    /// The time 0 of the trace, in milliseconds since 1970.
+    /// The time 0 of the trace, in milliseconds since the Unix epoch.
     pub began_ms: u64,
     /// Nodes without records, which other nodes mention.
     #[serde(default)]
@@ -17,7 +17,7 @@ pub struct TracedLive {
     /// Nodes with their own acceptance policy.
     #[serde(default)]
     pub acceptances: Vec<u32>,
-    /// Nodes whose facts changed while the trace was written.
+    /// Nodes whose facts changed during the trace, so that the facts of the header do not always apply.
     #[serde(default)]
     pub facts_changed: Vec<u32>,
 }
@@ -48,7 +48,7 @@ pub enum Happened {
         /// The hardware of the node.
         capacity: Capacity,
     },
-    /// The whole state of the node.
+    /// The whole state of the node, at the start of a part of the trace.
     State(Box<NodeState>),
     /// The node owns an instance.
     Own {
@@ -83,7 +83,7 @@ pub enum Happened {
         /// The transfer.
         transfer: String,
     },
-    /// The target has declined a transfer for good.
+    /// The target has declined a transfer and will not accept it later.
     NotTaken {
         /// The transfer.
         transfer: String,
@@ -98,7 +98,7 @@ pub enum Happened {
         /// The copy.
         workload: String,
     },
-    /// The source needs no more answers about a transfer.
+    /// The source of an accepted transfer will not ask about it again.
     Forgotten {
         /// The transfer.
         transfer: String,
@@ -143,10 +143,10 @@ pub enum Happened {
     WakeRefused {
         /// The instance.
         instance: InstanceId,
-        /// The reason.
+        /// The reason of the inhibition.
         inhibition: Reason,
     },
-    /// A copy has been restarted in a smaller flavour, or has stopped for a sleep.
+    /// A copy has been restarted with less hardware, or has stopped for a sleep.
     Shrunk {
         /// The copy.
         workload: String,
@@ -182,11 +182,11 @@ pub enum Happened {
     },
     /// Hardware is reserved for an instance that may arrive.
     Reserved(ReservedState),
-    /// A reservation ended.
+    /// A reservation was dropped.
     Released {
         /// The transfer.
         transfer: String,
-        /// Whether a copy was started for it. The hardware of the copy counts until it is freed.
+        /// Whether a copy was started for it. The hardware of the copy then counts until [`Happened::Freed`].
         is_started: bool,
     },
     /// The copy of a dropped reservation has stopped.
@@ -231,7 +231,7 @@ pub enum Cause {
         /// The transfer.
         transfer: String,
     },
-    /// It is a copy of an instance that was handed over to a lost node.
+    /// It continues, under a fresh id, an instance that was handed over to a lost node.
     Adopted {
         /// The transfer.
         transfer: String,
@@ -244,11 +244,11 @@ pub enum Cause {
 pub struct NodeState {
     /// The number of records in its journal.
     pub records: u64,
-    /// Whether this state follows from the records in the trace.
+    /// Whether this state follows from the records in the trace; `false` if earlier records are missing.
     pub follows: bool,
     /// The instances that it owns.
     pub owned: Vec<OwnedState>,
-    /// Instances in custody, not answered yet.
+    /// Instances in custody, whose targets have not answered yet.
     pub custody: Vec<CustodyState>,
     /// Offers that were not answered yet.
     pub offers: Vec<OfferState>,
@@ -257,7 +257,7 @@ pub struct NodeState {
     /// Shrinking copies, and their surplus hardware.
     #[serde(default)]
     pub shrinking: Vec<(String, Hardware)>,
-    /// Transfers that it accepted and whose sources may still ask.
+    /// Transfers that it accepted, and about which their sources may still ask.
     pub taken: Vec<String>,
     /// Its reservations.
     pub reserved: Vec<ReservedState>,
@@ -272,11 +272,11 @@ pub struct NodeState {
 pub struct OwnedState {
     /// The instance.
     pub instance: InstanceId,
-    /// The epoch: the number of its owners so far.
+    /// The epoch: 1 for the first owner, and one more for each further one.
     pub epoch: u32,
     /// The index of its application.
     pub application: u32,
-    /// The hardware of its copy.
+    /// The hardware that it needs in its current flavour, or while asleep.
     pub needed: Hardware,
     /// Its copy.
     pub workload: String,
@@ -379,7 +379,7 @@ impl LiveRule {
 }
 
 impl Live {
-    /// Checks the indices into the header that it contains.
+    /// Checks the indices of nodes and applications in the event.
     pub(super) fn places<'a>(&self, places: Places<'a>) -> Places<'a> {
         let places = places.node(self.node);
         match &self.happened {

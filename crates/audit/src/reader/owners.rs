@@ -25,14 +25,14 @@ pub struct OwnerAct {
     pub reason: String,
 }
 
-/// The kind of an owner's action.
+/// The kind of an owner's action on an instance.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OwnerActKind {
-    /// It was evicted.
+    /// The instance was evicted.
     Evicted,
-    /// It runs in this smaller flavour.
+    /// The instance now runs in this flavour, which needs no more hardware than the previous one.
     Shrunk(Id),
-    /// It will be evicted, after this many more evaluations of its agent.
+    /// The instance will be evicted after this many further evaluations of its agent.
     Announced(u64),
 }
 
@@ -41,11 +41,11 @@ pub enum OwnerActKind {
 pub struct Owners {
     /// The time of the event.
     pub time: f64,
-    /// The actions of a node's owner, for each application concerned.
+    /// The actions of one node's owner, for each application concerned.
     pub rows: Vec<OwnerCounts>,
 }
 
-/// The actions of a node's owner on the instances of an application.
+/// The numbers of actions of a node's owner on the instances of an application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 pub struct OwnerCounts {
     /// The application.

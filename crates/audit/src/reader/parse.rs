@@ -1,7 +1,7 @@
 //! Parses the line of a record.
 //!
-//! Records are arrays whose first element determines the others. They are parsed element by element, without a tree of
-//! JSON values in between, because a trace has one record for each event of a run.
+//! Records are arrays whose first element determines the others. For speed, they are parsed element by element, without
+//! a tree of JSON values in between.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -20,7 +20,7 @@ use super::update::Update;
 /// The elements of an array, one by one.
 struct Elements<'a, A> {
     sequence: A,
-    /// A description of the array for messages: `an evaluation`.
+    /// A description of the array for messages, such as `an evaluation`.
     what: &'static str,
     lifetime: PhantomData<&'a ()>,
 }
@@ -297,13 +297,14 @@ fn operation<E: de::Error>(word: Word) -> Result<AgentOperation, E> {
 
 const AGENTS: &str = "this is no operation of an agent";
 
-/// An operation with its target, which is a flavour only for an adapt.
+/// Combines an operation with its target. The target must be a flavour for an adapt, and must not be one otherwise.
 fn proposal<E: de::Error>(word: Word, target: Target) -> Result<Proposal, E> {
     let operation = operation(word)?;
     let is_right = match target {
         Target::Flavour(_) => operation.asks_for_flavour(),
         Target::Own | Target::Node(_) => !operation.asks_for_flavour(),
-        // Also for an adapt: the empty name, for example, is not a valid id of a flavour.
+        // Also for an adapt, whose policy may propose a name that is not a valid id of a flavour, such as the empty
+        // one.
         Target::Unknown(_) => true,
     };
     if is_right { Ok(Proposal { operation, target }) } else { Err(E::custom("the target of an adapt is a flavour")) }
@@ -400,7 +401,8 @@ enum VerdictWord {
 
 from_word!(VerdictWord, "a verdict, `accepted` or `inhibited`", "accepted" => Accepted, "inhibited" => Inhibited);
 
-/// The third element of an operation without a target: its verdict, or `self` when the verdict follows.
+/// The third element of the outcome of an operation without a target: the verdict `accepted`, or `self` if the verdict
+/// follows.
 enum AcceptedOrOwn {
     Accepted,
     Own,

@@ -14,10 +14,10 @@ use mario_domain::{AgentOperation, Capacity, Id, InstanceId, Quantity};
 
 use super::header::Header;
 
-/// One event. Nodes, applications, policies and users are indices into the tables of the header.
+/// One line after the header. Nodes, applications, policies and users are indices into the tables of the header.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Record {
-    /// An instance existed at the start of the run.
+    /// An instance of the initial deployment, at the start of the run.
     Deployed(Deployed),
     /// A user's connection moved.
     Handover(Handover),
@@ -39,7 +39,7 @@ pub enum Record {
     Update(Update),
     /// The placement was compared with the best one.
     Regret(Regret),
-    /// The results of an application's client requests since the last such record.
+    /// The results of an application's client requests since the last such record of the application.
     Responses(Responses),
     /// The usage of an application's instances in the whole run.
     Usage(Usage),
@@ -59,17 +59,17 @@ pub enum Record {
     Owners(Owners),
     /// A client request reached a sleeping instance, and its manager decided whether it may wake.
     Woken(Woken),
-    /// A client request reached a sleeping instance of an application, in a trace of counts.
+    /// Like `Woken`, in a trace of counts.
     Wakings(Wakings),
-    /// A fine histogram of the response times of an application in the whole run, and its late requests.
+    /// An application's late requests in the whole run, and a fine histogram of its response times.
     Latency(Latency),
-    /// The number of hops of client requests in the whole run.
+    /// The number of links that client requests passed in the whole run.
     Traffic(Traffic),
-    /// The results of a call in the whole run.
+    /// The results of one call of the header in the whole run.
     Calls(Calls),
     /// An event on a live node.
     Live(Live),
-    /// The run is complete.
+    /// The run is complete. The last record.
     End(End),
 }
 
@@ -136,7 +136,7 @@ pub struct Seen {
 pub struct RequestFact {
     /// The last hop.
     pub neighbour: Neighbour,
-    /// The number of requests.
+    /// The number of requests in the last evaluation period.
     pub rate: Quantity,
     /// The latency of their path.
     pub latency: Quantity,
@@ -156,7 +156,8 @@ pub enum Neighbour {
 pub struct Proposal {
     /// The operation.
     pub operation: AgentOperation,
-    /// The target as written by the policy.
+    /// The target as written by the policy; `Own` if the operation has none. In a cycle of sequential arbitration,
+    /// `self` is resolved to the node.
     pub target: Target,
 }
 
@@ -180,14 +181,14 @@ pub enum Solution {
     Proposal {
         /// The proposal.
         proposal: Proposal,
-        /// The clause of the proposal, from 0.
+        /// The index of the clause of `operation/3` that proposed it.
         clause: u64,
     },
     /// A solution that is not a valid operation.
     Invalid {
         /// The error.
         why: String,
-        /// The clause of the solution, from 0.
+        /// The index of the clause of `operation/3` that it comes from.
         clause: u64,
     },
 }
@@ -266,7 +267,7 @@ pub struct NodeDown {
     pub node: u32,
     /// The cause.
     pub cause: Cause,
-    /// The instances on it.
+    /// The instances that were on it and are lost.
     pub instances: Vec<InstanceId>,
 }
 
@@ -299,9 +300,10 @@ pub struct Responses {
     pub served: u64,
     /// Client requests lost since then.
     pub lost: u64,
-    /// The sum of the response times.
+    /// The sum of the response times of these served requests.
     pub sum: f64,
-    /// The histogram: `k` and the number of response times in [2^(k/4), 2^((k+1)/4)); no `k` for 0.
+    /// The histogram of these response times: pairs of `k` and the number of those in [2^(k/4), 2^((k+1)/4)); `None`
+    /// for those of 0.
     pub histogram: Vec<(Option<i64>, u64)>,
 }
 
@@ -314,7 +316,7 @@ pub struct End {
     pub totals: Totals,
 }
 
-/// The totals of a run.
+/// The totals of a run, including evaluations that are not recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Totals {
     /// Evaluations of policies.

@@ -29,18 +29,18 @@ pub enum Search {
 pub struct Worth {
     /// Applications with at least one instance.
     pub present: u64,
-    /// Satisfied users.
+    /// Users whose nearest instances are all within the tolerated latency and not overloaded.
     pub satisfied: u64,
     /// Users who reach an instance.
     pub served: u64,
-    /// The total latency of those users, in millionths of a millisecond.
+    /// The total latency of the served users, in millionths of a millisecond.
     pub latency_millionths: u64,
     /// Instances.
     pub instances: u64,
 }
 
 impl Search {
-    /// The name of the search.
+    /// The word for the search in a trace.
     pub const fn as_str(self) -> &'static str {
         match self {
             Search::Greedy => "greedy",

@@ -16,18 +16,18 @@ pub enum Rule {
         /// The free hardware.
         free: Capacity,
     },
-    /// An invalid target.
+    /// The target is neither a reachable neighbour nor, for a replicate, the agent's own node.
     Neighbourhood {
         /// The id of the target.
         target: Id,
     },
-    /// The node will leave.
+    /// The node is about to leave.
     Leaving,
     /// The node is down.
     Down,
-    /// The node's acceptance policy rejects it.
+    /// The node's acceptance policy rejects the request.
     Acceptance {
-        /// Its reason.
+        /// The reason that the policy gives.
         reason: String,
     },
     /// The node's acceptance policy failed.

@@ -15,7 +15,7 @@ pub struct Usage {
     pub application: u32,
     /// The number of evaluations of its agents.
     pub evaluations: u64,
-    /// The sum over these evaluations of the rate divided by the capacity of the instance.
+    /// The sum over these evaluations of the rate that the agent saw, divided by the maximum rate of the instance.
     pub sum: f64,
 }
 
@@ -41,13 +41,13 @@ pub struct Clients {
     pub time: f64,
     /// The application.
     pub application: u32,
-    /// The number of its users who were served at least once.
+    /// The number of the application's users who were served at least once.
     pub users: u64,
     /// Client requests served.
     pub served: u64,
     /// Client requests lost.
     pub lost: u64,
-    /// The sum over these users of their mean response times.
+    /// The sum of the mean response times of these users.
     pub sum: f64,
 }
 
@@ -56,7 +56,7 @@ pub struct Clients {
 pub struct Handovers {
     /// The time of the event.
     pub time: f64,
-    /// The number of handovers of each application's users.
+    /// Pairs of an application and the number of handovers of its users.
     pub moves: Vec<(u32, u64)>,
 }
 
@@ -65,7 +65,7 @@ pub struct Handovers {
 pub struct Counted {
     /// The time of the event.
     pub time: f64,
-    /// The outcomes of each application's agents.
+    /// The outcomes of each application that has any.
     pub outcomes: Vec<OutcomeCounts>,
     /// The number of inhibitions by each rule.
     pub rules: Vec<(RuleName, u64)>,
@@ -82,7 +82,7 @@ pub struct Gone {
     pub placed: Vec<Placed>,
 }
 
-/// The outcomes of the agents of an application in a cycle.
+/// The numbers of outcomes of an application in a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 pub struct OutcomeCounts {
     /// The application.
@@ -123,7 +123,8 @@ pub struct Placed {
     pub instances: u64,
 }
 
-/// The indices of the applications in a record of counts or usage; empty for other records.
+/// The indices of the applications in a record `usage`, `clients`, `wakings`, `handovers`, `counts` or `gone`; empty
+/// for other records.
 pub(super) fn applications(record: &Record) -> Vec<u32> {
     match record {
         Record::Usage(record) => vec![record.application],
@@ -139,7 +140,7 @@ pub(super) fn applications(record: &Record) -> Vec<u32> {
     }
 }
 
-/// The word for a rule in a trace.
+/// The word for a rule in a trace of counts, one of [`Rule::WORDS`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RuleName(&'static str);
 

@@ -1,6 +1,6 @@
 //! Changes of policies during a run.
 
-/// A change of policy: the agents of an application start with an empty memory under it.
+/// The agents of an application switch to another policy, with an empty memory.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Update {
     /// The time of the event.

@@ -10,8 +10,8 @@ use crate::report::Counts;
 use crate::texts::proposal_text;
 
 impl LiveWorld {
-    /// Checks an evaluation: the node owns the instance, no transfer of it is open, the agent sees the free hardware of
-    /// its node, and its decision is the recomputed one, if decisions are recomputed.
+    /// Checks an evaluation: the node owns the instance, no transfer of it is being prepared, the agent sees the free
+    /// hardware of its node and possible client requests, and its decision is the recomputed one.
     pub(super) fn evaluation(&mut self, record: &Evaluation) {
         self.counts.evaluations += 1;
         let (node, instance) = (record.node, &record.instance);
@@ -105,7 +105,7 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that the accepted outcomes of a cycle are those that the records of live nodes led to, and that the
+    /// Checks that the accepted outcomes of a cycle are those that earlier records of live nodes imply, and that the
     /// inhibited ones are the agents' last proposals.
     pub(super) fn cycle(&mut self, cycle: &Cycle) {
         for outcome in &cycle.outcomes {
@@ -133,8 +133,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks an inhibited proposal: it is the last proposal for an instance that a node owns, or the instance has
-    /// ended.
+    /// Checks that an inhibited proposal is the agent's last one. If no node owns the instance, only checks that it
+    /// existed.
     fn inhibited(&mut self, instance: &InstanceId, proposal: &Proposal) {
         let owner = (0..).zip(&self.nodes).find(|(_, node)| node.owned.contains_key(instance)).map(|(place, _)| place);
         match owner {
@@ -145,7 +145,7 @@ impl LiveWorld {
         }
     }
 
-    /// Adds a record to the counts of the report.
+    /// Updates the counts of the report: the maximum number of instances, and the outcomes of a cycle.
     pub(super) fn count(&self, record: &Record, counts: &mut Counts) {
         counts.instances_max = counts.instances_max.max(self.placed.len() as u64);
         let Record::Cycle(cycle) = record else { return };

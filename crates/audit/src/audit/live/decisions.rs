@@ -53,7 +53,7 @@ impl LiveDecisions {
         }
     }
 
-    /// The number of checked decisions, and of those for which a policy was evaluated.
+    /// The number of checked decisions, and of those for which a policy was evaluated: the same, as there is no cache.
     pub(super) fn counts(&self) -> (u64, u64) {
         (self.made, self.made)
     }
@@ -77,7 +77,7 @@ impl LiveDecisions {
         unchecked
     }
 
-    /// The recomputed and the recorded decision; `None` if they are the same, or cannot be compared.
+    /// The recomputed and the recorded decision, in words; `None` if they are the same, or cannot be compared.
     pub(super) fn mismatch(
         &mut self,
         header: &Header,
@@ -122,7 +122,7 @@ impl LiveDecisions {
         Some((text(&decided, &ending), text(&seen.solutions, &seen.ending)))
     }
 
-    /// Builds the knowledge base of an agent in `facts`. Returns the constant that denotes its instance.
+    /// Replaces `facts` by the knowledge base of an agent. Returns the constant that denotes its instance.
     fn know(
         &mut self,
         header: &Header,
@@ -204,7 +204,7 @@ fn hosted(header: &Header, state: &LiveNode) -> Vec<u32> {
     hosted
 }
 
-/// A solution in the notation of a trace.
+/// Converts a recomputed solution to the form that traces have.
 fn solution(header: &Header, facts: &KnowledgeBase, solution: &mario_policy::Solution) -> Solution {
     match solution {
         mario_policy::Solution::Proposal(proposal) => {
@@ -224,7 +224,7 @@ fn solution(header: &Header, facts: &KnowledgeBase, solution: &mario_policy::Sol
     }
 }
 
-/// A target in the notation of a trace.
+/// Converts the target of a recomputed proposal to the form that traces have.
 fn target(header: &Header, facts: &KnowledgeBase, target: Constant) -> Target {
     if target == facts.constant(mario_domain::SELF) {
         return Target::Own;
@@ -246,9 +246,9 @@ fn are_same(decided: &[Solution], recorded: &[Solution]) -> bool {
     decided.len() == recorded.len() && decided.iter().zip(recorded).all(is_same)
 }
 
-/// A number as seen by an agent: an integer if it is whole.
+/// A number as seen by an agent: an integer if it is whole and at most 2^53, else a float.
 fn number(value: f64) -> Constant {
-    /// 2^53. Beyond it, not every whole number is a float.
+    /// 2^53. Above it, not every whole number can be represented as a float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() <= EXACT { Value::Integer(value as i64) } else { Value::Float(value) }
 }

@@ -14,16 +14,17 @@ pub(super) struct LiveNode {
     pub(super) journal: Option<String>,
     boot: Option<u32>,
     capacity: Capacity,
-    /// The number of its last journal record.
+    /// The number of its last journal record; `None` before the first.
     number: Option<u64>,
-    /// Whether its records are missing, start in the middle, or have a gap.
+    /// Whether the trace does not have all its records: none at all, none from its beginning, or a gap between them.
     pub(super) is_partial: bool,
     has_records: bool,
     pub(super) owned: BTreeMap<InstanceId, OwnedState>,
     pub(super) custody: BTreeMap<InstanceId, CustodyState>,
     pub(super) offers: BTreeMap<String, OfferState>,
     pub(super) draining: BTreeMap<String, Hardware>,
-    /// By workload, the surplus hardware of copies that have not been restarted in their smaller flavour yet.
+    /// By workload, the hardware that its copy still uses beyond the needs of its instance. It is used until the copy
+    /// has been restarted in a smaller flavour, or stopped for a sleep.
     pub(super) shrinking: BTreeMap<String, Hardware>,
     pub(super) taken: BTreeSet<String>,
     pub(super) reserved: BTreeMap<String, ReservedState>,
@@ -31,7 +32,7 @@ pub(super) struct LiveNode {
     pub(super) preparing: BTreeMap<String, InstanceId>,
     pub(super) up: Vec<u32>,
     pub(super) introduced: Vec<u32>,
-    /// Whether an operator ever drained it. If so, transfers need no proposal of an agent.
+    /// Whether an operator ever drained it. Then its transfers need no proposal of an agent.
     pub(super) was_drained: bool,
     /// Instances whose eviction was announced.
     pub(super) notices: BTreeMap<InstanceId, Notice>,
@@ -65,7 +66,7 @@ impl LiveNode {
         }
     }
 
-    /// The hardware that its copies use, including copies that are stopping and the surplus of shrinking ones.
+    /// The hardware that its copies use, including stopping copies and the surplus of shrinking ones.
     fn used(&self) -> Hardware {
         let owned = self.owned.values().map(|owned| owned.needed);
         let custody = self.custody.values().filter(|custody| !custody.is_ended).map(|custody| custody.owned.needed);
@@ -83,14 +84,14 @@ impl LiveNode {
         self.capacity.take(self.used()).unwrap_or(Capacity::Bounded(Hardware::NONE))
     }
 
-    /// Hardware used and reserved, if that exceeds the capacity.
+    /// The sum of the used and reserved hardware if it exceeds the capacity; otherwise `None`.
     fn excess(&self) -> Option<Hardware> {
         let reserved = self.reserved.values().map(|reserved| reserved.needed);
         let sum = reserved.fold(self.used(), Hardware::saturating_add);
         (!sum.fits(self.capacity)).then_some(sum)
     }
 
-    /// Ends the custody of an instance. Its copy must stop if it is running.
+    /// Ends the custody of an instance; a running copy then stops. Returns `None` if the instance is not in custody.
     pub(super) fn end_custody(&mut self, instance: &InstanceId) -> Option<CustodyState> {
         let custody = self.custody.remove(instance)?;
         if custody.is_running {
@@ -99,14 +100,14 @@ impl LiveNode {
         Some(custody)
     }
 
-    /// Marks the copy of an instance as stopping. Its surplus hardware counts as used until it has stopped.
+    /// Marks the copy of an instance as stopping. Its hardware, including any surplus, is used until it has stopped.
     pub(super) fn drain(&mut self, owned: &OwnedState) {
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
         self.draining.insert(owned.workload.clone(), owned.needed.saturating_add(surplus));
     }
 
-    /// Changes the hardware that an instance needs. Returns whether the node owns the instance. The surplus of its copy
-    /// counts as used until the copy has been restarted.
+    /// Changes the application, flavour and hardware of an instance. Returns whether the node owns the instance. If it
+    /// needs less hardware than its copy uses, the surplus is used until [`Happened::Shrunk`].
     fn change(&mut self, instance: &InstanceId, application: u32, flavour: u32, needed: Hardware) -> bool {
         let Some(owned) = self.owned.get_mut(instance) else { return false };
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
@@ -134,8 +135,7 @@ impl LiveNode {
         self.notices.clear();
     }
 
-    /// The difference between its reported state and the state that follows from its records; `None` if they are the
-    /// same.
+    /// The first difference between the replayed and the reported state, in words; `None` if they are the same.
     fn differs(&self, state: &NodeState) -> Option<(String, String)> {
         fn difference<T: PartialEq + std::fmt::Debug>(
             what: &str,
@@ -160,7 +160,7 @@ impl LiveNode {
             .or_else(|| difference("preparing", &preparing.collect::<Vec<_>>(), &state.preparing))
     }
 
-    /// Replaces its state by the reported one.
+    /// Replaces the replayed state by the reported one.
     fn set(&mut self, state: &NodeState) {
         let state = state.clone();
         self.number = Some(state.records);
@@ -178,12 +178,12 @@ impl LiveNode {
 }
 
 impl LiveWorld {
-    /// Checks an event on a node.
+    /// Checks an event on a node, and updates the state of the node.
     pub(super) fn live(&mut self, live: &Live) {
         let node = live.node;
         if !self.nodes[node as usize].has_records {
             self.nodes[node as usize].has_records = true;
-            // If its first record is not number 1, a part is missing, or the journal is older than the trace.
+            // Otherwise the records before it are missing, or the journal is older than the trace.
             self.nodes[node as usize].is_partial |= live.number != Some(1);
         }
         let is_numbered = !matches!(
@@ -206,7 +206,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that each record of a journal occurs once, in order.
+    /// Checks that each record of a journal occurs once, in order. `is_numbered` is whether the journal has events of
+    /// this kind.
     fn number(&mut self, live: &Live, is_numbered: bool) {
         let state = &mut self.nodes[live.node as usize];
         let is_new_journal = match &live.happened {
@@ -257,7 +258,7 @@ impl LiveWorld {
                 self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
             }
             Happened::Updated { instance, application, needed, flavour } => {
-                // A sleeping instance does not use the hardware of its flavour yet.
+                // A sleeping instance does not use the hardware of its flavour.
                 let keeps = self.header.applications[*application as usize].held_in(*flavour, true);
                 let needed = if self.is_asleep(node, instance) { keeps } else { *needed };
                 let is_there = self.nodes[node as usize].change(instance, *application, *flavour, needed);
@@ -319,7 +320,8 @@ impl LiveWorld {
         self.nodes[node as usize].owned.get(instance).is_some_and(|owned| owned.is_asleep)
     }
 
-    /// Changes whether an owned instance is asleep.
+    /// Puts an owned instance to sleep or wakes it, and changes its hardware. Reports an instance that is not owned, or
+    /// is already in that state.
     fn change_sleep(&mut self, node: u32, instance: &InstanceId, falls_asleep: bool) {
         let owned = self.nodes[node as usize].owned.get_mut(instance);
         let Some(owned) = owned.filter(|owned| owned.is_asleep != falls_asleep) else {

@@ -1,7 +1,7 @@
 //! Checks the actions of live nodes' owners.
 //!
-//! The owner's decisions depend on the policy of its node, which is not in the trace. Whether its actions are allowed
-//! can still be checked.
+//! The policies of owners are not in the trace, so their decisions are not recomputed. Only whether their actions are
+//! allowed is checked.
 
 use mario_domain::InstanceId;
 
@@ -62,8 +62,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that the end of an instance, which was just recorded, is a valid eviction: it was announced, and its
-    /// agent had its evaluations.
+    /// Checks that an evicted instance has just ended, that its eviction was announced for the same reason, and that
+    /// its agent has had all evaluations that were left.
     fn evicted(&mut self, node: u32, instance: &InstanceId, reason: &str) {
         let who = instance_text(instance);
         let expected = self.expected.pop_front();

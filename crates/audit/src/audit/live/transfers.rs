@@ -14,7 +14,7 @@ pub(super) struct Life {
     /// The highest epoch of any owner so far.
     epoch: u32,
     has_ended: bool,
-    /// Whether it may be missing: its node lost its disk, was declared lost, or has a gap in its records.
+    /// Whether it may be missing at the end: its node lost its disk, was declared lost, or has a gap in its records.
     is_excused: bool,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Departure {
     instance: InstanceId,
     /// The epoch of a migrating instance; 0 for a new one.
     epoch: u32,
-    /// The instance of the replicating agent.
+    /// The instance of the replicating agent; `None` for a migrating instance.
     parent: Option<InstanceId>,
     has_arrived: bool,
 }
@@ -65,7 +65,8 @@ impl LiveWorld {
         self.nodes[node as usize].notices.remove(instance);
     }
 
-    /// Checks that a node may own an instance: no other node owns it, and it has not ended.
+    /// Makes a node the owner of an instance. Checks that no node owned it, that it has not ended, and that its epoch
+    /// has grown; with `comes_back`, the epoch may be the same.
     fn claim(&mut self, node: u32, instance: &InstanceId, epoch: u32, comes_back: bool) {
         let life = self.lives.entry(instance.clone()).or_default();
         let (owner, has_ended, last) = (life.owner, life.has_ended, life.epoch);
@@ -84,8 +85,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that an arriving instance left its source for this node, and arrives only once. Returns its epoch here,
-    /// if known.
+    /// Checks that an arriving instance left its source for this node, and arrives only once. Returns its epoch on this
+    /// node; `None` if its departure is not recorded.
     fn arrive(&mut self, node: u32, instance: &InstanceId, transfer: &str, from: u32) -> Option<u32> {
         self.nodes[node as usize].taken.insert(transfer.to_owned());
         let is_partial = self.nodes[node as usize].is_partial;
@@ -136,7 +137,8 @@ impl LiveWorld {
         self.lives.entry(instance).or_default().is_excused = true;
     }
 
-    /// Adds the outcome that the next cycle must have for an arrival.
+    /// Places an instance on a node, and adds the outcome that the next cycle must have for it. An instance whose
+    /// target declined it has no outcome.
     fn expect_arrival(&mut self, node: u32, owned: &OwnedState, cause: &OwnCause) {
         let instance = owned.instance.clone();
         let before = self.placed.insert(instance.clone(), node);
@@ -198,7 +200,8 @@ impl LiveWorld {
         self.depart(offer.transfer.clone(), departure);
     }
 
-    /// Checks that a transfer was prepared for this instance, and ends the preparation. For an offer, it is the parent.
+    /// Checks that a transfer was prepared for this instance, and ends the preparation. For an offer, `instance` is the
+    /// parent.
     fn leave(&mut self, node: u32, transfer: &str, instance: &InstanceId) {
         let state = &mut self.nodes[node as usize];
         let prepared = state.preparing.remove(transfer);
@@ -213,7 +216,7 @@ impl LiveWorld {
         }
     }
 
-    /// Marks an instance in custody as ended by an operator.
+    /// Marks an instance in custody as ended by an operator; a running copy then stops.
     pub(super) fn end_while_away(&mut self, node: u32, instance: &InstanceId) {
         let state = &mut self.nodes[node as usize];
         let Some(custody) = state.end_custody(instance) else {
@@ -224,7 +227,7 @@ impl LiveWorld {
         state.custody.insert(instance.clone(), ended);
     }
 
-    /// Ends a transfer that the target accepted.
+    /// Ends a transfer that the target accepted. Reports a handed-over instance that has not arrived.
     pub(super) fn is_taken(&mut self, node: u32, transfer: &str) {
         let state = &mut self.nodes[node as usize];
         let is_offer = state.offers.remove(transfer).is_some();
@@ -237,7 +240,7 @@ impl LiveWorld {
         self.require(is_open, node, FindingKind::Transfer, "an instance that it handed over or offered", transfer);
         let Some(departure) = self.departures.get(transfer) else { return };
         let is_excused = self.nodes[departure.target as usize].is_partial;
-        // An offer to a lost node is dropped; its id is never used.
+        // An offer need not have arrived: an offer to a lost node is dropped and recorded as taken, too.
         if let Some(instance) = handed_over
             && !departure.has_arrived
             && !is_excused
@@ -287,8 +290,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks a proposal that is sent to a target: its node owns the instance, no other transfer of it is open, and the
-    /// id of the transfer is fresh.
+    /// Checks a proposal that is sent to a target: its node owns the instance, no other transfer of it is being
+    /// prepared, the id of the transfer is fresh, and the agent proposed it last.
     pub(super) fn prepare(
         &mut self,
         node: u32,
@@ -313,7 +316,8 @@ impl LiveWorld {
         self.nodes[node as usize].preparing.insert(transfer.to_owned(), instance.clone());
     }
 
-    /// Removes an instance that was lost with a node's disk.
+    /// Notes that an instance may be missing, because its node lost its disk or has a gap in its records. The node no
+    /// longer owns it.
     pub(super) fn lost_with_disk(&mut self, node: u32, instance: &InstanceId) {
         let life = self.lives.entry(instance.clone()).or_default();
         life.is_excused = true;
@@ -322,8 +326,8 @@ impl LiveWorld {
         }
     }
 
-    /// Updates the owners and the placement after a node with missing records reported its state. `before` are the
-    /// instances that it owned according to its records.
+    /// Updates owners and placement after a node with missing records reported its state. `before` has the instances
+    /// that it owned according to its records.
     pub(super) fn claim_all(&mut self, node: u32, before: &[InstanceId], state: &NodeState) {
         for instance in before {
             if state.owned.iter().all(|owned| owned.instance != *instance) {

@@ -36,7 +36,7 @@ from_array!(OwnerAct, "what an owner did", elements => {
     elements.end(OwnerAct { instance, kind, reason })
 });
 
-/// Parses a record of owners' actions, single or counted.
+/// Parses a record `owner` or `owners`.
 pub(super) fn owners<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,

@@ -8,7 +8,7 @@ use crate::reader::live::LiveRule;
 use crate::reader::record::Reason;
 use crate::reader::rule::Rule;
 
-/// A reason as written.
+/// A reason as written in a trace: the rule determines which of the optional keys are required.
 #[derive(Deserialize)]
 struct WrittenReason {
     node: Id,

@@ -6,7 +6,7 @@ use super::{Elements, Kind, VerdictWord};
 use crate::reader::record::{Record, Verdict};
 use crate::reader::sleep::{Wakings, Woken};
 
-/// Parses a record of the verdict on waking an instance, single or counted.
+/// Parses a record `woken` or `wakings`.
 pub(super) fn woken<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,

@@ -1,4 +1,4 @@
-//! Parses records of sums.
+//! Parses records of sums, regret, optional measures and calls.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ from_array!(Worth, "what a placement is worth", elements => {
     elements.end(worth)
 });
 
-/// Parses records of response times, regret, and usage.
+/// Parses a record `responses`, `regret` or `usage`.
 pub(super) fn summed<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,
@@ -68,7 +68,7 @@ pub(super) fn summed<'de, A: SeqAccess<'de>>(
     }
 }
 
-/// Parses a record of optional measures.
+/// Parses a record `traffic`, `calls` or `latency`.
 pub(super) fn measured<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,
@@ -97,7 +97,7 @@ pub(super) fn measured<'de, A: SeqAccess<'de>>(
     elements.end(Record::Latency(record))
 }
 
-/// Parses a record of clients' results over the whole run.
+/// Parses a record `clients` or `client`.
 pub(super) fn clients<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,
@@ -119,7 +119,7 @@ pub(super) fn clients<'de, A: SeqAccess<'de>>(
     }
 }
 
-/// Parses a record of a trace of counts.
+/// Parses a record `handovers`, `gone` or `counts`.
 pub(super) fn counted<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,
