@@ -37,8 +37,8 @@ pub trait PolicyFunction: Send + Sync {
         false
     }
 
-    /// Passes the facts of an agent before its decision. If several agents decide at the same time, `preview` is called
-    /// for each of them before `decide` is called for the first, in the same order and with the same facts.
+    /// Receives the facts of an agent before its decision. If several agents decide at the same time, `preview` is
+    /// called for each of them before `decide` is called for the first, in the same order and with the same facts.
     fn preview(&self, _facts: &KnowledgeBase, _instance: Constant) {}
 }
 

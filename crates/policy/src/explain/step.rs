@@ -23,10 +23,10 @@ pub struct Step {
     /// `None` in a proof, and for goals that are not reached through a conjunction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<usize>,
-    /// The file of the clause that was used; absent for other kinds of goals.
+    /// The file of the clause that was used; absent for other kinds of goals, and if a directive created the clause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The line of the clause that was used; absent for other kinds of goals.
+    /// The line of the clause that was used; absent like the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     /// The numbers compared; absent for other kinds of goals.
@@ -85,7 +85,7 @@ pub struct ClauseText {
     /// The file of the clause. Absent, like the line and the text, if a directive created the clause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The first line of the clause.
+    /// The number of the line on which the clause starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     /// The text of the clause.

@@ -92,7 +92,7 @@ impl KnowledgeBase {
         }
     }
 
-    /// The constant for the amount of one kind: an integer, or `inf` if it is unbounded.
+    /// The constant for the amount of one kind: an integer, or `inf` if it is unbounded or exceeds `i64`.
     pub(crate) fn amount(&self, capacity: Capacity, kind: HardwareKind) -> Constant {
         match capacity {
             Capacity::Bounded(hardware) => self.capacity(Capacity::units(hardware.of(kind))),
