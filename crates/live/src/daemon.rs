@@ -7,9 +7,9 @@
 //! | `copies` | starts, watches and stops copies of applications |
 //! | `dormant` | sleeping instances, which client requests wake |
 //! | `documents` | verifies and caches descriptions of applications |
-//! | `board`, `routing`, `names` | the routes of client requests |
+//! | `board`, `routing`, `names` | the routes of client requests, and the names under which clients reach applications |
 //! | `answers` | answers to operators |
-//! | `shadows` | shadow policies, evaluated in parallel with the policies in use |
+//! | `shadows` | shadow policies, evaluated for comparison with the policies in use |
 //! | `events`, `metrics` | events and counters for logs, operators and monitoring |
 
 mod answers;

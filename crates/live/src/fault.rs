@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-/// An operation that failed.
+/// The failure of an operation.
 #[derive(Debug)]
 pub struct Fault {
     attempted: String,
@@ -12,7 +12,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Creates a fault with a one-line description of what was attempted.
+    /// Creates a fault with a one-line description of what failed.
     pub fn new(attempted: impl Into<String>) -> Fault {
         Fault { attempted: attempted.into(), cause: None, hint: None }
     }

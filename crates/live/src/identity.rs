@@ -124,7 +124,7 @@ impl Certified {
 }
 
 impl Subject {
-    /// The SPIFFE id in a colony.
+    /// The SPIFFE id of this subject in a colony.
     pub fn uri(&self, colony: &str) -> String {
         match self {
             Subject::Authority => format!("spiffe://{colony}"),

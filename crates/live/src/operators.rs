@@ -48,7 +48,7 @@ use explanation::Explanations;
 const CONNECTIONS_MAX: usize = 64;
 /// The timeout of the TLS handshake, of the head of a request, and of its body.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long an answer may take.
+/// How long the node may take to answer a request, including the arrival of its body.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum size of the end of a log that is returned, in bytes.
 const LOG_BYTES_MAX: usize = 64 << 10;

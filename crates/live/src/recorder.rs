@@ -7,7 +7,7 @@
 //!
 //! So an event is in this node's trace before a neighbour can learn of it and record it, unless the write fails.
 //! Records of the journal that the trace lacks after a crash are added at the next start, if the journal still has
-//! them. The trace contains only those data of an application on which policies and managers decide, and so no secrets.
+//! them. Of an application, the trace contains requirements, facts and policy, but not how it is run, nor secrets.
 //!
 //! A trace that cannot be written does not stop the node: lines are buffered in memory up to a bound, then dropped, and
 //! the trace records the gap.

@@ -105,7 +105,7 @@ pub struct Task {
     /// restarted.
     pub shape: u32,
     /// Environment variables: those that the owner signed, values from the node's own store, and the identity and
-    /// location of the copy. The driver adds more, such as `PORT`. Values from the store never reach logs or messages.
+    /// location of the copy. The driver adds more, such as `PORT`. The daemon never logs values from the store.
     pub environment: Arc<Vec<(String, String)>>,
 }
 

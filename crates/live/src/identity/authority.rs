@@ -91,7 +91,7 @@ impl Authority {
         self.issue_between(certified, days.min(0), days)
     }
 
-    /// Issues a key and a certificate with a validity period in days relative to now.
+    /// Issues a key and a certificate that is valid from `from_days` to `to_days` days after now, and one hour before.
     pub fn issue_between(&self, certified: &Certified, from_days: i64, to_days: i64) -> Result<Issued, Fault> {
         let what = "a certificate";
         let mut params = CertificateParams::default();
