@@ -62,7 +62,7 @@ pub(super) fn power(base: &Number, exponent: &Number) -> Solved<Number> {
     checked(precise::pow(base, exponent))
 }
 
-/// Rounds a number to an integer, in the direction that `op` says.
+/// Rounds a number to an integer as `op` says; an error for infinities and NaN.
 pub(super) fn rounded(op: Unary, number: Number) -> Solved<Number> {
     let Number::Float(value) = number else { return Ok(number) };
     let whole = match op {
@@ -85,7 +85,7 @@ pub(super) fn part(op: Unary, number: Number) -> Solved<Number> {
     }
 }
 
-/// A function of one float.
+/// Applies a function of one float to a number, which is converted.
 pub(super) fn unary(op: Unary, number: &Number) -> Solved<Number> {
     let x = to_float(number)?;
     checked(match op {
@@ -114,7 +114,7 @@ pub(super) fn unary(op: Unary, number: &Number) -> Solved<Number> {
     })
 }
 
-/// A function of two floats.
+/// Applies a function of two floats to numbers, which are converted.
 pub(super) fn binary(op: Binary, a: &Number, b: &Number) -> Solved<Number> {
     match op {
         Binary::NextToward => checked(next_toward(operand(a)?, operand(b)?)),

@@ -6,7 +6,7 @@ use crate::number::Number;
 use crate::store::View;
 use crate::term::Term;
 
-/// An argument that must be an integer.
+/// The value of an argument that must be an integer; an error for any other term.
 pub(super) fn integer(core: &Core, term: Term) -> Solved<Number> {
     match core.store.view(term) {
         View::Small(value) => Ok(Number::Int(value)),
@@ -16,7 +16,7 @@ pub(super) fn integer(core: &Core, term: Term) -> Solved<Number> {
     }
 }
 
-/// An argument that must be an integer or unbound; `None` if unbound.
+/// The value of an argument that must be an integer or unbound; `None` if unbound.
 pub(super) fn integer_or_variable(core: &Core, term: Term) -> Solved<Option<Number>> {
     match core.store.view(term) {
         View::Variable(_) => Ok(None),

@@ -310,7 +310,8 @@ fn character_term(core: &mut Core, character: char, kind: Kind) -> Term {
     }
 }
 
-/// Enumerates the types of a known character; the state is an index into [`TYPES`].
+/// Enumerates the types of a known character, or the only type of the end of a file. The state is an index into
+/// [`TYPES`].
 fn enumerate_types(core: &mut Core, subject: Subject, class: Term, state: State, kind: Kind) -> Solved<Step> {
     let Subject::Character(character) = subject else {
         let name = Term::atom(core.atoms.intern(END_OF_FILE));

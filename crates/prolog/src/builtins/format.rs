@@ -141,7 +141,7 @@ impl Run {
             self.layout.push(&rest[..start]);
             let mut characters = rest[start + 1..].chars();
             let argument = self.numeric_argument(core, &mut characters)?;
-            // The end of the text counts as the character with code 0.
+            // At the end of the text, the directive is the character with code 0, which is an error.
             let letter = characters.next().unwrap_or('\0');
             rest = characters.as_str();
             self.directive(core, letter, argument)?;
@@ -154,8 +154,8 @@ impl Run {
         charge(core, self.layout.len())
     }
 
-    /// The part between `~` and the letter: a number, `*` for the next argument, or a quoted character, whose code is
-    /// returned. `None` if there is nothing.
+    /// The part between `~` and the letter: a number, `*` for the next argument, or a backquote and a character, whose
+    /// code is returned. `None` if there is nothing.
     fn numeric_argument(&mut self, core: &mut Core, characters: &mut std::str::Chars) -> Solved<Option<usize>> {
         let mut ahead = characters.clone();
         match ahead.next() {
@@ -265,7 +265,7 @@ impl Run {
         match &number {
             Number::Big(value) => charge_digits(core, value.bits() / 3)?,
             Number::Int(_) => {}
-            // Floats are written exactly, digit by digit.
+            // The cost grows with the number of digits, because all digits of a float are computed exactly.
             Number::Float(value) => {
                 let exponent = (value.to_bits() >> 52 & 0x7ff).saturating_sub(1023);
                 let digits = exponent / 3 + precision.min(numbers::FRACTION_DIGITS_MAX) as u64;

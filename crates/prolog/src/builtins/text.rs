@@ -58,7 +58,7 @@ impl Accept {
     }
 }
 
-/// Why a term is not text.
+/// Why a term could not be read as text.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Misfit {
     /// An unbound variable, or a list with an unbound element or tail.
@@ -74,7 +74,7 @@ pub(crate) enum Misfit {
 }
 
 impl Misfit {
-    /// The usual error for `term` if `expected` was required.
+    /// The error for `term`, which could not be read. `expected` is the type in a type error of the whole term.
     pub(crate) fn raise(self, expected: &'static str, term: Term) -> Raised {
         match self {
             Misfit::Unbound => Fault::Instantiation.into(),
@@ -243,7 +243,7 @@ impl Kind {
         }
     }
 
-    /// Unifies `term` with the term for `text`.
+    /// Unifies `term` with a new term made from `text`.
     pub(crate) fn unify(self, core: &mut Core, term: Term, text: &str) -> Solved {
         let made = self.make(core, text)?;
         core.unify(term, made)

@@ -153,7 +153,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Forgets the contents of all registers, because a call may overwrite them.
+    /// Frees all registers and forgets which variables live in them, because a call or a branch may overwrite them.
     fn forget_registers(&mut self) {
         self.state.registers.clear();
         self.state.location.fill(None);

@@ -272,7 +272,7 @@ impl Goals<'_> {
                 match self.goal(argument(0), Level::Local(own), deeper) {
                     Ok(goal) if goal.cuts_to(Level::Local(own)) => Goal::Opaque(Box::new(goal), own),
                     Ok(goal) => goal,
-                    // The error must be raised when the goal is called.
+                    // The type error must be raised when the goal is called.
                     Err(CompileError::NotCallable(_)) => return Ok(None),
                     Err(error) => return Err(error),
                 }

@@ -27,8 +27,8 @@ pub(crate) fn is_unfoldable(store: &Store, stored: &StoredTerm, clause: Term) ->
     let body = store.argument(clause.address(), 2);
     let arguments = super::head_arguments(store, head);
     let mut seen = FxHashSet::default();
-    // A variable as a goal of a clause means `call(Variable)`. Inside the `call/1` that replaces the call, it would
-    // not.
+    // A variable goal of a clause means `call(Variable)`, so a cut in its value is local. In the `call(Body)` that
+    // replaces the call, that cut would cut the whole body.
     !super::goals::has_variable_goal(store, body)
         && stored.cells().len() <= MAX_CELLS
         && arguments.iter().all(|term| term.has_tag(Tag::Ref) && seen.insert(*term))

@@ -30,13 +30,13 @@ pub(crate) fn charge_digits(core: &mut Core, digits: u64) -> Solved<()> {
     if core.store.meter.walk(cells) { Ok(()) } else { core.check_budget() }
 }
 
-/// The text of a number.
+/// The text of a number; an error for any other term.
 pub(crate) fn number_text(core: &mut Core, term: Term) -> Solved<String> {
     match core.store.view(term) {
         View::Small(value) => Ok(value.to_string()),
         View::Big => {
             let value = core.store.big(term);
-            // A decimal digit holds a little more than three bits.
+            // A decimal digit holds more than three bits, so this is at least the number of digits.
             charge_digits(core, value.bits() / 3)?;
             Ok(value.to_string())
         }
@@ -48,8 +48,8 @@ pub(crate) fn number_text(core: &mut Core, term: Term) -> Solved<String> {
     }
 }
 
-/// Parses all of `text` as a number in program syntax; layout, comments and a sign may precede it. `None` if it is not
-/// a number.
+/// Parses all of `text` as a number in Prolog syntax; layout, comments and a sign may precede it. `None` if it is not a
+/// number.
 fn parse_number(core: &mut Core, text: &str) -> Solved<Option<Number>> {
     charge_digits(core, text.len() as u64)?;
     core.store.charge(text.len() as u64 / 2)?;

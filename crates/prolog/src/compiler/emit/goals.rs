@@ -185,7 +185,7 @@ impl Emitter<'_> {
     }
 
     /// The register in which the call at the end of the chunk expects `term`, if it is a new variable that lives in a
-    /// register; otherwise `None`.
+    /// register; `None` otherwise, or if the call does not take it.
     pub(in crate::compiler) fn preferred_register(&self, term: Term) -> Option<u8> {
         let term = self.store.deref(term);
         self.is_new(term)
