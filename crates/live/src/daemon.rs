@@ -7,7 +7,7 @@
 //! | `copies` | starts, watches and stops copies of applications |
 //! | `dormant` | sleeping instances, which client requests wake |
 //! | `documents` | verifies and caches descriptions of applications |
-//! | `board`, `routing`, `names` | the routes of client requests, and the names under which clients reach applications |
+//! | `board`, `routing`, `names` | the routes of client requests, and the host names and path prefixes |
 //! | `answers` | answers to operators |
 //! | `shadows` | shadow policies, evaluated for comparison with the policies in use |
 //! | `events`, `metrics` | events and counters for logs, operators and monitoring |
