@@ -60,7 +60,7 @@ pub enum StepKind {
     Every,
     /// Any other goal.
     Test,
-    /// A goal that consists of several goals, which are its steps.
+    /// In a failure: a goal of a clause body that was reached and failed. The steps show why.
     Goal,
     /// A clause that would apply, but was skipped because of a cut in an earlier one.
     Skipped,
