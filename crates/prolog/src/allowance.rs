@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A limit on inferences that is shared by any number of queries, on any number of machines and threads.
 ///
-/// A [`Budget`](crate::Budget) bounds one query. A host that runs many queries of an untrusted program bounds all of
-/// them together: when the allowance is spent, the running query stops with [`Resource::Time`](crate::Resource::Time),
-/// and every later query stops at once.
+/// A [`Budget`](crate::Budget) bounds one query. A host that runs many queries of an untrusted program can bound all of
+/// them together. A query checks its allowance at least every few hundred inferences, and stops with
+/// [`Resource::Time`](crate::Resource::Time) if the allowance is spent. A query that ends before its first check is not
+/// stopped.
 #[derive(Clone, Debug)]
 pub struct Allowance {
     left: Arc<AtomicU64>,
@@ -45,7 +46,7 @@ mod tests {
         let allowance = Allowance::new(20_000);
         let mut machines = [Machine::new(&engine), Machine::new(&engine)];
         machines.iter_mut().for_each(|machine| machine.set_allowance(Some(allowance.clone())));
-        // Queries that end before their first periodic budget check are charged, too.
+        // A query that ends before its first periodic check is charged when the next query of its machine starts.
         let mut rounds = 0;
         while !allowance.is_spent() {
             let answer = ask(&mut machines[rounds % 2], &engine, "length(L, 50), length(L, N), N > 10");

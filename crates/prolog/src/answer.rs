@@ -57,7 +57,8 @@ pub struct Binding {
     pub names: Vec<String>,
     /// The value that they share.
     pub value: String,
-    /// The names used in the value for its cyclic parts, each with the part it stands for.
+    /// Names that stand for cyclic parts of the value, each with its part. Names that an earlier binding explains are
+    /// left out.
     pub cycles: Vec<(String, String)>,
 }
 
@@ -160,7 +161,7 @@ impl Core {
         self.store.meter = meter;
     }
 
-    /// Writes a term to `text`. On `Err`, which names the exhausted resource, `text` contains the part written so far.
+    /// Appends a term to `text`. On `Err`, which names the exhausted resource, `text` may end with a part of the term.
     pub(crate) fn write_aside(
         &mut self,
         text: &mut String,

@@ -1,8 +1,8 @@
 //! Evaluates arithmetic expressions.
 //!
-//! Integers are unbounded, floats are IEEE doubles, and no operation wraps or rounds an integer silently. There are two
-//! entry points: [`evaluate`] takes any term, and compiled code calls the functions on *evaluated words* ([`add`] and
-//! others) step by step. Both have the same results.
+//! Integers are unbounded and never wrap; floats are IEEE doubles. There are two entry points: [`evaluate`] takes any
+//! term, and compiled code calls the functions on *evaluated words* ([`add`] and others) step by step. Both compute the
+//! same values.
 //!
 //! [`evaluate`] evaluates arguments from right to left and before the functor is looked up, so that, if an expression
 //! has two errors, the same error is reported as in SWI-Prolog. Compiled code computes nested expressions from left to
@@ -75,10 +75,11 @@ fn evaluate_generally(core: &mut Core, term: Term) -> Solved<Number> {
 
 /// An evaluation in progress, with explicit stacks, because expressions may be millions of levels deep.
 struct Evaluation {
-    /// Terms to evaluate, and headers of functors whose arguments' values are on `values`.
+    /// Terms to evaluate, and functor headers, each below its arguments. When a header is popped, the values of its
+    /// arguments are on top of `values`.
     pending: Vec<Term>,
     values: Vec<Number>,
-    /// The words of the long numbers in `values`, which count as memory in use.
+    /// The words of the big integers in `values`, which must fit in the heap budget.
     held: u64,
 }
 
@@ -159,7 +160,7 @@ fn character_of_string(core: &Core, term: Term) -> Solved<Number> {
     only_character(&text).map_or_else(|| Err(Fault::Type("[]", term).into()), |code| Ok(Number::Int(code)))
 }
 
-/// Evaluates `[X]` as `X`: a code or a character.
+/// Evaluates `[X]`, where `X` is a character or a character code, to the code.
 fn character_of_list(core: &Core, address: usize) -> Solved<Number> {
     if core.store.argument(address, 1) != Term::NIL {
         return Err(apply::unknown(Functor::new(atoms::DOT, 2)).into());

@@ -1,9 +1,9 @@
 //! Predicates written in Rust.
 //!
-//! There is one file per topic, each with a table of its predicates. A deterministic builtin is a plain function of its
-//! arguments. A non-deterministic builtin is called again with the [`State`] it returned.
+//! Each topic has a module with a table of its predicates. A deterministic builtin is a plain function of its
+//! arguments. A non-deterministic builtin is called again for each further answer: see [`Step`].
 
-// All builtins have the same signature, even those that never raise.
+// All builtins return `Solved`, even those that never raise.
 #![allow(clippy::unnecessary_wraps)]
 
 mod arguments;
@@ -63,7 +63,7 @@ pub(crate) enum Code {
     D2(fn(&mut Core, Term, Term) -> Solved),
     D3(fn(&mut Core, Term, Term, Term) -> Solved),
     D4(fn(&mut Core, Term, Term, Term, Term) -> Solved),
-    /// Non-deterministic; takes the arguments and the state of the previous call.
+    /// Non-deterministic; takes the arguments, and [`FIRST`] or the state that the previous call returned.
     N(fn(&mut Core, &[Term], State) -> Solved<Step>),
 }
 

@@ -1,7 +1,7 @@
 //! Collecting the answers of a goal: `findall/3` and the simple forms of `aggregate_all/3`.
 //!
-//! Values are copied out of the store as they are found, into one block shared by all open collections, and copied back
-//! in one pass at the end.
+//! The elements of a list are copied out of the store as they are found, into one block shared by all open collections,
+//! and copied back in one pass at the end. Counts, sums, maxima and minima are kept as numbers.
 
 use crate::arithmetic;
 use crate::builtins::sorted_set;
@@ -17,7 +17,8 @@ use crate::term::{Tag, Term};
 /// The size in cells up to which a result is free of charge: the cost of the inference that collects it covers it.
 const FREE_CELLS: usize = 16;
 
-/// Cells reserved for a small value.
+/// If the block has less free capacity than this number of cells, the budget is checked before the next value is
+/// copied.
 const SPARE_CELLS: usize = 16;
 
 /// One open collection.
@@ -83,7 +84,7 @@ impl Collectors {
 }
 
 impl Core {
-    /// Adds a value to the innermost collection.
+    /// Adds a value to the innermost collection; evaluates it for a sum, maximum or minimum.
     pub(crate) fn collect_add(&mut self, value: Term) -> Solved<()> {
         let Some(collection) = self.collectors.open.last_mut() else { return Ok(()) };
         match collection.aggregation {

@@ -1,8 +1,9 @@
 //! Compiles clause terms to instructions.
 //!
-//! There are three steps, after [`unfold`] has inlined calls of small predicates. [`goals`] turns the body into a tree
-//! of goals. [`variables`] determines which variables must survive a call and so need an environment slot. [`emit`]
-//! writes the instructions, and takes its temporaries from [`registers`].
+//! The loader first turns rules with `=>` into clauses ([`rules`]) and inlines calls of small predicates ([`unfold`]).
+//! Then there are three steps. [`goals`] turns the body into a tree of goals. [`variables`] determines which variables
+//! must survive a call and so need an environment slot. [`emit`] writes the instructions, and takes its temporaries
+//! from [`registers`].
 
 mod arithmetic;
 mod emit;
@@ -64,8 +65,8 @@ pub(crate) fn head_arguments(store: &Store, head: Term) -> Vec<Term> {
     }
 }
 
-/// A term as the body of a clause (7.6.2): a variable `X` in it becomes `call(X)`. `None` if it contains a goal that is
-/// not callable.
+/// A term as the body of a clause (ISO 7.6.2): a variable `X` as a goal becomes `call(X)`. `None` if a goal is a number
+/// or a string. If the budget runs out, the body is returned unchanged.
 pub(crate) fn body_of(store: &mut Store, body: Term) -> Option<Term> {
     let mut has_variables = false;
     let mut pending = vec![body];
@@ -86,7 +87,7 @@ pub(crate) fn body_of(store: &mut Store, body: Term) -> Option<Term> {
     Some(if has_variables { with_calls(store, body) } else { body })
 }
 
-/// A copy of the control constructs of a body, with `call/1` around its variables.
+/// A copy of the control constructs of a body, with `call/1` around variables that are goals.
 fn with_calls(store: &mut Store, body: Term) -> Term {
     let root = store.variable();
     let mut pending = vec![(body, root.address())];
@@ -107,7 +108,7 @@ fn with_calls(store: &mut Store, body: Term) -> Term {
     store.deref(root)
 }
 
-/// Whether a term of this name is a control construct whose arguments are goals.
+/// Whether a term of this name is a control construct with two goals as arguments.
 fn joins_goals(name: Atom, arity: usize) -> bool {
     arity == 2 && is_control(name, arity)
 }

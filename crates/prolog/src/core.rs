@@ -20,10 +20,11 @@ use std::sync::Arc;
 /// A global variable of one query.
 #[derive(Default)]
 pub(crate) struct Global {
-    /// The address of the cell for `b_setval/2`, whose value backtracking restores; `None` before its first use. Its
-    /// value takes precedence unless it is unbound. Cells are never freed, so that no two variables share one.
+    /// The address of the cell for `b_setval/2`, whose value backtracking restores; `None` before the first
+    /// `b_setval/2`. The cell takes precedence over `kept` unless it is unbound. A cell is never reused for another
+    /// variable.
     pub(crate) cell: Option<usize>,
-    /// The value set by `nb_setval/2`, which survives backtracking; `None` before its first use.
+    /// The value set by `nb_setval/2`, which survives backtracking; `None` before the first `nb_setval/2`.
     pub(crate) kept: Option<StoredTerm>,
 }
 
@@ -85,7 +86,7 @@ impl Core {
         }
     }
 
-    /// Returns an error if the budget ran out during a long walk.
+    /// Returns an error if the budget is exhausted. Call it after a walk that stops early in this case.
     pub(crate) fn check_budget(&self) -> Solved<()> {
         match self.store.meter.exhausted() {
             Some(resource) => Err(Raised::Exhausted(resource)),
@@ -93,7 +94,8 @@ impl Core {
         }
     }
 
-    /// Charges the work of the database since the last charge. The inference of the call covers the first few clauses.
+    /// Charges the work of the database since the last charge. Up to 4 clauses are free: the inference of the call
+    /// covers them.
     #[inline]
     pub(crate) fn charge_database(&mut self) {
         let work = self.database.take_work();
@@ -102,7 +104,7 @@ impl Core {
         }
     }
 
-    /// The error term `error(Formal, _)`, for formal terms without a [`Fault`].
+    /// The exception `error(Formal, _)`, for formal terms without a [`Fault`].
     pub(crate) fn error(&mut self, formal: Term) -> Raised {
         let context = self.store.variable();
         let ball = self.store.structure(atoms::ERROR, &[formal, context]);

@@ -1,4 +1,4 @@
-//! Explains uncaught exceptions in plain words.
+//! Explains uncaught exceptions in plain words, and suggests similar names.
 
 use crate::core::Core;
 use crate::program::{Definition, Origin};
@@ -18,7 +18,7 @@ const NAME_BYTES_MAX: usize = 64;
 pub struct Explanation {
     /// What went wrong and, if known, in which predicate.
     pub message: String,
-    /// The exception as a term.
+    /// The exception term, as text.
     pub term: String,
     /// A hint that may help.
     pub hint: Option<String>,
@@ -32,7 +32,7 @@ impl Query<'_> {
 }
 
 impl Core {
-    /// Explains an uncaught error term.
+    /// Explains an uncaught exception term.
     pub(crate) fn explain(&mut self, ball: &StoredTerm) -> Explanation {
         let meter = self.start_aside();
         let ball = self.store.paste(ball);
@@ -71,7 +71,8 @@ impl Core {
         (message, None)
     }
 
-    /// A term as text. Variables are shown without their numbers, which mean nothing to users.
+    /// A term as text, cut with `...` if it exceeds the budget. Variables are shown as `_` or letters instead of
+    /// numbers, which mean nothing to users.
     fn error_text(&mut self, term: Term) -> String {
         let variable_names = name_variables(&mut self.store, term).unwrap_or_default();
         let mut text = String::new();
@@ -157,7 +158,8 @@ impl Core {
         (message, self.indicator(culprit).and_then(|(name, arity)| self.similar(name, arity)))
     }
 
-    /// A hint that names up to three predicates with the same or a similar name; `None` if there are none.
+    /// A hint that names up to three predicates with the same name, or with a similar name and the same arity; `None`
+    /// if there are none.
     fn similar(&self, name: Atom, arity: i64) -> Option<String> {
         let wanted = self.atoms.name(name);
         if wanted.len() > NAME_BYTES_MAX {

@@ -95,7 +95,7 @@ impl Store {
 
 /// Rows stored by a host, which a program sees as facts.
 ///
-/// Nothing is copied or asserted: the machine fetches the rows it needs, one by one.
+/// Nothing is asserted: the machine reads the values that it needs, row by row.
 pub trait Relation {
     /// The number of rows.
     fn len(&self) -> usize;
@@ -130,7 +130,8 @@ pub trait Relations {
     /// The relation at a position; `None` stands for an empty relation.
     fn relation(&self, position: usize) -> Option<&dyn Relation>;
 
-    /// The relation at a position if it is a [`Table`], which is the fastest form.
+    /// The relation at a position if it is a [`Table`], which is the fastest form; otherwise `None`. The rows must be
+    /// the same as those of [`Relations::relation`].
     fn table(&self, position: usize) -> Option<&Table> {
         let _ = position;
         None
@@ -194,7 +195,7 @@ impl HostCall<'_> {
         }
     }
 
-    /// The number as a float, if the argument is a float or an integer that fits in a word; `None` for larger integers
+    /// The number as a float, if the argument is a float or an integer of at most 61 bits; `None` for larger integers
     /// and other terms.
     pub fn number(&self, argument: usize) -> Option<f64> {
         match self.core.store.view(self.arguments[argument]) {

@@ -56,9 +56,10 @@
 //! ```
 //!
 //! A program cannot catch the exhaustion of its budget, which ends a query at the same inference on every machine. Work
-//! is charged by its size: a call is one inference, and so are 6 cells of a term that is copied, compared or traversed.
-//! All memory allocated because of a query is charged to it: see [`Budget::heap_bytes`]. An [`Interrupt`] stops a query
-//! when a user does not want to wait any longer. It is not deterministic, and its outcome is [`Resource::Time`].
+//! is charged by its size: a call is one inference, and so are 6 cells of a large term that is copied, compared or
+//! traversed. All memory allocated because of a query is charged to it: see [`Budget::heap_bytes`]. With an
+//! [`Interrupt`], the host can stop a query at any time; the outcome is [`Outcome::Exhausted`] with [`Resource::Time`].
+//! The point at which it stops is not deterministic.
 //!
 //! # Facts of the host
 //!
@@ -128,9 +129,9 @@
 //! A program has access only to what its host provides. Its output goes to a [`Sink`] ([`Machine::set_sink`]), or
 //! nowhere. `consult/1`, `ensure_loaded/1` and `include/1` ask a [`Resolver`], and without one they are errors;
 //! [`Directories`] is a resolver that never leaves certain directories, regardless of symbolic links and `..`. There
-//! are no predicates for files, network, processes, environment, clocks or ambient randomness. Dynamic predicates and
-//! global variables live for one query; atoms that a query creates are freed with it. (A prompt needs the opposite: see
-//! [`Session`].)
+//! are no predicates for files, network, processes, environment, clocks or ambient randomness. Changes to dynamic
+//! predicates, and global variables, last for one query; atoms that a query creates are freed with it. (At a prompt,
+//! changes must last longer: see [`Session`].)
 //!
 //! An error in a text does not stop the loader: [`LoadError`] lists the first [`ERRORS_MAX`] errors, each with its
 //! place and often a hint. The cost of loading is bounded for the program as a whole: its directives share the
@@ -158,10 +159,12 @@
 //!   overflow and undefined results are errors.
 //! - Text in double quotes is a string, in back quotes a list of codes; the flags `double_quotes` and `back_quotes` change
 //!   that.
-//! - A list is made of `'.'(Head, Tail)` and `[]`, as in ISO; in SWI-Prolog it is `'[|]'`, and `[]` is not an atom.
+//! - A list is made of `'.'(Head, Tail)` and the atom `[]`, as in ISO. SWI-Prolog uses `'[|]'`, and its `[]` is not an
+//!   atom.
 //! - The occurs check is off. Unification can create cyclic terms; they are compared, copied and traversed as in
 //!   SWI-Prolog.
-//! - Coroutines (`dif/2`, `freeze/2`, `when/2`) are truly suspended, and shown with the answer if they remain.
+//! - The goals of coroutines (`dif/2`, `freeze/2`, `when/2`) are suspended until their variables are bound; goals that
+//!   are still suspended are shown with the answer.
 //! - The libraries lists, apply, pairs, aggregate, assoc, ordsets, option, error, yall, dcg and others are always
 //!   loaded; `use_module(library(_))` is accepted. Modules are not separated: all clauses of a program share one
 //!   namespace.

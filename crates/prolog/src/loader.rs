@@ -122,7 +122,7 @@ pub struct Loader {
     interrupt: Option<Interrupt>,
     allowance: Option<Allowance>,
     halted: Option<i32>,
-    /// Whether reading has stopped, because a limit was reached or there were too many errors.
+    /// Whether loading has stopped, because a limit was exceeded.
     is_stopped: bool,
     store: Store,
     atoms: Atoms,
@@ -130,7 +130,7 @@ pub struct Loader {
     machine: Option<Machine>,
     last_predicate: Option<Functor>,
     places: FxHashMap<Functor, Vec<Place>>,
-    /// Predicates whose clauses are numbered, each with the predicate that also returns the number.
+    /// Predicates whose clauses are numbered, each with its twin: see [`Loader::number_clauses`].
     numbered: Vec<(Functor, Functor)>,
     /// The terms that were read, for hosts that analyse a text; `None` if they are not kept.
     trees: Option<Vec<SourceTree>>,
@@ -197,8 +197,8 @@ impl Loader {
         self
     }
 
-    /// Sets the budget of directives. The limits on inferences and output apply to all directives together, the memory
-    /// limit to each directive. The default is [`Budget::default`].
+    /// Sets the budget of directives. The limits on inferences and output apply to all directives together, the other
+    /// limits to each directive. The default is [`Budget::default`].
     pub fn budget(&mut self, budget: Budget) -> &mut Loader {
         self.budget = budget;
         self
@@ -238,7 +238,8 @@ impl Loader {
     }
 
     /// Creates a predicate `twin` of arity `arity + 1`, which has the same answers as `name/arity` in the same order.
-    /// Its last argument is the zero-based position of the clause that produced the answer.
+    /// Its last argument is the zero-based position of the clause that produced the answer. The twin of a dynamic
+    /// predicate does not see changes that a query makes.
     pub fn number_clauses(&mut self, name: &str, arity: usize, twin: &str) -> &mut Loader {
         let functor = Functor::new(self.atoms.intern(name), arity);
         let twin = Functor::new(self.atoms.intern(twin), arity + 1);
@@ -471,7 +472,7 @@ impl Loader {
     }
 }
 
-/// `name/arity`, as it is written in programs.
+/// `name/arity`, without quotes.
 pub(crate) fn indicator(atoms: &Atoms, functor: Functor) -> String {
     format!("{}/{}", atoms.name(functor.name()), functor.arity())
 }

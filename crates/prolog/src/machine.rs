@@ -43,11 +43,11 @@ use std::sync::Arc;
 const FRAME: usize = 2;
 /// The initial number of words of the environment stack.
 const FIRST_ENVIRONMENTS: usize = 1024;
-/// The number of words by which the environment stack grows.
+/// The number of words beyond those needed by which the environment stack grows.
 const ENVIRONMENTS_STEP: usize = 1024;
 /// The number of cells at the bottom of the store for variables of `b_setval/2`.
 pub(crate) const GLOBAL_CELLS: usize = 16;
-/// The address of the cell above them, for cleanups: see [`cleanup`].
+/// The address of the cell with the pending cleanups: see [`cleanup`].
 pub(crate) const CLEANUPS: usize = GLOBAL_CELLS;
 
 /// Why a run ended.
@@ -72,13 +72,14 @@ pub struct Machine {
     barrier: usize,
     choices: Vec<Choice>,
     saved: Vec<Term>,
-    /// The cells at which to continue after nested compounds, each with the mode (read or write).
+    /// The cells at which to continue after nested compounds, each with the mode (true in write mode).
     parts: Vec<(usize, bool)>,
     /// The arguments of a goal that the host called by name, or the variables of a goal given as text.
     pub(crate) arguments: Vec<Term>,
     longest: Longest,
     pace: Pace,
-    /// Whether an auxiliary goal is running instead of the query. Terms that the host refers to must not be moved then.
+    /// Whether an auxiliary goal is running instead of the query. No garbage is collected then, because that would move
+    /// terms to which the host refers.
     pub(crate) aside: bool,
 }
 
@@ -88,7 +89,8 @@ impl Machine {
         Machine::with_scope(engine, Scope::Local)
     }
 
-    /// A machine whose atoms outlive its queries, because clauses that a directive asserts remain in the program.
+    /// A machine for directives and sessions. Its atoms outlive its queries, because asserted clauses remain in the
+    /// program.
     pub(crate) fn for_loading(engine: &Engine) -> Machine {
         Machine::with_scope(engine, Scope::Shared)
     }
@@ -233,7 +235,7 @@ impl Machine {
         (self.environments[environment].0 & 0xffff_ffff) as usize
     }
 
-    /// Starts solving `goal`, a term of the store.
+    /// Prepares a run that solves `goal`, a term of the store.
     pub(crate) fn start(&mut self, goal: Term) {
         self.push_choice(ChoiceKind::Bottom, 0, 0, 0);
         self.x[0] = goal;
@@ -254,7 +256,7 @@ impl Machine {
         self.choices.len()
     }
 
-    /// Undoes everything since the choice point at `height` was created, and drops it.
+    /// Undoes everything since the choice point at `height` was created, and drops it and all newer ones.
     pub(crate) fn return_to(&mut self, height: usize) {
         if let Some(&choice) = self.choices.get(height) {
             self.restore(&choice);

@@ -25,7 +25,8 @@ pub enum Meaning {
     Language,
     /// A predicate of the host.
     Host,
-    /// The predicate is undefined, its clauses are too deep to traverse, or they are rules with `=>`.
+    /// The predicate is undefined or only declared `multifile` or `discontiguous`, or one of its clauses is too deep to
+    /// traverse or a rule with `=>`.
     Unknown,
 }
 
@@ -59,8 +60,8 @@ impl Program {
         of(Origin::User).any(|predicate| library.contains(&predicate.functor))
     }
 
-    /// Whether this name occurs anywhere in a clause of the program's text, as a goal or as a term. A clause that is too
-    /// deep to traverse counts as an occurrence.
+    /// Whether this name occurs anywhere in a clause that the program defines or its directives asserted, as an atom or
+    /// as the name of a compound term. A clause that is too deep to traverse counts as an occurrence.
     pub fn mentions(&self, name: &str) -> bool {
         let own = self.predicates.iter().enumerate().filter(|(_, predicate)| predicate.origin == Origin::User);
         let mut store = Store::default();

@@ -3,11 +3,11 @@
 use crate::allowance::Allowance;
 use crate::interrupt::Interrupt;
 
-/// A limit for each resource of a query. The default suits policies: it is generous, but finite.
+/// A limit for each resource of a query. The default suits policies: all limits except that on answers are finite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// Predicate calls; work on large data counts one per 6 cells. A query also ends when it has left clause bodies, or
-    /// tried alternative clauses and branches, more than twice this number of times.
+    /// Predicate calls; work on large data counts one per 6 cells. A query also ends when the number of clause bodies
+    /// it has left, and of alternative clauses and branches it has tried, exceeds twice this limit in total.
     pub inferences: u64,
     /// Bytes of everything that the query creates: terms, stacks, trail, choice points, atoms, clauses, global
     /// variables, collected answers, diverted output, and the temporary memory of builtins. The memory that the
@@ -38,7 +38,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// No limit except the size of the machine.
+    /// No limit except the memory of the computer.
     pub const UNLIMITED: Budget = Budget {
         inferences: u64::MAX,
         heap_bytes: usize::MAX,
@@ -49,7 +49,7 @@ impl Budget {
     };
 }
 
-/// The part of a [`Budget`] that ran out.
+/// What ended a query early: an exhausted part of its [`Budget`], or the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resource {
     /// [`Budget::inferences`].
@@ -85,9 +85,9 @@ impl std::fmt::Display for Resource {
 /// The number of cells of a long walk that cost one inference. A walk takes 4 to 12 ns per cell, and the cheapest call
 /// 4 ns. With more cells, an inference of a walk could take more than 20 times as long as the cheapest call.
 pub(crate) const CELLS_PER_INFERENCE: u64 = 6;
-/// A query may leave this many clause bodies, or try this many alternatives, for each inference of its budget. A clause
-/// body is left once for each solution of its last goal, so a recursion with many solutions leaves many bodies in few
-/// inferences.
+/// For each inference of its budget, a query may leave clause bodies and try alternatives this many times in total. A
+/// clause body is left once for each solution of its last goal, so a recursion with many solutions leaves many bodies
+/// in few inferences.
 const EXITS_PER_INFERENCE: u64 = 2;
 /// The number of inferences between two checks of memory and the host's interrupt: a few microseconds.
 const INFERENCES_PER_CHECK: u64 = 1 << 8;
@@ -95,7 +95,7 @@ const INFERENCES_PER_CHECK: u64 = 1 << 8;
 /// Counts against a [`Budget`].
 #[derive(Default)]
 pub(crate) struct Meter {
-    /// Inferences so far.
+    /// Inferences of this query so far.
     pub(crate) inferences: u64,
     /// The machine leaves its fast path when `inferences` reaches this value: at the end of the budget, periodically to
     /// check memory and the host's interrupt, or immediately (0) when something needs attention. So a call needs only
@@ -119,7 +119,7 @@ pub(crate) struct Meter {
     pub(crate) host_interrupt: Option<Interrupt>,
     /// The limit on inferences that this query shares with others. It is kept from one query to the next.
     pub(crate) allowance: Option<Allowance>,
-    /// The inferences charged to the allowance so far.
+    /// The inferences of this query that are charged to the allowance.
     charged: u64,
     /// The number of inferences between two checks.
     pace: u64,
@@ -150,8 +150,8 @@ impl Meter {
         self.resume();
     }
 
-    /// Charges the allowance with the inferences since the last charge, if they are at least `at_least`. Returns false
-    /// if the allowance is used up.
+    /// Charges the allowance with the inferences since the last charge, if they are at least `at_least`; two exits
+    /// count as one inference. Returns false if the allowance is used up.
     fn charge(&mut self, at_least: u64) -> bool {
         let Some(allowance) = &self.allowance else { return true };
         let used = self.inferences + self.exits / EXITS_PER_INFERENCE - self.charged;
@@ -180,7 +180,7 @@ impl Meter {
         self.attention_at = 0;
     }
 
-    /// Returns to the fast path after an interruption.
+    /// Schedules the next check; at the next call if the budget is exhausted.
     pub(crate) fn resume(&mut self) {
         self.attention_at = match self.exhausted {
             Some(_) => 0,
@@ -212,7 +212,7 @@ impl Meter {
         self.held += words;
     }
 
-    /// Ends a [`Meter::hold`].
+    /// Stops counting `words` words of earlier calls of [`Meter::hold`].
     #[inline]
     pub(crate) fn release(&mut self, words: usize) {
         self.held -= words;
@@ -238,7 +238,7 @@ impl Meter {
         self.exhausted
     }
 
-    /// Records that `resource` ran out; the machine stops at its next step.
+    /// Records that `resource` ran out, unless another one did before. The machine stops at its next call or failure.
     #[cold]
     pub(crate) fn exhaust(&mut self, resource: Resource) {
         self.exhausted.get_or_insert(resource);

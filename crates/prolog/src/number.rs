@@ -11,8 +11,8 @@ pub enum Number {
     Int(i64),
     /// Any other integer.
     Big(BigInt),
-    /// A float. It is NaN or infinite only if it comes from a constant such as `nan` or `inf`, not as the result of a
-    /// function.
+    /// A float. A NaN or infinite value comes from a constant such as `nan` or `inf`: a function of finite numbers
+    /// raises an error instead.
     Float(f64),
 }
 

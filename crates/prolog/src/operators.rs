@@ -84,7 +84,7 @@ pub(crate) struct Operators {
 }
 
 impl Operators {
-    /// The standard table, with the additions of SWI-Prolog.
+    /// The operators of ISO Prolog, with additions of SWI-Prolog.
     pub(crate) fn standard(symbols: &Symbols) -> Operators {
         use OperatorType::{Fx, Fy, Xfx, Xfy, Yfx};
         const TABLE: &[(u16, OperatorType, &str)] = &[

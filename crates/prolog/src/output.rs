@@ -18,7 +18,7 @@ impl Sink for String {
     }
 }
 
-/// One level of diverted or direct output.
+/// One level of diverted output.
 #[derive(Default)]
 struct Level {
     text: String,
@@ -40,7 +40,7 @@ impl Output {
         std::mem::replace(&mut self.sink, sink)
     }
 
-    /// Writes text; returns the number of bytes written in this query so far.
+    /// Writes text to the sink or the innermost diversion; returns the number of bytes written in this query so far.
     pub(crate) fn write(&mut self, text: &str) -> usize {
         self.written += text.len();
         let column = match self.diverted.last_mut() {
@@ -64,7 +64,7 @@ impl Output {
         self.written
     }
 
-    /// Writes to standard error.
+    /// Writes to standard error, which is never diverted; returns the number of bytes written in this query so far.
     pub(crate) fn write_error(&mut self, text: &str) -> usize {
         self.written += text.len();
         if let Some(sink) = &mut self.sink {
@@ -88,7 +88,7 @@ impl Output {
         self.diverted.pop().map(|level| level.text).unwrap_or_default()
     }
 
-    /// The number of bytes collected instead of sent.
+    /// The memory of the open diversions, in bytes.
     pub(crate) fn diverted_bytes(&self) -> usize {
         self.diverted.iter().map(|level| level.text.capacity() + size_of::<Level>()).sum()
     }

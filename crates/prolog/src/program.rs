@@ -53,7 +53,7 @@ pub(crate) enum Wanted {
     Y(u16),
 }
 
-/// Where a goal on a host relation stores the value of a column, without using a cell.
+/// The register or slot in which a goal on a host relation stores the value of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     X(u8),
@@ -118,9 +118,9 @@ pub(crate) struct Clauses {
 /// The origin of a predicate, which determines whether a program may redefine it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Origin {
-    /// Part of the language: cannot be redefined.
+    /// Part of the language, or provided by the host: cannot be redefined.
     System,
-    /// Comes with the engine; a program may redefine it.
+    /// Comes with the engine, or is a default relation of the host; a program may redefine it.
     Library,
     User,
 }
@@ -131,8 +131,8 @@ pub(crate) struct Predicate {
     pub(crate) functor: Functor,
     pub(crate) definition: Definition,
     pub(crate) origin: Origin,
-    /// Clauses as terms (`Head :- Body`, or rules with `=>`), for `clause/2` and explanations; empty for library and
-    /// dynamic predicates.
+    /// Clauses as terms (`Head :- Body`, or rules with `=>`), for `clause/2` and for analysis by the host; empty for
+    /// library and dynamic predicates.
     pub(crate) sources: Vec<Arc<StoredTerm>>,
 }
 

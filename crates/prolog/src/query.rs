@@ -22,7 +22,7 @@ pub enum Outcome {
     NoMore,
     /// An exception that the program did not catch.
     Exception(Exception),
-    /// This resource of the budget ran out.
+    /// This resource ran out.
     Exhausted(Resource),
     /// The program called `halt/0,1` with this status.
     Halted(i32),
@@ -126,7 +126,7 @@ impl Query<'_> {
         Parts { machine: self.machine, relations: self.relations, variables: &self.variables }
     }
 
-    /// Runs until the next answer or the end of the query.
+    /// Runs until the next answer or the end of the query. After the end, returns [`Outcome::NoMore`].
     pub fn next_answer(&mut self) -> Outcome {
         let entry = match self.state {
             State::New => Entry::Goal,
@@ -138,7 +138,7 @@ impl Query<'_> {
             return Outcome::Exhausted(Resource::Answers);
         }
         let stopped = self.machine.run(self.relations, entry);
-        // A garbage collection may have moved them.
+        // A garbage collection may have moved the variables.
         for ((_, term), moved) in self.variables.iter_mut().zip(&self.machine.arguments) {
             *term = *moved;
         }
@@ -207,8 +207,8 @@ impl Query<'_> {
         self.variables.iter().map(|(name, _)| &**name)
     }
 
-    /// The list of the values of all variables with these names, in a form that does not depend on operators or on the
-    /// names of variables; `None` if the budget is too small for that. Tests use it to compare engines.
+    /// The list of the values of the variables with these names, in a form that does not depend on operators or on the
+    /// names of variables; `None` if the budget is exhausted. Tests use it to compare engines.
     #[doc(hidden)]
     pub fn comparable_answer(&mut self, names: &[String]) -> Option<String> {
         let values: Vec<Term> = names
@@ -229,7 +229,7 @@ impl Query<'_> {
         core.comparable_text(ball)
     }
 
-    /// The named variables of the goal, in order of appearance, and their values as text.
+    /// The named variables of the goal, in order of appearance, and their values as `writeq/1` writes them.
     pub fn bindings(&mut self) -> Vec<(String, String)> {
         let variables = self.variables.clone();
         variables.into_iter().map(|(name, term)| (name.into(), self.machine.core.quoted_text(term))).collect()
@@ -237,8 +237,8 @@ impl Query<'_> {
 }
 
 impl Core {
-    /// A term in the form in which engines are compared: quoted, without operators, its variables
-    /// written `_0`, `_1` and so on from the left. `None` when the budget is too small for that.
+    /// A term in the form in which engines are compared: quoted, in functional notation, with variables numbered `_0`,
+    /// `_1` and so on from the left. `None` if the budget is exhausted.
     fn comparable_text(&mut self, term: Term) -> Option<String> {
         let mut variables = Vec::new();
         self.store.term_variables(term, &mut variables).ok()?;

@@ -102,7 +102,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Reads a text that consists of one term, with or without a final full stop; `None` if it is empty.
+/// Reads a text that consists of one term, with or without a final full stop; `None` if the text has no term.
 pub(crate) fn read_goal(
     text: &str,
     store: &mut Store,

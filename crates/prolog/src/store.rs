@@ -59,9 +59,9 @@ pub(crate) struct Store {
     pub(crate) cells: Vec<Term>,
     /// The changes to undo on backtracking, oldest first: addresses of cells, shifted by one bit; see [`TRAIL_VALUE`].
     trail: Vec<u64>,
-    /// Cells below this address are older than the newest choice point: their changes are trailed.
+    /// Cells below this address outlive backtracking to the newest choice point: their bindings are trailed.
     pub(crate) boundary: usize,
-    /// Goals woken by binding attributed variables, oldest first, not yet called.
+    /// Goals woken by bindings of attributed variables, and cleanups woken by cuts; oldest first, not yet called.
     pub(crate) woken: Vec<Term>,
     pub(crate) meter: Meter,
     /// Work stack of unifications and comparisons: the remaining parts of outer terms, as two addresses and a number of
@@ -69,7 +69,7 @@ pub(crate) struct Store {
     frames: Vec<(usize, usize, usize)>,
     /// The maximum number of cells in use or reserved since the last [`Store::grow`].
     tallest: usize,
-    /// Cells below this address outlive backtracking: a permanent change refers to them.
+    /// Cells below this address outlive backtracking, because a permanent change may refer to them.
     pub(crate) frozen: usize,
 }
 
@@ -257,7 +257,7 @@ impl Store {
 
     // ---- binding ---------------------------------------------------------------------------
 
-    /// Binds the unbound variable `variable` to `value`; wakes the goals suspended on it.
+    /// Binds the unbound variable `variable` to `value`. Goals suspended on it are added to `woken`.
     #[inline(always)]
     pub(crate) fn bind(&mut self, variable: Term, value: Term) {
         let address = variable.address();

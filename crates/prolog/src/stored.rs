@@ -279,7 +279,7 @@ enum Sharing {
 /// A bit that is set in a forwarding word in the first argument of a compound.
 const COMPOUND: u64 = 1;
 
-/// The address of the first argument of a list cell or a structure; `None` if it has no arguments.
+/// The address of the first argument of a list cell or a structure; `None` for a box, or if there are no arguments.
 fn first_argument(store: &Store, compound: Term) -> Option<usize> {
     let address = compound.address();
     match compound.tag() {
@@ -354,7 +354,7 @@ impl Store {
         Term::boxed(copy)
     }
 
-    /// Charges a copy of `cells` cells, and ensures that there is room for it; false if the budget is exhausted.
+    /// Charges a copy of `cells` cells, and checks that there is room for it; false if the budget is exhausted.
     fn may_copy(&mut self, cells: usize) -> bool {
         if cells > self.room() {
             self.out_of_room();
@@ -362,8 +362,8 @@ impl Store {
         self.meter.walk(cells as u64)
     }
 
-    /// Pastes a stored term that was created by a query, so that its size is unknown. It is charged; an error if the
-    /// budget is exhausted.
+    /// Pastes a stored term and charges it if it is large; an error if the budget is exhausted. For terms created by a
+    /// query, which may have any size.
     pub(crate) fn paste_within_budget(&mut self, stored: &StoredTerm) -> Solved<Term> {
         let cells = stored.cells.len();
         if cells > FREE_CELLS && !self.may_copy(cells) {
@@ -372,7 +372,7 @@ impl Store {
         Ok(self.paste(stored))
     }
 
-    /// Pastes a term of a block and charges it; an error if the budget is exhausted.
+    /// Pastes a block, and charges it if it is large; an error if the budget is exhausted. Returns the term at `root`.
     pub(crate) fn paste_block(&mut self, block: &Block, root: Term) -> Solved<Term> {
         if block.cells.len() > FREE_CELLS && !self.may_copy(block.cells.len()) {
             self.charge(0)?;
@@ -385,7 +385,7 @@ impl Store {
         self.paste_cells(&stored.cells, 0, stored.root)
     }
 
-    /// Pastes cells whose addresses are relative to `from`.
+    /// Pastes cells whose addresses start at `from`; returns the term at `root`.
     pub(crate) fn paste_cells(&mut self, cells: &[Term], from: usize, root: Term) -> Term {
         if !root.is_pointer() {
             return root;
@@ -419,8 +419,8 @@ mod tests {
     use super::*;
     use crate::meter::Budget;
 
-    /// `f([X, Y], Y)` with the variables in the cells of the list. The second argument refers to one of these cells
-    /// before the list is copied.
+    /// `[X, Y]-Y` with the variables in the cells of the list. The second argument is copied before the cell of `Y` in
+    /// the list.
     #[test]
     fn copies_variables_that_live_in_a_part_copied_later() {
         let mut store = Store::default();

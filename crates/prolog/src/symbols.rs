@@ -1,8 +1,8 @@
 //! Atoms: interned names.
 //!
-//! [`Symbols`] is shared by programs, machines and hosts; it grows only when text is loaded or a host interns a name.
-//! Atoms created by a *running* policy live in the machine's own [`Atoms`] and are freed with the query, so a hostile
-//! policy cannot grow the shared table.
+//! [`Symbols`] is shared by programs, machines and hosts. It grows when text is loaded, when a host interns a name, and
+//! in a session at a prompt. Atoms created by a *running* policy live in the machine's own [`Atoms`] and are freed with
+//! the query, so a hostile policy cannot grow the shared table.
 
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, RwLock};
@@ -110,8 +110,8 @@ impl Symbols {
     }
 }
 
-/// Memory of a name, which is stored in the table and in the index. Both have free slots, and exist twice while they
-/// grow.
+/// Memory of a name in bytes. It is stored in the table and in the index, which have free slots, and exist twice while
+/// they grow.
 fn name_bytes(name: &str) -> usize {
     2 * name.len() + 160
 }
@@ -162,7 +162,7 @@ impl Atoms {
         atom
     }
 
-    /// The number of names created by the query.
+    /// The number of names in the local table.
     pub(crate) fn made(&self) -> usize {
         self.local.len()
     }
@@ -181,12 +181,12 @@ impl Atoms {
         atom.0 & LOCAL != 0
     }
 
-    /// Bytes of names created by the query; counted against the heap budget.
+    /// Bytes of names created by the query in either table; counted against the heap budget.
     pub(crate) fn local_bytes(&self) -> usize {
         self.local_bytes
     }
 
-    /// Removes the names created by the query.
+    /// Removes the local names of the last query.
     pub(crate) fn reset(&mut self) {
         self.local_bytes = 0;
         if self.local.len() > KEPT_NAMES {

@@ -49,7 +49,7 @@ impl Clone for Table {
 }
 
 impl Table {
-    /// An empty table.
+    /// An empty table with this number of columns.
     pub fn new(columns: usize) -> Table {
         Table { columns, rows: 0, words: Vec::new(), others: Vec::new(), items: Vec::new() }
     }
@@ -88,8 +88,8 @@ impl Table {
         self.rows += 1;
     }
 
-    /// Stores a value that does not fit in a word, and returns the word for it. Floats and lists of constants need no
-    /// separate allocation.
+    /// Returns the word for a value that is neither an atom nor a small integer, and stores the value if it does not
+    /// fit in a word. Floats and lists of constants need no separate allocation.
     fn keep(&mut self, value: Value<'_>) -> Term {
         let other = match value {
             Value::List([]) => return Term::NIL,

@@ -37,8 +37,8 @@ const TAGS: [Tag; 8] = [Tag::Ref, Tag::Att, Tag::Str, Tag::Lis, Tag::Atm, Tag::I
 
 /// A Prolog term: a copyable handle. Its compound parts live in the machine that created it.
 ///
-/// A handle stays valid until the machine backtracks past its creation, collects garbage or is reset; reading it later
-/// returns an arbitrary term, but is never undefined behaviour.
+/// A handle stays valid until the machine backtracks past its creation, collects garbage or is reset. Reading it later
+/// may return an arbitrary term or panic, but is never undefined behaviour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Term(pub(crate) u64);
 
@@ -63,7 +63,7 @@ impl Term {
         self.0 & 7 == tag as u64
     }
 
-    /// The address in a pointer-tagged word.
+    /// The payload of a word whose tag stands for an address.
     #[inline(always)]
     pub(crate) const fn address(self) -> usize {
         (self.0 >> 3) as usize
@@ -123,13 +123,13 @@ impl Term {
         value >= SMALL_MIN && value <= SMALL_MAX
     }
 
-    /// Whether the (dereferenced) word is an unbound variable, attributed or not.
+    /// Whether the word is a variable, attributed or not; unbound if the word is dereferenced.
     #[inline(always)]
     pub(crate) const fn is_variable(self) -> bool {
         self.0 & 6 == 0
     }
 
-    /// Whether the meaning of the word depends on a store.
+    /// Whether the word contains an address in a store or block.
     #[inline(always)]
     pub(crate) fn is_pointer(self) -> bool {
         !matches!(self.tag(), Tag::Atm | Tag::Int | Tag::Hdr)

@@ -1,5 +1,4 @@
-//! Reads and writes terms of a [`Core`] for tests of builtins, in plain functional notation without operators:
-//! `+(1,[a,"b"|T])`.
+//! Runs builtins in tests. Goals and answers are text in functional notation, without operators: `+(1,[a,"b"|T])`.
 
 use crate::builtins::{Builtin, Code, FIRST, Step};
 use crate::core::Core;
@@ -29,7 +28,7 @@ impl Fixture {
         Fixture { core, variables: Vec::new() }
     }
 
-    /// Parses `text`; within one fixture, equal variable names denote the same variable.
+    /// Parses `text`. Within one fixture, equal variable names except `_` denote the same variable.
     pub(crate) fn term(&mut self, text: &str) -> Term {
         let mut input = Input { text, fixture: self };
         let term = input.term();
@@ -120,7 +119,8 @@ impl Fixture {
         }
     }
 
-    /// All answers of a goal, each as the text of the instantiated goal; or `false`, or the error.
+    /// The first four answers of a goal, each as the text of the instantiated goal, or the error. `false` means that
+    /// there is no (further) answer.
     pub(crate) fn solve(&mut self, table: &[Builtin], goal: &str) -> String {
         let goal = self.term(goal);
         let (name, arguments) = match self.core.store.view(goal) {

@@ -1,7 +1,6 @@
 //! Terms as trees, which a host reads and traverses without a machine.
 //!
-//! Hosts use trees for facts in files and for tables of tests. Unlike a [`StoredTerm`](crate::StoredTerm), a tree has
-//! names instead of atoms, and spans of its parts in the text.
+//! Unlike a [`StoredTerm`](crate::StoredTerm), a tree has names instead of atoms, and spans of its parts in the text.
 
 use crate::engine::Engine;
 use crate::loader::{Problem, Severity, Source};
@@ -42,9 +41,9 @@ pub enum TreeKind {
     Float(f64),
     /// A string.
     Text(String),
-    /// A list that ends in `[]`.
+    /// A list that ends in `[]`, or `[]` itself.
     List(Vec<Tree>),
-    /// Any other compound term: its name and its arguments.
+    /// Any other compound term: its name and its arguments. A list with another end has the name `[|]`.
     Compound(String, Vec<Tree>),
 }
 
@@ -74,7 +73,8 @@ impl Tree {
 }
 
 impl Engine {
-    /// Reads all terms of a text. Directives are read as terms, and nothing is run. A syntax error loses one term.
+    /// Reads all terms of a text. Directives are read as terms, and nothing is run. A term with a syntax error, or too
+    /// deep to traverse, is a problem instead.
     pub fn read_trees(&self, name: &str, text: &str) -> (Vec<Tree>, Vec<Problem>) {
         let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
         let mut atoms = Atoms::new(Arc::clone(self.symbols()), Scope::Local);

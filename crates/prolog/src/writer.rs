@@ -1,7 +1,7 @@
 //! Writes terms as text.
 //!
-//! Quoted output can be read back as the same term. The layout is that of SWI-Prolog's `writeq/1` and related
-//! predicates.
+//! Quotes, spaces and parentheses are placed so that quoted output can be read back. The layout is that of SWI-Prolog's
+//! `writeq/1` and related predicates.
 
 mod cycles;
 mod floats;
@@ -39,15 +39,15 @@ pub(crate) enum Spacing {
 pub(crate) struct WriteOptions {
     /// Quotes strings, and atoms that cannot be read back without quotes.
     pub(crate) quoted: bool,
-    /// Operators in functional notation.
+    /// Writes operators in functional notation.
     pub(crate) ignore_ops: bool,
-    /// `'$VAR'(1)` as `B`.
+    /// Writes `'$VAR'(1)` as `B`.
     pub(crate) numbervars: bool,
-    /// `{}(X)` as `{X}`.
+    /// Writes `{}(X)` as `{X}`.
     pub(crate) brace_terms: bool,
-    /// Lists as `'.'(Head,Tail)`.
+    /// Writes lists as `'.'(Head,Tail)`.
     pub(crate) dotlists: bool,
-    /// Quotes around names with characters beyond Latin-1.
+    /// With `quoted`, also quotes atoms with characters beyond Latin-1.
     pub(crate) quote_non_ascii: bool,
     pub(crate) escapes: Escapes,
     /// Deeper parts are written as `...`; 0 is unlimited.
@@ -89,7 +89,7 @@ impl WriteOptions {
         WriteOptions { escapes: Escapes::Hexadecimal, ..WriteOptions::print() }
     }
 
-    /// `write_canonical/1` also names variables: see [`name_variables`].
+    /// The options of `write_canonical/1`, which also names variables: see [`name_variables`].
     pub(crate) fn canonical() -> WriteOptions {
         WriteOptions {
             ignore_ops: true,
@@ -180,12 +180,13 @@ pub(crate) fn variable_name(number: usize) -> String {
     }
 }
 
-/// Names for the variables of a term: `_` for those that occur once, letters for the others.
+/// Names for the variables of a term: `_` for those that occur once, letters for the others. In a cyclic term, all
+/// variables get letters.
 pub(crate) fn name_variables(store: &mut Store, term: Term) -> Solved<FxHashMap<Term, Box<str>>> {
     let mut order = Vec::new();
     let mut occurrences: FxHashMap<Term, usize> = FxHashMap::default();
     if !count_variables(store, term, &mut order, &mut occurrences)? {
-        // A variable that occurs once in a cyclic term may be written several times.
+        // A variable with one occurrence in a cyclic term may be written several times.
         order.clear();
         store.term_variables(term, &mut order)?;
         occurrences = order.iter().map(|&variable| (variable, 2)).collect();

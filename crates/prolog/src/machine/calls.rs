@@ -17,7 +17,8 @@ use crate::stored::Attributes;
 use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
 
-/// Cost of trying another clause of a dynamic predicate, in addition to its inference.
+/// Cost of a retry of a dynamic predicate, in cells, if a further clause may match. It is added to the inference of the
+/// retry.
 const RETRY_CELLS: u64 = 4;
 
 /// The continuation of the machine after a call.
@@ -62,7 +63,8 @@ impl Machine {
             };
             match next {
                 Ok(Next::Predicate(next)) => {
-                    // `X = call(X), call(X)` never leaves this loop: each iteration is charged as an inference.
+                    // Each iteration is charged as an inference, because `X = call(X), call(X)` never leaves this loop
+                    // otherwise.
                     if !self.core.store.meter.walk(CELLS_PER_INFERENCE) {
                         return raise(Raised::Exhausted(Resource::Inferences));
                     }
@@ -248,7 +250,7 @@ impl Machine {
         }
     }
 
-    /// The result of a call that no clause of a dynamic predicate matches.
+    /// The result of a call if no (further) clause of a dynamic predicate matches.
     fn no_clause(&mut self, program: &Program, predicate: PredicateId, functor: Functor) -> Flow {
         let Some(clauses) = self.core.database.get(program, predicate) else { return Flow::Fail };
         if clauses.abolished {
@@ -261,7 +263,8 @@ impl Machine {
         Flow::Raise(Fault::Existence("matching_rule", goal).into(), Culprit { functor })
     }
 
-    /// Matches the head of a pasted rule with the registers. Commits to the rule, unless it has a guard that may fail.
+    /// Matches the head of a pasted rule with the registers; returns false if it does not match. Commits to a rule
+    /// without a guard.
     fn match_rule(&mut self, clause: Term, head: Term) -> bool {
         let core = &mut self.core;
         if let Some((functor, arguments)) = core.store.compound(head) {
@@ -353,7 +356,7 @@ impl Machine {
     }
 
     /// Loads the registers for a call of `goal` with `extra` additional arguments, which are in the registers from `X1`
-    /// on.
+    /// on, and returns the predicate to call.
     pub(super) fn prepare_call(&mut self, goal: Term, extra: usize) -> Solved<Next> {
         let goal = self.core.store.without_module(goal);
         let (name, arguments, arity) = self.callable(goal)?;
@@ -374,7 +377,8 @@ impl Machine {
         Ok(self.core.find_predicate(functor).map_or(Next::Undefined(functor), Next::Predicate))
     }
 
-    /// The name of a goal, the address of its first argument, and its arity; an error if it is not callable.
+    /// The name of a goal, the address of its first argument (0 for an atom), and its arity; an error if it is not
+    /// callable.
     fn callable(&self, goal: Term) -> Solved<(Atom, usize, usize)> {
         match self.core.store.view(goal) {
             View::Atom(name) => Ok((name, 0, 0)),

@@ -9,17 +9,17 @@ use crate::term::Term;
 /// The alternative of a choice point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ChoiceKind {
-    /// The bottom of the stack: the query has no more answers.
+    /// The bottom of a query or auxiliary goal: there are no more answers.
     Bottom,
     /// Further clauses: a range of the program's clause lists.
     Clauses,
     /// Another branch of a disjunction: a label.
     Label,
-    /// A non-deterministic builtin: its predicate; two words of state are saved after the arguments.
+    /// A non-deterministic builtin: its predicate. Its state, two words, is saved after the arguments.
     Builtin,
-    /// Further clauses of a dynamic predicate; position and generation are saved after the arguments.
+    /// Further clauses of a dynamic predicate: its number. Position and generation are saved after the arguments.
     Dynamic,
-    /// Further rows of a host relation that was called as a predicate.
+    /// Further rows of a host relation that was called as a predicate: the next row, and the predicate.
     Rows,
     /// Further rows of a host relation that is enumerated inline: the next row, and the position of the instruction.
     InlineRows,
@@ -34,8 +34,9 @@ pub(super) enum ChoiceKind {
 pub(super) struct Choice {
     pub(super) kind: ChoiceKind,
     pub(super) argument_count: u8,
-    /// Depends on the kind: next clause, label, predicate, or row.
+    /// Depends on the kind: the next clause or row, the label, or the predicate.
     pub(super) next: u32,
+    /// Depends on the kind: the end of the clauses, the predicate of rows, or the position of the instruction.
     pub(super) end: u32,
     pub(super) environment: u32,
     pub(super) environments_top: u32,
@@ -90,7 +91,7 @@ impl Machine {
         }
     }
 
-    /// Updates the boundary below which changes are trailed: cells older than the newest choice point, and those
+    /// Updates the boundary below which bindings are trailed: cells older than the newest choice point, and those
     /// protected by `nb_setarg/3`, outlive backtracking.
     #[inline(always)]
     fn reset_boundary(&mut self) {
@@ -111,7 +112,7 @@ impl Machine {
         false
     }
 
-    /// Restores the machine to its state when the choice point was created.
+    /// Restores the state of the machine when the choice point was created, without the argument registers.
     #[inline]
     pub(super) fn restore(&mut self, choice: &Choice) {
         let store = &mut self.core.store;

@@ -1,8 +1,8 @@
-//! Cleanups of `setup_call_cleanup/3` that become due because a cut or an exception drops the choice points of their
-//! goal. If the goal exits or fails, the library calls the cleanup.
+//! Cleanups of `setup_call_cleanup/3` that become due because a cut or a later exception drops the choice points of
+//! their goal. If the goal fails, throws, or exits without choice points, the library calls the cleanup.
 //!
-//! The cell at [`CLEANUPS`] contains a list of `Height-Goal`, newest first. A goal is due when there are fewer than
-//! `Height` choice points. Changes to the cell are undone on backtracking.
+//! The cell at [`CLEANUPS`] contains a list of `Height-Goal`, newest first. `Goal`, the cleanup, is due when there are
+//! fewer than `Height` choice points. Changes to the cell are undone on backtracking.
 
 use super::{CLEANUPS, Machine};
 use crate::core::Core;
@@ -32,7 +32,7 @@ impl Core {
         }
     }
 
-    /// Adds a cleanup for a goal that started with `height` choice points.
+    /// Adds the cleanup `goal`, which is due when there are fewer than `height` choice points.
     pub(crate) fn open_cleanup(&mut self, height: Term, goal: Term) {
         let pair = self.store.structure(atoms::MINUS, &[height, goal]);
         let older = self.store.cells[CLEANUPS];
@@ -65,7 +65,8 @@ impl Machine {
         woken
     }
 
-    /// Copies the cleanups out of the store before an exception restores an earlier state.
+    /// Copies the cleanups, with their heights, out of the store before an exception restores an earlier state. Stops
+    /// early if the budget is exhausted.
     pub(super) fn save_cleanups(&mut self) -> Vec<(usize, StoredTerm)> {
         let mut saved = Vec::new();
         let mut words = 0;
@@ -85,7 +86,7 @@ impl Machine {
         saved
     }
 
-    /// The goal to call after an exception: the cleanups that are due now, then `goal`.
+    /// The goal to call after an exception: the cleanups that are due now, whose exceptions are ignored, then `goal`.
     pub(super) fn after_cleanups(&mut self, saved: &[(usize, StoredTerm)], goal: Term) -> Term {
         let height = self.choices.len();
         let mut goal = goal;

@@ -12,7 +12,7 @@ use crate::stored::{Attributes, StoredTerm};
 use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
 
-/// Cost of creating the error term of a builtin, which takes as long as a few calls.
+/// Cost of creating the error term of a builtin, in cells; it takes as long as a few calls.
 const ERROR_CELLS: u64 = 16;
 
 /// The predicate that raised an error.
@@ -33,7 +33,7 @@ impl Machine {
         self.continuation = CATCH_EXIT;
     }
 
-    /// Leaves the scope; its choice point is dropped, too, if it is the newest.
+    /// Leaves the scope of `catch/3` after its goal succeeded. Drops its choice point if that is the newest.
     pub(super) fn exit_catch(&mut self) {
         let height = self.slot(0).small_value() as usize;
         if self.choices.len() == height + 1 {
@@ -42,9 +42,9 @@ impl Machine {
     }
 
     /// Unwinds to the innermost active `catch/3` whose catcher unifies with the ball, and loads its recovery goal into
-    /// `X0`. Pending cleanups of the goals that are left are called before the recovery goal. Without such a `catch/3`,
-    /// they are loaded into `X0`, followed by a goal that throws the ball again. Returns the ball as `Err` if nothing
-    /// is left to call, or if the budget is exhausted.
+    /// `X0`. Cleanups that become due are called before the recovery goal. Without such a `catch/3`, `X0` calls the
+    /// cleanups and throws the ball again. Returns the ball as `Err` if there are no cleanups either, or if the budget
+    /// is exhausted.
     pub(super) fn unwind(&mut self, ball: Box<StoredTerm>) -> Result<(), Box<StoredTerm>> {
         self.parts.clear();
         let cleanups = self.save_cleanups();

@@ -10,11 +10,11 @@ use crate::instruction::{FAIL, Instruction, Label};
 use crate::meter::Resource;
 use crate::program::{Definition, Program};
 
-/// The number of clause exits and alternatives between two checks of the budgets.
+/// Trying an alternative checks the budgets if the number of clause exits and alternatives is then a multiple of this.
 const EXITS_PER_CHECK: u64 = 1 << 12;
 
 impl Machine {
-    /// The instruction at which to continue after a call.
+    /// The label at which to continue after a call; `Err` if the run ends.
     #[inline]
     pub(super) fn follow(&mut self, program: &Program, host: &dyn Relations, flow: Flow) -> Result<Label, Stopped> {
         match flow {
@@ -24,7 +24,8 @@ impl Machine {
         }
     }
 
-    /// Throws the error of a builtin, and returns the label of its handler.
+    /// Throws an exception, and returns the label at which its handler starts; `Err` if nothing catches it or the run
+    /// is stopped.
     #[cold]
     pub(super) fn raise(
         &mut self,
@@ -58,7 +59,8 @@ impl Machine {
         }
     }
 
-    /// Backtracks to the newest choice point.
+    /// Backtracks to the newest choice point with an alternative, and returns the label at which to continue; `Err` if
+    /// the run ends.
     pub(super) fn backtrack(&mut self, program: &Program, host: &dyn Relations) -> Result<Label, Stopped> {
         loop {
             if let Some(resource) = self.core.store.meter.exhausted() {
@@ -171,7 +173,7 @@ impl Machine {
         if meter.exits.is_multiple_of(EXITS_PER_CHECK) { self.check_budgets() } else { Ok(()) }
     }
 
-    /// Checks all budgets, and the host's interrupt.
+    /// Checks inferences, memory and trail, the allowance and the host's interrupt.
     #[cold]
     fn check_budgets(&mut self) -> Result<(), Stopped> {
         self.measure();

@@ -1,8 +1,8 @@
 //! Garbage collection: when it runs, and the roots in the machine's registers and stacks.
 //!
-//! The machine collects only between two calls, where all roots are known: the arguments of the call, the slots that
+//! The machine collects only before a call, where all roots are known: the arguments of the call, the slots that
 //! clauses still read (see [`liveness`](super::liveness)), the choice points, and the terms that the query refers to.
-//! The points of collection depend only on the numbers of cells and trail entries, so equal queries collect at equal
+//! When it collects depends only on the memory that the query uses and on its budget, so equal queries collect at equal
 //! points. A collection takes time proportional to the number of cells, and happens after that number has grown
 //! considerably. The charges for creating the cells cover it; only the surviving cells are charged again, as a walk.
 
@@ -17,13 +17,15 @@ use crate::term::Term;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The first collection is due at this number of cells (8 MiB), or at half of the heap budget if that is less. A policy
-/// decision takes a few kilobytes.
+/// decision takes a few kilobytes. Later, it is the minimum growth between two collections.
 const CELLS_MIN: usize = 1 << 20;
 /// The first collection is due at this length of the trail, or at half of its budget if that is less.
 const TRAIL_MIN: usize = 1 << 18;
-/// Between two collections, the store grows by 1/2 of its live cells, if the heap budget allows it.
+/// Between two collections, the store grows by 1/2 of its live cells, or by [`CELLS_MIN`] if that is more, while half
+/// of the heap budget stays free.
 const GROWTH: usize = 2;
-/// The minimum growth between two collections, if the heap budget has no room for more: 1/8 of the live cells.
+/// If more would exceed half of the heap budget, the store grows by at least 1/8 of its live cells between two
+/// collections.
 const GROWTH_MIN: usize = 8;
 
 /// Whether machines collect garbage as often as possible.
@@ -50,7 +52,7 @@ pub(super) struct Pace {
 struct Threshold {
     /// The length at which to collect.
     at: usize,
-    /// The length at which to collect if the budget would be exhausted otherwise.
+    /// The minimum length at which to collect if the heap budget is exceeded.
     soonest: usize,
 }
 
@@ -100,9 +102,9 @@ impl Pace {
 
 /// Marks on the environments.
 struct Frames {
-    /// The environments whose callers are marked, one bit each.
+    /// The environments whose callers are marked; the bit at the address of each is set.
     visited: Vec<u64>,
-    /// The live slots, one bit each.
+    /// The live slots; the bit at the address of each is set.
     slots: Vec<u64>,
     liveness: Liveness,
 }
@@ -124,7 +126,7 @@ struct Point {
 }
 
 impl Machine {
-    /// The number of garbage collections of the last query.
+    /// The number of garbage collections of the current or last query.
     #[doc(hidden)]
     pub fn collections(&self) -> u64 {
         self.pace.collections

@@ -36,7 +36,7 @@ impl Machine {
         if a == b {
             return comparison.holds(Ordering::Equal);
         }
-        // Two different words that are not pointers are different terms.
+        // Different words are different terms unless both are pointers.
         if !(a.is_pointer() && b.is_pointer()) && matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
             return comparison == Comparison::NotEqual;
         }

@@ -10,15 +10,15 @@ use rustc_hash::FxHashMap;
 /// How a clause ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Ending {
-    /// It always fails.
+    /// It does not return, for example because it fails.
     Never,
-    /// It returns to its caller without an environment: the current environment is the caller's.
+    /// It returns, or calls its last goal, without its own environment: the current environment is the caller's.
     InEnvironmentOfCaller,
-    /// It frees its environment and returns to its caller.
+    /// It frees its environment, then returns or calls its last goal.
     InItsOwn,
 }
 
-/// The slots that are live before an instruction.
+/// The slots that are live before an instruction, and how the clause ends from there.
 #[derive(Clone, Debug)]
 pub(super) struct Needed {
     /// The live slots, one bit each.
@@ -97,7 +97,7 @@ fn needed_from(program: &Program, start: Label) -> Needed {
     needed
 }
 
-/// One past the last reachable instruction; all jump targets are added to `targets`.
+/// One past the last reachable instruction. All jump targets except [`FAIL`] are added to `targets`.
 fn clause_end(code: &[Instruction], start: usize, targets: &mut FxHashMap<usize, Needed>) -> usize {
     let mut last = start;
     let mut position = start;

@@ -31,8 +31,8 @@ impl Longest {
 }
 
 impl Machine {
-    /// Measures the memory of stacks, atoms, clauses and diverted output for the budget; keeps the pages of vectors
-    /// within it.
+    /// Measures the memory of stacks, atoms, clauses and diverted output for the budget. Returns unused pages if the
+    /// vectors may take more than the budget.
     pub(super) fn measure(&mut self) {
         let environments = self.environments_top();
         let choices = self.choices.len() * CHOICE_WORDS + self.saved.len();
@@ -66,7 +66,7 @@ impl Machine {
         self.longest = Longest::default();
     }
 
-    /// Frees large vectors between two queries.
+    /// Returns the pages of vectors that became large to the system, between two queries.
     pub(super) fn give_back_large(&mut self) {
         if self.longest.sum() > KEPT_WORDS {
             self.give_back(0);

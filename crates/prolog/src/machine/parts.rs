@@ -4,7 +4,7 @@ use super::Machine;
 use crate::term::{Functor, Tag, Term};
 
 impl Machine {
-    /// Returns the part in read mode. In write mode, stores a fresh variable there and returns it.
+    /// In read mode, returns the part. In write mode, stores a fresh variable in its cell and returns the variable.
     #[inline(always)]
     pub(super) fn part_variable(&mut self, part: usize, writing: bool) -> Term {
         if writing {
@@ -27,7 +27,7 @@ impl Machine {
     }
 
     /// Enters the list in this part; in write mode, or if the part is unbound, creates the list first. Returns the
-    /// address of the first part inside, and whether it is to be written; `None` if the part is another term.
+    /// address of the head, and whether the mode is now write mode; `None` if the part is another term.
     #[inline]
     pub(super) fn descend_list(&mut self, part: usize, writing: bool) -> Option<(usize, bool)> {
         let store = &mut self.core.store;
@@ -48,7 +48,7 @@ impl Machine {
         Some((address, true))
     }
 
-    /// Enters the structure in this part, like [`Machine::descend_list`].
+    /// Enters the structure with this functor in this part, like [`Machine::descend_list`].
     #[inline]
     pub(super) fn descend(&mut self, part: usize, writing: bool, functor: Functor) -> Option<(usize, bool)> {
         let store = &mut self.core.store;

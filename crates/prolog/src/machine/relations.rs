@@ -93,7 +93,8 @@ impl Machine {
 
     // ---- enumerated inline -----------------------------------------------------------------
 
-    /// Takes the first matching row, for the instruction at `at`. Returns false if there is no such row.
+    /// Takes the first matching row, for the instruction at `at`, and pushes a choice point if another row matches.
+    /// Returns false if there is no row, or if it does not unify with the goal.
     #[inline]
     pub(super) fn first_row(&mut self, host: &dyn Relations, call: &RowCall, at: usize) -> bool {
         let kept = self.saved.len();
@@ -116,7 +117,7 @@ impl Machine {
         self.take_row(&rows, call, kept, row)
     }
 
-    /// Whether the relation has a row that matches the goal. Binds nothing.
+    /// Whether the relation has a row that matches the goal. Leaves no bindings.
     #[inline]
     pub(super) fn has_row(&mut self, host: &dyn Relations, call: &RowCall) -> bool {
         let kept = self.saved.len();
@@ -147,7 +148,7 @@ impl Machine {
         })
     }
 
-    /// Saves the required values of the columns.
+    /// Pushes the required values of the columns on `saved`.
     #[inline]
     fn save_wanted(&mut self, call: &RowCall) {
         for &wanted in &call.wanted {
@@ -160,8 +161,8 @@ impl Machine {
         }
     }
 
-    /// Takes the next row of the newest choice point, and drops the choice point at the last row. The caller has
-    /// restored the state of the choice point.
+    /// Takes the next row of the newest choice point, and drops the choice point at the last row. Returns false if the
+    /// row does not unify with the goal. The caller has restored the state of the choice point.
     #[inline]
     pub(super) fn retry_inline_rows(&mut self, host: &dyn Relations, call: &RowCall, choice: &Choice) -> bool {
         let (row, kept) = (choice.next as usize, choice.saved as usize);
@@ -185,7 +186,8 @@ impl Machine {
         }
     }
 
-    /// The first row at or after `from` with the required values; `None` if there is none.
+    /// The first row at or after `from` that may match: its atoms and numbers are compared, other values are not.
+    /// `None` if there is none.
     #[inline]
     fn find_row(&self, rows: &Rows<'_>, call: &RowCall, kept: usize, from: usize) -> Option<usize> {
         let wanted = &self.saved[kept..kept + call.known.len()];
@@ -207,7 +209,8 @@ impl Machine {
         relation.next_row(from, bound.get())
     }
 
-    /// Stores the values of a row in the places that the goal expects.
+    /// Stores the values of a row in the places of new variables, and unifies other values with the goal; false if that
+    /// fails.
     #[inline]
     fn take_row(&mut self, rows: &Rows<'_>, call: &RowCall, kept: usize, row: usize) -> bool {
         let Rows::Words(table) = rows else { return self.take_value_row(rows, call, kept, row) };

@@ -553,7 +553,7 @@ impl Machine {
     }
 }
 
-/// The instructions at the start of every program, whose labels are constants such as `FAIL` and `CATCH_EXIT`.
+/// The instructions at the start of every program, at labels such as `FAIL` and `CATCH_EXIT`.
 pub(crate) fn prelude() -> Vec<Instruction> {
     let mut code = vec![Instruction::Fail, Instruction::Stop, Instruction::Resume];
     debug_assert_eq!(code.len(), CATCH_EXIT as usize);

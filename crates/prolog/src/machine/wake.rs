@@ -1,4 +1,4 @@
-//! Calls goals woken by a binding, between two instructions.
+//! Calls goals woken by a binding or a cut, between two instructions.
 //!
 //! The live registers are saved in a separate environment; the goals return to an instruction that reloads them and
 //! resumes the interrupted code.
@@ -12,8 +12,8 @@ use crate::term::{Functor, Term};
 pub(super) const HEADER: usize = 3;
 
 impl Machine {
-    /// Saves the first `live` registers and loads the woken goals into the argument registers; returns the predicate to
-    /// call. The machine resumes at `at` afterwards.
+    /// Saves the first `live` registers and loads the list of woken goals into `X0`; returns the predicate to call. The
+    /// machine resumes at `at` afterwards.
     pub(super) fn suspend_for_wake(&mut self, at: Label, live: usize) -> Functor {
         self.allocate(HEADER + live);
         let slots = self.slots();
