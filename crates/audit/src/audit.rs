@@ -126,7 +126,7 @@ impl Audit {
     }
 
     /// Like [`Audit::new`], with a shared engine, for audits of many short traces: creating an engine takes longer than
-    /// auditing one of them.
+    /// reading one of them.
     pub fn with_engine(header: Arc<Header>, options: Options, engine: &Engine) -> Audit {
         let mut findings =
             Findings { kept: Vec::new(), limit: options.limit, found: std::collections::BTreeMap::new() };

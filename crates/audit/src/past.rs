@@ -63,7 +63,7 @@ impl Pasts {
     }
 
     /// Creates empty histories for policies with these declarations, in the order of the header. The declarations are
-    /// ignored if the trace has no evaluations or is older than histories.
+    /// ignored if the trace has no evaluations, or if its format is older than histories.
     pub(crate) fn of_policies(header: &Header, remembers: impl Iterator<Item = Remembers>) -> Pasts {
         let is_recorded = header.mario_trace >= FIRST_FORMAT && header.detail == Detail::Full;
         let remembers = remembers.map(|remembers| if is_recorded { remembers } else { Remembers::default() });

@@ -124,8 +124,8 @@ impl Audit {
         Some((place, pending))
     }
 
-    /// Checks that an agent is not judged before its first evaluation, one period after it appeared. Only if
-    /// evaluations are not recorded, and not for a central plan.
+    /// Checks that an agent is not judged before its first evaluation, one period after it appeared. Checked only
+    /// if evaluations are not recorded, and not for a central plan.
     fn require_old_enough(&mut self, place: AgentPlace) {
         // A plan may also move an instance whose agent has not evaluated.
         if self.header.detail == Detail::Full || self.header.arbitration == Arbitration::Central {

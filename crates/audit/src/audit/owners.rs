@@ -90,7 +90,7 @@ impl Audit {
     }
 
     /// Checks that the evicted instances are those under notice whose agents have had their last evaluation, in the
-    /// order of arrival. Only if evaluations are recorded.
+    /// order of arrival. Checked only if evaluations are recorded.
     fn require_evicted_in_order(&mut self, node: u32, evictions: &[OwnerAct]) {
         if self.header.detail != Detail::Full {
             return;

@@ -25,8 +25,8 @@ pub(super) struct Sums {
     /// For each application, the number of its evaluations, and the sum of the rates that those in the default flavour
     /// saw.
     usage: Vec<(u64, f64)>,
-    /// For each application, the sum of rate over capacity in evaluations of instances in a flavour other than the
-    /// default.
+    /// For each application, the sum of the rates that instances in a flavour other than the default saw, each divided
+    /// by the maximum rate of the flavour.
     used_in_flavours: Vec<f64>,
     /// For each application, how often its agents were judged.
     judged: Vec<u64>,
@@ -368,7 +368,7 @@ impl Audit {
         }
     }
 
-    /// Whether this is a multiple of the header's step; true if that is invalid.
+    /// Whether a time is a multiple of the header's step, up to rounding errors; true if the step is invalid.
     pub(super) fn is_step(&self, time: f64) -> bool {
         let step = self.header.step;
         // An invalid step is reported with the header.

@@ -68,7 +68,7 @@ pub enum Happened {
         transfer: String,
         /// The target.
         target: u32,
-        /// Whether its copy keeps running until then.
+        /// Whether its copy keeps running until the target has answered.
         is_running: bool,
     },
     /// An operator ended an instance that is handed over.
@@ -278,7 +278,7 @@ pub struct OwnedState {
     pub application: u32,
     /// The hardware that it needs in its current flavour, or while asleep.
     pub needed: Hardware,
-    /// Its copy.
+    /// The id of its copy, the workload that runs the instance.
     pub workload: String,
     /// The index of its flavour.
     #[serde(default)]
@@ -304,7 +304,7 @@ pub struct CustodyState {
     pub is_ended: bool,
 }
 
-/// A new instance that was offered.
+/// An offer of a new instance, made by a replicate, to the target.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfferState {
@@ -330,11 +330,11 @@ pub struct ReservedState {
     pub application: u32,
     /// The reserved hardware.
     pub needed: Hardware,
-    /// The copy that is started for it.
+    /// The id of the copy that is started for it.
     pub workload: String,
 }
 
-/// A rule of live nodes only.
+/// A rule that inhibits requests only on live nodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LiveRule {
     /// The word for the rule in a trace.
@@ -344,7 +344,7 @@ pub struct LiveRule {
 }
 
 impl LiveRule {
-    /// The words of all rules.
+    /// The words of all these rules.
     pub const WORDS: [&'static str; 9] = [
         "pinned",
         "budget",

@@ -23,8 +23,8 @@ pub(super) struct LiveNode {
     pub(super) custody: BTreeMap<InstanceId, CustodyState>,
     pub(super) offers: BTreeMap<String, OfferState>,
     pub(super) draining: BTreeMap<String, Hardware>,
-    /// By workload, the hardware that its copy still uses beyond the needs of its instance. It is used until the copy
-    /// has been restarted in a smaller flavour, or stopped for a sleep.
+    /// By workload, the hardware that its copy still uses beyond the needs of its instance: until the copy has
+    /// been restarted with less hardware, or has stopped for a sleep.
     pub(super) shrinking: BTreeMap<String, Hardware>,
     pub(super) taken: BTreeSet<String>,
     pub(super) reserved: BTreeMap<String, ReservedState>,
@@ -100,14 +100,14 @@ impl LiveNode {
         Some(custody)
     }
 
-    /// Marks the copy of an instance as stopping. Its hardware, including any surplus, is used until it has stopped.
+    /// Marks the copy of an instance as stopping. Its hardware, with any surplus, counts as used until it has stopped.
     pub(super) fn drain(&mut self, owned: &OwnedState) {
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
         self.draining.insert(owned.workload.clone(), owned.needed.saturating_add(surplus));
     }
 
-    /// Changes the application, flavour and hardware of an instance. Returns whether the node owns the instance. If it
-    /// needs less hardware than its copy uses, the surplus is used until [`Happened::Shrunk`].
+    /// Changes the application, flavour and hardware of an instance. Returns whether the node owns the instance. If the
+    /// instance now needs less hardware than its copy uses, the surplus counts as used until [`Happened::Shrunk`].
     fn change(&mut self, instance: &InstanceId, application: u32, flavour: u32, needed: Hardware) -> bool {
         let Some(owned) = self.owned.get_mut(instance) else { return false };
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
@@ -320,8 +320,8 @@ impl LiveWorld {
         self.nodes[node as usize].owned.get(instance).is_some_and(|owned| owned.is_asleep)
     }
 
-    /// Puts an owned instance to sleep or wakes it, and changes its hardware. Reports an instance that is not owned, or
-    /// is already in that state.
+    /// Puts an owned instance to sleep or wakes it, and changes its hardware. Reports an instance that is not owned, is
+    /// already in that state, or cannot sleep.
     fn change_sleep(&mut self, node: u32, instance: &InstanceId, falls_asleep: bool) {
         let owned = self.nodes[node as usize].owned.get_mut(instance);
         let Some(owned) = owned.filter(|owned| owned.is_asleep != falls_asleep) else {
