@@ -67,7 +67,7 @@ impl Core {
         }
     }
 
-    /// Unifies two terms; most builtins end with this.
+    /// Unifies two terms; false if they do not unify.
     #[inline]
     #[allow(clippy::unnecessary_wraps, reason = "builtins return this type")]
     pub(crate) fn unify(&mut self, a: Term, b: Term) -> Solved {

@@ -14,6 +14,7 @@ pub(crate) enum QuotedText {
 pub(crate) enum Unknown {
     Error,
     Fail,
+    /// Has the same effect as `Error`.
     Warning,
 }
 

@@ -113,7 +113,7 @@ impl Machine {
         Query { machine: self, relations, variables: Vec::new(), state: State::New, answers: 0 }
     }
 
-    /// The text of a stored term, quoted so that it can be read back.
+    /// The text of a stored term, as `writeq/1` writes it.
     pub(crate) fn stored_text(&mut self, stored: &StoredTerm) -> String {
         let term = self.core.store.paste(stored);
         self.core.quoted_text(term)
@@ -191,7 +191,7 @@ impl Query<'_> {
         Atoms::is_local(atom)
     }
 
-    /// An argument of [`Machine::ask`] as text, quoted so that it can be read back.
+    /// An argument of [`Machine::ask`] as text, as `writeq/1` writes it.
     pub fn argument_text(&mut self, index: usize) -> String {
         let term = self.machine.arguments[index];
         self.machine.core.quoted_text(term)

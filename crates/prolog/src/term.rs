@@ -63,7 +63,7 @@ impl Term {
         self.0 & 7 == tag as u64
     }
 
-    /// The payload of a word whose tag stands for an address.
+    /// The payload of the word, as an address.
     #[inline(always)]
     pub(crate) const fn address(self) -> usize {
         (self.0 >> 3) as usize
