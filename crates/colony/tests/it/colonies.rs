@@ -1,10 +1,9 @@
-//! Whole colonies of real nodes in simulated time, under every fault: messages are late, lost, duplicated and
+//! Whole colonies of real nodes in simulated time, with random faults: messages are late, lost, duplicated and
 //! reordered, links are cut, daemons are killed with torn journal tails, disks are lost and slow, clocks jump,
-//! workloads fail, and operators issue random commands.
+//! workloads fail to start, and operators issue random commands.
 //!
-//! `MARIO_COLONIES=100000` runs that many colonies, from seed `MARIO_COLONIES_FROM`. `MARIO_COLONY=1234` replays one
-//! and prints its log. A failing seed prints this command, and its schedule without the events that are not needed to
-//! fail.
+//! `MARIO_COLONIES=100000` runs that number of colonies, from seed `MARIO_COLONIES_FROM` (default 0).
+//! `MARIO_COLONY=1234` replays one and prints its log. A failing seed prints its replay command and a shrunk schedule.
 
 mod book;
 mod checker;
@@ -22,13 +21,13 @@ use sabotage::Sabotage;
 use tally::Tally;
 use world::{Ground, World};
 
-/// How many colonies a plain test run draws.
+/// The number of colonies in a run without environment variables.
 const COLONIES: u64 = 1_000;
 
-/// The checker must detect a sabotage within this number of colonies.
+/// The checker must detect each sabotage within this number of colonies.
 const SABOTAGED: u64 = 2_000;
 
-/// The minimum number of events of each kind in a plain test run: without them, the test would prove nothing.
+/// The minimum number of events of each kind in the first [`COLONIES`] colonies, so that the test exercises them.
 const LEAST: [(&str, u64); 16] = [
     ("migrations", 6_000),
     ("exclusive migrations", 2_000),
@@ -48,7 +47,7 @@ const LEAST: [(&str, u64); 16] = [
     ("failed starts", 1_000),
 ];
 
-/// The result of one colony.
+/// The result of running one colony.
 struct Outcome {
     log: String,
     tally: Tally,
@@ -62,7 +61,7 @@ fn run(ground: &Ground, plan: &Plan, sabotage: Option<Sabotage>) -> Outcome {
     Outcome { log: world.log, tally: world.checker.tally, violation }
 }
 
-/// Drops events from a failing schedule as long as the rest still fails.
+/// Shrinks a failing schedule: removes runs of events, shorter and shorter ones, as long as the rest still fails.
 fn shrink(ground: &Ground, plan: &Plan) -> Plan {
     let mut smallest = plan.clone();
     let mut length = smallest.events.len().div_ceil(2);
@@ -82,7 +81,7 @@ fn shrink(ground: &Ground, plan: &Plan) -> Plan {
     smallest
 }
 
-/// Prints the details of a failing seed, and fails.
+/// Prints the shrunk schedule of a failing seed, the end of its log and the replay command; then panics.
 fn fail(ground: &Ground, plan: &Plan, violation: &str) -> ! {
     let smallest = shrink(ground, plan);
     eprintln!("the smallest schedule that fails:");

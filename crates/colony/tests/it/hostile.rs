@@ -1,5 +1,5 @@
-//! A peer that sends arbitrary messages at any time. It can offer instances, but has no effect beyond that, except
-//! where the node granted it a reservation.
+//! A peer that sends random messages at any time. It cannot make a node lose a pinned instance or overcommit its
+//! hardware.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::pair::{Ask, Letter, Pair, descriptor};
 const SEQUENCES: u64 = 300;
 const STEPS: u64 = 150;
 
-/// The hardware of the node, and of one copy.
+/// The hardware of the node and of one copy, in units.
 const CAPACITY: u64 = 10;
 const NEEDED: u64 = 2;
 
-/// Draws messages from a small set of ids, so that they refer to earlier messages.
+/// Draws messages with ids from small sets, so that messages often refer to earlier ones.
 struct Peer {
     random: Random,
     instances: Vec<InstanceId>,
@@ -32,7 +32,7 @@ impl Peer {
         TransferId { journal, boot: self.random.below(2) as u32, counter: self.random.below(4) as u32 }
     }
 
-    /// One of the newest reservations of the node: its transfer and its token. Or, at random, made-up ones.
+    /// A transfer and a token: those of one of the last three `Ready` messages of the node, or made-up ones.
     fn promise(&mut self, sent: &[Message]) -> (TransferId, Token) {
         let promised: Vec<(TransferId, Token)> = sent.iter().filter_map(promise_of).collect();
         if promised.is_empty() || self.random.percent(20) {
@@ -97,7 +97,7 @@ fn promise_of(message: &Message) -> Option<(TransferId, Token)> {
     }
 }
 
-/// One random event at the node.
+/// Performs one random event at the node, and drops the messages that it sends. `free` is its unpinned instance.
 fn step(pair: &mut Pair, peer: &mut Peer, free: &InstanceId) {
     match peer.random.below(20) {
         0 => pair.advance_side(0, 20_000.0),

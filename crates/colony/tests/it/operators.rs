@@ -1,4 +1,4 @@
-//! Commands of operators at any time during a transfer.
+//! Commands of operators, also during a transfer.
 
 use std::sync::Arc;
 
@@ -134,12 +134,12 @@ fn nothing_is_handed_over_to_a_journal_that_was_declared_lost() {
     assert!(!has_left && pair.is_quiet());
 }
 
-/// The application of [`descriptor`] with a policy that proposes nothing.
+/// Version 2 of [`descriptor`], with a policy that proposes nothing.
 fn second_version() -> Descriptor {
     Descriptor { version: 2, policy: policy("operation(undeploy, _, self) :- fail."), ..descriptor() }
 }
 
-/// The result of the last update: the versions, and why it was rejected.
+/// The last reported update of the first node: the versions before and after, and the reason if it was rejected.
 fn updated(pair: &Pair) -> (Option<u64>, Option<u64>, Option<String>) {
     let reports = pair.sides[0].reports.iter().rev();
     let found = reports.into_iter().find_map(|report| match report {
@@ -168,7 +168,7 @@ fn an_updated_instance_keeps_its_memory_and_its_copy_and_can_be_rolled_back() {
     assert_eq!((updated(&pair), version(&pair)), ((Some(2), Some(1), None), Some(1)));
     pair.command(0, Command::Rollback(instance.clone()));
     assert_eq!(version(&pair), Some(2), "what ran before a rollback is what it undid");
-    // The instance moves with its current description. The node that it left can no longer roll it back.
+    // The instance moves with its current descriptor. The node that it left can no longer roll it back.
     pair.command(0, update(Descriptor { version: 3, ..descriptor() }));
     pair.ask(0, &instance, Ask::Migrate);
     assert!(pair.sides[1].owns(&instance) && pair.is_quiet());

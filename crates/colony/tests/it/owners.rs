@@ -8,7 +8,7 @@ use crate::pair::{Ask, Pair, descriptor, policy};
 /// A policy that evicts every instance.
 const EVICT_ALL: &str = "evict(I, nobody) :- serviceInstance(I, _, _).";
 
-/// Two nodes. The owner of the first has this policy, with a notice of two evaluations.
+/// Two nodes. The owner of the first has this policy. A notice is two evaluations long.
 fn owned(text: &str) -> Pair {
     Pair::with(|side, config| {
         if side == 0 {
@@ -34,7 +34,7 @@ fn evicted(pair: &Pair) -> Vec<(InstanceId, String, bool)> {
     gone.collect()
 }
 
-/// An activation of the manager.
+/// Activates the first node's manager: it evicts instances whose notice has ended, then evaluates the owner's policy.
 fn activate(pair: &mut Pair) {
     pair.input(0, Input::Evict);
     pair.input(0, Input::Initiative);

@@ -1,4 +1,4 @@
-//! Two nodes connected by instant, ordered messages: the smallest colony, for reading and for focused tests.
+//! Two nodes connected by instant, ordered messages: the smallest colony, for focused tests.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
@@ -16,7 +16,7 @@ use mario_prolog::{Budget, Engine};
 /// The index of one of the two nodes: 0 or 1.
 pub type SideIndex = usize;
 
-/// Two nodes, both up and linked.
+/// Two linked nodes.
 pub struct Pair {
     pub sides: [Side; 2],
     pub now: f64,
@@ -33,14 +33,14 @@ pub struct Side {
     pub id: NodeId,
     pub config: Arc<Config>,
     pub node: Node,
-    /// A second ledger, to which the records are applied one by one.
+    /// A second ledger, which applies the same records and must equal the node's.
     pub shadow: Ledger,
     pub records: Vec<Record>,
     pub reports: Vec<Report>,
     pub sent: Vec<Message>,
-    /// The copies that run.
+    /// All copies, including those that are starting or stopping.
     pub running: BTreeMap<WorkloadId, InstanceId>,
-    /// Whether copies start and stop at once, or when the test says so.
+    /// Whether copies start and stop at once; else they wait for [`Pair::start_copies`] and [`Pair::stop_copies`].
     pub is_prompt: bool,
     pub starting: Vec<WorkloadId>,
     pub stopping: Vec<WorkloadId>,
@@ -55,7 +55,7 @@ pub struct Letter {
     pub message: Message,
 }
 
-/// A command to an agent with the policy of [`descriptor`].
+/// A command to an agent with the policy of [`descriptor`], which reads it as a fact.
 #[derive(Clone, Copy)]
 pub enum Ask {
     Migrate = 1,
@@ -73,13 +73,13 @@ operation(undeploy, I, self) :- fact(I, random, 4).
 operation(migrate, I, far_away) :- fact(I, random, 5).
 ";
 
-/// The engine of all tests: policies and nodes have to share one.
+/// The engine of all tests: a node and its acceptance policy have to share one.
 fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     ENGINE.get_or_init(Engine::new)
 }
 
-/// An application that needs 2 units of hardware, whose agents obey commands and remember for 3 evaluations.
+/// An application that needs 2 units of hardware. Its agents obey [`Ask`], and remember inhibitions for 3 evaluations.
 pub fn descriptor() -> Descriptor {
     let application = Application {
         id: ApplicationId::name("video").expect("a name"),
@@ -110,12 +110,12 @@ pub fn exclusive() -> Descriptor {
 }
 
 impl Pair {
-    /// Two nodes of 10 units each. They evaluate on command.
+    /// Two nodes of 10 units each, whose agents evaluate on command.
     pub fn new() -> Pair {
         Pair::with(|_, _| {})
     }
 
-    /// Two nodes as configured.
+    /// Like [`Pair::new`], with changes to the configuration.
     pub fn with(configure: impl Fn(SideIndex, &mut Config)) -> Pair {
         let sides = [0, 1].map(|index| {
             let mut config = Config {
@@ -148,13 +148,13 @@ impl Pair {
         pair
     }
 
-    /// An acceptance policy.
+    /// Compiles an acceptance policy.
     pub fn acceptance(text: &str) -> Arc<Acceptance> {
         let acceptance = Acceptance::load(engine(), "acceptance.pl", text, None, Budget::default());
         Arc::new(acceptance.expect("an acceptance policy"))
     }
 
-    /// Opens a new session.
+    /// Ends the session between the nodes, opens a new one and delivers all messages.
     pub fn link(&mut self) {
         for side in [0, 1] {
             self.put(side, Input::Neighbours(Vec::new()));
@@ -196,7 +196,7 @@ impl Pair {
         self.letters.clear();
     }
 
-    /// Delivers one message, even if it was delivered before.
+    /// Delivers one message. Tests may deliver a message twice.
     pub fn hand(&mut self, letter: Letter) {
         let Letter { to, sender, receiver, message } = letter;
         let from = self.sides[1 - to].id.clone();
@@ -233,15 +233,15 @@ impl Pair {
         }
     }
 
-    /// Kills a node and restarts it from its journal. Its workloads keep running; copies that the journal does not name
-    /// are swept at once.
+    /// Kills a node, restarts it from its journal, and opens a new session. Its workloads keep running; copies that the
+    /// journal does not name are swept at once.
     pub fn crash(&mut self, side: SideIndex) {
         self.crash_unswept(side);
         self.input(side, Input::Swept);
         self.link();
     }
 
-    /// Like [`Pair::crash`], without the sweep.
+    /// Like [`Pair::crash`], without the report that the sweep is done, and without a new session.
     pub fn crash_unswept(&mut self, side: SideIndex) {
         self.seed += 1;
         let old = &self.sides[side];
@@ -256,7 +256,7 @@ impl Pair {
         self.perform(side, effects);
     }
 
-    /// Wipes the disk of a node and starts it as a new one.
+    /// Wipes a node, its workloads included, and restarts it with a new journal.
     pub fn lose_disk(&mut self, side: SideIndex, journal: JournalId) {
         self.sides[side].shadow = Ledger::default();
         let config = Arc::clone(&self.sides[side].config);
@@ -280,7 +280,7 @@ impl Pair {
         self.now = end;
     }
 
-    /// Advances the time of one side; due timers fire, and resulting messages stay in transit.
+    /// Advances the time; only due timers of one side fire, and resulting messages stay in transit.
     pub fn advance_side(&mut self, side: SideIndex, units: f64) {
         let end = self.now + units;
         let next = |pair: &Pair| pair.sides[side].node.next_timeout().filter(|at| at.units() <= end);
@@ -302,7 +302,7 @@ impl Pair {
         }
     }
 
-    /// Lets an agent evaluate and its manager judge; resulting messages stay in transit.
+    /// Gives an agent a command, lets it evaluate and its manager judge; resulting messages stay in transit.
     pub fn propose(&mut self, side: SideIndex, instance: &InstanceId, ask: Ask) {
         let observation = Observation { instance: instance.clone(), requests: Vec::new(), random: Some(ask as u32) };
         self.put(side, Input::Observed(observation));
@@ -320,7 +320,7 @@ impl Pair {
         self.input(side, Input::Operator(command));
     }
 
-    /// Makes starting copies healthy, unless they were stopped in the meantime.
+    /// Reports starting copies as healthy, unless they were stopped in the meantime.
     pub fn start_copies(&mut self, side: SideIndex) {
         for workload in std::mem::take(&mut self.sides[side].starting) {
             if self.sides[side].running.contains_key(&workload) {
@@ -329,7 +329,7 @@ impl Pair {
         }
     }
 
-    /// Makes stopping copies stop.
+    /// Ends stopping copies, and reports them as stopped.
     pub fn stop_copies(&mut self, side: SideIndex) {
         for workload in std::mem::take(&mut self.sides[side].stopping) {
             self.sides[side].running.remove(&workload);
@@ -341,7 +341,7 @@ impl Pair {
         self.sides.iter().all(|side| side.node.is_quiet())
     }
 
-    /// How many copies of an instance run.
+    /// How many copies of an instance there are.
     pub fn copies(&self, instance: &InstanceId) -> usize {
         self.sides.iter().flat_map(|side| side.running.values()).filter(|running| *running == instance).count()
     }
@@ -365,7 +365,7 @@ impl Side {
             starting: Vec::new(),
             stopping: Vec::new(),
         };
-        // The record of the boot, which comes before any input.
+        // The first effect is the boot record. It is applied here, because `Pair::with` drops all effects.
         if let Some(Effect::Journal(record)) = effects.first() {
             side.shadow.apply(record);
             side.records.push(record.clone());
@@ -374,7 +374,7 @@ impl Side {
         (side, effects)
     }
 
-    /// Performs an effect that concerns only this node. Returns the resulting input.
+    /// Performs an effect that concerns only this node. Returns the answer to the node, if there is one.
     fn perform(&mut self, effect: Effect) -> Option<Input> {
         match effect {
             Effect::Journal(record) => {
@@ -428,7 +428,7 @@ impl Side {
         }
     }
 
-    /// The rule that inhibited the last request; `None` if it was accepted.
+    /// The rule that inhibited the last request that this node reported as judged; `None` if it was accepted.
     pub fn last_rule(&self) -> Option<Rule> {
         let last = self.reports.iter().rev().find_map(|report| match report {
             Report::Judged { verdict, .. } => Some(verdict),
@@ -446,7 +446,6 @@ impl Side {
     }
 }
 
-/// A span in units, for configurations.
 pub fn span(units: f64) -> Duration {
     Duration::of(units)
 }

@@ -1,4 +1,4 @@
-//! Nodes that die at any moment and restart from their journals.
+//! Nodes that crash during a transfer and restart from their journals.
 
 use mario_colony::{Input, Message, Record};
 use mario_domain::Rule;
@@ -59,7 +59,8 @@ fn a_target_that_crashes_after_taking_answers_taken() {
     assert!(pair.sides[1].owns(&instance) && pair.is_quiet() && pair.copies(&instance) == 1);
 }
 
-/// Migrates an instance once in each run, and kills the source or the target after each of its records in turn.
+/// Each run migrates an instance, and crashes the source or the target one record later than the run before, until the
+/// migration completes first.
 #[test]
 fn a_crash_after_any_record_neither_loses_nor_duplicates_an_instance() {
     for (is_exclusive, victim) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
@@ -84,8 +85,8 @@ fn a_crash_after_any_record_neither_loses_nor_duplicates_an_instance() {
     }
 }
 
-/// Delivers messages until a side has written more than `records` records, and then drops the messages in transit.
-/// Returns whether it has written more.
+/// Delivers messages until a side has written more than `records` records, then drops the messages in transit and
+/// returns `true`. Returns `false` if all messages were delivered before.
 fn deliver_until(pair: &mut Pair, side: usize, records: usize) -> bool {
     while pair.deliver_one() {
         if pair.sides[side].records.len() > records {
@@ -142,7 +143,7 @@ fn open_messages_are_resent_as_soon_as_a_neighbour_is_back() {
     let instance = pair.deploy(0, &descriptor());
     pair.withholds = |message| matches!(message, Message::Transfer { .. });
     pair.ask(0, &instance, Ask::Migrate);
-    // The link was down long enough for the next retry to be far away.
+    // The next retry is far away, because retries back off.
     pair.advance(5_000.0);
     pair.withheld.clear();
     pair.withholds = |_| false;

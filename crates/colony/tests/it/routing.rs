@@ -1,7 +1,8 @@
 //! Routers in simulated networks.
 //!
-//! `MARIO_ROUTING_SEEDS=100000` draws that many networks with faults. `MARIO_ROUTING_SEED=1234` replays one; a failure
-//! prints that command. `MARIO_ROUTING_NODES=21845` measures larger networks than the suite does, and prints a table.
+//! `MARIO_ROUTING_SEEDS=100000` draws that number of networks with faults. `MARIO_ROUTING_SEED=1234` replays one; a
+//! failure prints that command. `MARIO_ROUTING_NODES=21845` measures costs in networks of up to that number of nodes
+//! instead of 400, and prints them as a table.
 
 mod cost;
 mod faults;

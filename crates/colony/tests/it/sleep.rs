@@ -23,7 +23,7 @@ fn sleepy() -> Descriptor {
     described
 }
 
-/// The command to sleep: under the policy of this file, the fifth command means sleep.
+/// The command to sleep: [`SLEEPY`] reads command 5 as sleep.
 const SLEEP: Ask = Ask::MigrateFarAway;
 
 fn free(pair: &Pair, side: SideIndex) -> Capacity {
@@ -38,7 +38,7 @@ fn woken(pair: &Pair, side: SideIndex) -> Vec<(InstanceId, Verdict)> {
     reports.collect()
 }
 
-/// The rule that inhibited the first node's last judged request; `None` if it was accepted.
+/// The rule that inhibited the first node's last judged request; `None` if it was accepted or none was judged.
 fn inhibition(pair: &Pair) -> Option<Rule> {
     let judged = pair.sides[0].reports.iter().rev().find_map(|report| match report {
         Report::Judged { verdict, .. } => Some(verdict.clone()),

@@ -1,4 +1,4 @@
-//! Unexpected messages: late, forged, or from a neighbour whose past has changed.
+//! Unexpected messages: late, forged, or from a neighbour whose journal was replaced or restored.
 
 use std::sync::Arc;
 
@@ -141,8 +141,7 @@ fn a_disk_restored_from_before_a_transfer_is_detected() {
         pair.sides[1].records.iter().position(|record| matches!(record, Record::Own { .. })).expect("it took it");
     let concerning = owned as u64 + 1;
     let refused = mario_colony::Report::RefusedPeer(pair.sides[1].id.clone());
-    // A complete journal is trusted. A journal that was restored from before it took the instance is not, even if it
-    // has more records than ever.
+    // A journal that has the record of the take is trusted. One without it is not, even if it has more records.
     says(&mut pair, hello(JournalId(2), 1_000, concerning));
     assert!(!pair.sides[0].reports.contains(&refused));
     says(&mut pair, hello(JournalId(2), 2_000, concerning - 1));

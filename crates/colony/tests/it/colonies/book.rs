@@ -1,4 +1,4 @@
-//! The meaning of a journal's records, implemented a second time: the checker does not trust the node's own ledger.
+//! Replays a journal independently of the node's own ledger, which the checker does not trust.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ pub struct Book {
     pub lost: BTreeSet<JournalId>,
 }
 
-/// An instance that the node owns.
+/// An instance that the node owns or has in custody.
 #[derive(Clone)]
 pub struct Held {
     pub epoch: u32,
@@ -44,7 +44,7 @@ pub struct Held {
     pub hardware: u64,
 }
 
-/// An instance that the node keeps in custody.
+/// An instance in custody, until the target has taken it.
 #[derive(Clone)]
 pub struct Kept {
     pub held: Held,
@@ -124,7 +124,7 @@ impl Book {
         self.owned.insert(instance, Held::of(owned));
     }
 
-    /// The instance that a transfer keeps in custody.
+    /// The instance in custody for a transfer.
     pub fn kept_by(&self, transfer: TransferId) -> Option<usize> {
         self.custody.iter().find(|(_, kept)| kept.transfer == transfer).map(|(instance, _)| *instance)
     }
@@ -135,8 +135,8 @@ impl Book {
         }
     }
 
-    /// The copies that the node is responsible for, and the hardware of each. A copy that was stopped before its
-    /// instance was handed over keeps its hardware, because the instance may come back.
+    /// The copies that use hardware of the node, and the hardware of each. A copy that was stopped before its instance
+    /// was handed over still counts, because the instance may come back.
     pub fn copies(&self) -> impl Iterator<Item = (WorkloadId, u64)> {
         let custody = self.custody.values().filter(|kept| !kept.is_ended).map(|kept| &kept.held);
         let held = self.owned.values().chain(custody).map(|held| (held.workload, held.hardware));

@@ -1,4 +1,4 @@
-//! The invariants, over all nodes at once.
+//! Checks the invariants of `docs/transfer.md` over all nodes at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,15 +18,15 @@ pub struct Checker {
     pub violation: Option<String>,
     lives: Vec<Life>,
     lineages: Vec<Lineage>,
-    /// The parents of instances that were offered, by transfer.
+    /// The parents of granted replicas, by transfer.
     offered: BTreeMap<TransferId, usize>,
     /// The instances that were handed over, and their agents' snapshots, by transfer.
     snapshot: BTreeMap<TransferId, (InstanceId, Arc<AgentSnapshot>)>,
-    /// The transfer that each agent has open, by node and instance.
+    /// The transfer that each agent is preparing, by node and instance.
     proposed: BTreeMap<(usize, InstanceId), TransferId>,
-    /// The keys of deploys that a node has carried out.
+    /// The keys of deploys that a node has enacted since it last lost its disk.
     deployed: BTreeSet<(usize, DeployKey)>,
-    /// Journals that an operator declared lost, with the node that the declaration was made to.
+    /// Journals that an operator declared lost, each with the node that received the declaration.
     pub declared: BTreeSet<(usize, JournalId)>,
     holders: Vec<Option<usize>>,
     is_held: Vec<bool>,
@@ -39,16 +39,17 @@ struct Life {
     epoch: u32,
     owner: usize,
     is_ended: bool,
-    /// Whether it may be missing: its node lost its disk, or its custody ended without an owner, e.g. because an
-    /// operator declared the target lost.
+    /// Whether it may be missing: a node lost its disk while holding it, or its custody ended without an owner, e.g.
+    /// because an operator declared the target lost.
     is_excused: bool,
 }
 
-/// An instance that an operator deployed, its replicas and theirs.
+/// An instance that an operator deployed, and all its descendants by replication.
 struct Lineage {
     replications_max: Option<u32>,
     replicas: u32,
-    /// Whether an operator's declaration may have duplicated an instance and its remaining replications.
+    /// Whether an adoption may have duplicated an instance with its remaining replications: then their limit is not
+    /// checked.
     is_forked: bool,
 }
 
@@ -64,7 +65,7 @@ impl Checker {
         &mut self.lives[instance]
     }
 
-    /// Handles a record that is now on a node's disk. `book` is the state of the journal before it.
+    /// Handles a record that is now on a node's disk. `book` is the state before it.
     pub fn durable(&mut self, node: usize, book: &Book, record: &Record) {
         match record {
             Record::Own { owned, cause } => {
@@ -209,7 +210,7 @@ impl Checker {
         Some(lineage)
     }
 
-    /// Handles the loss of a node's disk: its instances may be lost with it.
+    /// Handles the loss of a node's disk: the instances on it may be lost.
     pub fn disk_lost(&mut self, node: usize, book: &Book) {
         self.deployed.retain(|(at, _)| *at != node);
         let held: Vec<usize> = book.owned.keys().chain(book.custody.keys()).copied().collect();
@@ -323,8 +324,8 @@ impl Checker {
         }
     }
 
-    /// Checks that hardware is not overcommitted: counts copies that the journal names, that are about to start or that
-    /// run, and reservations without a copy.
+    /// Checks that neither of two sums exceeds a node's hardware: journalled copies and all reservations; and
+    /// journalled, queued and existing copies and the reservations without a copy.
     fn check_hardware(&mut self, node: usize, daemon: &Daemon) {
         let mut copies: BTreeMap<_, u64> = daemon.memory.copies().collect();
         let promised: u64 = daemon.reservations().map(|(_, hardware)| hardware).sum();

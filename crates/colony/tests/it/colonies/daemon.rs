@@ -20,31 +20,32 @@ pub struct Daemon {
     pub life: u32,
     /// Its clock minus true time.
     pub clock_offset: i64,
-    /// The id of its journal, used if it starts without one.
+    /// The id of its journal. If the disk is empty, a start creates a journal with this id.
     pub journal: JournalId,
-    /// The content of the disk.
+    /// The ledger of the records on disk.
     pub ledger: Ledger,
+    /// The checker's own replay of the records on disk.
     pub durable: Book,
-    /// The state of the node, on disk or not.
+    /// The same of all records that the node has written, on disk or not.
     pub memory: Book,
     pub stream: VecDeque<Queued>,
-    /// When the last record of the stream will be on disk.
+    /// When the newest record is on disk.
     pub synced_at: u64,
     pub machine: Machine,
-    /// If set, the daemon crashes at the next step of a transfer, for this long.
+    /// If set, the daemon crashes soon after its next record of a transfer, and is down for this long.
     pub ambush: Option<u64>,
-    /// When its next timer fires.
+    /// When its next wake-up is scheduled; `None` if none is.
     pub wakes_at: Option<u64>,
-    /// Transfers whose reservations have no copy: those of exclusive applications.
+    /// Incoming transfers of exclusive applications, whose reservations have no copy.
     pub without_copy: BTreeSet<TransferId>,
-    /// The newest token of each reservation.
+    /// For each incoming transfer, the token of the last `Ready` sent.
     pub promised: BTreeMap<TransferId, Token>,
 }
 
-/// An effect that waits for the records before it.
+/// An effect that waits until all records before it are on disk.
 pub struct Queued {
     pub effect: Effect,
-    /// For a record: when it is on disk.
+    /// For a record: when it is on disk. 0 for other effects.
     pub synced_at: u64,
 }
 
@@ -82,7 +83,7 @@ impl Daemon {
         reservations.map(|one| (!self.without_copy.contains(&one.key), one.needed.as_units()))
     }
 
-    /// Copies that are to start when the records before them are on disk.
+    /// Copies whose start is queued behind records that are not on disk yet, with their hardware.
     pub fn starting(&self) -> impl Iterator<Item = (WorkloadId, u64)> {
         self.stream.iter().filter_map(|queued| match &queued.effect {
             Effect::Start { workload, descriptor, .. } | Effect::Resume { workload, descriptor, .. } => {
@@ -92,7 +93,7 @@ impl Daemon {
         })
     }
 
-    /// Kills the daemon. Of the records whose write was not confirmed, the first `kept` are on disk.
+    /// Kills the daemon. Of its pending records, the first `kept` are on disk; returns each with the state before it.
     pub fn die(&mut self, kept: usize, numbers: &mut Numbers) -> Vec<(Book, mario_colony::Record)> {
         let mut written = Vec::new();
         let pending = std::mem::take(&mut self.stream);
@@ -113,7 +114,7 @@ impl Daemon {
         written
     }
 
-    /// Records that are not on disk yet.
+    /// The number of records that are not on disk yet.
     pub fn pending_records(&self) -> usize {
         self.stream.iter().filter(|queued| matches!(queued.effect, Effect::Journal(_))).count()
     }

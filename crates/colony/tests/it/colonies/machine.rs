@@ -18,7 +18,7 @@ struct Copy {
     state: State,
     /// Distinguishes this copy from an earlier one with the same id.
     generation: u64,
-    /// The process of the daemon that last requested the copy: the result is reported only to that process.
+    /// The process of the daemon that last requested the copy. Only that process gets the result of the start.
     life: u32,
 }
 
@@ -32,12 +32,12 @@ enum State {
     },
 }
 
-/// The result of requesting a copy.
+/// Whether the caller has to schedule the end of a copy's start-up.
 #[derive(PartialEq, Eq)]
 pub enum Wanted {
-    /// Nothing to do: the copy runs or will run.
+    /// No: no copy starts now.
     Nothing,
-    /// The copy starts: schedule the event that it is up.
+    /// Yes: the copy starts now.
     Starts,
 }
 
@@ -119,13 +119,13 @@ impl Machine {
         }
     }
 
-    /// The copies that a sweep kills.
+    /// The copies that a sweep kills, with their generations: all that are not in `keep`.
     pub fn unlisted(&self, keep: &[WorkloadId]) -> Vec<(WorkloadId, u64)> {
         let unlisted = self.copies.iter().filter(|(workload, _)| !keep.contains(workload));
         unlisted.map(|(workload, copy)| (*workload, copy.generation)).collect()
     }
 
-    /// Removes dead copies.
+    /// Removes swept copies, except those that have been restarted since.
     pub fn swept(&mut self, dead: &[(WorkloadId, u64)]) {
         for (workload, generation) in dead {
             if self.copies.get(workload).is_some_and(|copy| copy.generation == *generation) {
@@ -139,7 +139,7 @@ impl Machine {
         self.copies.iter().map(|(workload, copy)| (*workload, copy.hardware))
     }
 
-    /// The instances of copies that must not run twice.
+    /// The instance of each copy of an exclusive application.
     pub fn exclusive(&self) -> impl Iterator<Item = &InstanceId> {
         self.copies.values().filter(|copy| copy.is_exclusive).map(|copy| &copy.instance)
     }

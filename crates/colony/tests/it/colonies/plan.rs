@@ -6,7 +6,7 @@ use mario_colony::{Copies, Descriptor, Message, PolicyText};
 use mario_domain::{Application, ApplicationId, Hardware, Quantity};
 use mario_testing::Random;
 
-/// When faults and agents stop. After that, everything must become quiescent.
+/// The end of new faults and of agents' proposals. After that, the colony must become quiescent.
 pub const HORIZON_MS: u64 = 8_000;
 
 /// One colony to be run. All times are in milliseconds.
@@ -26,12 +26,13 @@ pub struct NodePlan {
     pub acceptance: Option<&'static str>,
 }
 
-/// How the network, the disks and the workloads behave until the horizon.
+/// How the network, the disks and the workloads behave. After the horizon, no message is lost or duplicated, messages
+/// take at most 20 ms, and no start fails.
 #[derive(Clone, Debug)]
 pub struct Conditions {
     pub loss_percent: u64,
     pub duplication_percent: u64,
-    /// A kind of message of which nearly all are lost.
+    /// A kind of message of which most are lost.
     pub unlucky: Option<Kind>,
     pub delay_max: u64,
     pub sync_max: u64,
@@ -40,11 +41,11 @@ pub struct Conditions {
     pub sweep_max: u64,
     pub failed_starts_percent: u64,
     pub period: u64,
-    /// Whether nodes evaluate by their own timers; else the world triggers them.
+    /// Whether nodes evaluate by their own timers; else the world triggers evaluations.
     pub is_self_timed: bool,
 }
 
-/// The kinds of messages of which nearly all may be lost.
+/// The kinds of messages of which most may be lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Ready,
@@ -62,7 +63,7 @@ pub struct Event {
     pub what: What,
 }
 
-/// A fault, or a command of an operator. `pick` chooses one of the instances that the node holds then.
+/// A fault, its repair, or a command of an operator. `pick` chooses one of the instances that the node then holds.
 #[derive(Clone, Debug)]
 pub enum What {
     Deploy {
@@ -82,7 +83,7 @@ pub enum What {
         node: usize,
         pick: usize,
     },
-    /// An operator declares a neighbour's journal lost, although it may be alive.
+    /// An operator declares to `node` that the journal of `peer` is lost, although `peer` may be alive.
     DeclareLost {
         node: usize,
         peer: usize,
@@ -116,7 +117,8 @@ pub enum What {
     },
 }
 
-/// Agents with random proposals: percentages of undeploy, migrate, replicate here and replicate elsewhere.
+/// A policy with random proposals, in these percentages of evaluations: undeploy, migrate, replicate on the own node
+/// and replicate onto a neighbour.
 fn restless(undeploy: u64, migrate: u64, here: u64, elsewhere: u64) -> String {
     let (migrate, here) = (undeploy + migrate, undeploy + migrate + here);
     let elsewhere = here + elsewhere;
@@ -134,8 +136,8 @@ somewhere(I, M) :-
     fact(I, random, R), node(_, _, Ms), length(Ms, L), L > 0, N is (R // 100) mod L, nth0(N, Ms, M).
 ";
 
-/// Agents that remember: they migrate to a node where they were not inhibited. If there is none, they replicate on
-/// their own node.
+/// A policy that uses its memory. In 70 % of evaluations it migrates to a neighbour whose refusal it does not remember,
+/// else replicates on the own node; in 10 % it replicates onto a neighbour.
 const REMEMBERING: &str = "
 operation(migrate, I, M) :-
     drawn(I, K), K < 70, node(_, _, Ms), member(M, Ms), \\+ inhibited(migrate, I, M).
@@ -143,7 +145,7 @@ operation(replicate, I, self) :- drawn(I, K), K < 70, \\+ inhibited(replicate, I
 operation(replicate, I, M) :- drawn(I, K), K >= 90, somewhere(I, M).
 ";
 
-/// Agents that propose impossible operations, or fail.
+/// A policy that proposes impossible migrations (20 %), raises an error (10 %) or migrates (60 %).
 const CONFUSED: &str = "
 operation(migrate, I, nowhere) :- drawn(I, K), K < 10.
 operation(migrate, I, self) :- drawn(I, K), K < 20.
@@ -225,7 +227,7 @@ impl Kind {
     }
 }
 
-/// A random tree with a few additional links.
+/// A random tree with up to `count` - 1 additional links.
 fn draw_links(count: usize, random: &mut Random) -> Vec<[usize; 2]> {
     let mut links: Vec<[usize; 2]> = (1..count).map(|node| [random.below(node), node]).collect();
     for _ in 0..random.below(count as u64) {

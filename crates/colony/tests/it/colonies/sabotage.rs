@@ -1,8 +1,8 @@
-//! Sabotages of the harness, which prove that the checks can fail.
+//! Deliberate violations of the protocol, which prove that the checker detects them.
 
 use mario_colony::Message;
 
-/// A violation of the protocol by the harness.
+/// A violation of the protocol that the harness commits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sabotage {
     /// A transfer leaves before its custody is on disk.
@@ -13,15 +13,15 @@ pub enum Sabotage {
     SendsForgetBeforeSync,
     /// Transfers are matched by id only: the token is replaced by the one that the target expects.
     IgnoresTokens,
-    /// 50 ms after it handed an instance over, the source receives a forged answer that it was not taken.
+    /// 50 ms after sending `Transfer`, the source receives a forged `NotTaken`, and owns the instance again.
     GivesUpCustody,
-    /// The target receives a forged `Forget` for a transfer that its source did not allow it to forget.
+    /// 50 ms after sending `Taken`, the target receives a forged `Forget`.
     ForgetsUnasked,
     /// An instance in custody for a journal that was declared lost is owned again under its old id.
     RevivesLost,
-    /// A node promises more hardware than it has.
+    /// Nodes are configured with one unit of hardware more than they have.
     Overbooks,
-    /// A node that lost its disk keeps the identity of its journal.
+    /// A node that lost its disk keeps the id of its journal.
     KeepsIdentity,
     /// A sweep is reported as done although nothing was swept.
     SweepsNothing,
@@ -30,7 +30,7 @@ pub enum Sabotage {
 }
 
 impl Sabotage {
-    /// Whether a message leaves before the records ahead of it are on disk.
+    /// Whether this sabotage sends a message before the records ahead of it are on disk.
     pub fn sends_early(self, message: &Message) -> bool {
         matches!(
             (self, message),

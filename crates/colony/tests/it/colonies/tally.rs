@@ -1,4 +1,4 @@
-//! Event counts: colonies without events prove nothing.
+//! Counts of events, which show what a run has exercised.
 
 use std::collections::BTreeMap;
 use std::fmt;

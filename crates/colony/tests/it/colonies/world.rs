@@ -1,4 +1,4 @@
-//! A colony in simulated time: one event queue, one random generator, and the checker after every step.
+//! A colony in simulated time: the daemons and links, one event queue, one random generator, and the checker.
 
 mod effects;
 mod faults;
@@ -22,13 +22,13 @@ use super::plan::{ACCEPTANCES, HORIZON_MS, Plan};
 use super::sabotage::Sabotage;
 use links::Link;
 
-/// How long the colony may take to become quiescent without further faults.
+/// How long after the horizon the colony may take to become quiescent.
 const QUIET_WITHIN_MS: u64 = 60_000;
 
 /// The data that all colonies share.
 pub struct Ground {
     engine: Engine,
-    /// The acceptance policies of plans, by their texts.
+    /// The compiled acceptance policies, by their texts.
     acceptances: BTreeMap<&'static str, Arc<Acceptance>>,
 }
 
@@ -56,7 +56,7 @@ pub struct World<'a> {
     links: Vec<Link>,
     generations: u64,
     journals: u128,
-    /// The number of repairs in progress.
+    /// The number of scheduled repairs: restarts, links to be healed, and disk losses to be declared.
     repairs: u64,
     is_calm: bool,
     pub checker: Checker,
@@ -86,7 +86,7 @@ struct Letter {
     to: usize,
     sender: JournalId,
     receiver: Option<JournalId>,
-    /// For a hello: the session that it opens.
+    /// For a hello: the link, and the session that it opens.
     session: Option<(usize, u64)>,
     message: Message,
 }
@@ -126,7 +126,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Runs until everything is quiescent, or until an invariant is violated.
+    /// Runs until the colony is quiescent, and checks its final state. Stops at the first violation.
     pub fn run(&mut self) {
         for node in 0..self.daemons.len() {
             self.start(node);
@@ -220,8 +220,7 @@ impl<'a> World<'a> {
                 self.relink();
             }
             Scheduled::Declare { node, journal } => {
-                // An operator repeats a command until it is acknowledged, and it is acknowledged once its record is on
-                // disk.
+                // The operator repeats the command every 500 ms until its record is on disk.
                 if self.daemons[node].durable.lost.contains(&journal) {
                     self.repairs -= 1;
                 } else {
@@ -261,7 +260,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Passes an input to a node, and its effects into its stream.
+    /// Passes an input to a node, and appends the effects to its stream. Does nothing while the daemon is down.
     fn input(&mut self, node: usize, input: Input) {
         let daemon = &mut self.daemons[node];
         let (clock, mut effects) = (daemon.clock(self.now), Vec::new());
@@ -278,7 +277,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Passes each agent of a node its random number. After the horizon agents get none, so that they become quiescent.
+    /// Passes each agent of a node an observation with a random number. After the horizon it has none, so that agents
+    /// propose nothing. Before, also triggers evaluation and judging, unless nodes use their own timers.
     fn observe(&mut self, node: usize) {
         let instances: Vec<InstanceId> = self.daemons[node].node.iter().flat_map(Node::instances).cloned().collect();
         for instance in &instances {
@@ -300,7 +300,7 @@ impl<'a> World<'a> {
         self.schedule(self.now + self.plan.conditions.period, Scheduled::Observe(node));
     }
 
-    /// Fires the timer of a node if it is due.
+    /// Fires the timer of a node if it is due; else schedules the next wake-up.
     fn wake(&mut self, node: usize) {
         let now = self.now;
         let daemon = &mut self.daemons[node];
@@ -317,7 +317,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Schedules the next wake-up of a node.
+    /// Schedules a wake-up for the next timeout of a node, unless one is already scheduled that is no later.
     fn arm(&mut self, node: usize) {
         let daemon = &mut self.daemons[node];
         let Some(timeout) = daemon.node.as_ref().and_then(Node::next_timeout) else { return };
@@ -339,7 +339,7 @@ impl<'a> World<'a> {
 }
 
 impl World<'_> {
-    /// Makes a node believe that the instances in custody for a journal were not taken.
+    /// Forges `NotTaken` for all instances that a node has in custody for a journal.
     fn revive(&mut self, node: usize, journal: JournalId) {
         let custody = self.daemons[node].memory.custody.values().filter(|kept| kept.receiver == journal);
         let transfers: Vec<TransferId> = custody.map(|kept| kept.transfer).collect();

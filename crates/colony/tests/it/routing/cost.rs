@@ -1,4 +1,4 @@
-//! The cost of a change, by the size of the network.
+//! The cost of a deploy or migration in routing messages, by the size of the network.
 
 use mario_domain::{Duration, InstanceId};
 use mario_testing::Random;
@@ -6,18 +6,18 @@ use mario_testing::Random;
 use super::network::{Network, Tally};
 use super::shapes::Shape;
 
-/// Returns the number of instances for a number of nodes.
+/// The number of instances for a number of nodes.
 type Density = fn(usize) -> usize;
 
-/// The cost in messages: of the first instance (`first`), of one migration on average (`at_once` for the urgent
-/// messages, `later` for the ticks after it), and of an exact tick (`exact`).
+/// Costs in messages: of the first instance (`first`); of one migration on average, in its first 200 ms (`at_once`) and
+/// in the 20 ticks after them (`later`); and of an exact tick (`exact`), one message in each direction of each link.
 struct Cost {
     nodes: usize,
     instances: usize,
     first: f64,
     at_once: f64,
     later: f64,
-    /// How many of `later` are requests for newer sequences.
+    /// The part of `later` that are requests for newer sequences.
     asked: f64,
     exact: f64,
     failed: u64,
@@ -27,8 +27,8 @@ fn messages(before: Tally, after: Tally) -> f64 {
     (after.updates + after.requests + after.repeats - before.updates - before.requests - before.repeats) as f64
 }
 
-/// Moves instances one hop at a time, and counts messages. `later` counts the messages of the 20 ticks after a move,
-/// none of which is exact.
+/// Deploys instances on random nodes, then migrates random ones one hop at a time, and counts messages. No tick is
+/// exact.
 fn measure(shape: &Shape, instances: usize, moves: usize, seed: u64) -> Cost {
     let mut random = Random::new(seed);
     let mut network = Network::new(shape, 1, seed, |config| {

@@ -1,4 +1,4 @@
-//! Networks with every fault at once, drawn from seeds.
+//! Random networks with random faults, drawn from seeds.
 
 use mario_domain::{Duration, InstanceId};
 use mario_testing::Random;
@@ -16,7 +16,7 @@ fn seeds() -> Vec<u64> {
     }
 }
 
-/// Prints the replay command when a network violates a rule or panics.
+/// Prints the replay command when it is dropped during a panic.
 struct Replay(u64);
 
 impl Drop for Replay {
@@ -43,7 +43,7 @@ fn drawn(seed: u64) -> Network {
     network
 }
 
-/// One random action of operators, agents or faults.
+/// Performs one random action: an operation, a fault, a repair, a change of cost, or a client request.
 fn act(network: &mut Network, random: &mut Random) {
     let application = random.below(network.applications.len());
     let node = random.below(network.nodes());
@@ -115,7 +115,7 @@ fn the_same_seed_yields_the_same_messages() {
     }
 }
 
-/// Proves that the check can fail: with forged labels, requests do loop.
+/// Proves that the check can fail: with forged labels, routes do loop.
 #[test]
 #[should_panic(expected = "go in a circle")]
 fn the_check_finds_loops_when_labels_are_forged() {

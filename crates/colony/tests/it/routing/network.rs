@@ -30,7 +30,7 @@ enum Event {
         session: u64,
         node: usize,
     },
-    /// A client request is on a node.
+    /// A client request arrives on a node.
     Arrive {
         at: usize,
         from: Option<usize>,
@@ -51,19 +51,19 @@ enum Event {
     },
 }
 
-/// A client request, the nodes that it can be sent back to, and the application that it is for.
+/// A client request. `path_back` has the nodes that forwarded it here, the previous one last.
 struct Request {
     application: usize,
     trail: Trail,
     path_back: Vec<usize>,
 }
 
-/// A link. Each end has the number of its current session; the link works while both numbers are the same.
+/// A link. Each end has the number of its current session, or `None`. The link works while both have the same number.
 pub struct Link {
     pub ends: [usize; 2],
     pub cost: u32,
     sessions: [Option<u64>; 2],
-    /// When the last message of each direction arrives, if messages are not reordered.
+    /// For each sender: when its last message arrives, not counting messages that may be reordered.
     last: [f64; 2],
 }
 
@@ -76,11 +76,11 @@ pub struct Tally {
     pub requests: u64,
     pub repeats: u64,
     pub served: u64,
-    /// Client requests that found no instance although there was a path.
+    /// Client requests that found no instance although one was reachable over working links.
     pub failed: u64,
     /// Client requests that ran out of hops.
     pub used_up: u64,
-    /// Client requests that were on a link or a node when it failed.
+    /// Client requests that arrived on a node that was down, or over a link that did not work.
     pub broken: u64,
     pub hops: u64,
 }
@@ -102,7 +102,7 @@ pub struct Network {
     pub links: Vec<Link>,
     adjacent: Vec<Vec<usize>>,
     pub applications: Vec<ApplicationId>,
-    /// For each application, its instances, with the node and the epoch of each, according to the journals.
+    /// For each application, its instances, each with its node and epoch.
     pub hosts: Vec<BTreeMap<InstanceId, (usize, Epoch)>>,
     sessions: u64,
     instances: i64,
@@ -110,9 +110,9 @@ pub struct Network {
     pub random: Random,
     pub tally: Tally,
     config: RouterConfig,
-    /// Whether the invariants are checked after every event.
+    /// Whether the invariants around a router are checked after each of its inputs.
     pub is_checked: bool,
-    /// Whether labels are forged in transit.
+    /// Whether sequences of labels are increased at random in transit.
     pub is_forging: bool,
 }
 
@@ -190,7 +190,7 @@ impl Network {
         }
     }
 
-    /// Processes events up to a time.
+    /// Processes all events up to and including a time.
     pub fn run_until(&mut self, until: f64) {
         while let Some(Reverse((bits, number))) = self.queue.peek().copied() {
             let at = f64::from_bits(bits);
@@ -237,7 +237,7 @@ impl Network {
             }
             Event::Gone { application, instance, source, target } => {
                 if self.hosts[application].get(&instance).is_some_and(|(host, _)| *host == source) {
-                    // The instance came back before the source had heard that it was taken.
+                    // The instance came back before the source learned that it was taken.
                     return;
                 }
                 let input = RouterInput::Unhosted {
@@ -322,7 +322,7 @@ impl Network {
         one.is_some() && one == other
     }
 
-    /// Starts a session, unless an end has crashed. Ends an older session first.
+    /// Starts a session, unless the link works or an end has crashed. An end that is still in an older session ends it.
     pub fn connect(&mut self, link: usize) {
         let ends = self.links[link].ends;
         if self.works(link) || ends.iter().any(|end| self.routers[*end].is_none()) {
@@ -342,7 +342,7 @@ impl Network {
         }
     }
 
-    /// Cuts a link; each end notices after a while.
+    /// Cuts a link; each end notices within 3 s.
     pub fn cut(&mut self, link: usize) {
         let ends = self.links[link].ends;
         for (end, node) in ends.into_iter().enumerate() {
@@ -351,7 +351,7 @@ impl Network {
                 self.schedule(self.now + delay, Event::Notice { link, session, node });
             }
         }
-        // The two ends are now in different sessions, so messages sent before they notice are lost.
+        // From now on the two ends are in different sessions, so that messages sent before they notice are lost.
         self.sessions += 1;
         let fresh = self.sessions;
         for node in ends {
@@ -373,7 +373,8 @@ impl Network {
         }
     }
 
-    /// Crashes a node: it loses its state, its neighbours notice after a while, and its instances stay on it.
+    /// Crashes a node: its router loses its state, and its neighbours notice within 3 s. A restart hosts its instances
+    /// again.
     pub fn crash(&mut self, node: usize) {
         for link in self.adjacent[node].clone() {
             self.cut(link);
@@ -410,7 +411,7 @@ impl Network {
         self.handle(node, RouterInput::Hosted { application, instance, epoch });
     }
 
-    /// Adds an instance, deployed or replicated.
+    /// Adds an instance, unless the node is down.
     pub fn deploy(&mut self, application: usize, node: usize) {
         if self.routers[node].is_none() {
             return;
@@ -430,8 +431,8 @@ impl Network {
         }
     }
 
-    /// Migrates an instance to a neighbour over a working link: the target accepts requests before the source learns of
-    /// it.
+    /// Migrates an instance to a neighbour, if the link works. The target accepts requests before the source learns
+    /// that the instance was taken.
     pub fn migrate(&mut self, application: usize, instance: &InstanceId, target: usize) {
         let Some((source, epoch)) = self.hosts[application].get(instance).copied() else { return };
         let Some(link) = self.link_between(source, target).filter(|link| self.works(*link)) else { return };

@@ -1,4 +1,4 @@
-//! Single steps of routers, and neighbours that violate the protocol.
+//! Single routers, also with neighbours that violate the protocol, and client requests while instances move.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ fn an_infeasible_label_is_not_used_until_its_sequence_is_newer() {
     one.hear(1, 1, label(1, 5));
     assert_eq!(one.router.next_hop(&application()), Some(&id(1)));
     assert_eq!(one.router.best_announced(&application()), Some(label(1, 15)));
-    // 20 is not better than 15: the path through 2 may lead through this node.
+    // 20 is not better than 15, the best announced: the path through 2 may lead back to this node.
     one.hear(2, 1, label(1, 20));
     let sent = one.handle(RouterInput::LinkDown { neighbour: id(1) });
     assert_eq!(one.router.next_hop(&application()), None);
@@ -227,7 +227,7 @@ fn names(version: u64) -> Arc<Names> {
     })
 }
 
-/// The names that were sent to a neighbour, by application.
+/// The applications whose names were sent to a neighbour, each with the version of its names.
 fn announced_names(sent: &[(NodeId, RoutingMessage)], to: usize) -> Vec<(ApplicationId, u64)> {
     let updates = sent.iter().filter(|(neighbour, _)| *neighbour == id(to)).filter_map(|(_, message)| match message {
         RoutingMessage::Update(update) => Some(&update.routes),
@@ -254,7 +254,7 @@ fn names_travel_once_with_the_routes_and_later_ones_replace_earlier_ones() {
     assert_eq!(announced_names(&hear(&mut one, 3, 3), 2), [], "and known ones are not announced again");
     assert_eq!(one.router.names(&application()).map(|names| names.version), Some(3));
     assert_eq!(announced_names(&hear(&mut one, 4, 4), 2), [(application(), 4)], "although the route is the same");
-    // A table has all names, and so has the first update of a new session.
+    // A table has all names. A new session starts with a table.
     let table = one.handle(RouterInput::Received { from: id(2), message: RoutingMessage::Repeat });
     assert_eq!(announced_names(&table, 2), [(application(), 4)]);
     assert_eq!(announced_names(&one.up(3), 3), [(application(), 4)]);

@@ -2,14 +2,14 @@
 
 use mario_testing::Random;
 
-/// Nodes by number, and links with their costs in microseconds.
+/// A network of nodes 0 to `nodes` - 1. A link is two nodes and a cost in microseconds.
 pub struct Shape {
     pub nodes: usize,
     pub links: Vec<(usize, usize, u32)>,
 }
 
 impl Shape {
-    /// A tree in which each inner node has `fan` children.
+    /// A tree in which each node has at most `fan` children, filled level by level.
     pub fn tree(nodes: usize, fan: usize, cost: u32) -> Shape {
         Shape { nodes, links: (1..nodes).map(|node| ((node - 1) / fan, node, cost)).collect() }
     }
@@ -30,7 +30,7 @@ impl Shape {
         Shape { nodes: side * side, links }
     }
 
-    /// A connected network with links of different costs, some of them equal.
+    /// A random connected network of 2 to 16 nodes, with link costs of 1 to 6 ms.
     pub fn drawn(random: &mut Random) -> Shape {
         let nodes = random.between(2, 16) as usize;
         let mut links: Vec<(usize, usize, u32)> = Vec::new();

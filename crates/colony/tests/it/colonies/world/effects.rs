@@ -46,8 +46,8 @@ impl World<'_> {
         self.checker.check(&self.daemons, node);
     }
 
-    /// If an ambush is set for a daemon and the record is a step of a transfer, schedules a crash around the time when
-    /// the record is on disk and the following messages are sent.
+    /// If an ambush is set for a daemon and the record is a step of a transfer, schedules a crash at a random time:
+    /// before or after the record is on disk, and before or after the next messages arrive.
     fn ambush(&mut self, node: usize, record: &Record) {
         let is_step = matches!(
             record,
@@ -69,7 +69,7 @@ impl World<'_> {
         }
     }
 
-    /// Passes the effects of a node to the checker and the log.
+    /// Logs an effect and reports it to the checker, if it concerns them.
     fn note(&mut self, node: usize, effect: &Effect) {
         match effect {
             Effect::Journal(record) => {
@@ -102,7 +102,7 @@ impl World<'_> {
         }
     }
 
-    /// Performs the effects of a node that no record blocks any more.
+    /// Performs queued effects of a node up to the first record that is not on disk yet.
     pub(super) fn pump(&mut self, node: usize) {
         loop {
             let daemon = &mut self.daemons[node];
@@ -171,7 +171,7 @@ impl World<'_> {
         }
     }
 
-    /// Kills a copy. The node gets a report when the copy is dead, even if there was no such copy.
+    /// Kills a copy, which takes at most `within`. Then the node gets `Stopped`, even if there was no such copy.
     fn kill(&mut self, node: usize, workload: WorkloadId, within: u64) {
         let generation = self.daemons[node].machine.kill(workload);
         let at = self.now + self.random.between(1, within);
@@ -194,7 +194,7 @@ impl World<'_> {
         self.answer(node, life, Input::Stopped(workload));
     }
 
-    /// Notes for the checker that a reservation for an exclusive application has no copy.
+    /// Records, for the checker, that the reservation of an exclusive application has no copy.
     pub(super) fn note_delivery(&mut self, node: usize, message: &Message) {
         if let Message::Prepare(prepare) = message
             && prepare.descriptor.copies == Copies::Exclusive

@@ -1,4 +1,4 @@
-//! Faults and operators, as planned.
+//! Performs the planned faults and operators' commands.
 
 use std::fmt::Write;
 
@@ -58,7 +58,7 @@ impl World<'_> {
         self.input(node, Input::Operator(command));
     }
 
-    /// Issues an operator's command for one of the instances that a node owns or has in custody.
+    /// Issues an operator's command for one of the instances that a node owns or has in custody, if there is any.
     fn pick(&mut self, node: usize, pick: usize, command: impl FnOnce(InstanceId) -> Command) {
         let memory = &self.daemons[node].memory;
         let held: Vec<usize> = memory.owned.keys().chain(memory.custody.keys()).copied().collect();
@@ -71,7 +71,8 @@ impl World<'_> {
         }
     }
 
-    /// Kills a daemon. Of the records that were being written, a random prefix is on disk.
+    /// Kills a daemon and schedules its restart. Of its pending records, a random prefix is on disk. Returns `false` if
+    /// the daemon was already down.
     pub(super) fn crash(&mut self, node: usize, down_for: u64) -> bool {
         if self.daemons[node].node.is_none() {
             return false;
@@ -98,7 +99,8 @@ impl World<'_> {
         true
     }
 
-    /// Kills a daemon and wipes its disk. It comes back as a new node; operators learn of it after some time.
+    /// Kills a running daemon and wipes its disk, so that it restarts with a new journal. Within 3 s, operators begin
+    /// to declare the old journal lost to the other nodes.
     fn lose_disk(&mut self, node: usize, down_for: u64) {
         if !self.crash(node, down_for) {
             return;

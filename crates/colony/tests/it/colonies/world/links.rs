@@ -9,7 +9,7 @@ use super::{Letter, Scheduled, World};
 use crate::colonies::plan::HORIZON_MS;
 use crate::colonies::sabotage::Sabotage;
 
-/// The loss rate of the unlucky kind of message.
+/// The loss rate of the kind of message in `Conditions::unlucky`.
 const UNLUCKY_LOSS_PERCENT: u64 = 90;
 
 /// A link between two nodes. Each session on it opens with a hello in each direction.
@@ -30,7 +30,8 @@ impl Link {
 }
 
 impl World<'_> {
-    /// Reports to nodes which links work, if that has changed. A link works if it is not cut and both of its nodes run.
+    /// Updates which links are up, and reports changed neighbours to nodes. A link is up if it is not cut and both of
+    /// its nodes run.
     pub(super) fn relink(&mut self) {
         let mut changed = vec![false; self.daemons.len()];
         for link in &mut self.links {
@@ -90,7 +91,7 @@ impl World<'_> {
         if self.is_calm { delay.min(20) } else { delay }
     }
 
-    /// Forges messages, for sabotages.
+    /// If the sabotage forges an answer to this message, schedules its delivery in 50 ms.
     fn forge(&mut self, from: usize, to: usize, message: &Message) {
         let forged = match (self.sabotage, message) {
             (Some(Sabotage::GivesUpCustody), Message::Transfer { transfer, .. }) => {
@@ -119,8 +120,7 @@ impl World<'_> {
         {
             *token = *newest;
         }
-        // A node that keeps the identity of a lost disk would be detected by its record numbers, so this one forges
-        // them too.
+        // Peers detect lost records by `concerning`, so a node that keeps the identity of a lost disk forges it too.
         if self.sabotage == Some(Sabotage::KeepsIdentity)
             && let Message::Hello(hello) = &mut message
         {

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::{Network, number};
 
 impl Network {
-    /// The distance of the nearest instance from each node over working links, by Dijkstra's algorithm.
+    /// The distance of each node to the nearest instance over working links, by Dijkstra's algorithm; `None` if no
+    /// instance is reachable.
     pub fn distances(&self, application: usize) -> Vec<Option<u32>> {
         let mut distances = vec![None; self.nodes()];
         let alive = self.hosts[application].values().filter(|(host, _)| self.routers[*host].is_some());
@@ -26,7 +27,8 @@ impl Network {
         distances
     }
 
-    /// Checks the invariants that always hold, around a node: routing is loop-free, and every next hop is feasible.
+    /// Checks the invariants that always hold, for one node: following next hops from it does not loop, its next hops
+    /// are feasible, and it announces no route to the next hop of that route.
     pub(super) fn check(&self, node: usize) {
         let Some(router) = &self.routers[node] else { return };
         for application in &self.applications {
@@ -61,8 +63,8 @@ impl Network {
         }
     }
 
-    /// Checks the invariants of a quiescent network: each node with a path to an instance has a route, its distance is
-    /// right, and following next hops leads to an instance at that distance.
+    /// Checks the invariants of a quiescent network: each running node has the right distance, or none if no instance
+    /// is reachable, and following next hops leads to an instance at that distance.
     pub fn check_quiet(&self) {
         for application in 0..self.applications.len() {
             let distances = self.distances(application);

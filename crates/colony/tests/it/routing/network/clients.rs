@@ -6,7 +6,7 @@ use mario_domain::NodeId;
 use super::{Event, Network, Request, id, number};
 
 impl Network {
-    /// A client of a node sends a request.
+    /// Sends a client request from a node.
     pub fn ask(&mut self, application: usize, node: usize) {
         let request = Request { application, trail: Trail::new(), path_back: Vec::new() };
         self.arrive(node, None, request);
