@@ -7,8 +7,8 @@ use mario_domain::{Application, Fact};
 use mario_policy::PolicyText;
 use serde::{Deserialize, Serialize};
 
-/// An application as its owner describes it: its needs and tolerances, the policy of its agents, and how far they may
-/// replicate. Its owner signs it; the shell verifies the signature before a node receives it.
+/// An application as its owner describes it: its needs and tolerances, the policy of its agents, and how often they may
+/// replicate. The shell of a live node verifies the owner's signature before the node receives the description.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Descriptor {
     /// The version, from 1. An update has a higher version than the description that it replaces.
@@ -19,7 +19,7 @@ pub struct Descriptor {
     pub policy: PolicyText,
     /// Extra facts about the application: `fact/3`.
     pub facts: Vec<Fact>,
-    /// How often a deployed instance and all its descendants may replicate in all; `None` for unlimited.
+    /// How often a deployed instance and all its descendants together may replicate; `None` for unlimited.
     pub replications_max: Option<u32>,
     /// Whether two copies of an instance may run at once.
     pub copies: Copies,
@@ -31,15 +31,16 @@ pub struct Descriptor {
 /// Whether two copies of an instance may run at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Copies {
-    /// The copy on the target is healthy before the one on the source drains, so that there is always one to serve
-    /// requests.
+    /// The copy on the target is healthy before the copy on the source drains, so that requests are served throughout
+    /// the transfer.
     #[default]
     MayOverlap,
-    /// The copy on the source is stopped before the instance is handed over; the application accepts the gap.
+    /// The copy on the source is stopped before the instance is handed over, so no copy serves requests until the one
+    /// on the target is healthy.
     Exclusive,
 }
 
-// All numbers in it are finite, so equality is total.
+// All numbers in a descriptor are finite, so equality is total.
 impl Eq for Descriptor {}
 
 impl Hash for Descriptor {

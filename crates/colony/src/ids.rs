@@ -1,4 +1,5 @@
-//! The ids of journals, transfers, copies, reservations and deploys; a node creates its own with `IdSource`.
+//! The ids of journals, transfers, copies, reservations and deploys, and the epoch of an instance. `IdSource` creates
+//! the ids of transfers, copies, reservations and instances.
 
 use std::fmt;
 
@@ -55,8 +56,8 @@ impl Epoch {
     }
 }
 
-/// Creates ids for one node. Each boot of a journal counts from 0, so that ids need not be journalled before they are
-/// used.
+/// Creates ids for one node. The ids of transfers, copies and instances contain the number of the boot, so their
+/// counters start at 0 in each boot and are not journalled.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct IdSource {
     pub(crate) journal: JournalId,
@@ -67,7 +68,7 @@ pub(crate) struct IdSource {
     tokens: Tokens,
 }
 
-/// A generator of tokens, seeded by the shell: `SplitMix64`, two numbers for each token.
+/// A `SplitMix64` generator. Each token consists of two of its numbers.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Tokens {
     seed: u64,
@@ -75,7 +76,7 @@ struct Tokens {
 
 impl IdSource {
     pub(crate) fn new(journal: JournalId, boot: u32, seed: u64) -> IdSource {
-        // A shell that passes the same seed twice must not make old tokens valid again.
+        // Journal and boot are mixed in, so that a shell that passes the same seed again does not repeat old tokens.
         let seed = seed ^ (journal.0 as u64) ^ ((journal.0 >> 64) as u64).rotate_left(17) ^ u64::from(boot) << 40;
         IdSource { journal, boot, transfers: 0, instances: 0, workloads: 0, tokens: Tokens { seed } }
     }
@@ -134,7 +135,7 @@ impl fmt::Debug for WorkloadId {
 
 impl fmt::Debug for Token {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Prints only enough to distinguish tokens: the text may end up in a log.
+        // Prints only the first 16 bits, because the text may end up in a log.
         write!(formatter, "token {:04x}…", self.0 >> 112)
     }
 }

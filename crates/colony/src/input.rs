@@ -1,4 +1,4 @@
-//! The inputs and effects of a node.
+//! The inputs and effects of a node, and the events that it adds to the trace.
 
 use std::sync::Arc;
 
@@ -22,19 +22,20 @@ pub enum Input {
     Neighbours(Vec<NodeId>),
     /// The client requests that reached an instance in the last evaluation period.
     Observed(Observation),
-    /// The agent of this instance evaluates its policy, unless it waits for a transfer. A node with an evaluation
-    /// period does so on its own timer.
+    /// The agent of this instance evaluates its policy, unless it waits for a transfer. Only needed without a
+    /// [`Timing::evaluation_period`](crate::Timing::evaluation_period).
     Evaluate(InstanceId),
-    /// The node's manager judges the last proposal of this instance's agent. A node with an evaluation period does so
-    /// on its own timer.
+    /// The node's manager judges the last proposal of this instance's agent, if it has not been judged yet. Only needed
+    /// without a [`Timing::evaluation_period`](crate::Timing::evaluation_period).
     Judge(InstanceId),
-    /// A client request reached a sleeping instance. The manager judges whether the instance may wake, unless it
-    /// already inhibited that since the agent's last evaluation. [`Node::is_asleep`](crate::Node::is_asleep) returns
-    /// the result.
+    /// A client request reached a sleeping instance. The manager judges whether the instance may wake, unless the
+    /// manager already inhibited that since the agent's last evaluation. If the instance wakes,
+    /// [`Node::is_asleep`](crate::Node::is_asleep) is false afterwards.
     Requested(InstanceId),
-    /// Evicts the instances under notice whose agents have had their last evaluation.
+    /// Evicts the instances under notice whose agents have had their last evaluation, except those whose agents wait
+    /// for a transfer.
     Evict,
-    /// Evaluates the policy of the node's owner: which instances to evict or to shrink.
+    /// Evaluates the policy of the node's owner: enacts its shrinks, and announces its evictions.
     Initiative,
     /// A message arrived.
     Received {
@@ -105,7 +106,7 @@ pub enum Command {
     },
     /// Ends an instance.
     Undeploy(InstanceId),
-    /// Updates an instance to another description of its application, with a higher version. Its agent keeps its
+    /// Updates an instance to another description of its application, with a higher version. The agent keeps its
     /// memory.
     Update {
         /// The instance.
@@ -113,27 +114,30 @@ pub enum Command {
         /// The new description of the application.
         descriptor: Arc<Descriptor>,
     },
-    /// Restores the previous description of an instance that was updated here.
+    /// Restores the previous description of an instance that was updated since it came to this node.
     Rollback(InstanceId),
-    /// Pins an instance until it is unpinned: its agent can neither end nor move it.
+    /// Pins an instance until it is unpinned: its agent can neither end nor move it, and [`Command::Migrate`] is
+    /// inhibited. A transfer that is being prepared for it is aborted.
     Pin(InstanceId),
     /// Ends the pinning of an instance.
     Unpin(InstanceId),
     /// Migrates an instance to a neighbour, as if its agent had proposed it: managers accept or inhibit it as usual.
+    /// Ignored while the agent waits for a transfer.
     Migrate {
         /// The instance.
         instance: InstanceId,
         /// The neighbour.
         target: NodeId,
     },
-    /// A neighbour with this journal will never come back: instances in custody for it are adopted under a fresh id.
+    /// The neighbour with this journal will never come back. Each instance in custody for it is adopted under a fresh
+    /// id.
     Lost(JournalId),
 }
 
 /// An action that a node requests of the shell.
 ///
-/// The effects of all calls form one stream: an effect is performed only after every [`Effect::Journal`] before it is
-/// on disk. This is the shell's only obligation. If it is met, no instance is lost or duplicated.
+/// The effects of all calls form one stream: the shell must perform an effect only after every [`Effect::Journal`]
+/// before it is on disk. Then a crash neither loses nor duplicates an instance.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Effect {
     /// Write a record to the journal.
@@ -147,7 +151,7 @@ pub enum Effect {
         /// The message.
         message: Message,
     },
-    /// Start a copy, and report when it is healthy.
+    /// Start a copy, and report when it is healthy, or that it did not start.
     Start {
         /// The copy.
         workload: WorkloadId,
@@ -212,14 +216,14 @@ pub enum Report {
         /// The facts and the decision.
         seen: Box<Seen>,
     },
-    /// The working links have changed, or a neighbour introduced itself.
+    /// The working links were set, or a neighbour introduced itself for the first time since the node started.
     Neighbours {
         /// The reachable neighbours, in the order in which agents see them.
         up: Vec<NodeId>,
         /// The reachable neighbours that have introduced themselves, so that their facts are known.
         introduced: Vec<NodeId>,
     },
-    /// The node started or stopped accepting new instances.
+    /// The availability of the node was set.
     Availability(Availability),
     /// An agent's own manager has accepted its proposal: the target is asked, and the agent is frozen.
     Preparing {
@@ -252,16 +256,16 @@ pub enum Report {
         /// The reserved hardware.
         needed: Hardware,
     },
-    /// A reservation ended.
+    /// A reservation was dropped: the instance did not arrive.
     Released {
         /// The transfer.
         transfer: TransferId,
-        /// The copy that was reserved.
+        /// The copy for which hardware was reserved.
         workload: WorkloadId,
         /// Whether a copy was started: its hardware then counts as used until [`Report::Freed`].
         is_started: bool,
     },
-    /// The copy of a dropped reservation has stopped.
+    /// The copy of a dropped reservation has stopped, so its hardware is free.
     Freed(WorkloadId),
     /// A request was accepted and enacted, or inhibited: a label of rule (r1) of the semantics.
     Judged {
@@ -287,8 +291,8 @@ pub enum Report {
     Updated {
         /// The instance.
         instance: InstanceId,
-        /// The version before the update, which stays in use if the update was rejected; `None` if the instance is not
-        /// here.
+        /// The version before the update, which stays in use if the update was rejected; `None` if this node does not
+        /// own the instance.
         from: Option<u64>,
         /// The version of the update; `None` for a rollback without a previous version.
         to: Option<u64>,
@@ -297,11 +301,11 @@ pub enum Report {
     },
     /// An instance that an operator undeployed has ended.
     Undeployed(InstanceId),
-    /// An instance that an operator undeployed in custody is alive: the target had already taken it.
+    /// An instance that an operator undeployed while it was in custody is alive: the target had already taken it.
     LivesOn {
         /// The instance.
         instance: InstanceId,
-        /// The node.
+        /// The node that it is on.
         node: NodeId,
     },
     /// The node's acceptance policy failed to answer.
@@ -311,7 +315,8 @@ pub enum Report {
         /// The failure.
         failure: Failure,
     },
-    /// A client request reached a sleeping instance, and the manager judged whether it may wake. If accepted, it wakes.
+    /// A client request reached a sleeping instance, and the manager judged whether the instance may wake. If accepted,
+    /// the instance wakes.
     Woken {
         /// The instance.
         instance: InstanceId,
@@ -345,7 +350,7 @@ pub enum Report {
         /// The reason, as stated by the owner's policy.
         reason: String,
     },
-    /// The owner's policy failed to return an initiative, so the owner does nothing.
+    /// The owner's policy failed or had an invalid answer, so no instance is shrunk and no eviction is announced.
     InitiativeFailed {
         /// The failure.
         failure: Failure,
@@ -368,9 +373,10 @@ pub struct Seen {
     pub requests: Vec<RequestFact>,
     /// Its remembered inhibitions, in the order seen.
     pub inhibited: Vec<(AgentOperation, Target)>,
-    /// The first solution of its policy; `None` if it has none.
+    /// The first solution of its policy; `None` if the policy has none, or could not be loaded.
     pub solution: Option<FirstSolution>,
-    /// Why the evaluation was stopped, e.g. because its budget was spent; `None` if it was complete.
+    /// Why the evaluation was stopped, e.g. because its budget was spent or the policy could not be loaded; `None` if
+    /// it was complete.
     pub ending: Option<String>,
     /// The random number drawn for this evaluation; `None` if none was drawn.
     pub random: Option<u32>,

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! A shell performs the effects in order, and passes their outcomes back as inputs. Here, a node starts with an empty
-//! ledger; the first effect is to write a record of that to its journal:
+//! ledger; the first effect writes a `Boot` record to its journal:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -45,21 +45,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The rules that both nodes and simulators apply are pure functions in [`rules`], such as [`rules::judge`],
+//! The rules that both nodes and simulators apply are functions in [`rules`], such as [`rules::judge`],
 //! [`rules::remember`] and [`rules::know`]. The simulator's population applies them to all nodes at once; a daemon
 //! drives one [`Node`] with messages. Tests check that both accept and inhibit the same requests.
 //!
 //! **Transfer.** The transfer of an instance is crash-safe and idempotent: the source keeps the instance in custody
-//! until the target has taken it, and lost messages are resent, late and duplicate ones do no harm. The migration takes
-//! effect with a single record in the target's journal, so safety does not depend on clocks, leases or failure
-//! detection. `docs/transfer.md` has the protocol and its invariants.
+//! until the target has answered. Messages are resent until they are answered; late and duplicate ones do no harm. The
+//! migration takes effect with a single record in the target's journal, so safety does not depend on clocks, leases or
+//! failure detection. `docs/transfer.md` has the protocol and its invariants.
 //!
 //! **Invariant:** no clock, no I/O, no ambient randomness, and no table of all nodes.
 //!
 //! **Invariant:** hardware used and reserved on a node never exceeds its capacity.
 //!
-//! **Invariant:** judging is total and fails closed: a request that cannot be judged is inhibited with a reason, never
-//! a panic.
+//! **Invariant:** judging is total and fails closed: it never panics, and a request that cannot be judged is inhibited
+//! with a reason.
 //!
 //! **Invariant:** only [`Ledger`] survives a crash, and only records of the journal change it.
 //!

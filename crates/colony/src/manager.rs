@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 /// The manager of one node: its hardware, used and reserved.
 ///
-/// It judges requests one after another and counts its reservations: two requests for the last free unit are never both
-/// accepted. Reservations are stored separately, so that each can be released on its own. `K` identifies a reservation.
+/// Requests are judged one after another, and hardware is reserved for each accepted one, so that two requests for the
+/// last free unit are never both accepted. `K` identifies a reservation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Manager<K> {
     node: NodeId,
@@ -16,7 +16,7 @@ pub struct Manager<K> {
     reservations: Vec<Reservation<K>>,
 }
 
-/// Hardware reserved for an instance that was accepted and has not arrived yet.
+/// Hardware reserved for an accepted request that is not enacted yet.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Reservation<K> {
     /// Identifies the reservation.
@@ -71,7 +71,7 @@ impl<K> Manager<K> {
         self.availability = availability;
     }
 
-    /// The reservations, in the order of the verdicts.
+    /// The reservations, in the order in which they were made.
     pub fn reservations(&self) -> &[Reservation<K>] {
         &self.reservations
     }

@@ -39,7 +39,7 @@ pub enum Message {
         /// The transfer.
         transfer: TransferId,
     },
-    /// The source hands the instance over. Resent until it is answered.
+    /// The source hands the instance over, or offers the new one of a replication. Resent until it is answered.
     Transfer {
         /// The transfer.
         transfer: TransferId,
@@ -50,7 +50,7 @@ pub enum Message {
         /// As in [`Hello::concerning`].
         concerning: u64,
     },
-    /// The target owns the instance. Resent until the source answers [`Message::Forget`].
+    /// The target has taken the instance. Resent until the source answers [`Message::Forget`].
     Taken {
         /// The transfer.
         transfer: TransferId,
@@ -77,8 +77,9 @@ pub struct Hello {
     /// How many records its journal has. Fewer than before means that a disk was restored from a backup, and the node
     /// is rejected.
     pub sequence: u64,
-    /// The number of the last record of its journal that concerns the receiver. `Transfer` and `Taken` carry it too. A
-    /// smaller number than before means that a disk was restored from a backup, however many records were added since.
+    /// The number of the last record of its journal that concerns the receiver; 0 if none does. `Transfer` and `Taken`
+    /// carry it too. A smaller number than before means that a disk was restored from a backup, however many records
+    /// were added since.
     pub concerning: u64,
     /// The transfers that it is the source of and that are open.
     pub open: Vec<TransferId>,
@@ -101,9 +102,9 @@ pub struct Prepare {
     pub epoch: Epoch,
     /// The description of the application.
     pub descriptor: Arc<Descriptor>,
-    /// The flavour that it runs in.
+    /// The flavour that the instance runs in.
     pub flavour: FlavourIndex,
-    /// Whether it is awake. A sleeper that migrates stays asleep, and the replica of a sleeper sleeps.
+    /// Whether the instance is awake. A sleeping instance that migrates stays asleep, and its replicas start asleep.
     pub wakefulness: Wakefulness,
     /// How many replications the instance has left on the target; `None` for unlimited.
     pub replications_left: Option<u32>,
@@ -132,7 +133,7 @@ pub struct AgentSnapshot {
 }
 
 impl AgentSnapshot {
-    /// Its size in bytes, as [`Limits`](crate::Limits) counts it.
+    /// Its approximate size in bytes, which [`Limits::snapshot_bytes_max`](crate::Limits::snapshot_bytes_max) limits.
     pub fn bytes(&self) -> u64 {
         let target = |target: &Target| match target {
             Target::Own => 0,
@@ -147,7 +148,7 @@ impl AgentSnapshot {
 }
 
 impl Prepare {
-    /// The hardware that the instance needs.
+    /// The hardware that the instance needs on the target.
     pub fn needed(&self) -> Hardware {
         self.descriptor.application.held_in(self.flavour, self.wakefulness)
     }

@@ -8,12 +8,12 @@
 //!
 //! | when | input to the router |
 //! |---|---|
-//! | a session with a neighbour begins, after both hellos | [`RouterInput::LinkUp`] |
+//! | the hello of a neighbour has opened a session | [`RouterInput::LinkUp`] |
 //! | the quantised latency of its link changes | [`RouterInput::LinkCost`] |
 //! | the session ends | [`RouterInput::LinkDown`] |
 //! | an instance, owned or in custody, is healthy or sleeps | [`RouterInput::Hosted`], then [`RouterInput::Named`] |
-//! | a record `Undeployed` is on disk, and the copy drains | [`RouterInput::Leaving`] |
-//! | a record `Gone` is on disk, or a copy has drained or died | [`RouterInput::Unhosted`] |
+//! | an instance is about to end, but still accepts requests | [`RouterInput::Leaving`] |
+//! | an instance accepts no more requests: it moved or ended, or its copy failed | [`RouterInput::Unhosted`] |
 //! | [`Router::next_timeout`] has come | [`RouterInput::Timeout`] |
 //!
 //! **Loop freedom.** A node announces its route to an application as a [`Label`]: a sequence number and a metric. A
@@ -21,13 +21,16 @@
 //! node remembers the best label that it ever announced, and uses a neighbour only if that neighbour's label is better:
 //! then the label is *feasible*. So along every path of next hops, the best labels ever announced get strictly better,
 //! and no path returns to its start, whatever messages are lost, late or never sent. Only nodes that host an instance
-//! increase the sequence: when an instance moves, and on request, so that no node waits forever for a feasible label.
+//! increase the sequence: when an instance arrives from another node or is about to end, and on request, so that no
+//! node waits forever for a feasible label.
 //!
 //! **Announcements.** Because loop freedom does not depend on labels being up to date, little has to be announced at
-//! once: an application that a neighbour does not know, a shorter path by another next hop, and a withdrawal. Large
-//! changes of distance are announced at the next tick, small ones every few ticks. `docs/routing.md` has the cost.
+//! once: an application that a neighbour does not know, a shorter path by another next hop, a sequence that a neighbour
+//! requested, an instance that is about to end, and a withdrawal. Large changes of distance are announced at the next
+//! tick, small ones every [`RouterTiming::exact_every`] ticks. `docs/routing.md` has the measured number of messages.
 //!
-//! **Invariant:** no clock, no I/O, no randomness; every table is bounded by [`RouterLimits`].
+//! **Invariant:** no clock, no I/O, no randomness; [`RouterLimits`] bounds the routes and names that neighbours can
+//! add.
 //!
 //! **Invariant:** a message from a neighbour never causes a panic, and at most a bounded number of messages.
 
@@ -111,7 +114,7 @@ pub enum RouterInput {
         application: ApplicationId,
         /// The instance.
         instance: InstanceId,
-        /// The neighbour that took it; `None` if it ended. Requests go there until a route is known, or until
+        /// The neighbour that took it; `None` if it did not move. Requests go there until a route is known, or until
         /// [`RouterTiming::moved_for`] has passed.
         moved_to: Option<NodeId>,
     },
@@ -166,7 +169,7 @@ pub(crate) struct Neighbour {
     heard: usize,
 }
 
-/// Why a route may have to be searched for.
+/// Why the next hop of an application is selected again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cause {
     /// A neighbour has withdrawn its route.
@@ -231,7 +234,7 @@ impl Router {
     }
 
     /// The distance to the instance that requests for an application go to: the sum of the costs of the links to it, in
-    /// microseconds; 0 if it is here, and at least 2^30 if it is about to end. `None` without a route.
+    /// microseconds, plus 2^30 if it is about to end. `None` without a route.
     pub fn distance(&self, application: &ApplicationId) -> Option<u32> {
         let entry = self.applications.get(application)?;
         entry.label(&self.neighbours).map(|label| label.metric)
@@ -245,19 +248,21 @@ impl Router {
         }
     }
 
-    /// The label announced to a neighbour for an application, and the label that it announced. For operators and tests.
+    /// The label announced to a neighbour for an application, and the label that the neighbour announced; `None` if
+    /// there is none. For tests.
     pub fn labels(&self, application: &ApplicationId, neighbour: &NodeId) -> [Option<Label>; 2] {
         let entry = self.applications.get(application);
         [entry.and_then(|entry| entry.announced.get(neighbour)), entry.and_then(|entry| entry.heard.get(neighbour))]
             .map(Option::<&Label>::copied)
     }
 
-    /// The best label that this node has ever announced for an application, until it is forgotten.
+    /// The best label that this node has announced for an application; `None` before the first, or once the application
+    /// is forgotten.
     pub fn best_announced(&self, application: &ApplicationId) -> Option<Label> {
         self.applications.get(application)?.best_announced
     }
 
-    /// Whether a neighbour has sent its routes in the current session.
+    /// Whether an update of a neighbour has arrived in the current session.
     pub fn has_routes_from(&self, neighbour: &NodeId) -> bool {
         self.neighbours.get(neighbour).is_some_and(|known| known.received > 0)
     }
@@ -321,8 +326,8 @@ impl Step<'_> {
         heard.map(|(application, _)| application.clone()).collect()
     }
 
-    /// Called when an instance here starts to accept requests. If it came from another node, this node announces a
-    /// newer sequence, so that the node that it left can use the label.
+    /// Called when an instance here starts to accept requests. If it came from another node, this node increases the
+    /// sequence, so that its label is feasible for the node that the instance left.
     fn hosted(&mut self, application: &ApplicationId, instance: InstanceId, epoch: Epoch) {
         let entry = self.router.applications.entry(application.clone()).or_default();
         let newest = entry.newest_sequence();
@@ -379,7 +384,8 @@ impl Step<'_> {
         }
     }
 
-    /// Selects the next hop of an application again, and acts on a change.
+    /// Selects the next hop of an application again. With a route, announces urgent changes; without one, starts a
+    /// search if a neighbour may have a route.
     fn settle(&mut self, application: &ApplicationId, cause: Cause) {
         let after = self.router.config.timing.ask_after;
         let ask_at = self.now + after;
@@ -406,8 +412,8 @@ impl Step<'_> {
         self.time(application);
     }
 
-    /// Updates the pending timeout of an application. An application without routes and instances is forgotten after a
-    /// while.
+    /// Updates the pending timeout of an application. An application without routes and instances is forgotten after
+    /// [`RouterTiming::forget_after`].
     fn time(&mut self, application: &ApplicationId) {
         let (now, forget_after) = (self.now, self.router.config.timing.forget_after);
         let Router { applications, timed, .. } = &mut *self.router;

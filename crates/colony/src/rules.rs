@@ -1,17 +1,17 @@
-//! The rules of the semantics as pure functions: one rule, one function.
+//! The rules of the semantics, as functions without I/O or hidden state.
 //!
 //! | rule | function |
 //! |---|---|
 //! | a manager accepts or inhibits a request that concerns its node | [`judge`] |
 //! | an instance adapts to another flavour of its application | [`adapt`] |
 //! | an instance falls asleep, or wakes | [`sleep`], [`wake`] |
-//! | its own acceptance policy has the last word, and fails closed | [`consent`] |
+//! | a node's own acceptance policy is asked last, and fails closed | [`consent`] |
 //! | an owner shrinks instances on its node, and announces evictions | [`initiative`] |
 //! | an agent remembers an inhibited operation | [`remember`] |
 //! | a memory of `k` cycles holds the inhibitions of the last `k` evaluations | [`expire`] |
 //! | a policy sees its memory in standard order, without repeats | [`visible`] |
-//! | a policy that looks back sees the past | [`History`] |
-//! | an agent has these facts when it evaluates its policy | [`know`] |
+//! | an agent keeps the part of its history that its policy declares to read | [`History`] |
+//! | the facts that an agent sees when it evaluates its policy | [`know`] |
 //!
 //! A node that exchanges messages and a simulator that holds all nodes in one table call the same functions. So these
 //! are generic over how instances and nodes are identified: by ids, or by indices into a table.

@@ -9,7 +9,8 @@ use super::applications::{Entry, LEAVING, Next, is_plausible, through};
 use super::message::{Label, RouteAnnouncement, RoutingMessage, Update};
 use super::{Cause, Neighbour, Router, RouterEffect, Step};
 
-/// The routes to be announced at the end of a step, in one message per neighbour, or a few if there are many routes.
+/// The routes to be announced at the end of a step, in one message per neighbour, or several if they exceed the limits
+/// of one message.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     routes: BTreeMap<NodeId, BTreeMap<ApplicationId, Option<Label>>>,
@@ -21,7 +22,7 @@ impl Outbox {
         self.routes.entry(neighbour.clone()).or_default().insert(application.clone(), label);
     }
 
-    /// Adds a label unless one for the application is already to be announced.
+    /// Adds a label, unless the outbox already has an announcement for the application.
     pub(crate) fn add_unless_there(&mut self, neighbour: &NodeId, application: &ApplicationId, label: Label) {
         self.routes.entry(neighbour.clone()).or_default().entry(application.clone()).or_insert(Some(label));
     }
@@ -51,8 +52,7 @@ impl Step<'_> {
                 RouteAnnouncement { application, label, names }
             });
             let mut next = announced.next();
-            // An empty table is sent too: until a neighbour has sent its routes, a name that is unknown here may be
-            // known there.
+            // An empty table is sent too, so that the neighbour knows that there are no routes here.
             while next.is_some() || is_table {
                 known.sent += 1;
                 let (mut routes, mut named) = (Vec::new(), 0);
@@ -82,14 +82,14 @@ impl Step<'_> {
         if let Some(entry) = entry
             && entry.announced.remove(neighbour).is_some()
         {
-            // A neighbour without a route drops the names eventually.
+            // The neighbour may drop the names, so they are sent again with the next label.
             entry.announced_names.remove(neighbour);
             self.outbox.add(neighbour, application, None);
         }
     }
 
-    /// Announces all routes. Labels announced earlier are repeated unchanged: they were feasible for the neighbour, and
-    /// might not be with a larger metric.
+    /// Announces all routes that do not lead through the neighbour. Labels announced earlier are repeated unchanged:
+    /// they were feasible for the neighbour, and might not be with a larger metric.
     pub(super) fn announce_table(&mut self, neighbour: &NodeId) {
         let Router { applications, neighbours, .. } = &*self.router;
         let label = |entry: &Entry| {
@@ -109,8 +109,8 @@ impl Step<'_> {
     }
 
     /// Announces urgent changes: a route that a neighbour does not know, a shorter path by another next hop, a newer
-    /// sequence that a neighbour waits for, an instance that is about to end. Nothing is announced to the next hop
-    /// itself, since the route leads through it.
+    /// sequence that a neighbour waits for, an instance that is about to end. Nothing is announced to the next hop, and
+    /// an earlier announcement to it is withdrawn, since the route leads through it.
     pub(super) fn announce_urgent(&mut self, application: &ApplicationId, has_changed: bool) {
         let Router { applications, neighbours, .. } = &mut *self.router;
         let Some(entry) = applications.get_mut(application) else { return };
@@ -238,8 +238,8 @@ impl Step<'_> {
         }
     }
 
-    /// Searches for another instance if the current one is about to end: asks the neighbour with the shortest
-    /// infeasible path, if one is shorter, for a newer sequence.
+    /// If the instance that requests go to is about to end, asks the neighbour with the shortest infeasible path for a
+    /// newer sequence, provided that this path leads to an instance that stays.
     pub(super) fn look_for_others(&mut self, application: &ApplicationId) {
         let Router { applications, neighbours, .. } = &*self.router;
         let Some(entry) = applications.get(application) else { return };
@@ -251,8 +251,9 @@ impl Step<'_> {
         }
     }
 
-    /// Announces a changed metric to neighbours. A larger one is announced only with a newer sequence, which is
-    /// requested first: otherwise the neighbours might not be able to use it.
+    /// Announces a metric that has changed by [`RouterLimits::drift_part`](super::RouterLimits::drift_part), or at all
+    /// if `is_exact`. A larger metric is announced only with a newer sequence, because it might be infeasible for the
+    /// neighbours; the next hop is asked for one. So is a neighbour with a shorter infeasible path.
     fn announce_drift(&mut self, application: &ApplicationId, is_exact: bool) {
         let part = self.router.config.limits.drift_part;
         let Router { applications, neighbours, .. } = &*self.router;

@@ -33,12 +33,12 @@ pub(crate) struct Entry {
     pub(crate) held_until: Option<Time>,
     /// The neighbours that wait for a newer sequence, and the sequence that each needs.
     pub(crate) waiting: BTreeMap<NodeId, u64>,
-    /// The newest sequence that was requested from each neighbour, and when.
+    /// The last rate-limited request to each neighbour: the sequence, and when it was sent.
     pub(crate) asked: BTreeMap<NodeId, (u64, Time)>,
     pub(crate) forget_at: Option<Time>,
     /// The names under which clients reach the application; `None` if unknown.
     pub(crate) names: Option<Arc<Names>>,
-    /// The version of the names announced to neighbours.
+    /// The version of the names announced to each neighbour.
     pub(crate) announced_names: BTreeMap<NodeId, u64>,
 }
 
@@ -51,15 +51,15 @@ pub(crate) enum Next {
     By(NodeId),
 }
 
-/// A search for a route: neighbours are asked for a newer sequence.
+/// A search for a route: neighbours are asked for a newer sequence at time `at`, and again `after` later, with backoff.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Search {
     pub(crate) at: Time,
     pub(crate) after: Duration,
 }
 
-/// Sequences up to this one are always plausible; larger sequences only if they are close to the known one. So a
-/// hostile neighbour cannot exhaust the sequences.
+/// Sequences up to this one are always plausible; a larger one only if it exceeds the newest known sequence, or this
+/// one, by at most `STEP_MAX`. So a hostile neighbour cannot exhaust the sequences.
 const FREELY_RAISED_MAX: u64 = 1 << 62;
 const STEP_MAX: u64 = 1 << 20;
 
@@ -67,7 +67,7 @@ const STEP_MAX: u64 = 1 << 20;
 /// real path to an instance that stays.
 pub(crate) const LEAVING: u32 = 1 << 30;
 
-/// Whether a sequence from a neighbour can have been chosen by a node that hosts an instance.
+/// Whether a sequence from a neighbour is accepted; `known` is the newest known sequence.
 pub(crate) fn is_plausible(sequence: u64, known: u64) -> bool {
     sequence <= known.max(FREELY_RAISED_MAX).saturating_add(STEP_MAX)
 }
@@ -84,9 +84,9 @@ impl Entry {
         self.best_announced.is_none_or(|best| label.is_better_than(best))
     }
 
-    /// The next hop: this node if it hosts an instance, else the neighbour with the shortest feasible path. Ties are
-    /// broken in favour of the previous next hop. An instance here that is about to end is used only if every path
-    /// leads to such an instance.
+    /// The next hop: this node if it hosts an instance that stays, else the neighbour with the shortest feasible path.
+    /// Ties are broken in favour of the previous next hop. An instance here that is about to end is used only if no
+    /// feasible path leads to an instance that stays.
     pub(crate) fn select(&self, before: &Next, neighbours: &BTreeMap<NodeId, Neighbour>) -> Next {
         if !self.hosted.is_empty() {
             return Next::Here;
@@ -120,7 +120,7 @@ impl Entry {
         heard.fold(announced.max(self.sequence), u64::max)
     }
 
-    /// The smallest sequence with which a label is feasible whatever its metric.
+    /// A sequence with which a label is feasible whatever its metric.
     pub(crate) fn needed_sequence(&self) -> u64 {
         self.best_announced.map_or(1, |label| label.sequence.saturating_add(1))
     }
@@ -162,8 +162,9 @@ impl Entry {
         [moved, search, self.held_until, self.forget_at].into_iter().flatten().min()
     }
 
-    /// The hops for requests: the next hop first, then other neighbours that claim to have a route, for requests that
-    /// have already visited the next hop or find its link down.
+    /// The hops for requests: the next hop, the neighbour to which an instance moved, then the other neighbours that
+    /// claim to have a route, feasible ones first. All but the first are for requests that have visited those before or
+    /// find their links down.
     pub(crate) fn hops(&self, neighbours: &BTreeMap<NodeId, Neighbour>) -> Hops {
         let mut next = Vec::new();
         if let Next::By(neighbour) = &self.next {

@@ -1,4 +1,4 @@
-//! A node without a feasible label asks for a newer sequence.
+//! Requests for newer sequences: the search for a lost route, and the answers to neighbours' requests.
 
 use mario_domain::{ApplicationId, NodeId};
 
@@ -6,14 +6,14 @@ use super::applications::{Next, Search, is_plausible, through};
 use super::message::{RoutingMessage, SequenceRequest};
 use super::{Cause, Router, RouterEffect, Step};
 
-/// How many nodes may forward a request for a sequence. Requests follow next hops, so a bound is needed only against
-/// misbehaving neighbours.
+/// How many nodes may forward a request for a sequence. Requests mostly follow next hops, which are loop-free; this
+/// bounds the others.
 const REQUEST_HOPS_MAX: u8 = 255;
 
 impl Step<'_> {
-    /// Called when the route to an application is lost. If neighbours claim to have one, or the instance has only
-    /// moved, a newer sequence is requested, and the announced label stays valid for a while. It is withdrawn at once
-    /// if there is no such hope, or if a neighbour's withdrawal is the cause and no instance moved.
+    /// Called when the route to an application is lost. Starts a search if a neighbour claims to have a route, or if an
+    /// instance moved to a neighbour. The announced label is then held for a while. It is withdrawn at once if there is
+    /// no search, or if a neighbour's withdrawal is the cause and no instance moved.
     pub(super) fn lost(&mut self, application: &ApplicationId, cause: Cause) {
         let (now, timing) = (self.now, self.router.config.timing);
         let Some(entry) = self.router.applications.get_mut(application) else { return };
@@ -42,7 +42,8 @@ impl Step<'_> {
         }
     }
 
-    /// Handles a timeout of an application: a search continues, a hold ends, or the application is dropped.
+    /// Handles the timeouts of an application that are due: drops the application, or ends the forwarding to a moved
+    /// instance, continues a search and withdraws a held label.
     pub(super) fn entry_timeout(&mut self, application: &ApplicationId) {
         let (now, timing) = (self.now, self.router.config.timing);
         let Router { applications, timed, named, .. } = &mut *self.router;
@@ -62,7 +63,7 @@ impl Step<'_> {
         }
         if let Some(search) = entry.search.filter(|search| search.at <= now) {
             let after = (search.after * 2.0).min(timing.ask_after_max);
-            // Without a neighbour to ask, waiting is useless: a neighbour that gets a route announces it at once.
+            // Without a neighbour to ask, the search ends: a neighbour that gets a route announces it at once.
             let is_possible = !entry.heard.is_empty() || entry.moved.is_some();
             entry.search = is_possible.then_some(Search { at: now + search.after, after });
             let wanted = entry.needed_sequence();
@@ -106,8 +107,9 @@ impl Step<'_> {
         }
     }
 
-    /// Handles a neighbour's request for a newer sequence. A node that hosts an instance increases its sequence; a node
-    /// that knows a new enough one announces it; other nodes ask their next hop, and forward the answer.
+    /// Handles a neighbour's request for a newer sequence. A node that hosts an instance increases its sequence as
+    /// requested; a node whose label is new enough announces it; other nodes ask their next hop, and forward the
+    /// answer. A node without a route ignores the request.
     pub(super) fn requested(&mut self, from: &NodeId, request: &SequenceRequest) {
         let SequenceRequest { application, sequence, hops_left } = request;
         let Router { applications, neighbours, refused, .. } = &mut *self.router;

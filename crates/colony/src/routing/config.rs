@@ -18,18 +18,19 @@ pub struct RouterConfig {
 pub struct RouterTiming {
     /// How often a node announces changes that are not urgent.
     pub tick: Duration,
-    /// The number of ticks after which all differences are announced, including small ones.
+    /// All differences, including small ones, are announced at every tick with a number divisible by this.
     pub exact_every: u64,
-    /// How long a node that has lost its route searches for another one before it withdraws the route.
+    /// How long a node that has lost its route searches for another one before it withdraws its announcements. Also the
+    /// time within which an equal request for a sequence is not repeated.
     pub hold_for: Duration,
     /// How long a node waits before it asks for a newer sequence, if its next hop has just withdrawn its route: its
-    /// other neighbours may be about to do the same.
+    /// other neighbours may be about to do the same. Also the first backoff between such requests.
     pub ask_after: Duration,
     /// The maximum backoff between two such requests; the delay doubles each time.
     pub ask_after_max: Duration,
     /// How long requests are forwarded to an instance that has moved while there is no route to it.
     pub moved_for: Duration,
-    /// How long a node remembers the best label of an application that is gone.
+    /// How long a node remembers an application without routes and instances, with its best label.
     pub forget_after: Duration,
 }
 
@@ -79,7 +80,7 @@ impl Default for RouterLimits {
 }
 
 impl RouterConfig {
-    /// Settings with defaults.
+    /// The default configuration of the router of a node.
     pub fn new(node: NodeId) -> RouterConfig {
         RouterConfig { node, timing: RouterTiming::default(), limits: RouterLimits::default() }
     }

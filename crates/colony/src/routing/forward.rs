@@ -17,9 +17,10 @@ pub struct Routes {
 /// The hops for requests to one application.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Hops {
-    /// Whether an instance is here.
+    /// Whether requests go to an instance here.
     pub is_here: bool,
-    /// Neighbours, the best first: the next hop, then others that claim to have a route.
+    /// Neighbours, the best first: the next hop, the neighbour to which an instance moved, then others that claim to
+    /// have a route.
     pub next: Vec<NodeId>,
 }
 
@@ -46,8 +47,8 @@ pub enum Forwarding<'a> {
     UsedUp,
 }
 
-/// Where a request goes next: here if an instance is here, else to the best neighbour that it has not visited.
-/// `is_working` returns whether the link to a neighbour accepts requests.
+/// Where a request goes next: here if requests go to an instance here, else to the best neighbour that it has not
+/// visited and whose link works. `is_working` returns whether the link to a neighbour accepts requests.
 pub fn forward<'a>(hops: Option<&'a Hops>, trail: &Trail, is_working: impl Fn(&NodeId) -> bool) -> Forwarding<'a> {
     let Some(hops) = hops else { return Forwarding::Back };
     if hops.is_here {
@@ -61,7 +62,7 @@ pub fn forward<'a>(hops: Option<&'a Hops>, trail: &Trail, is_working: impl Fn(&N
 }
 
 impl Routes {
-    /// The hops of an application; `None` if it is unknown here.
+    /// The hops of an application; `None` if there is neither an instance here nor a neighbour to try.
     pub fn get(&self, application: &ApplicationId) -> Option<&Hops> {
         self.applications.get(application).map(Arc::as_ref)
     }

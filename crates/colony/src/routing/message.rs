@@ -38,8 +38,7 @@ pub struct RouteAnnouncement {
     pub application: ApplicationId,
     /// Its label; `None` for a withdrawal.
     pub label: Option<Label>,
-    /// The names under which clients reach it. They are sent with the first label of a session and when they have
-    /// changed; otherwise `None`.
+    /// The names under which clients reach it; `None` if the sender does not know them or has already sent them.
     pub names: Option<Arc<Names>>,
 }
 
@@ -59,13 +58,12 @@ pub struct SequenceRequest {
 pub struct Label {
     /// The sequence number. Only nodes that host instances of the application increase it.
     pub sequence: u64,
-    /// The sum of the costs of the links to the instance, in microseconds.
+    /// The sum of the costs of the links to the instance, in microseconds, plus 2^30 if the instance is about to end.
     pub metric: u32,
 }
 
 impl Label {
-    /// Whether this label is better than another: newer, or equally new and nearer. Along a route, labels only get
-    /// better.
+    /// Whether this label is better than another: newer, or equally new and nearer.
     pub fn is_better_than(self, other: Label) -> bool {
         self.sequence > other.sequence || self.sequence == other.sequence && self.metric < other.metric
     }

@@ -1,5 +1,5 @@
-//! The names under which clients reach an application. They are announced with its routes, so that every ingress knows
-//! them.
+//! The names under which clients reach an application. They are announced with its routes, so that every ingress with a
+//! route knows them.
 //!
 //! An announcement carries the proof of its names, which the shell verifies before the router receives it. A router
 //! announces the names that it has, and prefers the later version.

@@ -5,10 +5,10 @@ use mario_domain::{Application, FlavourId, FlavourIndex, Hardware, Rule, Wakeful
 /// A change of the hardware that an instance holds on its node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HardwareChange {
-    /// The additional hardware that it needs, of each kind. It must be free, and is reserved until it is taken.
+    /// The additional hardware that it needs, of each kind. It must be free on the node.
     pub taken: Hardware,
-    /// The hardware that it no longer needs, of each kind. It is free from the next cycle on, or on a live node when
-    /// the copy has been restarted.
+    /// The hardware that it no longer needs, of each kind. In a simulator it is free from the next cycle on; on a live
+    /// node, once the copy has been restarted or stopped.
     pub freed: Hardware,
 }
 
@@ -26,8 +26,8 @@ impl HardwareChange {
 }
 
 /// Returns the index of the flavour `wanted`, and the change of hardware when an instance that holds `held` and runs in
-/// the flavour `running` adapts to it. A flavour that its application does not have is inhibited, and so is the current
-/// flavour. A sleeping instance holds the same hardware in all flavours.
+/// the flavour `running` adapts to it. Fails with [`Rule::Flavour`] if the application does not have the flavour, or
+/// the instance already runs in it. A sleeping instance holds the same hardware in all flavours.
 pub fn adapt(
     application: &Application,
     (running, wakefulness): (FlavourIndex, Wakefulness),

@@ -1,4 +1,4 @@
-//! The history of an agent: earlier client requests, its own operations, and how long it has been on its node.
+//! The history of an agent: earlier client requests, its own accepted operations, and when it arrived on its node.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use super::memory::{Remembered, expire, remember};
 pub struct History<R, T> {
     /// The client requests of earlier evaluations, the latest first: `earlier/5`.
     pub requests: VecDeque<Vec<R>>,
-    /// Own operations that were accepted: `done/4`.
+    /// Own operations that were accepted, the oldest first: `done/4`.
     pub done: Vec<Remembered<T>>,
     /// How many evaluations the agent had made when it arrived on its node: `age/2` counts from there.
     pub arrived: u32,
@@ -28,8 +28,8 @@ impl<R, T> Default for History<R, T> {
 }
 
 impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
-    /// Records an evaluation that saw these client requests; `next` is the number of the next evaluation. Returns
-    /// whether the next evaluation will see a different history, apart from the age.
+    /// Records an evaluation that saw these client requests; `next` is the number of the next evaluation. Returns false
+    /// only if the next evaluation will see the same history, apart from `age/2`.
     pub fn evaluated(&mut self, remembers: Remembers, seen: &[R], next: u32) -> bool {
         // Operations are shown with their age, which changes with every evaluation.
         let is_new = !self.done.is_empty();
@@ -38,7 +38,7 @@ impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
     }
 
     /// Records several evaluations that all saw these client requests and had no proposal accepted; `next` is the
-    /// number of the next evaluation. Returns the same as [`History::evaluated`].
+    /// number of the next evaluation. Returns whether [`History::evaluated`] would return true for any of them.
     pub fn evaluated_often(&mut self, remembers: Remembers, seen: &[R], times: u32, next: u32) -> bool {
         let is_new = !self.done.is_empty() && times > 0;
         expire(&mut self.done, remembers.operations, next);
@@ -63,12 +63,12 @@ impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
         true
     }
 
-    /// Records an accepted operation.
+    /// Records an accepted operation, if the policy declares to read operations.
     pub fn accepted(&mut self, remembers: Remembers, operation: Remembered<T>) {
         remember(&mut self.done, remembers.operations, operation);
     }
 
-    /// Removes an operation that counted as accepted and did not happen after all.
+    /// Removes the latest entry with the same operation and target, because it did not happen after all.
     pub fn undone(&mut self, operation: &Remembered<T>) {
         let is_it = |done: &Remembered<T>| done.operation == operation.operation && done.target == operation.target;
         if let Some(position) = self.done.iter().rposition(is_it) {

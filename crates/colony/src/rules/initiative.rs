@@ -10,8 +10,8 @@ use super::adapt::{HardwareChange, adapt};
 /// The announced eviction of an instance from its node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Notice {
-    /// How many evaluations its agent has left, which its policy reads as `leave/2`. At 0 the instance is evicted,
-    /// unless it is being transferred.
+    /// How many evaluations the agent has left, which the agent's policy reads as `leave/2`. At 0 the instance is
+    /// evicted, unless it is being transferred.
     pub left: u32,
     /// The reason, as stated by the owner's policy.
     pub reason: String,
@@ -55,7 +55,7 @@ pub enum OwnerAct<I> {
         instance: I,
         /// The smaller flavour.
         flavour: FlavourIndex,
-        /// The hardware that this frees.
+        /// The change of hardware; none is taken.
         change: HardwareChange,
         /// The reason.
         reason: String,
@@ -69,12 +69,12 @@ pub enum OwnerAct<I> {
     },
 }
 
-/// Evaluates the policy of a node's owner: shrinks first, then evictions, which are announced. `present` finds an
-/// instance on the node.
+/// Evaluates the policy of a node's owner. Returns its actions: first shrinks, then announcements of evictions.
+/// `present` finds an instance on the node.
 ///
-/// Actions without an effect are dropped: a shrink to the current flavour, and an eviction that was already announced,
-/// whose first announcement stands. All or nothing: if the policy has no valid answer, or shrinks to a flavour that is
-/// not smaller, the owner does nothing.
+/// Actions without an effect are omitted: those on instances that `present` does not find, a shrink to the current
+/// flavour, and an eviction that was already announced. One invalid answer makes the whole result an error, e.g. a
+/// shrink to a flavour that needs more hardware.
 pub fn initiative<'a, I: Copy>(
     acceptance: &Acceptance,
     machine: &mut Machine,
@@ -96,7 +96,7 @@ pub fn initiative<'a, I: Copy>(
 }
 
 /// The owner's action for a shrink that its policy wants; `None` if the instance already runs in that flavour. Fails if
-/// the flavour is unknown or needs more hardware.
+/// the flavour is unknown or needs more hardware of any kind.
 fn shrink<I>(present: Present<'_, I>, wanted: Shrink) -> Result<Option<OwnerAct<I>>, AcceptanceFailure> {
     let Present { instance, application, flavour, wakefulness, held, .. } = present;
     if application.find_flavour(&wanted.flavour) == Some(flavour) {

@@ -12,26 +12,26 @@ use crate::manager::Manager;
 /// adapt, a sleep, a wake, an undeploy and an operator's deploy concern only one manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Concern<'a> {
-    /// The target, if an agent of this node proposes a target that it may not reach.
+    /// The proposed target, if it is neither a neighbour nor, for a replication, this node; `None` if it is allowed.
     pub out_of_reach: Option<&'a NodeId>,
     /// Whether the instance would leave this node, or end, although an operator pinned it.
     pub is_pinned: bool,
     /// The hardware of the instance, if it would come to this node; the additional hardware, if it would hold more
-    /// here.
+    /// here; otherwise `None`.
     pub arrives: Option<Hardware>,
 }
 
-/// Why an acceptance policy did not accept a request, and the failure if it did not answer.
+/// Why a request is inhibited, and the failure if the acceptance policy did not answer.
 #[derive(Clone, Debug)]
 pub struct Refusal {
     /// The rule that inhibits the request.
     pub rule: Rule,
-    /// The failure; `None` if the policy answered with a rejection.
+    /// The failure of the acceptance policy; `None` if it did not fail.
     pub failure: Option<Box<AcceptanceFailure>>,
 }
 
-/// Judges a request. Returns the first rule that inhibits it. `consent` evaluates the node's own acceptance policy; it
-/// is called last, and only if no other rule inhibits the request.
+/// Judges a request. The error is the first rule that inhibits it. `consent` evaluates the node's own acceptance
+/// policy; it is called last, and only if no other rule inhibits the request.
 ///
 /// Total: every request gets a verdict. Reserved hardware counts as used.
 pub fn judge<K, E: From<Rule>>(

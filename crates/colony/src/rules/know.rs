@@ -6,8 +6,8 @@ use mario_prolog::Value;
 
 /// Everything that one agent observes, as constants that its policy reads.
 ///
-/// An agent sees its own node, the client requests that reached its instance, its memory, and the facts about its node
-/// and the neighbours. It sees neither other nodes' hardware, nor other agents, nor routes.
+/// An agent sees its own node, the client requests that reached its instance, its memory, and facts about applications,
+/// its node and the neighbours. It sees neither other nodes' hardware, nor other agents, nor routes.
 pub trait Situation {
     /// The agent's instance.
     fn instance(&self) -> Constant;
@@ -40,15 +40,15 @@ pub trait Situation {
     /// The random number for this evaluation; `None` if none was drawn.
     fn random(&self) -> Option<u32>;
     /// Extra facts about applications, about the node and about its neighbours; `None` to keep those of the previous
-    /// agent.
+    /// agent, which include its random number if it had one.
     fn facts(&self) -> Option<impl Iterator<Item = &Fact>>;
 }
 
-/// The key of the fact with the number drawn for an agent.
+/// The key of the `fact/3` from which a policy reads the random number of its evaluation.
 const RANDOM: &str = "random";
 
-/// Builds the knowledge base of an agent in `facts`, replacing that of the previous agent; the facts about applications
-/// are kept. Returns the constant that denotes the agent's instance.
+/// Builds the knowledge base of an agent in `facts`, replacing that of the previous agent; the descriptions of
+/// applications are kept. Returns the constant that denotes the agent's instance.
 pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
     facts.clear_situation();
     let (node, free) = (situation.node(), facts.capacity(situation.free()));
@@ -95,7 +95,7 @@ pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
     instance
 }
 
-/// Returns a number as an agent sees it: an integer if it is whole.
+/// Returns a number as an agent sees it: an integer if it is whole and its magnitude is at most 2^53, else a float.
 #[inline]
 pub fn number(value: f64) -> Constant {
     /// Beyond this, not every integer can be represented as a float.

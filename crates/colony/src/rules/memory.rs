@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// An operation that an agent remembers: an inhibited one (`inhibited/3`), or an accepted one in its history
 /// (`done/4`).
 ///
-/// `T` identifies a target: an id if the agent may move to another process, an index into a table in the simulator.
+/// `T` identifies a target: an id on a node, an index into a table in the simulator.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Remembered<T> {
     /// The evaluation that proposed it, from 1.
@@ -17,14 +17,14 @@ pub struct Remembered<T> {
     pub target: T,
 }
 
-/// Remembers an inhibited operation, unless the memory reaches back 0 `cycles`.
+/// Adds an operation to a memory of the last `cycles` evaluations. Does nothing if `cycles` is 0.
 pub fn remember<T>(memory: &mut Vec<Remembered<T>>, cycles: u32, inhibited: Remembered<T>) {
     if cycles > 0 {
         memory.push(inhibited);
     }
 }
 
-/// Drops the entries that evaluation `next` must not see: it sees only the inhibitions of the `cycles` evaluations
+/// Drops the entries that evaluation `next` must not see: it sees only the operations of the `cycles` evaluations
 /// before it. Returns whether any entry was dropped.
 pub fn expire<T>(memory: &mut Vec<Remembered<T>>, cycles: u32, next: u32) -> bool {
     let before = memory.len();
