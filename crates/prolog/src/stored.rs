@@ -1,7 +1,8 @@
-//! Terms outside of a machine's store: they are copied out, stored, and pasted back.
+//! Terms outside of a machine's store: clauses of dynamic predicates, `findall` results, thrown terms, and literals of
+//! compiled programs.
 //!
-//! A block is relocatable: all addresses are relative to its start, and one linear pass moves it into a store. Clauses
-//! of dynamic predicates, `findall` results, error terms and literals of compiled programs are all blocks.
+//! A term is copied into a block of cells whose addresses are relative to the start of the block. One linear pass
+//! relocates the block into a store.
 
 use crate::fault::Solved;
 use crate::store::Store;
@@ -17,12 +18,12 @@ pub struct StoredTerm {
 }
 
 impl StoredTerm {
-    /// An atomic term.
+    /// A term without cells: an atom or a small integer.
     pub(crate) fn atomic(root: Term) -> StoredTerm {
         StoredTerm { cells: Box::new([]), root }
     }
 
-    /// The cells, for traversals without a store.
+    /// The cells that [`StoredTerm::root`] refers to; empty for atoms and small integers.
     pub(crate) fn cells(&self) -> &[Term] {
         &self.cells
     }
@@ -45,15 +46,16 @@ pub(crate) struct Block {
     pub(crate) cells: Vec<Term>,
     /// Cells of the store that were overwritten with forwarding words, and their original contents.
     forwarded: Vec<(usize, Term)>,
-    /// Cells of the block that are already final when the scan reaches them, in order.
+    /// Positions in the block that are already final when the scan reaches them, in ascending order.
     settled: VecDeque<usize>,
 }
 
-/// The maximum arity of compounds that are copied in a single pass.
+/// The maximum arity of compounds that [`Block::copy_flat`] copies.
 const MAX_FLAT: usize = 8;
-/// The number of cells copied between two checks of the budget.
+/// A copy checks the budget whenever it has grown by more than this number of cells, and before it appends a compound
+/// with more cells.
 const STRIDE: usize = 4096;
-/// The number of cells of a copy that the cost of its inference covers.
+/// Copies of up to this number of cells are not charged, because the inference that makes them covers their cost.
 const FREE_CELLS: usize = 16;
 
 /// The treatment of suspended goals when a term is copied.
@@ -64,8 +66,8 @@ pub(crate) enum Attributes {
 }
 
 impl Block {
-    /// Copies `term` out of the store; its variables become fresh variables of the block. The copy of a large term with
-    /// sharing, or of a cyclic term, has the same structure.
+    /// Copies `term` out of the store; its variables become fresh variables of the block. Shared subterms are
+    /// duplicated, unless the copy would then exceed [`Store::patience`]; that of a cyclic term always would.
     ///
     /// Returns `None`, and marks the store's budget as exhausted, if the copy would exceed it.
     pub(crate) fn copy(&mut self, store: &mut Store, term: Term, attributes: Attributes) -> Option<Term> {
@@ -99,7 +101,7 @@ impl Block {
         copied
     }
 
-    /// Copies a small compound of atoms and small integers in a single pass; `None` for any other term.
+    /// Copies a compound of at most [`MAX_FLAT`] atoms and small integers; `None` for any other term.
     #[inline]
     fn copy_flat(&mut self, store: &Store, term: Term) -> Option<Term> {
         let address = term.address();
@@ -126,7 +128,7 @@ impl Block {
 
     /// Replaces, from `scan` on, each word that points into the store by a word that points into the block, and appends
     /// the cells that it points to. The traversal is breadth-first, so it needs no stack. Returns the number of cells
-    /// still to be charged.
+    /// that are not charged yet.
     fn scan(
         &mut self,
         store: &mut Store,
@@ -193,7 +195,8 @@ impl Block {
         Ok(self.cells.len() - looked_at)
     }
 
-    /// Checks the budget of a copy in progress that began at `start`, and charges `new` cells of it.
+    /// Charges `new` cells of a copy in progress that began at `start`. Returns an error if the budget is exhausted, or
+    /// if a copy without sharing has exceeded [`Store::patience`].
     #[cold]
     fn check_budget(&mut self, store: &mut Store, start: usize, new: usize, sharing: Sharing) -> Result<(), Copied> {
         let size = self.cells.len() - start;
@@ -232,8 +235,8 @@ impl Block {
         Ok(())
     }
 
-    /// Appends the parts of a compound. A part may be the cell of a variable that was copied before and now contains a
-    /// forwarding word. It becomes a reference to the copy.
+    /// Appends the parts of a compound. A part that was already copied contains a forwarding word, and becomes a
+    /// reference to its copy.
     fn append(&mut self, parts: &[Term]) {
         for &part in parts {
             if part.has_tag(Tag::Hdr) {
@@ -251,8 +254,8 @@ impl Block {
         store.cells[address] = Term::new(Tag::Hdr, (to as u64) << 1);
     }
 
-    /// Stores a forwarding word for a copied compound in the cell of its first argument. References to that cell treat
-    /// the cell as a copied variable, which is also correct: they lead to the copy of the cell.
+    /// Stores a forwarding word for a copied compound in the cell of its first argument. The word contains the position
+    /// of that cell's copy, so that references to the cell can follow it like the forwarding word of a variable.
     fn forward_compound(&mut self, store: &mut Store, compound: Term, to: usize) {
         let Some(first) = first_argument(store, compound) else { return };
         self.forwarded.push((first, store.cells[first]));
@@ -269,14 +272,14 @@ impl Block {
     }
 }
 
-/// Whether sharing is preserved in the copy. Preserving it takes longer, and is the only way to copy a cyclic term.
+/// Whether shared subterms stay shared in the copy. This takes longer, and is required for cyclic terms.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sharing {
     Lost,
     Kept,
 }
 
-/// A bit that is set in a forwarding word in the first argument of a compound.
+/// A bit of a forwarding word: set for a compound, whose word is in its first argument; clear for a variable.
 const COMPOUND: u64 = 1;
 
 /// The address of the first argument of a list cell or a structure; `None` for a box, or if there are no arguments.
@@ -289,7 +292,7 @@ fn first_argument(store: &Store, compound: Term) -> Option<usize> {
     }
 }
 
-/// The position of the copy of a compound in the block, if there is one.
+/// The position of the copy of a compound in the block; `None` if it has no forwarding word.
 #[inline]
 fn copied_before(store: &Store, compound: Term) -> Option<usize> {
     let first = first_argument(store, compound)?;
@@ -306,7 +309,7 @@ fn forwarded_to(word: Term) -> usize {
 /// The result of a copy.
 enum Copied {
     Term(Term),
-    /// The term may be cyclic, or share subterms: it must be copied with [`Sharing::Kept`].
+    /// Given up: the term may be cyclic, or share subterms, and must be copied with [`Sharing::Kept`].
     NotYet,
     TooLarge,
 }
@@ -316,7 +319,7 @@ enum Forwarded {
     There(Term),
 }
 
-/// Follows bindings; a header word in a variable's cell refers to its copy in the block.
+/// Follows bindings to a term in the store, or to a cell with a forwarding word, which refers to its copy in the block.
 fn deref_forwarded(store: &Store, mut term: Term) -> Forwarded {
     while term.is_variable() {
         let value = store.cells[term.address()];
@@ -340,7 +343,7 @@ impl Store {
             return Some(StoredTerm::atomic(term));
         }
         let root = block.copy(self, term, attributes)?;
-        // While the block is moved to memory of the exact size, both copies exist.
+        // `into_stored` may reallocate the cells to their exact size, and both allocations exist meanwhile.
         self.reserve(2 * block.cells.len()).ok()?;
         Some(block.into_stored(root))
     }
@@ -380,7 +383,7 @@ impl Store {
         Ok(self.paste_cells(&block.cells, 0, root))
     }
 
-    /// Pastes a stored term with fresh variables.
+    /// Pastes a stored term with fresh variables, without a charge.
     pub(crate) fn paste(&mut self, stored: &StoredTerm) -> Term {
         self.paste_cells(&stored.cells, 0, stored.root)
     }

@@ -1,7 +1,7 @@
 //! Bounds on the size of messages and records, so that no neighbour can exhaust the memory of a node.
 //!
-//! A value beyond its bound is rejected on both sides: it is not sent, and not accepted. Only reasons are truncated
-//! instead when they are sent.
+//! A value beyond its bound is rejected by the encoder and by the decoder. The exceptions are reasons, which the
+//! encoder truncates.
 
 /// The maximum size of a frame in bytes, without its length field.
 pub const FRAME_BYTES_MAX: usize = 1 << 20;

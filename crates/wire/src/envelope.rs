@@ -22,15 +22,14 @@ use crate::versions::Versions;
 /// The content of one frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Envelope {
-    /// The journal of the sending node.
+    /// The journal of the sending node. Not meaningful in a ping or a pong.
     pub sender: JournalId,
-    /// The journal that the sender expects the receiver to have; `None` in a hello and in messages that concern only
-    /// the link.
+    /// The journal that the sender expects the receiver to have; `None` in hellos, routing messages, pings and pongs.
     pub receiver: Option<JournalId>,
     /// The versions that the sender speaks. Present only in a hello.
     pub versions: Option<Versions>,
-    /// The hybrid logical clock of the sender: milliseconds since 1970 times 65,536, plus a counter. Used only to order
-    /// traces.
+    /// The hybrid logical clock of the sender: milliseconds since 1970 times 65,536, plus a counter. Used only to
+    /// order traces; `None` in routing messages, pings and pongs.
     pub clock: Option<u64>,
     /// The message.
     pub body: Body,
@@ -52,7 +51,7 @@ pub enum Body {
 /// Asks for an immediate pong, to measure the round-trip time without synchronised clocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ping {
-    /// When it was sent, in microseconds of the sender's own clock.
+    /// When the ping was sent, in microseconds of the sender's own clock.
     pub sent: u64,
 }
 
@@ -78,7 +77,7 @@ impl Pong {
 }
 
 impl Envelope {
-    /// An envelope around a message. A hello carries the versions of this build.
+    /// An envelope around a message, without a clock. A hello carries the versions of this build.
     pub fn new(sender: JournalId, receiver: Option<JournalId>, body: Body) -> Envelope {
         let versions = matches!(body, Body::Colony(Message::Hello(_))).then_some(Versions::OURS);
         Envelope { sender, receiver, versions, clock: None, body }
@@ -101,10 +100,10 @@ pub fn encode(envelope: &Envelope, out: &mut Vec<u8>) -> Result<(), EncodeError>
     written
 }
 
-/// Decodes an envelope from `bytes`, without trailing bytes. Total: any input yields an envelope or an error.
+/// Decodes the envelope that takes all of `bytes`. Never panics, whatever the input.
 ///
-/// If the error [is newer](DecodeError::is_newer), the message has a kind or a reason that this version does not know.
-/// The caller drops such a message, as if it had been lost. Any other error ends the session.
+/// If the error [is newer](DecodeError::is_newer), the message contains an alternative that this version does not know,
+/// such as a new kind of message. The caller should drop such a message, and end the session on any other error.
 pub fn decode(bytes: &[u8]) -> Result<Envelope, DecodeError> {
     if bytes.len() > FRAME_BYTES_MAX {
         return Err(Problem::TooLong { bytes: bytes.len(), bytes_max: FRAME_BYTES_MAX }.into());

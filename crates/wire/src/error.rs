@@ -3,14 +3,14 @@
 use std::error::Error;
 use std::fmt;
 
-/// Why bytes are not a message or a record.
+/// Why bytes could not be decoded as a message, a record or a ledger.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DecodeError {
     pub(crate) path: FieldPath,
     pub(crate) problem: Problem,
 }
 
-/// Why a message or a record cannot be written: it exceeds a bound that its reader enforces.
+/// Why a message, a record or a ledger cannot be encoded: a value exceeds its bound, or a number is not finite.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EncodeError {
     pub(crate) path: FieldPath,
@@ -21,7 +21,7 @@ pub struct EncodeError {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct FieldPath(Vec<&'static str>);
 
-/// A problem of a value.
+/// What is wrong with a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Problem {
@@ -39,11 +39,11 @@ pub enum Problem {
         /// The wire type.
         wire_type: u8,
     },
-    /// A required field is missing.
+    /// A required field is missing, or no alternative is set.
     Missing,
-    /// A field that may occur only once occurs twice.
+    /// A field that may occur only once occurs twice, or two alternatives are set.
     Twice,
-    /// A field has more bytes than allowed.
+    /// A field or a frame has more bytes than allowed.
     TooLong {
         /// The size in bytes.
         bytes: usize,
@@ -66,14 +66,14 @@ pub enum Problem {
         /// The number of its field, or its code if it is a constant.
         number: u32,
     },
-    /// A journal record has a field that this version does not know.
+    /// A journal record or a ledger has a field that this version does not know.
     UnknownField {
         /// Its number.
         number: u32,
     },
-    /// A journal record has a format that this version does not know.
+    /// A journal record or a ledger has a format that this version does not know.
     UnknownFormat {
-        /// The format of the record.
+        /// The format that was read.
         format: u64,
         /// The newest format that this version knows.
         format_max: u64,
@@ -91,8 +91,8 @@ impl DecodeError {
         &self.problem
     }
 
-    /// Whether the bytes may be valid in a newer version. Such a message is dropped. Any other error means that the
-    /// neighbour does not speak the protocol, so its session is closed.
+    /// Whether the bytes may be valid in a newer version: they contain an unknown alternative, field or format. Any
+    /// other error means that they are malformed.
     pub fn is_newer(&self) -> bool {
         matches!(
             self.problem,

@@ -35,12 +35,12 @@ pub fn encode_frame(envelope: &Envelope, out: &mut Vec<u8>) -> Result<(), Encode
 /// assert!(framer.next_frame().is_err(), "256 bytes are announced, and 16 are allowed");
 /// ```
 ///
-/// It buffers at most one frame plus the bytes added since the last call of [`Framer::next_frame`]. To bound its
-/// memory, read from the link only after that call has returned `None`.
+/// To bound its memory, call [`Framer::next_frame`] until it returns `None` before each [`Framer::extend`]. The buffer
+/// then contains less than one frame when bytes are added.
 #[derive(Debug)]
 pub struct Framer {
     bytes: Vec<u8>,
-    /// The start of the next frame.
+    /// The position of the next frame in `bytes`.
     start: usize,
     frame_bytes_max: usize,
 }
@@ -55,7 +55,7 @@ pub struct FrameTooLong {
 }
 
 impl Framer {
-    /// A framer for frames of at most this length, but no more than [`FRAME_BYTES_MAX`].
+    /// A framer for frames of at most `frame_bytes_max` bytes, or [`FRAME_BYTES_MAX`] if that is less.
     pub fn new(frame_bytes_max: usize) -> Framer {
         Framer { bytes: Vec::new(), start: 0, frame_bytes_max: frame_bytes_max.min(FRAME_BYTES_MAX) }
     }
@@ -69,7 +69,7 @@ impl Framer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Returns the next frame, without its length field; `None` if it has not arrived completely.
+    /// Removes the next frame, and returns it without its length field; `None` if it has not arrived completely.
     pub fn next_frame(&mut self) -> Result<Option<&[u8]>, FrameTooLong> {
         let rest = &self.bytes[self.start..];
         let Some((prefix, rest)) = rest.split_first_chunk::<PREFIX_BYTES>() else { return Ok(None) };
@@ -85,7 +85,7 @@ impl Framer {
         Ok(Some(&self.bytes[start..self.start]))
     }
 
-    /// The number of buffered bytes.
+    /// The number of buffered bytes that were not returned as frames.
     pub fn held(&self) -> usize {
         self.bytes.len() - self.start
     }

@@ -17,7 +17,7 @@ use crate::schema::{
     slot, write_fields,
 };
 
-/// Appends a ledger to `out`.
+/// Appends a ledger to `out`; on an error, `out` is unchanged.
 pub fn encode_ledger(ledger: &Ledger, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let start = out.len();
     put_varint(out, RECORD_FORMAT);
@@ -28,7 +28,7 @@ pub fn encode_ledger(ledger: &Ledger, out: &mut Vec<u8>) -> Result<(), EncodeErr
     written
 }
 
-/// Decodes a ledger from `bytes`, without trailing bytes.
+/// Decodes the ledger that takes all of `bytes`.
 pub fn decode_ledger(bytes: &[u8]) -> Result<Ledger, DecodeError> {
     let mut fields = Fields::new(bytes);
     let format = fields.varint()?;

@@ -1,4 +1,4 @@
-//! The encoding of messages between nodes and of journal records: schema, framing, versions.
+//! The encoding of messages between nodes, of journal records and of ledgers: schema, framing, versions.
 //!
 //! Start at [`encode_frame`] and [`Framer`] for a link, and at [`encode_record`] and [`decode_record`] for a journal.
 //!
@@ -19,19 +19,20 @@
 //! assert_eq!(decode(frame), Ok(envelope));
 //! ```
 //!
-//! The encoding is that of Protocol Buffers. Each type has one table with the number, name, presence and codec of each
-//! field. Encoder, decoder and the type's part of `docs/wire.md` are derived from it.
+//! The encoding is that of Protocol Buffers. Nearly every type has a table with the number, name, presence and codec of
+//! each field. Macros derive its encoder, its decoder and its part of `docs/wire.md` from the table.
 //!
 //! **Invariant:** no I/O, no clock, no panic. Any bytes decode to a value, or to a [`DecodeError`] with the path of the
 //! field and a reason.
 //!
-//! **Invariant:** no value beyond its bound in [`bounds`] is read or written, and the bound is checked before memory is
-//! allocated.
+//! **Invariant:** no value beyond its bound in [`bounds`] is read or written. The decoder checks the bound before it
+//! allocates memory.
 //!
 //! **Invariant:** equal values have equal bytes, and decoding returns the encoded value, except that a reason beyond
 //! its bound is truncated.
 //!
-//! **Invariant:** unknown fields are skipped in a message, and rejected in a journal record.
+//! **Invariant:** unknown fields are skipped in a message, and rejected in a journal record or a ledger. Unknown
+//! alternatives are rejected everywhere.
 //!
 //! Not here: the meaning of messages (`mario_colony`), and sending them (`mario_live`).
 

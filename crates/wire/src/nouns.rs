@@ -1,4 +1,4 @@
-//! The schema tables of the domain types.
+//! The schemas of the values in messages and records: ids, hardware, applications, policies, snapshots, inhibitions.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::schema::{
     write_fields, write_text,
 };
 
-/// Implements codecs for types that wrap a single value of another codec.
+/// Implements codecs for types that are encoded as a value of another type.
 macro_rules! wrapped {
     ($($type:ty: $codec:ident, $inner:ty, |$value:ident| $unwrap:expr, $wrap:expr;)*) => { $(
         impl Codec<$type> for $codec {
@@ -53,7 +53,7 @@ wrapped! {
     FlavourIndex: Unsigned, u32, |value| u32::from(value.0), |read: u32| FlavourIndex(u16::try_from(read).unwrap_or(u16::MAX));
 }
 
-/// Hardware: a number of units, or a message of amounts if there are other kinds of hardware.
+/// Hardware is encoded as a number of units, or as `Amounts` if it has other kinds.
 impl Codec<Hardware> for Unsigned {
     fn write(&self, number: u32, value: &Hardware, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         if !value.has_further() {
@@ -134,7 +134,7 @@ impl Schema for Id {
     }
 }
 
-/// Implements the schema of id types, each with its validity check.
+/// Implements the schema of types that are encoded as an `Id`. The decoder rejects ids that are invalid for the type.
 macro_rules! ids {
     ($($type:ty)*) => { $(
         impl Schema for $type {
@@ -185,7 +185,7 @@ impl Schema for Target {
     }
 }
 
-/// A target as fields. Without a node and a flavour, it is the agent's own node.
+/// A target as fields. If both are `None`, the target is the agent's own node.
 struct Place {
     node: Option<NodeId>,
     flavour: Option<FlavourId>,
@@ -212,7 +212,7 @@ impl Schema for Capacity {
     }
 }
 
-/// A capacity as fields. Without units, it is unbounded.
+/// A capacity as fields: `None` for an unbounded one.
 struct Room {
     units: Option<Hardware>,
 }
@@ -363,7 +363,7 @@ impl Schema for Memory {
     }
 }
 
-/// An inhibited operation that an agent remembers, as fields.
+/// An inhibited or accepted operation that an agent remembers, as fields.
 struct Inhibited {
     evaluation: u32,
     operation: AgentOperation,

@@ -1,4 +1,4 @@
-//! The tables of all types as Markdown, for `docs/wire.md`.
+//! The tables of `docs/wire.md`: schemas and bounds, as Markdown.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::bounds;
 use crate::envelope::Envelope;
 use crate::schema::{Page, Schema};
 
-/// All messages and records with their fields, as Markdown.
+/// The tables of all messages, then those of records and ledgers.
 pub fn schema_tables() -> String {
     let mut text = String::new();
     let mut page = Page::default();
@@ -32,7 +32,7 @@ pub fn schema_tables() -> String {
     text
 }
 
-/// All bounds, as Markdown.
+/// A table of bounds. Those that are not in it are in the tables of the schema.
 pub fn bounds_table() -> String {
     let mut text = String::from("| what | at most |\n|---|---|\n");
     for (what, most) in [

@@ -17,10 +17,10 @@ use crate::schema::{
     alternatives, message, read_fields, row, slot, write_fields,
 };
 
-/// The newest format of records. Increment it when a record gets a field or an alternative.
+/// The newest format of records and ledgers. Increment it when one of them gets a field or an alternative.
 pub const RECORD_FORMAT: u64 = 1;
 
-/// Appends a record to `out`.
+/// Appends a record to `out`; on an error, `out` is unchanged.
 pub fn encode_record(record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let start = out.len();
     put_varint(out, RECORD_FORMAT);
@@ -31,7 +31,7 @@ pub fn encode_record(record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeErr
     written
 }
 
-/// Decodes a record from `bytes`, without trailing bytes.
+/// Decodes the record that takes all of `bytes`.
 pub fn decode_record(bytes: &[u8]) -> Result<Record, DecodeError> {
     let mut fields = Fields::new(bytes);
     let format = fields.varint()?;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `message!` is for structs. `alternatives!` is for enums, which are encoded as a message in which exactly one field
-//! is set. A new field of a colony type does not compile until it has a row.
+//! is set. If a type gains a field or a variant, its table does not compile until it has a row for it.
 
 mod codecs;
 
@@ -29,15 +29,15 @@ pub(crate) enum Unknown {
     Refuse,
 }
 
-/// A type with a table.
+/// A type that is encoded as a message, which has a table in `docs/wire.md`.
 pub(crate) trait Schema: Sized {
     fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError>;
     fn read(fields: Fields<'_>, unknown: Unknown) -> Result<Self, DecodeError>;
-    /// Adds the table of the type, and those that it refers to, to the page. Returns the type's name.
+    /// Adds the table of the type, and those that it refers to, to the page. Returns the table's name.
     fn describe(page: &mut Page) -> &'static str;
 }
 
-/// Encodes a value as the content of a field.
+/// Encodes and decodes a value as the content of one field.
 pub(crate) trait Codec<T> {
     fn write(&self, number: u32, value: &T, out: &mut Vec<u8>) -> Result<(), EncodeError>;
     fn read(&self, content: Content<'_>, unknown: Unknown) -> Result<T, DecodeError>;
@@ -58,16 +58,16 @@ pub(crate) fn slot<F, P: Presence<F>>(_: &P) -> P::Slot {
     P::Slot::default()
 }
 
-/// Occurs exactly once.
+/// A field that occurs exactly once.
 pub(crate) struct Required<C>(pub(crate) C);
 
-/// Occurs at most once.
+/// A field that occurs at most once.
 pub(crate) struct Optional<C>(pub(crate) C);
 
-/// Omitted if it has the default value, else occurs once.
+/// A field that is omitted if it has the default value, and otherwise occurs once.
 pub(crate) struct OrDefault<C>(pub(crate) C);
 
-/// Occurs up to a maximum number of times.
+/// A field that occurs once for each entry of a list, up to a maximum number of entries.
 pub(crate) struct List<C>(pub(crate) C, pub(crate) usize);
 
 impl<T, C: Codec<T>> Presence<T> for Required<C> {
@@ -184,7 +184,7 @@ impl<T: Schema> Schema for Arc<T> {
     }
 }
 
-/// The tables of all types, for the documentation.
+/// The tables that were added so far, for the documentation.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     pub(crate) tables: Vec<Table>,
@@ -208,7 +208,7 @@ pub(crate) struct Row {
 }
 
 impl Page {
-    /// Adds a table, unless it is already present. A table precedes those that it refers to.
+    /// Adds a table, unless there is one with this name. It precedes the tables that `rows` adds.
     pub(crate) fn add(&mut self, name: &'static str, is_choice: bool, rows: impl FnOnce(&mut Page) -> Vec<Row>) {
         if self.tables.iter().any(|table| table.name == name) {
             return;
@@ -228,7 +228,7 @@ pub(crate) fn row<F>(number: u32, name: &str, presence: &impl Presence<F>, page:
 }
 
 impl Unknown {
-    /// Skips or rejects a field with an unknown number.
+    /// Returns an error if a field with an unknown number is rejected.
     pub(crate) fn meets(self, number: u32) -> Result<(), Problem> {
         match self {
             Unknown::Skip => Ok(()),
@@ -237,7 +237,7 @@ impl Unknown {
     }
 }
 
-/// Writes the fields of a struct or of an alternative. They must be bound to variables of the same names.
+/// Writes the fields of a struct or of an alternative, each of which must be bound to a variable of the same name.
 macro_rules! write_fields {
     ($out:ident, $($number:literal $field:ident: $kind:ty = $presence:expr),*) => {{
         $(
@@ -365,7 +365,7 @@ macro_rules! alternatives {
 pub(crate) use {alternatives, message, read_fields, write_fields};
 
 impl Row {
-    /// The row of an alternative with named fields.
+    /// The row of an alternative with named fields or without fields.
     pub(crate) fn inline(number: u32, name: &str, rows: &[Row]) -> Row {
         let field = |row: &Row| format!("{} {}: {} ({})", row.number, row.name, row.content, row.presence);
         let content = match rows {

@@ -22,11 +22,11 @@ pub struct NoCommonVersion {
 }
 
 impl Versions {
-    /// The versions of this build. A build with version n also speaks n − 1, so that a colony can be updated node by
-    /// node.
+    /// The versions of this build. From version 2 on, a build must also speak the version before, so that a colony can
+    /// be updated node by node.
     pub const OURS: Versions = Versions { min: 1, max: 1 };
 
-    /// The newest version that both nodes speak. Both ends of a link compute the same result.
+    /// The newest version that both nodes speak. Both ends of a link agree on the same version.
     pub fn agree(self, theirs: Versions) -> Result<u32, NoCommonVersion> {
         let newest = self.max.min(theirs.max);
         if newest < self.min.max(theirs.min) {

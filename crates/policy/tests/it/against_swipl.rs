@@ -1,8 +1,8 @@
-//! The shipped policies decide like the listings of the paper in SWI-Prolog.
+//! Tests that our versions of the four policies of the paper decide like the paper's listings in SWI-Prolog.
 //!
-//! The listings cannot be shipped. If the paper's source is next to the reference data, they are read from it and run
-//! in SWI-Prolog. The checksums of their decisions are part of the repository, so that the shipped policies can be
-//! compared with them on any machine.
+//! The listings cannot be shipped, so the repository has checksums of their decisions, with which our decisions are
+//! compared on any machine. If the paper's source is next to the reference data, and SWI-Prolog is installed, the
+//! listings are run, too, and every decision is compared.
 
 use std::env;
 use std::fmt::Write as _;
@@ -18,11 +18,11 @@ use crate::generated::Generated;
 use crate::{PAPER, shipped};
 
 const PAPER_SOURCE: &str = "../paper/declarative-application-management-in-the-fog.tex";
-/// The CRC-32 of the decisions of the listings in SWI-Prolog, for each thousand knowledge bases of each share.
-/// `UPDATE_REFERENCE=1` rewrites them.
+/// The file with the CRC-32 of the decisions of the listings in SWI-Prolog, for each thousand knowledge bases of each
+/// share. A run with `UPDATE_REFERENCE=1` rewrites it if it can run the listings.
 const CHECKSUMS: &str = "tests/data/listings.txt";
 const KNOWLEDGE_BASES: u64 = 100_000;
-/// The number of processes, each of which decides one share.
+/// The number of shares of the knowledge bases. One SWI-Prolog process runs for each share.
 const SHARES: u64 = 2;
 
 #[test]
@@ -53,7 +53,7 @@ fn decides_generated_knowledge_bases_as_the_listings_of_the_paper() {
     assert_eq!(found.len(), expected.len());
 }
 
-/// One line for each thousand decisions.
+/// One line with a checksum for each thousand knowledge bases.
 fn checksums(share: u64, decisions: &[String]) -> String {
     let mut text = String::new();
     for (thousand, decisions) in decisions.chunks(1000).enumerate() {
@@ -63,7 +63,8 @@ fn checksums(share: u64, decisions: &[String]) -> String {
     text
 }
 
-/// The decisions of the listings in SWI-Prolog, by share; `None` if the paper's source or SWI-Prolog is not available.
+/// The decisions of the listings in SWI-Prolog, by share, as [`decisions`] writes them; `None` if the paper's source or
+/// SWI-Prolog is not available.
 fn decided_by_listings() -> Option<Vec<Vec<String>>> {
     let source = mario_reference::full(PAPER_SOURCE)?;
     if !has_swipl() {
@@ -106,7 +107,7 @@ fn has_swipl() -> bool {
 fn listings(source: &str) -> Vec<String> {
     let blocks = source.split("\\begin{Verbatim}").skip(1).filter_map(|rest| {
         let text = rest.split("\\end{Verbatim}").next()?;
-        // The options of the environment end with the line.
+        // The rest of the line has the options of the `Verbatim` environment.
         let (_, listing) = text.split_once('\n')?;
         listing.contains("operation(undeploy,Si,self)").then(|| listing.to_owned())
     });
@@ -146,7 +147,7 @@ fn start(directory: &Path, share: u64) -> (u64, PathBuf, Child) {
     (share, output, child)
 }
 
-/// The decisions of the shipped policies, in the format that the driver writes.
+/// The decisions of the shipped policies, one line for each knowledge base, in the format of `against_swipl.pl`.
 fn decisions(engine: &Engine, policies: &[Policy], share: u64) -> Vec<String> {
     let mut decider = Decider::new(engine);
     let mut facts = KnowledgeBase::new(engine.symbols());

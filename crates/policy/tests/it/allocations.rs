@@ -1,4 +1,4 @@
-//! Repeated decisions allocate only the first time.
+//! Tests that decisions do not allocate memory when they are repeated.
 
 use mario_policy::{Decider, KnowledgeBase, Wanted};
 use mario_prolog::Engine;

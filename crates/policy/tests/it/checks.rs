@@ -1,4 +1,4 @@
-//! For every kind of finding, one policy has it and a similar one does not. No shipped policy has findings.
+//! Tests of policy checks: each kind of finding is reported where it should be, and shipped policies have none.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,18 +21,18 @@ fn check_file(path: &Path, bounds: &Bounds) -> Report {
     check_text(path.to_str().expect("a path of the workspace"), &text, directory, bounds).expect("it loads")
 }
 
-/// The findings in a text that loads, in worlds of two nodes.
+/// The findings in a text that loads, in worlds of at most two nodes.
 fn findings(text: &str) -> Vec<Finding> {
     let bounds = Bounds { nodes: 2, ..Bounds::default() };
     check_text("policy.pl", text, Path::new("."), &bounds).expect("it loads").findings
 }
 
-/// The findings without `lost-service`: these policies need not be useful.
+/// Like [`findings`], but allows `lost-service`, which these policies may cause.
 fn findings_in_text(text: &str) -> Vec<Finding> {
     findings(&format!("{text}% mario: allow lost-service, nobody asks for these instances\n"))
 }
 
-/// The kind of each finding and the text that it points at.
+/// The code of each finding, and the part of the policy's text that it points at.
 fn shown(findings: &[Finding]) -> Vec<(&'static str, &str)> {
     let pointed = |finding: &Finding| finding.place.span.clone();
     findings.iter().map(|finding| (finding.kind.code(), &finding.place.source_text()[pointed(finding)])).collect()
@@ -69,7 +69,7 @@ fn every_shipped_policy_is_clean() {
             assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
             if let Some(exploration) = report.exploration {
                 assert_eq!(exploration.ended_early, None, "{name}");
-                // The one policy that proposes nothing by design.
+                // Only this policy has clauses that never win: by design, it proposes nothing.
                 let is_silent = name.ends_with("never-move.pl");
                 assert_eq!(
                     exploration.silent_clauses.is_empty(),
@@ -338,7 +338,7 @@ fn distinguishes_lost_state_from_unread_state() {
         (", \\+ seen(I, _), assertz((seen(I, 1) :- true)).\n", 1),
         (", retract(seen(I, N)), M is N + 1, assertz(seen(I, M)).\n", 1),
         (", nb_setval(last, I), nb_getval(last, I).\n", 1),
-        // State that is never read, that another predicate reads, or that a directive stores.
+        // State that is never read, a global variable of another name that is read, and facts that a directive stores.
         (", assertz(seen(I, 1)).\n", 0),
         (", nb_setval(last, I), nb_getval(first, I).\n", 0),
         (", seen(I, _).\n:- assertz(seen(s1, 1)).\n", 0),

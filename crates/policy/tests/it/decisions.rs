@@ -1,4 +1,4 @@
-//! The content of a decision.
+//! Tests of decisions: their solutions, and how the search for them ends.
 
 use mario_domain::{Operation, OperationName, Target};
 use mario_policy::{Decider, Ending, Policy, PolicyError, ProposalFault, Settings, Solution, Wanted};
@@ -9,7 +9,7 @@ use crate::{facts, load};
 const FACTS: &str = "service(video, 4, 10, 25). node(n42, 10, [n41]). serviceInstance(s1, video, n42).
     requests(s1, n41, 5, 30). requests(s1, n41, 6, 30).";
 
-/// The solutions as `operation target @clause`, and how the search ended.
+/// The solutions as `operation target @clause`, with clauses numbered from 0, and how the search ended.
 fn decide(text: &str, wanted: Wanted) -> (Vec<String>, Ending) {
     let engine = Engine::new();
     let policy = load(&engine, text).expect("a policy");

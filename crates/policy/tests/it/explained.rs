@@ -1,4 +1,4 @@
-//! Explanations agree with decisions, and their reasons are true.
+//! Tests that explanations prove the solutions of decisions, and that the changes they suggest have the stated effect.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ fn shipped_explainer(engine: &Engine, name: &str) -> Explainer {
     Explainer::load(engine, path, &text, Some(resolver), Settings::default()).expect("it is a policy")
 }
 
-/// The proposals, each with a proof.
+/// Returns the proposals. Asserts that each has a proof.
 #[track_caller]
 fn proven(explained: &Explained) -> Vec<[String; 3]> {
     let texts = |proof: &mario_policy::Proof| {
@@ -69,7 +69,7 @@ fn proves_generated_decisions_and_finds_true_changes_for_the_rest() {
             let instance = Generated::new(&mut Random::new(seed)).fill(engine.symbols(), &mut knowledge);
             let decision = decider.decide(&policy, &knowledge, instance, Wanted::All).clone();
             assert_eq!(decision.ending, Ending::Complete);
-            // Changes take longer to find than proofs.
+            // `explain` also searches for changes, which takes longer than proofs.
             let explained = if seed % 40 == 0 {
                 explainer.explain(&knowledge, instance)
             } else {
@@ -89,7 +89,8 @@ fn proves_generated_decisions_and_finds_true_changes_for_the_rest() {
     assert!(without_change * 50 <= misses, "{without_change} of {misses}");
 }
 
-/// Asserts that a suggested change leads to its proposal, by deciding with the changed text of the facts.
+/// Applies a suggested change to the text of the facts, decides with them, and asserts that the promised proposal is
+/// among the solutions.
 #[track_caller]
 fn verify(engine: &Engine, name: &str, text: &str, change: &Change) {
     let mut lines: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
@@ -185,7 +186,7 @@ fn suggests_the_smallest_change_that_works() {
     assert_eq!(sentences(&idle, "migrate"), [expected]);
 }
 
-/// The suggested changes for an operation as sentences, each verified by deciding again.
+/// Verifies the suggested changes for all operations. Returns those for `operation`, as sentences.
 #[track_caller]
 fn verified(engine: &Engine, name: &str, text: &str, operation: &str) -> Vec<String> {
     let facts = facts(engine, text);
@@ -238,7 +239,7 @@ fn suggests_changes_of_hardware_by_kind() {
     assert!(found.iter().any(|text| text.starts_with(expected)), "{found:?}");
 }
 
-/// All steps in reading order.
+/// All steps, each followed by its substeps.
 fn flat(steps: &[Step]) -> Vec<&Step> {
     steps.iter().flat_map(|step| std::iter::once(step).chain(flat(&step.steps))).collect()
 }

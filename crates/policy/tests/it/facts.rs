@@ -1,4 +1,4 @@
-//! Facts in a text are read as a policy sees them, or are refused with their position.
+//! Tests that policies see the facts of a text, and that invalid facts are refused with their position.
 
 use mario_policy::{Decider, FactProblem, KnowledgeBase, UnknownInstance, Wanted};
 use mario_prolog::{Engine, Value};

@@ -1,4 +1,4 @@
-//! Policies that are functions of the host.
+//! Tests of policies that are decided by a function of the host.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn name(name: &str) -> Id {
     Id::name(name).expect("it is not empty")
 }
 
-/// The decision of a function: each solution as `operation target` or its fault.
+/// The decision of a function: each solution as `operation target`, or the description of its fault; and how it ended.
 fn decide(function: Fixed, wanted: Wanted) -> (Vec<String>, Ending) {
     let engine = Engine::new();
     let policy = load(&engine, ":- decided_outside(mine).").expect("a policy").decided_by(Arc::new(function));

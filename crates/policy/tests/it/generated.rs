@@ -1,4 +1,4 @@
-//! Generated knowledge bases: small, so that ties occur, and full of cases in which policies differ.
+//! Random knowledge bases with small numbers of names and values, so that ties occur.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub enum Argument {
 
 use Argument::{Float, Integer, Name};
 
-/// Neighbours with numbers, digits and capitals in their names, so that the standard order of terms matters.
+/// `self` and neighbours: integers, and names with digits and capitals, so that the standard order of terms matters.
 pub const HOPS: [Argument; 7] =
     [Name("self"), Name("n1"), Name("n10"), Name("n2"), Integer(7), Integer(12), Name("Zone")];
 pub const INSTANCES: [Argument; 3] = [Name("s1"), Integer(93), Name("a")];
@@ -51,7 +51,7 @@ impl Generated {
         let hops = 1 + random.below(HOPS.len() as u64) as usize;
         let start = random.below(HOPS.len() as u64) as usize;
         let count = random.pick(&[0, 1, 1, 2, 2, 3, 4, 5, 8, 12]);
-        // Few different rates produce ties; a single rate produces only ties.
+        // Few different rates, sometimes only one, so that ties occur.
         let rates: &[i64] = random.pick(&[&[0, 1, 5, 6][..], &[5], &[0], &[1, 2, 3, 20]]);
         let requests = (0..count)
             .map(|_| {
@@ -62,7 +62,7 @@ impl Generated {
         let remembered = random.pick(&[0, 0, 1, 2, 10]);
         let inhibited = (0..remembered)
             .map(|_| {
-                // Mostly the agent's own instance, because an agent remembers only its own operations.
+                // One in eight may be of another instance, to test that policies ignore it.
                 let whose = if random.below(8) == 0 { random.pick(&INSTANCES) } else { instance };
                 [random.pick(&OPERATIONS), whose, random.pick(&HOPS)]
             })
@@ -92,7 +92,7 @@ impl Generated {
         self.services[0][0]
     }
 
-    /// Puts the facts into a knowledge base. Returns the instance that decides.
+    /// Replaces the facts of a knowledge base. Returns the instance that decides.
     pub fn fill(&self, symbols: &Symbols, facts: &mut KnowledgeBase) -> Constant {
         let constant = |argument| match argument {
             Name(name) => Value::Atom(symbols.intern(name)),

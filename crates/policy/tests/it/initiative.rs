@@ -1,4 +1,4 @@
-//! The instances that the owner of a node evicts or shrinks by the policy of the node's manager.
+//! Tests of acceptance policies that evict or shrink instances on their own initiative.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,8 @@ use mario_policy::{
 };
 use mario_prolog::{Budget, Directories, Engine, Machine, Resolver};
 
-/// A node with 8 units, of which one is free. Instances 1 and 2 of `video` and 3 of `chat` occupy the others.
+/// A node with 8 units, of which one is free. Instances 1 and 2 of `video` and 3 of `chat` occupy the others, and
+/// instance 2 must leave after two evaluations.
 fn view(engine: &Engine) -> ManagerView {
     let node = Node::new(NodeId::name("n42").expect("a name"), Capacity::units(8), Vec::new()).expect("a node");
     let mut view = ManagerView::new(engine.symbols(), &node, Capacity::units(1));

@@ -1,4 +1,4 @@
-//! Policies that are invariant under renaming, and policies that only seem to be.
+//! Tests of the proof that the decisions of a policy do not depend on the names of nodes and instances.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn all_shipped(engine: &Engine) -> Vec<(String, Policy)> {
         .filter_map(|file| file.to_str().and_then(|file| file.strip_suffix(".pl")).map(str::to_owned))
         .filter(|name| !name.contains(".test") && name != "library")
         .filter(|name| !["accept-what-fits", "evict-the-largest"].contains(&name.as_str()))
-        // They read flavours, which the proof treats as names, and `asleep/1`, for which it has no signature.
+        // They read `flavour/6`, `running/2` and `asleep/1`, for which the proof has no signatures.
         .filter(|name| !["flavours-by-load", "sleep-at-night"].contains(&name.as_str()))
         .collect();
     names.sort();
@@ -34,7 +34,7 @@ fn all_shipped_policies_are_invariant_without_facts_about_nodes() {
     assert_eq!(policies.len(), 13, "{policies:?}");
     for (name, policy) in &policies {
         let found = name_invariance(&engine, policy);
-        // Kinds of hardware are names with a fixed meaning, but the proof does not distinguish them from other names.
+        // It reads `needs/3` and `free/3`, for which the proof has no signatures.
         if name == "several-resources" {
             assert!(found.is_err(), "{found:?}");
             continue;
@@ -55,7 +55,7 @@ fn with_body(engine: &Engine, body: &str) -> Result<NameInvariance, NameDependen
     name_invariance(engine, &load(engine, &text).expect("it is a policy"))
 }
 
-/// Bodies with names in the text.
+/// Bodies that mention names of nodes or instances.
 const NAMES_IN_THE_TEXT: &[&str] = &[
     "requests(I, n42, _, _), N = self",
     "requests(I, N, _, _), N == n42",
@@ -81,7 +81,7 @@ const NAMES_IN_THE_TEXT: &[&str] = &[
     "refused(_, I, n1), requests(I, N, _, _)",
 ];
 
-/// Bodies that inspect parts of names.
+/// Bodies that inspect the text, the type or the value of names.
 const PARTS_OF_NAMES: &[&str] = &[
     "requests(I, N, _, _), atom_length(N, 3)",
     "requests(I, N, _, _), atom_codes(N, [_|_])",
@@ -106,7 +106,7 @@ const PARTS_OF_NAMES: &[&str] = &[
     "requests(I, N, _, _), nth0(I, [a, b], a)",
 ];
 
-/// Bodies that mix values of two kinds.
+/// Bodies that compare or unify values of two kinds, such as a node and a rate.
 const TWO_KINDS: &[&str] = &[
     "requests(I, N, R, _), N @< R",
     "requests(I, N, R, _), I @< R",
@@ -129,7 +129,7 @@ const TWO_KINDS: &[&str] = &[
     "setof(R-N, requests(I, N, R, _), [_-N|_]), predsort([O, A, B]>>compare(O, A, B), [N], _)",
 ];
 
-/// Bodies whose goals or predicates are not known statically.
+/// Bodies that depend on names in the arguments of meta-predicates, or whose goals are not known statically.
 const UNKNOWN_GOALS: &[&str] = &[
     "requests(I, N, _, _), G = atom(N), call(G)",
     "requests(I, N, _, _), G = atom(N), G",
@@ -153,7 +153,7 @@ const UNKNOWN_GOALS: &[&str] = &[
     "requests(I, N, _, _), S = count, aggregate_all(S, atom(N), 1)",
 ];
 
-/// Bodies that use state, exceptions and other indirect means.
+/// Bodies that could depend on names through state, exceptions, suspended goals or output.
 const WAYS_AROUND: &[&str] = &[
     "requests(I, N, _, _), assertz(seen(N)), seen(n1)",
     "requests(I, N, _, _), retract(help(_, _))",
@@ -308,14 +308,15 @@ fn some(random: &mut Random, of: &[Argument], count: usize) -> Vec<Argument> {
     left
 }
 
-/// A renaming that preserves the order of instances and that of nodes, including `self`.
+/// New names for nodes and for instances; `self` is unchanged.
 struct Renaming {
     nodes: Vec<(Argument, Argument)>,
     instances: Vec<(Argument, Argument)>,
 }
 
 impl Renaming {
-    /// Two renamings of the same names, so that the results differ only in names.
+    /// Two renamings with the same order of the new names, including `self`. The renamed knowledge bases differ only in
+    /// names, so an invariant policy must decide alike.
     fn two(random: &mut Random) -> [Renaming; 2] {
         let mut nodes: Vec<Argument> = HOPS.iter().copied().filter(|hop| *hop != Name("self")).collect();
         nodes.push(OWN_NODE);
@@ -342,7 +343,7 @@ impl Renaming {
         facts.renamed(|node| renamed(&self.nodes, node), |instance| renamed(&self.instances, instance))
     }
 
-    /// A decision with the original names.
+    /// The solutions of a decision as text, with the original names of their targets.
     fn undo(&self, symbols: &Symbols, decision: &Decision) -> Vec<String> {
         let old = |constant: Constant| {
             let same = |name: &Argument| match (name, constant) {
@@ -363,7 +364,7 @@ impl Renaming {
     }
 }
 
-/// Makes the agent remember its current requests as those of the last two evaluations.
+/// Makes the agent remember its current requests as those of the last two evaluations, and sets its age.
 fn remember_the_same(facts: &mut KnowledgeBase, instance: Constant) {
     let requests: Vec<[Constant; 4]> = facts.requests().collect();
     for ago in [1, 2] {
@@ -414,13 +415,13 @@ fn invariant_policies_propose_the_same_up_to_names() {
                 ((renaming.undo(engine.symbols(), decision), ending), decision.inferences)
             });
             assert_eq!(one.0, other.0, "{name}, knowledge base {number}");
-            // Numbers are compared in fewer steps than names.
+            // The numbers of inferences may differ slightly, because names become integers and vice versa.
             assert!(one.1.abs_diff(other.1) * 16 <= one.1, "{name}, knowledge base {number}: {} {}", one.1, other.1);
             *proposals += one.0.0.len();
         }
     }
     for ((name, _), proposals) in policies.iter().zip(proposals) {
-        // One policy never proposes anything, and one needs a fact with a random number.
+        // `never-move` proposes nothing, and `cells` needs a fact that the knowledge bases do not have.
         let is_silent = ["never-move", "cells"].contains(&name.as_str());
         assert!((proposals > 50) != is_silent, "{name}: {proposals}");
     }

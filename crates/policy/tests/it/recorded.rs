@@ -1,4 +1,4 @@
-//! Decisions recorded in runs of the paper's prototype.
+//! Tests that the shipped policies decide as recorded in runs of the paper's prototype.
 
 use mario_policy::{Decider, Ending, KnowledgeBase, Recorded, Wanted};
 use mario_prolog::Engine;
@@ -6,7 +6,7 @@ use mario_reference::RecordedRun;
 
 use crate::{PAPER, shipped};
 
-/// The applications of the prototype: numbers 1 to 6, three load-sensitive and three latency-sensitive ones.
+/// The applications of the prototype: 1 to 3 are workload-sensitive, 4 to 6 are latency-sensitive.
 pub const SERVICES: &str = "
     service(1, 1, 5, 10). service(2, 1, 5, 10). service(3, 1, 5, 10).
     service(4, 1, 40, 1). service(5, 1, 40, 1). service(6, 1, 40, 1).

@@ -1,4 +1,4 @@
-//! Tables of tests pass, or report the differences.
+//! Tests of test tables: how they are read, and what running them reports.
 
 use std::fs;
 

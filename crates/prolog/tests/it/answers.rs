@@ -1,4 +1,4 @@
-//! Answers are displayed as at the prompt of SWI-Prolog. If SWI-Prolog is installed, it runs the same goals.
+//! Tests that answers are displayed as at the prompt of SWI-Prolog. Skipped if SWI-Prolog is not installed.
 
 use mario_prolog::{Budget, Detail, Engine, Machine, Outcome};
 use std::io::Write;
@@ -17,7 +17,7 @@ fn goals() -> Vec<&'static str> {
     GOALS.lines().filter(|line| !line.is_empty() && !line.starts_with('%')).collect()
 }
 
-/// The first answer, on one line.
+/// The first answer, on one line; `false.` or the outcome if there is none.
 fn our_answer(engine: &Engine, machine: &mut Machine, goal: &str) -> String {
     let mut query = match machine.query(engine.library(), goal, &(), &Budget::default()) {
         Ok(query) => query,

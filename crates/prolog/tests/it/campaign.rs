@@ -1,8 +1,8 @@
-//! Stress test of charging: calls every predicate, and random goals, with large, deep, shared and cyclic arguments, and
-//! checks that the time and memory that they use are charged.
+//! Stress test of budgets: calls predicates, and runs random goals, with large, deep, shared and cyclic arguments, and
+//! checks that the budget bounds their time and memory.
 //!
-//! Each goal runs with a small budget, and its CPU time is compared with its charge. Resident memory is measured in a
-//! separate process.
+//! Each goal runs with a small budget, and must end within a fixed CPU time. Resident memory is measured in a separate
+//! process.
 //!
 //! For a long run by hand, in which one goal of 500 has large arguments:
 //! `MARIO_CAMPAIGN_GOALS=1000000 MARIO_CAMPAIGN_LARGE=500 MARIO_CAMPAIGN_SEED=7 cargo test --release -p mario-prolog --test it
@@ -16,11 +16,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Random goals in each test run.
+/// The number of random goals in a test run, unless `MARIO_CAMPAIGN_GOALS` is set.
 const GOALS: u64 = 10_000;
 const SEED: u64 = 1;
 
-/// Kinds of large arguments that each predicate is called with.
+/// The number of calls of each predicate, each with a large argument that is chosen at random.
 const KINDS: usize = 8;
 
 /// A budget that suffices to build the arguments.
@@ -34,11 +34,11 @@ const BUDGET: Budget = Budget {
 };
 /// The budget of goals with small arguments, in long runs by hand.
 const SMALL_BUDGET: Budget = Budget { inferences: 1_000, ..BUDGET };
-/// The CPU time that a goal may take: 10 µs per inference of the budget. The cheapest inference takes a few nanoseconds
+/// The CPU time that a goal may take: 10 µs per inference of [`BUDGET`]. The cheapest inference takes a few nanoseconds
 /// in an optimised build. Generous, because machines that run tests are busy and slow.
 const TIME_MAX: Duration = Duration::from_millis(300);
-/// Resident memory in addition to 1.2 times the heap budget: the program text, the library, and the engine's own
-/// tables.
+/// The resident memory that a process may use in addition to 1.2 times the heap budget: its code, the library, and the
+/// engine's own tables.
 const CONSTANT_BYTES: u64 = 64 << 20;
 const MEMORY_BUDGET: Budget = Budget { inferences: 10_000_000, heap_bytes: 64 << 20, output_bytes: 1 << 26, ..BUDGET };
 
@@ -99,7 +99,7 @@ impl Campaign {
         Campaign { engine, machine, program, judged: 0 }
     }
 
-    /// Runs a goal for a few answers; `None` if the text is not a goal.
+    /// Runs a goal until it has no more answers or exhausts its budget; `None` if the text is not a goal.
     pub fn run(&mut self, goal: &str, budget: &Budget) -> Option<Usage> {
         let start = Instant::now();
         let mut query = self.machine.query(&self.program, goal, &(), budget).ok()?;
@@ -114,7 +114,8 @@ impl Campaign {
         Some(Usage { time: start.elapsed(), inferences, outcome })
     }
 
-    /// Runs a goal. Returns a complaint if it takes more than it was charged; asserts that the machine still works.
+    /// Runs a goal, and asserts that the machine is still usable. Returns a message if the goal took longer than
+    /// [`TIME_MAX`].
     fn judge(&mut self, goal: &str, budget: &Budget) -> Option<String> {
         let usage = self.run(goal, budget)?;
         self.judged += 1;
@@ -131,7 +132,7 @@ impl Campaign {
         (time > TIME_MAX).then(|| format!("{time:?} for {} inferences: {goal}", again.inferences))
     }
 
-    /// Checks that the machine still answers.
+    /// Asserts that the machine still answers a simple query.
     fn is_unharmed(&mut self, after: &str) {
         let still = "findall(X, member(X, [1, 2]), [1, 2]), catch(throw(b), b, true)";
         let mut query = self.machine.query(self.engine.library(), still, &(), &BUDGET).expect("it can be read");
@@ -152,7 +153,7 @@ fn processor_time() -> Duration {
     }
 }
 
-/// A goal that repeats a call until the budget is exhausted. Building the arguments is charged, too.
+/// A goal that builds the arguments once, and repeats a call until the budget is exhausted.
 fn repeated(setup: &[String], call: &str) -> String {
     let setup = setup.join(", ");
     format!("{setup}, repeat, \\+ \\+ catch(findnsols(3, x, {call}, _), _, true), fail")
@@ -173,7 +174,7 @@ fn every_predicate_is_charged_for_large_arguments() {
     let mut random = Random::new(setting("MARIO_CAMPAIGN_SEED", SEED));
     let mut wrong = Vec::new();
     for (name, arity) in predicates().into_iter().filter(|(name, arity)| *arity > 0 && !is_out_of_scope(name)) {
-        // Each kind of large argument in one position, with small arguments or the same argument in the others.
+        // A large argument in one position, and a second copy of it or a small argument in each of the others.
         for index in 0..KINDS {
             let large = *random.choose(LARGE);
             let place = (index + random.below(arity)) % arity;
@@ -195,7 +196,7 @@ fn every_predicate_is_charged_for_large_arguments() {
     assert!(wrong.is_empty(), "{} goals take more than they are charged:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// A goal of several calls with common variables.
+/// A goal that builds large arguments, then makes one to four calls with common variables.
 fn random_goal(random: &mut Random, predicates: &[(String, usize)]) -> String {
     let mut parts = Vec::new();
     for argument in 0..=random.below(3) {
@@ -230,7 +231,7 @@ fn with_small_arguments(goal: &str) -> String {
     goal.replace("000", "0").replace("20", "5")
 }
 
-/// Prints the goal that panicked.
+/// On a panic, prints the goal that was running.
 struct PanicNote<'t>(&'t str);
 
 impl Drop for PanicNote<'_> {
@@ -268,7 +269,7 @@ fn random_goals_stay_within_their_budgets() {
         }
     }
     assert!(wrong.is_empty(), "{} goals take more than they are charged:\n{}", wrong.len(), wrong.join("\n"));
-    // Only in long runs, in which no other test runs in the process: the memory of other tests would be measured, too.
+    // Only in runs by hand, which run no other test: the memory of other tests in the process would count, too.
     if setting("MARIO_CAMPAIGN_GOALS", 0) > 0 {
         let limit = BUDGET.heap_bytes as u64;
         assert!(peak_bytes() <= limit + limit / 5 + CONSTANT_BYTES, "{} bytes", peak_bytes());
@@ -303,7 +304,7 @@ const GREEDY: &[&str] = &[
     "setof(X-Y, ( between(1, 3000, X), between(1, 3000, Y) ), _)",
 ];
 
-/// Answers that need more memory to display than to store.
+/// Goals whose answers need more memory to display than to store.
 const SHOWN: &[&str] = &["length(L, 2000000)", "numlist(1, 2000000, L)", "length(L, 1000000), msort(L, M)"];
 
 /// Runs only in a separate process that [`no_goal_makes_the_process_exceed_its_memory`] starts.
@@ -327,7 +328,7 @@ fn greedy_goals() {
     }
 }
 
-/// The peak resident memory of this process.
+/// The peak resident memory of this process; 0 if the system does not report it.
 fn peak_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

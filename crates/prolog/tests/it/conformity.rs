@@ -2,10 +2,9 @@
 //!
 //! Start at [`judge_all`]. The format of the case files is in `tests/conformity/README.md`.
 //!
-//! Terms are never compared in Rust. The expected bindings of a case are themselves a goal (`X = f(Y), Z = 1`), which
-//! the engine runs. The same writer converts both answers to text, with variables numbered from the left, so that equal
-//! texts are equal terms up to variable names. Error terms are compared with `subsumes_term/2`, so that `_` in an
-//! expected error matches anything. An engine that cannot run these goals fails nearly every case.
+//! The expected bindings of a case are a goal (`X = f(Y), Z = 1`), which the engine runs, too. Both answers are written
+//! as text, with variables numbered from the left, so that equal texts are equal terms up to variable names. Error
+//! terms are compared with `subsumes_term/2`, so that `_` in an expected error matches anything.
 
 mod tests;
 
@@ -18,8 +17,8 @@ use std::path::Path;
 pub struct Outcome {
     /// The variables of the goal whose names do not start with `_`, in order of appearance.
     pub names: Vec<String>,
-    /// One text for each answer: the list of the values of `names`, written quoted, without
-    /// operators, without `numbervars`, its variables written `_0`, `_1`, … in order of appearance.
+    /// One text for each answer: the list of the values of `names`, written quoted, without operators and without
+    /// `numbervars`. Variables are written as `_0`, `_1`, … in order of appearance.
     pub answers: Vec<String>,
     pub end: End,
     /// All output, including that of branches that failed later.
@@ -101,8 +100,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// Runs every case of every case file. `run(program, goal, limit)` loads the program text into a new engine, runs the
-/// goal given as text, and asks for at most `limit` answers.
+/// Runs every case of every case file. `run(program, goal, limit)` must load the program text without traces of earlier
+/// cases, and ask for at most `limit` answers of the goal.
 pub fn judge_all(mut run: impl FnMut(&str, &str, usize) -> Outcome) -> Report {
     let cases = all_cases().unwrap_or_else(|malformed| panic!("{malformed}"));
     let mut report = Report { cases: cases.len(), failures: Vec::new() };
@@ -146,8 +145,8 @@ fn judge(case: &Case, run: &mut impl FnMut(&str, &str, usize) -> Outcome) -> Res
     if ended_as_expected { Ok(()) } else { fail("other end") }
 }
 
-/// A goal that binds the variables as the case expects. It mentions all variables first, so that they are in the order
-/// of the goal, and those that the case leaves unbound are included.
+/// A goal that binds the variables as the case expects. It starts with all variables of the case's goal, so that its
+/// answers have the same variables in the same order.
 fn expected_answer_goal(names: &[String], expected: &str) -> String {
     let names = names.join(", ");
     format!("[{names}] = [{names}], ( {expected} ).")

@@ -1,5 +1,5 @@
-//! Differential test: runs the same generated goals in our engine and in SWI-Prolog, and compares answers and errors as
-//! text.
+//! Differential test: runs the same generated goals in our engine and in SWI-Prolog, and compares output, answers and
+//! errors as text.
 //!
 //! Start at [`generated_goals_behave_as_in_swi_prolog`]. Every disagreement is listed in
 //! `tests/differential/known.txt` with the reason for our behaviour. The test fails on a disagreement that is not
@@ -37,7 +37,7 @@ use std::{env, fs};
 
 const GOALS: usize = 6_000;
 const SEED: u64 = 1;
-/// The number of answers requested.
+/// The maximum number of answers of a goal.
 const LIMIT: usize = 8;
 
 const THEMES: &[fn(&mut Generator) -> Case] = &[
@@ -54,10 +54,10 @@ const THEMES: &[fn(&mut Generator) -> Case] = &[
     programs::case,
 ];
 
-/// The number of goals that are run twice.
+/// The number of goals that are run with and without eager garbage collection.
 const GOALS_TWICE: usize = 3_000;
 
-/// A few times the limits of SWI-Prolog, so that only an infinite loop exhausts the budget.
+/// Ten times the inferences that SWI-Prolog gets for a goal, so that only an infinite loop exhausts the budget.
 const BUDGET: Budget = Budget {
     inferences: 3_000_000,
     heap_bytes: 1 << 28,
@@ -77,7 +77,7 @@ fn generated_goals_behave_as_in_swi_prolog() {
     assert!(stale.is_empty(), "listed, but no longer so: {stale:?}");
 }
 
-/// Compared with other topics, many more of these goals have open choice points on clauses that are added and removed.
+/// In many of these goals, clauses are added and removed while a choice point on their predicate is open.
 #[test]
 fn generated_changes_of_facts_behave_as_in_swi_prolog() {
     compare(&generate(&[facts::case], GOALS / 4), &Known::read());
@@ -93,8 +93,8 @@ fn libraries_behave_as_in_swi_prolog() {
     compare(&generate(&[libraries::case], GOALS / 3), &Known::read());
 }
 
-/// Runs the cases in both engines. Returns how often each known disagreement occurred; `None` if SWI-Prolog is not
-/// installed.
+/// Runs the cases in both engines, and asserts that they differ only in known disagreements. Returns how often each of
+/// them occurred; `None` if SWI-Prolog is not installed.
 fn compare(cases: &[Case], known: &Known) -> Option<Vec<usize>> {
     let theirs = run_in_swipl(cases)?;
     assert_eq!(theirs.len(), cases.len(), "SWI-Prolog answered every goal");
@@ -140,7 +140,7 @@ fn generated_goals_behave_the_same_with_constant_garbage_collection() {
     let before: Vec<String> = cases.iter().map(|case| run(&mut runner, case)).collect();
     mario_prolog::collect_eagerly();
     for (case, before) in cases.iter().zip(&before) {
-        // A goal that exhausted its memory budget may now succeed, because garbage is collected.
+        // A goal that exhausted its memory budget may now succeed, because garbage is collected earlier.
         if !before.contains("stopped: ") {
             assert_eq!(run(&mut runner, case), *before, "{:?} ?- {}", case.program, case.goal);
         }
@@ -157,13 +157,13 @@ fn generate(themes: &[fn(&mut Generator) -> Case], goals: usize) -> Vec<Case> {
     (0..goals).map(|index| themes[index % themes.len()](&mut generator)).collect()
 }
 
-/// The case for a known disagreement, with the predicates that database goals call.
+/// The case of a goal in the list of known disagreements, with the predicates that some of these goals need.
 fn witness(goal: &str) -> Case {
     let program = vec![":- dynamic d/1.".to_owned(), "static.".to_owned()];
     Case { theme: "known", program, goal: goal.to_owned() }
 }
 
-/// The output of SWI-Prolog for each case; `None` if SWI-Prolog is not installed and not required.
+/// The line that SWI-Prolog's driver prints for each case; `None` if SWI-Prolog is not installed. In CI, it must be.
 fn run_in_swipl(cases: &[Case]) -> Option<Vec<String>> {
     let mut text = String::new();
     for case in cases {
@@ -229,8 +229,8 @@ fn formal(arguments: &str) -> Option<&str> {
     None
 }
 
-/// Whether two outcomes are equal except for the last digit of results of float functions. SWI-Prolog uses those of the
-/// C library, which differ between machines.
+/// Whether two outcomes are equal. If the goal uses a float function, floats may be adjacent instead of equal, because
+/// SWI-Prolog uses the functions of the C library, which differ between machines.
 fn is_same(goal: &str, ours: &str, theirs: &str) -> bool {
     const FUNCTIONS: [&str; 7] = ["sin", "cos", "tan", "exp", "log", "**", "^"];
     let may_differ = FUNCTIONS.iter().any(|function| goal.contains(function));
@@ -261,9 +261,9 @@ fn only_the_last_digit_of_a_float_may_differ() {
     }
 }
 
-/// Removes the parts that may differ between engines: the culprit of a syntax error, the names of unbound variables in
-/// the output, and the space before braces (`- {a}`), which SWI-Prolog needs to read them back because of its dicts
-/// (7.10.5 requires none).
+/// Removes the parts that may differ between engines: the culprit of a syntax error, generated names of unbound
+/// variables such as `_G12` and `_345`, and the space before braces (`- {a}`), which SWI-Prolog needs because of its
+/// dicts, and which ISO 7.10.5 does not require.
 fn normalized(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;

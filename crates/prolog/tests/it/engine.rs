@@ -91,8 +91,8 @@ impl Runner {
 }
 
 impl Runner {
-    /// Like [`Runner::run`], but with the goal as the body of a clause: the compiled goal must have the same meaning as
-    /// the interpreted one.
+    /// Like [`Runner::run`], but compiles the goal as the body of a clause, if it can be one. Otherwise, it is run as a
+    /// query.
     pub fn run_compiled(&mut self, program: &str, goal: &str, limit: usize) -> Outcome {
         let names: Vec<String> = match self.machine.query(self.engine.library(), goal, &(), &self.budget) {
             Ok(query) => query.variable_names().filter(|name| !name.starts_with('_')).map(str::to_owned).collect(),
@@ -101,8 +101,8 @@ impl Runner {
         let arguments = if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) };
         let body = goal.trim().trim_end_matches('.');
         let clause = format!("{program}\n'compiled case'{arguments} :-\n{body}\n.");
-        // Some goals cannot be bodies (a number in a conjunction), or need the operators of the program. The flag
-        // `occurs_check` only affects `=/2` when it is called at run time.
+        // Some goals cannot be clause bodies, such as a conjunction with a number. The flag `occurs_check` does not
+        // affect compiled unifications.
         if self.load(&clause).is_err() || goal.contains("occurs_check") {
             return self.run(program, goal, limit);
         }

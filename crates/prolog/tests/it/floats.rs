@@ -1,4 +1,4 @@
-//! Functions of floats return the same bits on every processor.
+//! Tests that functions of floats return the same values on every processor.
 
 use mario_prolog::{Budget, Engine, Machine, Outcome, Sink};
 use std::env;
@@ -16,7 +16,7 @@ values(X) :-
            ( Y is E, write(Y), nl )).
 ";
 
-/// A sink that counts and hashes the output.
+/// A sink that hashes the output and counts its lines.
 #[derive(Clone, Default)]
 struct Digest(Arc<Mutex<(u64, usize)>>);
 
@@ -45,8 +45,8 @@ fn digest() -> (u64, usize) {
     *state
 }
 
-/// The C library selects its functions when a process starts, so this test runs itself again with the functions for an
-/// old processor. It also checks that the values are those of every other machine.
+/// The C library selects its functions for the processor when a process starts, so this test runs itself again in a
+/// process that hides newer instruction sets from the C library. It also compares the values with a stored digest.
 #[test]
 fn floats_do_not_depend_on_the_processor() {
     const VARIABLE: &str = "GLIBC_TUNABLES";
@@ -69,5 +69,5 @@ fn floats_do_not_depend_on_the_processor() {
     assert_eq!(mixed, DIGEST, "the values are those of other machines");
 }
 
-/// The digest of the output on all machines.
+/// The expected digest of the output.
 const DIGEST: u64 = 0x3350_c6de_99cf_8c00;

@@ -1,8 +1,8 @@
-//! Mutated texts are loaded, and every predicate and goal in them is called with a small budget. Nothing may panic or
-//! exceed its budget.
+//! Loads mutated texts and calls the clause heads in them, and calls every predicate with random arguments. Nothing may
+//! panic or exceed its time limit.
 //!
-//! The targets in `fuzz/` do the same indefinitely. For a long run by hand: `MARIO_FUZZ_TEXTS=100000 MARIO_FUZZ_SEED=7
-//! cargo test --release -p mario-prolog --test it fuzz`.
+//! For a long run by hand: `MARIO_FUZZ_TEXTS=100000 MARIO_FUZZ_SEED=7 cargo test --release -p mario-prolog --test it
+//! fuzz`. The targets in `fuzz/` run until they are stopped.
 
 use mario_prolog::{Budget, Engine, Loader, Machine, Outcome, Program};
 use mario_testing::Random;
@@ -21,10 +21,10 @@ const BUDGET: Budget = Budget {
     answers: 10,
     output_bytes: 100_000,
 };
-/// The limit for one goal, in an unoptimised build on a busy machine.
+/// The time limit of one goal, for an unoptimised build on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Fragments that cause failures more often than random bytes do.
+/// Fragments to insert: they find more faults than random bytes do.
 const PIECES: &[&str] = &[
     "(",
     ")",
@@ -167,7 +167,7 @@ const ARGUMENTS: &[&str] = &[
     "(a, b)",
 ];
 
-/// The names and arities of all predicates: those that the texts of the library define, and those that they call.
+/// The names and arities of all predicates except `halt`: those of the library, and the builtins written in Rust.
 pub fn predicates() -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for path in files(&source("src/library"), "pl") {
@@ -196,7 +196,7 @@ pub fn builtins() -> Vec<(String, usize)> {
     found
 }
 
-/// The predicate of a clause, from its first line.
+/// The predicate of a clause, from its first line; `None` if the head does not end in it.
 fn head(line: &str) -> Option<(String, usize)> {
     let name = &line[..line.find(['(', ' ', '.'])?];
     let Some(arguments) = line[name.len()..].strip_prefix('(') else { return Some((name.to_owned(), 0)) };
@@ -251,7 +251,7 @@ impl Target {
         Target { engine, machine }
     }
 
-    /// Loads a text and calls the predicates at the start of its lines; false if it does not load.
+    /// Loads a text and runs the start of each line, up to `:-`, as a goal. Returns false if the text does not load.
     fn load_and_call(&mut self, text: &str) -> bool {
         let _note = PanicNote("the text", text);
         let start = Instant::now();
@@ -268,7 +268,7 @@ impl Target {
         is_loaded
     }
 
-    /// Runs a goal for all answers that the budget allows.
+    /// Runs a goal for all answers that the budget allows. A text that is not a goal is ignored.
     fn call(&mut self, program: &Arc<Program>, goal: &str) {
         let _note = PanicNote("the goal", goal);
         let start = Instant::now();
@@ -281,7 +281,7 @@ impl Target {
     }
 }
 
-/// A few mutated clauses of the corpus.
+/// Consecutive clauses of one text of the corpus, with up to three mutations.
 fn changed(random: &mut Random, corpus: &[String]) -> String {
     let clauses: Vec<&str> = random.choose(corpus).split_inclusive(".\n").collect();
     let start = random.below(clauses.len());
@@ -316,7 +316,7 @@ fn changed(random: &mut Random, corpus: &[String]) -> String {
     characters.into_iter().collect()
 }
 
-/// Hand-written texts: policies, conformity cases and the library.
+/// The texts to mutate: the library, the shipped policies and their tests, and the conformity cases.
 fn corpus() -> Vec<String> {
     let mut paths = files(&source("src/library"), "pl");
     paths.extend(files(&source("../../policies"), "pl"));
@@ -326,7 +326,7 @@ fn corpus() -> Vec<String> {
     corpus
 }
 
-/// A program with the program texts of a case file, and its goals as clause bodies.
+/// A program with the program texts of a case file, and the first lines of its goals as clause bodies.
 fn as_program(cases: &str) -> String {
     let mut program = String::new();
     for line in cases.lines() {
@@ -347,7 +347,7 @@ fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// All files below a directory with this extension, in order.
+/// All files below a directory with this extension, sorted by path.
 fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));

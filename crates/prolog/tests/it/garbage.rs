@@ -1,9 +1,9 @@
-//! Garbage collection: garbage does not count against the budget, and live data is unchanged.
+//! Tests of garbage collection: garbage does not count against the budget, and live data is unchanged.
 
 use mario_prolog::{Budget, Engine, Machine, Outcome, Program, Resource};
 use std::sync::Arc;
 
-/// A megabyte. The machine collects garbage when half of it is in use.
+/// The first garbage collection is due when half of the heap budget is in use.
 const BUDGET: Budget = Budget {
     inferences: 30_000_000,
     heap_bytes: 1 << 20,
@@ -66,7 +66,7 @@ const PROGRAM: &str = "
     depth(_, N, N).
 ";
 
-/// Each goal succeeds within [`BUDGET`] and makes several megabytes of garbage.
+/// Goals that succeed within [`BUDGET`] only if garbage is collected.
 const GOALS: &[&str] = &[
     "build(200000, x)",
     "numlist(1, 100, L), kept(2000, L, K), K == L",
@@ -130,7 +130,7 @@ fn live_data_survives_a_collection_at_any_point() {
     }
 }
 
-/// Lists of ten elements. The peak of SWI-Prolog is 12 MB. Without a collector, each step would take 80 bytes.
+/// Each of two million steps builds a list of ten elements. SWI-Prolog's peak memory for this loop was 12 MB.
 #[test]
 fn a_loop_that_builds_lists_runs_within_64_megabytes() {
     let mut tested = Tested::new();
@@ -148,7 +148,8 @@ fn live_data_beyond_the_budget_ends_the_query() {
     }
 }
 
-/// The term has more levels than the limit on pending ranges, so the rest is marked in further passes.
+/// The terms have a million levels. The collector limits its stack of pending ranges, so marking may take several
+/// passes.
 #[test]
 fn deep_terms_survive() {
     let mut tested = Tested::new();
@@ -162,7 +163,7 @@ fn deep_terms_survive() {
     }
 }
 
-/// A policy decision is too small for a collection.
+/// With the default heap budget, a query of this size does not reach the first collection.
 #[test]
 fn small_queries_never_collect() {
     let mut tested = Tested::new();
@@ -181,7 +182,7 @@ fn equal_queries_collect_at_equal_points() {
     }
 }
 
-/// Answers are read after a garbage collection, including later answers.
+/// Garbage is collected before each of the two answers.
 #[test]
 fn answers_are_readable_after_a_collection() {
     let mut tested = Tested::new();
@@ -197,7 +198,8 @@ fn answers_are_readable_after_a_collection() {
     assert!(texts[1][0].starts_with("g(_"), "{texts:?}");
 }
 
-/// A nearly full store is collected whenever it grows by an eighth, and each collection visits all live data.
+/// A nearly full store is collected whenever its live cells have grown by an eighth, and each collection visits all of
+/// them.
 #[test]
 fn collections_that_free_little_are_charged() {
     let engine = Engine::new();
@@ -213,8 +215,8 @@ fn collections_that_free_little_are_charged() {
         query.inferences()
     };
     let (empty, full) = (inferences(10), inferences(400_000));
-    // The cells of 200,000 lists of ten elements, divided by an eighth of the million cells of the budget: after that
-    // growth, another collection is due.
+    // A lower bound: `build` makes 20 cells in each of 200,000 steps, and a collection is due after at most 125,000 new
+    // cells.
     let collections = 200_000 * 20 / (1_000_000 / 8);
     let visited = collections * 800_000;
     assert!(full - empty > visited / 20, "{empty} and {full} inferences for {visited} visits");

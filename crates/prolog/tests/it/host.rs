@@ -1,9 +1,9 @@
-//! The interface between a host and a program.
+//! Tests of the interface between a host and a program: relations, and numbered clauses.
 
 use mario_prolog::{Argument, Budget, Engine, Machine, Outcome, Program, Relation, Relations, Table, Value};
 use std::sync::Arc;
 
-/// One relation, either as a table or only through the trait.
+/// A host with one relation. If `shows_table` is false, it is visible only through the trait [`Relation`].
 struct Host {
     table: Table,
     shows_table: bool,
@@ -44,7 +44,7 @@ fn a_table_holds_floats_lists_and_other_terms() {
     }
     let mut loader = engine.loader();
     loader.relation("r", 2);
-    // Compiled goals iterate over tables in place; called goals do not.
+    // The goal of `p` is compiled, and iterates over the table in place. That of `q` is called at run time.
     loader.load("program", "p(K, V) :- r(K, V). q(K, V) :- G = r(K, V), call(G).");
     let program = loader.finish().expect("it is right").program;
     for shows_table in [true, false] {

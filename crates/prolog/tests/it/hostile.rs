@@ -1,6 +1,6 @@
-//! Hostile programs: each can exhaust its own budget and nothing else.
+//! Hostile goals: they exhaust their own budget and nothing else.
 //!
-//! Every goal here ends with the given outcome, and the machine answers the next query as usual.
+//! Each goal ends with the expected outcome, and the machine answers the next query as usual.
 
 mod cyclic;
 mod deep;
@@ -9,7 +9,7 @@ use mario_prolog::{Budget, Engine, Machine, Outcome, Program, Resource};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A budget of which any part is exhausted in well under a second.
+/// A budget so small that each resource is exhausted in well under a second.
 pub const SMALL: Budget = Budget {
     inferences: 300_000,
     heap_bytes: 1 << 20,
@@ -19,7 +19,7 @@ pub const SMALL: Budget = Budget {
     output_bytes: 10_000,
 };
 
-/// A budget that suffices for a million of everything: levels of a term, elements of a list, pending calls.
+/// A budget that suffices for a term with a million levels, a list with a million elements, or a million pending calls.
 pub const LARGE: Budget = Budget {
     inferences: 200_000_000,
     heap_bytes: 2 << 30,
@@ -78,7 +78,7 @@ impl Victim {
         Victim { machine: Machine::new(&engine), program }
     }
 
-    /// The last outcome of asking for all answers, and the inferences used.
+    /// Asks for answers until there are no more. Returns the last outcome and the number of inferences.
     pub fn run(&mut self, goal: &str, budget: &Budget) -> (Outcome, u64) {
         let start = Instant::now();
         let mut query =
@@ -159,7 +159,8 @@ const WASTEFUL: &[(&str, Resource)] = &[
     ("between(1, inf, X)", Resource::Answers),
 ];
 
-/// Goals on a term with 2^40 subterms in 40 compounds. Walks enter each compound once.
+/// Goals on a term `T` of 40 shared compounds, which has 2^40 leaves as a tree. They end within the budget only if they
+/// visit each compound once.
 const SHARED: &[&str] = &[
     "assertz(kept(T, T))",
     "findall(T, true, [U]), T == U",
@@ -235,7 +236,7 @@ fn an_exhausted_budget_cannot_be_caught() {
     }
 }
 
-/// Each further solution leaves one more clause body, all without a call.
+/// Each further solution of `solved/1` returns through one more clause body, and returning is not a call.
 #[test]
 fn returning_from_a_deep_recursion_is_charged() {
     let mut victim = Victim::new();

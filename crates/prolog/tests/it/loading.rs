@@ -1,4 +1,4 @@
-//! Limits on loading a program apply to its errors, directives and files together.
+//! Tests of the limits on loading: errors, warnings, included files, and the common budget of all directives.
 
 use mario_prolog::{
     Budget, ERRORS_MAX, Engine, INCLUDE_BYTES_MAX, INCLUDE_COUNT_MAX, INCLUDE_DEPTH_MAX, LoadError, Loaded, Resolver,
@@ -11,7 +11,7 @@ fn load(text: &str) -> Result<Loaded, LoadError> {
     loader.finish()
 }
 
-/// The errors of a program that cannot be loaded.
+/// The errors of a program. Asserts that it cannot be loaded.
 fn errors(text: &str) -> Vec<String> {
     shown(load(text))
 }

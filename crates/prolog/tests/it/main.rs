@@ -1,4 +1,4 @@
-//! The integration tests of the policy language.
+//! Integration tests of the Prolog engine.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

@@ -1,4 +1,4 @@
-//! Rules with single-sided unification, and declarations without clauses.
+//! Tests of rules with single-sided unification (`=>`), declarations without clauses, and missing libraries.
 
 use crate::engine::{BUDGET, Runner};
 use mario_prolog::Engine;
@@ -28,8 +28,8 @@ fn rules_commit_and_bind_nothing_of_the_call() {
     answers(RULES, "sign(0,S)", "[\"[zero]\"] Exhausted");
 }
 
-/// As in SWI-Prolog: a unification of two variables remains in the guard and may bind; a term for an argument becomes
-/// part of the head.
+/// As in SWI-Prolog, a unification of two variables stays in the guard and may bind variables of the call. `Y = f(X)`
+/// with a head argument `Y` becomes part of the head, and only matches.
 const GUARDS: &str = "apart(f(X), R), R = X => true.\napart(_, _) => true.\n\
                       both(X, [R], Y), R = X, Y = f(X) => true.\nboth(_, _, _) => true.\n";
 

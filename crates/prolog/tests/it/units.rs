@@ -1,4 +1,4 @@
-//! The cost of a unit of the budget. Work that grows with its data is charged by the size of the data.
+//! Tests of the cost of a unit, which is one inference of the budget: work on large arguments is charged by their size.
 //!
 //! [`work_on_large_arguments_is_charged_by_its_size`] counts units in each test run. To count instructions with
 //! valgrind, for large and for small arguments, run by hand: `cargo test --release -p mario-prolog --test it
@@ -23,23 +23,23 @@ const BUDGET: Budget = Budget {
     answers: 3,
     output_bytes: 1 << 26,
 };
-/// The maximum number of words per unit. Walks are charged one unit per 6 cells; comparisons of long texts and numbers,
-/// which take hardly any time per word, one unit per 48.
+/// The maximum number of words that may be processed per unit. Walks are charged one unit per 6 cells; comparisons of
+/// long texts and numbers, which take less time per word, one unit per 48 words.
 const WORDS_PER_UNIT: f64 = 96.0;
-/// The maximum ratio between the cost of the most expensive and the cheapest unit.
+/// The maximum ratio between the instructions per unit of the most expensive goal and those of `loop`.
 const RATIO_MAX: f64 = 20.0;
 
-/// The units that a goal uses until it has no more answers.
+/// The units that a goal uses until it has no more answers, or exhausts its budget.
 fn units(campaign: &mut Campaign, goal: &str, budget: &Budget) -> u64 {
     let usage = campaign.run(goal, budget).unwrap_or_else(|| panic!("{goal} is no goal"));
     match usage.outcome {
-        // The budget may also end by clause exits, which are not inferences.
+        // Exits of clauses use up the budget, too, but are not counted as inferences.
         Outcome::Exhausted(Resource::Inferences) => usage.inferences.max(budget.inferences),
         _ => usage.inferences,
     }
 }
 
-/// The goal that builds the arguments of a case, the words in each part of them, and the call.
+/// The goal that builds the arguments of a case, the minimum number of words per unit of `size`, and the call.
 fn at_size(setting: &str, call: &str, size: u64) -> (String, f64, String) {
     let (_, words, setup) = SETTINGS.iter().find(|(name, _, _)| *name == setting).expect("it is there");
     let size = size.to_string();
@@ -90,14 +90,14 @@ fn measured() -> Vec<(String, String)> {
     large.chain(small).collect()
 }
 
-/// The function that valgrind measures. Valgrind writes a file each time it returns.
+/// The function that valgrind measures. Valgrind writes a file each time the function returns.
 #[inline(never)]
 fn counted_units(campaign: &mut Campaign, goal: &str, budget: &Budget) -> u64 {
     units(campaign, goal, budget)
 }
 
 /// Runs only in a separate process that [`no_unit_costs_more_than_twenty_times_the_cheapest`] starts. Each call is
-/// repeated until some thousand units are used.
+/// repeated until it has used `MARIO_UNITS` units, 4,000 by default.
 #[test]
 #[ignore = "it is a part of another test"]
 fn measured_goals() {
@@ -111,7 +111,7 @@ fn measured_goals() {
     }
 }
 
-/// The instructions in each of the files that valgrind wrote, in order.
+/// The number of instructions in each of the files that valgrind wrote, in order.
 fn instructions(directory: &Path) -> impl Iterator<Item = u64> {
     let file = |number: u32| -> PathBuf { directory.join(format!("counts.{number}")) };
     (1..).map_while(move |number| {
@@ -152,8 +152,8 @@ fn no_unit_costs_more_than_twenty_times_the_cheapest() {
     for (per_unit, units, goal) in &costs {
         println!("{per_unit:8.1} instructions a unit, {units:6} units: {goal}");
     }
-    // The cheapest call is the reference. Work that is charged generously, or charged but then refused, costs less per
-    // unit.
+    // The goal `loop`, a bare call, is the reference. Some goals take fewer instructions per unit, because they are
+    // charged generously, or charged and then refused.
     let (call, _, _) = costs.iter().find(|(_, _, goal)| goal.starts_with("loop ")).expect("it is there");
     let (dearest, _, goal) = &costs[0];
     assert!(*dearest <= RATIO_MAX * call, "{:.1} times a call: {goal}", dearest / call);

@@ -1,4 +1,4 @@
-//! Codecs of single values.
+//! The codecs of the contents of fields.
 
 use std::sync::Arc;
 
@@ -15,25 +15,25 @@ pub(crate) struct Signed;
 /// 128 bits.
 pub(crate) struct Bits128;
 
-/// A finite number.
+/// A finite floating-point number.
 pub(crate) struct Double;
 
 /// True or false.
 pub(crate) struct Flag;
 
-/// A text of bounded length.
+/// A text of at most this number of bytes.
 pub(crate) struct Text(pub(crate) usize);
 
-/// Opaque bytes of bounded length.
+/// Opaque bytes, at most this number.
 pub(crate) struct Octets(pub(crate) usize);
 
-/// A human-readable text, which is truncated if it is too long.
+/// A human-readable text of at most this number of bytes. A longer one is truncated when it is written.
 pub(crate) struct Excerpt(pub(crate) usize);
 
 /// A nested message, which has its own table.
 pub(crate) struct Nested;
 
-/// One of a few constants, encoded as a number.
+/// One of a few constants, each with its code and its name. It is encoded as its code.
 pub(crate) struct Word<T: 'static>(pub(crate) &'static [(u64, &'static str, T)]);
 
 macro_rules! unsigned {

@@ -6,7 +6,7 @@ use std::path::Path;
 use mario_testing::{check_stored, replaced_part};
 use mario_wire::{bounds_table, schema_tables};
 
-/// Replaces the text between the comments that mark the start and the end of a part of the page.
+/// Replaces the text between the comments `<!-- mark -->` and `<!-- end of mark -->`.
 fn replaced(text: &str, mark: &str, content: &str) -> String {
     let (begin, end) = (format!("<!-- {mark} -->\n"), format!("<!-- end of {mark} -->"));
     replaced_part(text, &begin, &end, &format!("\n{content}\n"))

@@ -33,7 +33,7 @@ impl Draw {
         self.random.below(bound)
     }
 
-    /// A number of any length, including the smallest and the largest.
+    /// A number of random length in bits, often 0 or the largest.
     fn unsigned(&mut self) -> u64 {
         match self.below(8) {
             0 => 0,
@@ -100,7 +100,7 @@ impl Draw {
     }
 
     fn operation(&mut self) -> AgentOperation {
-        // Only operations whose target is a node.
+        // Undeploy, migrate or replicate.
         AgentOperation::ALL[self.below(3) as usize]
     }
 
@@ -141,7 +141,7 @@ impl Draw {
         Remembered { evaluation: self.short(), operation: self.operation(), target: self.target() }
     }
 
-    /// The snapshot of an agent whose policy reads its history.
+    /// A snapshot with a history.
     pub fn past(&mut self) -> Arc<AgentSnapshot> {
         let fact = |draw: &mut Draw| {
             let (neighbour, rate) = (draw.target(), f64::from(draw.short()));
@@ -209,7 +209,7 @@ impl Draw {
         }
     }
 
-    /// The number of kinds of transfer messages.
+    /// The number of kinds of [`Message`].
     pub const MESSAGES: u64 = 9;
 
     pub fn message(&mut self, kind: u64) -> Message {
@@ -245,7 +245,7 @@ impl Draw {
         RouteAnnouncement { application: self.application(), label, names }
     }
 
-    /// The number of kinds of bodies.
+    /// The number of kinds of bodies: each message of each protocol, a ping and a pong.
     pub const BODIES: u64 = Draw::MESSAGES + 5;
 
     pub fn body(&mut self, kind: u64) -> Body {
@@ -301,7 +301,7 @@ impl Draw {
         }
     }
 
-    /// The number of kinds of records.
+    /// The number of kinds of records that [`Draw::record`] generates.
     pub const RECORDS: u64 = 16;
 
     pub fn record(&mut self, kind: u64) -> Record {

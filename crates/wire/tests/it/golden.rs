@@ -1,5 +1,5 @@
-//! The encoded bytes of version 1. They must not change once version 1 is released, because nodes of the next version
-//! must read them.
+//! Tests that the encoded bytes of version 1 are unchanged. They must not change once version 1 is released, because
+//! nodes of the next version must read them.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::drawn::Draw;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/version-1.txt");
 
-/// One line for each kind of message and record: its name and its bytes.
+/// One line for each kind of message and record that [`Draw`] generates: its number, and its bytes in hexadecimal.
 fn lines() -> String {
     let mut text = String::new();
     for kind in 0..Draw::BODIES {

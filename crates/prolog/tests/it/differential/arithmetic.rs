@@ -1,4 +1,4 @@
-//! Arithmetic: all evaluables on numbers of all kinds, and their errors.
+//! Arithmetic: evaluables on numbers of all kinds, comparisons, and errors.
 
 use super::generator::{Case, Generator};
 

@@ -1,4 +1,4 @@
-//! Control: cut in every place, the conditionals, negation, call/N, catch and throw, nested at random.
+//! Control constructs, nested at random: cut, conditionals, negation, `call/N`, `catch/3` and `throw/1`.
 
 use super::generator::{Case, Generator};
 
@@ -39,7 +39,7 @@ const LEAVES: &[&str] = &[
 ];
 
 impl Generator {
-    /// A goal with control constructs `depth` levels deep.
+    /// A goal with control constructs at most `depth` levels deep.
     pub fn control(&mut self, depth: usize) -> String {
         if depth == 0 || self.random.one_in(4) {
             let leaf = self.filled_one_of(LEAVES);

@@ -1,4 +1,4 @@
-//! Changes of clauses while goals iterate over them (the logical update view), global variables, and operators.
+//! Changes of clauses, also while goals iterate over them (the logical update view), and global variables.
 
 use super::generator::{Case, Generator};
 
@@ -61,7 +61,7 @@ pub fn case(generator: &mut Generator) -> Case {
         program.push(generator.fill("d({small})."));
     }
     program.push("e(5).".to_owned());
-    // In SWI-Prolog, global variables outlive a goal, so each case uses its own names.
+    // In SWI-Prolog, global variables outlive a goal, so each case uses its own name.
     let key = format!("key{}", generator.random.number());
     let steps: Vec<String> = (0..=generator.random.below(4)).map(|_| generator.filled_one_of(STEPS)).collect();
     Case { theme: "database", program, goal: steps.join(", ").replace("key", &key) + " ." }

@@ -1,4 +1,4 @@
-//! Tables of facts that change while goals iterate over them: enough facts for an index, on any argument.
+//! Up to 39 facts, enough for an index on any argument, that change while goals iterate over them.
 
 use super::generator::{Case, Generator};
 
@@ -9,7 +9,7 @@ const KEYS: &[&str] =
 const ASKED: &[&str] =
     &["a", "b", "1", "2", "f(1)", "f(_)", "[1]", "[_|_]", "1.5", "\"s\"", "X", "X", "Y", "_", "zz", "99999999999999"];
 
-/// Updates and queries of the table without any other side effects.
+/// Updates of the table, which write no output.
 const STEPS: &[&str] = &[
     "assertz(t({key},{key},{small}))",
     "asserta(t({key},{key},{small}))",
@@ -27,7 +27,7 @@ const STEPS: &[&str] = &[
     "asserta((t({key},_,V) :- !, V = cut))",
 ];
 
-/// Queries of the table; their output contains no variables.
+/// Queries of the table, which write what they find.
 const QUERIES: &[&str] = &[
     "forall(t({asked},_,V),( write(V), write(' ') ))",
     "forall(t(_,{asked},V),( write(V), write(' ') ))",
@@ -62,7 +62,7 @@ impl Generator {
         self.fill(&text)
     }
 
-    /// A loop whose steps run while a goal on the table has an open choice point.
+    /// A loop of at most 30 rounds, whose steps run while a goal on the table has an open choice point.
     fn open_loop(&mut self) -> String {
         let goal = self.choose(&[
             "t({asked},_,V)",
@@ -95,7 +95,7 @@ pub fn case(generator: &mut Generator) -> Case {
         .map(|step| format!("\\+ \\+ ( {step}, nl )"))
         .collect();
     let queries = "forall(clause(t(_,_,V),B),( ( ground(V) -> write(V) ; write(v) ), ( B == true -> true ; write(r) ), write(' ') ))";
-    // In SWI-Prolog, global variables outlive a goal, so each case uses its own names.
+    // In SWI-Prolog, global variables outlive a goal, so each case uses its own name.
     let counter = format!("k{}", generator.random.number());
     let goal = format!("{}, {queries} .", steps.join(", ")).replace("val(k,", &format!("val({counter},"));
     Case { theme: "facts", program, goal }

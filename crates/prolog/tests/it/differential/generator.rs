@@ -1,11 +1,11 @@
 //! Random goals from templates.
 //!
-//! A template is Prolog text with placeholders: `{term}`, `{list}`, `{atom}` and so on, each filled by the function of
-//! the same name. All templates of a goal share a few variables, so that one part uses the bindings of another.
+//! A template is Prolog text with placeholders such as `{term}`, `{list}` and `{atom}`, each of which is replaced by
+//! random text of that kind. The parts of a goal share a few variables, so that one part uses the bindings of another.
 
 use mario_testing::Random;
 
-/// A program, possibly empty, and a goal to run. Neither has line breaks inside a clause.
+/// A program, possibly empty, and a goal to run. Clauses and goal have no line breaks.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub theme: &'static str,
@@ -93,7 +93,7 @@ impl Generator {
         (*self.random.choose(items)).to_owned()
     }
 
-    /// Fills the placeholders of one of the templates.
+    /// Fills the placeholders of a template that is chosen at random.
     pub fn filled_one_of(&mut self, templates: &[&str]) -> String {
         let template = *self.random.choose(templates);
         self.fill(template)
@@ -209,7 +209,7 @@ impl Generator {
         }
     }
 
-    /// Usually one of `items`, sometimes another term.
+    /// Usually one of `items`, sometimes a variable or another term.
     fn mostly(&mut self, items: &[&str]) -> String {
         match self.random.below(8) {
             0 => self.variable(),

@@ -31,19 +31,19 @@ impl Known {
         self.entries.len()
     }
 
-    /// A goal for each entry.
+    /// The witness of each entry.
     pub fn witnesses(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| &*entry.witness)
     }
 
-    /// The first entry that covers a disagreement.
+    /// The index of the first entry that covers a disagreement.
     pub fn find(&self, goal: &str, swipl: &str, ours: &str) -> Option<usize> {
         self.entries
             .iter()
             .position(|entry| matches(&entry.goal, goal) && matches(&entry.swipl, swipl) && matches(&entry.ours, ours))
     }
 
-    /// The goals of entries that covered no case.
+    /// The goal patterns of entries that covered no disagreement.
     pub fn unused(&self, used: &[usize]) -> Vec<&str> {
         self.entries.iter().zip(used).filter(|(_, used)| **used == 0).map(|(entry, _)| &*entry.goal).collect()
     }

@@ -1,4 +1,4 @@
-//! Libraries that a program requests by name.
+//! The libraries `solution_sequences`, `ugraphs`, `dcg/basics` and `dcg/high_order`.
 
 use super::generator::{Case, Generator};
 
@@ -34,7 +34,7 @@ const SOURCES: &[&str] = &[
     "throw(ball)",
     "( X = Y ; true ; X = Z )",
 ];
-/// Goals without unbound variables, because the order of variables differs between engines.
+/// Goals whose answers have no unbound variables, because the order of variables differs between engines.
 const BOUND: &[&str] = &[
     "member(X-Y,[b-1,a-2,b-0,a-2,c-1])",
     "member(X-Y,[2-z,10-y,2-a,f(a)-1.0,[]-1])",
@@ -117,7 +117,7 @@ impl Generator {
             let value = match name {
                 "{source}" => self.choose(SOURCES),
                 "{bound}" => self.choose(BOUND),
-                // SWI-Prolog 9.0.4 keeps vertices that follow a vertex outside of the graph.
+                // In SWI-Prolog 9.0.4, `del_vertices/3` keeps vertices that follow one that is not in the graph.
                 "{gone}" => self.choose(&["[]", "[a]", "[zz,a]", "[zz]"]),
                 "{count}" => self.choose(&["0", "1", "2", "3", "-1", "N", "foo"]),
                 "{graph}" => "vertices_edges_to_ugraph({vertices},{edges},G)".to_owned(),

@@ -1,6 +1,6 @@
 //! Small random programs: facts, rules, recursion over lists.
 //!
-//! A predicate calls itself only on the tail of its first argument, and otherwise only predicates defined before it, so
+//! A predicate calls itself only on the tail of a list in its head, and otherwise only predicates defined before it, so
 //! that most programs terminate.
 
 use super::generator::{Case, Generator};

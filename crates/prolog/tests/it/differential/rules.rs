@@ -66,7 +66,8 @@ impl Generator {
     fn ssu_rule(&mut self, name: &str) -> String {
         let guard = if self.random.one_in(3) { format!(", {}", self.choose(GUARDS)) } else { String::new() };
         let (mut first, mut second) = (self.choose(FIRST), self.choose(SECOND));
-        // SWI-Prolog drops unifications of variables that occur nowhere else.
+        // The variables of a guard must occur in the head: SWI-Prolog drops unifications of variables that occur
+        // nowhere else.
         if guard.contains('Y') {
             first = "g(X,Y)".to_owned();
         } else if guard.contains('X') && !first.contains('X') {
@@ -77,7 +78,7 @@ impl Generator {
         }
         let head = format!("{name}({first},{second})");
         let body = self.choose(BODIES);
-        // Each predicate calls only the next one, so that all programs terminate.
+        // Only `r0` calls `r1`, so that all programs terminate.
         let body = if name == "r0" { body } else { body.replace("r1(X,R)", "R = end") };
         format!("{head}{guard} => {body}.")
     }

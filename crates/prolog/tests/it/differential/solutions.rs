@@ -1,4 +1,4 @@
-//! All-solutions predicates: findall, bagof, setof, `aggregate_all`, forall; and sorting their results.
+//! All-solutions predicates, such as `findall`, `bagof`, `setof` and `aggregate_all`, and sorting their results.
 
 use super::generator::{Case, Generator};
 

@@ -20,7 +20,7 @@ const WRITERS: &[&str] = &[
 ];
 
 impl Generator {
-    /// A term of operators, brackets and awkward atoms.
+    /// A term of operators, brackets, and atoms that must be quoted or bracketed.
     fn written(&mut self, depth: usize) -> String {
         if depth == 0 || self.random.one_in(5) {
             return match self.random.below(8) {

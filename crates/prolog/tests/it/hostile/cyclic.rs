@@ -1,10 +1,10 @@
-//! Cyclic terms, which unification without occurs check can create: every walk over a cyclic term terminates, with the
-//! answer or error that SWI-Prolog has, if any.
+//! Cyclic terms, which unification without occurs check can create: goals on them terminate, and cyclic terms can be
+//! compared and copied.
 
 use super::{SMALL, Victim};
 use mario_prolog::Budget;
 
-/// Enough inferences for walks over 180,000 cells in all, so that a walk that does not terminate exhausts them soon.
+/// Enough inferences for walks over 180,000 cells in all, so that a goal that would not terminate soon exhausts them.
 const BUDGET: Budget = Budget { inferences: 30_000, ..SMALL };
 
 /// Goals about a cyclic `X`, another cyclic term `Y` of the same shape, and a cyclic list `L`.

@@ -1,4 +1,4 @@
-//! A million of everything: levels of a term, elements of a list, pending calls.
+//! Terms and texts with a million levels, lists with a million elements, and a million pending calls.
 
 use super::{LARGE, Victim};
 use mario_prolog::Outcome;
@@ -74,7 +74,7 @@ fn deep_clauses_are_compiled_or_refused() {
     ] {
         let mut loader = engine.loader();
         loader.load("deep.pl", &format!("p :- {}{inside}{}.\nq.\n", open.repeat(100_000), close.repeat(100_000)));
-        // A clause too deep to compile is an error of the text and must not crash the host.
+        // A clause that is too deep to compile may be an error, but must not crash the host.
         let _ = loader.finish();
     }
 }

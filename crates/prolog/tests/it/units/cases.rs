@@ -1,6 +1,7 @@
-//! Calls of every builtin whose work grows with its arguments.
+//! Calls of builtins: with large arguments if their work grows with them, and with small ones.
 
-/// Goals that build large arguments: a name, the minimum number of words in each of `#` parts, and the goal.
+/// Goals that build large arguments: a name, the minimum number of words per unit of size, and the goal. `#` is
+/// replaced by the size.
 pub const SETTINGS: &[(&str, f64, &str)] = &[
     ("numbers", 2.0, "numlist(1, #, L), numlist(1, #, M)"),
     ("backwards", 2.0, "numlist(1, #, M), reverse(M, L), foldl([E, R, [E-x|R]]>>true, M, [], K)"),
@@ -37,7 +38,7 @@ pub const SETTINGS: &[(&str, f64, &str)] = &[
     ("nothing", 0.04, "true"),
 ];
 
-/// The name of the predicate, the setting, and the call.
+/// The name of the predicate, the name of the setting that builds its arguments, and the call.
 pub const CASES: &[(&str, &str, &str)] = &[
     // ---- unification and comparison
     ("=", "numbers", "L = M"),
@@ -276,7 +277,7 @@ pub const CASES: &[(&str, &str, &str)] = &[
     ("when", "variables", "when(ground(L), true)"),
 ];
 
-/// Builtins whose work does not grow with their arguments, or is covered by one inference per answer.
+/// Builtins that need no case: their work does not grow with their arguments, or one inference per answer covers it.
 pub const CONSTANT: &[&str] = &[
     "$check_sink",
     "$close_cleanup",
@@ -321,7 +322,7 @@ pub const CONSTANT: &[&str] = &[
     "var",
 ];
 
-/// Calls with small arguments, for measuring the cost of the cheapest and the most expensive units.
+/// Calls with small or no arguments, for measuring the instructions per unit.
 pub const SMALL_CALLS: &[&str] = &[
     "true",
     "fail",
