@@ -17,7 +17,7 @@ const FIXED64: u8 = 1;
 const BYTES: u8 = 2;
 const FIXED32: u8 = 5;
 
-/// Reads the fields of a message one by one. Total: any input yields fields or a [`Problem`].
+/// Reads the fields of a message one by one. Malformed input yields a [`Problem`], never a panic.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],

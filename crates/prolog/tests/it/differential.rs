@@ -37,7 +37,7 @@ use std::{env, fs};
 
 const GOALS: usize = 6_000;
 const SEED: u64 = 1;
-/// The maximum number of answers of a goal.
+/// The maximum number of answers that are asked for.
 const LIMIT: usize = 8;
 
 const THEMES: &[fn(&mut Generator) -> Case] = &[

@@ -4,7 +4,7 @@ use crate::conformity::{End, Outcome};
 use mario_prolog::{Budget, Engine, Machine, Outcome as Answer, Program, Query, Sink};
 use std::sync::{Arc, Mutex};
 
-/// A budget that suffices for every goal that should terminate.
+/// A budget that suffices for every goal of the tests that should terminate.
 pub const BUDGET: Budget = Budget {
     inferences: 30_000_000,
     heap_bytes: 1 << 29,

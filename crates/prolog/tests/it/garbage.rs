@@ -66,7 +66,7 @@ const PROGRAM: &str = "
     depth(_, N, N).
 ";
 
-/// Goals that succeed within [`BUDGET`] only if garbage is collected.
+/// Goals that make much garbage and succeed within [`BUDGET`].
 const GOALS: &[&str] = &[
     "build(200000, x)",
     "numlist(1, 100, L), kept(2000, L, K), K == L",

@@ -1,4 +1,4 @@
-//! Hostile goals: they exhaust their own budget and nothing else.
+//! Tests of hostile goals, which may exhaust their own budget and nothing else.
 //!
 //! Each goal ends with the expected outcome, and the machine answers the next query as usual.
 
