@@ -1,4 +1,4 @@
-//! Handles the requests of operators: queries, and commands whose answers wait until their records are on disk.
+//! Answers the requests of operators. The answer to a command that writes records waits until they are on disk.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -51,10 +51,10 @@ pub(crate) enum Question {
     },
     /// Restore the previous description of an instance.
     Rollback(InstanceId),
-    /// A shadow policy.
+    /// A command about the shadow policy of an application.
     Shadow(ApplicationId, ShadowCommand),
     Pin(InstanceId, bool),
-    /// Start to drain the node, or accept new instances again.
+    /// Start to drain the node (`true`), or accept new instances again (`false`).
     Drain(bool),
     Lost(JournalId),
 }
@@ -100,7 +100,8 @@ fn refusal(status: u16, message: impl Into<String>) -> Refusal {
     Refusal { status, message: message.into(), hint: None }
 }
 
-/// The latest facts, decisions and verdicts of each instance here.
+/// The latest facts, decisions and verdicts of each instance. Instances that left the node are removed when an operator
+/// asks for its status.
 #[derive(Default)]
 pub(crate) struct Memory {
     instances: BTreeMap<InstanceId, Remembered>,
@@ -109,7 +110,7 @@ pub(crate) struct Memory {
 #[derive(Default)]
 struct Remembered {
     requests: Vec<RequestFact>,
-    /// The knowledge of its agent at the last decision; `None` before the first.
+    /// The knowledge of the agent at its last decision; `None` before the first.
     knowledge: Option<Arc<Knowledge>>,
     decisions: VecDeque<Value>,
 }
@@ -227,7 +228,7 @@ impl Core {
         }
     }
 
-    /// Returns the content of a document if this node can run it and no other application holds its names.
+    /// Verifies a document. Returns its content if this node has the driver and no other application holds the names.
     pub(crate) fn usable(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Refusal> {
         let unusable =
             |fault: Fault| Refusal { status: 422, hint: fault.help().map(str::to_owned), message: fault.line() };
@@ -259,7 +260,7 @@ impl Core {
         }
     }
 
-    /// Rejects a key that was used to deploy another application.
+    /// Rejects a key that deployed an instance of another application, if that instance is still here.
     fn check_key(&self, key: DeployKey, opened: &Opened) -> Result<(), Refusal> {
         let ledger = self.node.ledger();
         let Some(instance) = ledger.deployed_by(key) else { return Ok(()) };
@@ -279,7 +280,7 @@ impl Core {
         let opened = self.usable(document)?;
         self.check_key(key, &opened)?;
         self.handle(Input::Operator(Command::Deploy { key, descriptor: Arc::clone(&opened.descriptor) }));
-        // The node judges immediately: the verdict is its last report.
+        // The node judges a deploy at once: the verdict is in its last report about a deploy.
         let judged = self.push_effects().filter_map(|effect| match effect {
             Effect::Report(Report::Judged { request, verdict, created }) => Some((request, verdict, created)),
             _ => None,
@@ -299,8 +300,9 @@ impl Core {
         }
     }
 
-    /// Proposes to migrate each remaining instance to a neighbour, in round-robin order, at most once in
-    /// [`DRAIN_EVERY`].
+    /// Proposes to migrate each remaining instance to a neighbour whose link is up, at most once in [`DRAIN_EVERY`].
+    /// Skips instances in transfer. The number of verdicts remembered for the instance, at most [`DECISIONS_KEPT`],
+    /// selects the neighbour.
     pub(crate) fn drain_step(&mut self) {
         let now = Instant::now();
         if now < self.drain_at {

@@ -21,10 +21,10 @@ pub(crate) struct Board {
     links: Links,
 }
 
-/// Routes announced by neighbours.
+/// The routes through neighbours, and the names of all applications, including those here.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AnnouncedRoutes {
-    /// For each application, the neighbours that reach it, nearest first.
+    /// For each application, the neighbours that have a route to it, the best first.
     pub(crate) next_hops: BTreeMap<ApplicationId, Vec<NodeId>>,
     /// Host names and their applications.
     pub(crate) hosts: BTreeMap<String, ApplicationId>,
@@ -41,12 +41,12 @@ impl Board {
         Board { node, routes, announced: Arc::default(), dormant: Arc::default(), copies, links }
     }
 
-    /// The snapshot that the data plane reads.
+    /// The shared cell from which the data plane reads the current snapshot.
     pub(crate) fn routes(&self) -> &Arc<ArcSwap<Routes>> {
         &self.routes
     }
 
-    /// Sets the neighbours' routes, and publishes the result.
+    /// Sets the routes through neighbours and the names, and publishes the result.
     pub(crate) fn set_announced(&self, announced: AnnouncedRoutes) {
         *self.announced.lock().unwrap_or_else(PoisonError::into_inner) = announced;
         self.publish();
@@ -60,7 +60,8 @@ impl Board {
 
     /// Recomputes the routes and publishes them.
     pub(crate) fn publish(&self) {
-        // Held until the end, so that of two concurrent calls the later one publishes the newer state.
+        // Held until the end: concurrent calls run one after the other, so that the last one publishes the newest
+        // state.
         let announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
         let copies = self.copies.serving();
         let hop = |neighbour: &NodeId| {

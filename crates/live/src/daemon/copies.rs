@@ -1,4 +1,4 @@
-//! Copies of applications. A task per copy starts, watches and stops it, one command at a time.
+//! Copies of applications. Each copy has a supervisor, an asynchronous task that starts, watches and stops it.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -31,7 +31,7 @@ pub(crate) struct Copies {
     core: mpsc::Sender<Event>,
     events: Events,
     runtime: Handle,
-    /// Called whenever the set of copies that accept requests changes.
+    /// Called when a supervisor has changed the state of its copy, because the routes depend on it.
     on_change: Arc<OnceLock<Box<dyn Fn() + Send + Sync>>>,
 }
 
@@ -45,7 +45,7 @@ struct Copy {
     protocol: Protocol,
     /// The shape of the copy's last task, if it had one: see [`Task::shape`].
     shape: Option<u32>,
-    /// Its state in the data plane, created whenever it becomes healthy.
+    /// The copy's state in the data plane, replaced whenever the copy becomes healthy.
     backend: Arc<Backend>,
 }
 
@@ -60,16 +60,16 @@ pub(crate) enum CopyState {
 }
 
 enum Order {
-    /// Start it; if it may be running already, try to adopt it first.
+    /// Start the copy. With `may_run`, try to adopt a running one first.
     Run {
         task: Box<Task>,
         may_run: bool,
     },
-    /// Let it finish its open requests, and restart it.
+    /// Let the copy finish its open requests, and restart it with this task.
     Adapt {
         task: Box<Task>,
     },
-    /// Let it finish its open requests, and stop it.
+    /// Let the copy finish its open requests, and stop it.
     Drain,
     Stop,
 }
@@ -96,7 +96,7 @@ impl Copies {
         Copies { drivers: Arc::new(drivers), table: Arc::default(), core, events, runtime, on_change: Arc::default() }
     }
 
-    /// Sets the callback for changes of the copies that accept requests.
+    /// Sets the callback for state changes of copies. Only the first call has an effect.
     pub(crate) fn set_on_change(&self, on_change: Box<dyn Fn() + Send + Sync>) {
         let _ = self.on_change.set(on_change);
     }
@@ -110,8 +110,8 @@ impl Copies {
         can_run
     }
 
-    /// Runs a copy, or reports that it failed to start if this node lacks its driver. With `may_run`, a copy that
-    /// already runs is adopted.
+    /// Runs a copy, or reports that it failed to start if this node lacks its driver. With `may_run`, a running copy is
+    /// adopted if possible.
     pub(crate) fn run(&self, task: Task, may_run: bool) {
         let workload = task.workload;
         if !self.can_run(&task) {
@@ -154,7 +154,7 @@ impl Copies {
         });
     }
 
-    /// Lets a copy finish its open requests, and stops it.
+    /// Lets a copy finish its open requests, within its drain timeout, and stops it.
     pub(crate) fn drain(&self, workload: WorkloadId) {
         self.order(workload, Order::Drain);
     }
@@ -179,7 +179,7 @@ impl Copies {
                 loop {
                     match sweep_driver(driver.as_ref(), &keep).await {
                         Ok(()) => break,
-                        // No hardware is reserved before it is certain that no other copy runs.
+                        // Retries, because the node reserves no hardware before it is certain that no other copy runs.
                         Err(message) => {
                             copies.events.publish(NodeEvent::Fault { message: format!("driver `{name}`: {message}") });
                             sleep(Duration::from_secs(1)).await;
@@ -191,7 +191,7 @@ impl Copies {
         });
     }
 
-    /// The copies that accept requests.
+    /// The copies that accept requests, by application.
     pub(crate) fn serving(&self) -> BTreeMap<ApplicationId, Vec<LocalCopy>> {
         let mut serving: BTreeMap<ApplicationId, Vec<LocalCopy>> = BTreeMap::new();
         for (workload, copy) in &*self.table() {
@@ -240,13 +240,13 @@ impl Copies {
         })
     }
 
-    /// The end of the log of a copy; `None` if the copy or its driver is unknown.
+    /// The end of the log of a copy, at most `bytes_max` bytes; `None` if the copy or its driver is unknown.
     pub(crate) fn log(&self, workload: WorkloadId, bytes_max: usize) -> Option<std::io::Result<Vec<u8>>> {
         let driver = self.table().get(&workload)?.driver.clone()?;
         Some(self.drivers.get(&driver)?.log(workload, bytes_max))
     }
 
-    /// Whether the node has a driver.
+    /// Whether the node has a driver with this name.
     pub(crate) fn has_driver(&self, name: &str) -> bool {
         self.drivers.contains_key(name)
     }
@@ -292,7 +292,7 @@ impl Copy {
     }
 }
 
-/// Supervises one copy: carries out its orders one at a time.
+/// Supervises one copy: carries out its orders one at a time. A newer order cancels an order to run.
 struct Supervisor {
     copies: Copies,
     workload: WorkloadId,
@@ -309,7 +309,6 @@ impl Supervisor {
                     self.driver = self.copies.drivers.get(&task.run.driver).cloned();
                     self.patience = task.run.drain_timeout;
                     let Some(driver) = self.driver.clone() else { break };
-                    // A newer order cancels this one.
                     next = tokio::select! {
                         biased;
                         order = orders.recv() => order,
@@ -342,7 +341,8 @@ impl Supervisor {
         }
     }
 
-    /// Starts a copy and watches it. Reports its end, and then returns.
+    /// Starts or adopts a copy, and watches it until it fails to start, ends or becomes unhealthy. Then kills it, and
+    /// reports the cause.
     async fn keep_running(&self, driver: &dyn Driver, task: &Task, may_run: bool) {
         match timeout(task.run.start_timeout, self.start(driver, task, may_run)).await {
             Ok(Ok(address)) => {
@@ -374,7 +374,7 @@ impl Supervisor {
         }
     }
 
-    /// Waits until a copy ends or is no longer healthy. Returns why.
+    /// Waits until a copy ends or fails [`FAILURES_MAX`] probes in a row. Returns the cause.
     async fn watch(&self, driver: &dyn Driver, task: &Task, address: SocketAddr) -> String {
         let watched = async {
             let mut failures = 0;
@@ -408,8 +408,9 @@ impl Supervisor {
         self.tell(Input::NotStarted { workload: self.workload, cause }).await;
     }
 
-    /// Stops the copy, and returns when it is dead. With `waits`, the copy first finishes its open requests. Retries if
-    /// the driver cannot confirm the death, because hardware that may still be in use must not be reserved again.
+    /// Stops the copy, and returns when it is dead. With `waits`, the copy first finishes its open requests, for at
+    /// most `patience`. Retries if the driver cannot confirm the death, because hardware that may still be in use must
+    /// not be reserved again.
     async fn end(&self, waits: bool) {
         if waits {
             let backend = self.copies.table().get(&self.workload).map(|copy| Arc::clone(&copy.backend));
@@ -419,8 +420,8 @@ impl Supervisor {
         }
         let drivers: Vec<Arc<dyn Driver>> = match &self.driver {
             Some(driver) => vec![Arc::clone(driver)],
-            // A previous daemon started the copy, with an unknown driver: tries all drivers, of which only one knows
-            // it.
+            // A previous daemon started the copy, so its driver is unknown. Asks all drivers, because stopping an
+            // unknown copy has no effect.
             None => self.copies.drivers.values().cloned().collect(),
         };
         for driver in drivers {

@@ -55,13 +55,13 @@ pub(crate) struct Core {
     pub(crate) shadows: Shadows,
     pub(crate) sleepers: Sleepers,
     pub(crate) start: Instant,
-    /// Neighbours whose links work, and their sessions.
+    /// Neighbours whose links are up, and the sessions of these links.
     pub(crate) up: BTreeMap<NodeId, u64>,
-    /// Effects that were not performed yet.
+    /// Effects that were not performed yet, including records that were not written yet.
     stream: VecDeque<Effect>,
     /// Why the journal cannot be written, and when the write is retried; `None` if it can be written.
     pub(crate) stalled: Option<(Fault, Instant)>,
-    /// Events of copies while the journal could not be written.
+    /// Inputs that arrived while the journal could not be written.
     deferred: Vec<Input>,
     /// When the observation window of each instance ends.
     pub(crate) windows: BTreeMap<InstanceId, Instant>,
@@ -75,7 +75,7 @@ pub(crate) struct Core {
     /// When a draining node next offers its instances to neighbours.
     pub(crate) drain_at: Instant,
     pub(crate) counts: CoreCounts,
-    /// How many records beyond the ledger trigger compaction of the journal.
+    /// How many records since the last compaction of the journal trigger the next one.
     pub(crate) shorten_at: u64,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct CoreCounts {
     pub(crate) arrived: u64,
 }
 
-/// The parts of a core.
+/// The parts from which [`Core::new`] makes a core.
 pub(crate) struct Parts {
     pub(crate) config: Arc<NodeConfig>,
     pub(crate) node: Node,
@@ -236,7 +236,7 @@ impl Core {
                 }
             }
             LinkEvent::Received { neighbour, session, envelope } => {
-                // A message from an older session is late or a duplicate, and is dropped, as if it had been lost.
+                // A message from any session but the current one is dropped, as if it had been lost.
                 if self.up.get(&neighbour) == Some(&session) {
                     self.received(neighbour, *envelope);
                 }
@@ -269,7 +269,7 @@ impl Core {
         if matches!(message, Message::Hello(_)) {
             self.greeted(&from);
         }
-        // While nothing can be written, messages of transfers count as lost too.
+        // While the journal cannot be written, messages for the node are dropped, as if they had been lost.
         if self.stalled.is_some() {
             return;
         }
@@ -299,7 +299,8 @@ impl Core {
         self.evaluate();
     }
 
-    /// Writes the records of the stream, and performs the other effects.
+    /// Writes the records of the stream, then performs the other effects and sends the waiting answers. Repeats this
+    /// until nothing is left, or until the journal fails.
     fn flush(&mut self) {
         loop {
             if self.stream.is_empty() && self.answers.is_empty() {
@@ -339,8 +340,8 @@ impl Core {
         }
     }
 
-    /// Adds the effects about to be performed to the trace. Their records are on disk; `number` is the number of the
-    /// first record.
+    /// Adds the records and reports of the stream to the trace. The records are already on disk; `number` is the number
+    /// of the first one.
     fn trace(&mut self, mut number: u64) {
         for effect in &self.stream {
             match effect {
@@ -367,7 +368,8 @@ impl Core {
         self.stalled = Some((fault, Instant::now() + RETRY_AFTER));
     }
 
-    /// Handles the deferred events once the journal can be written again.
+    /// Called when the journal can be written again: handles the deferred inputs, and tells the node which links are
+    /// up.
     fn recover(&mut self) {
         self.events.publish(NodeEvent::JournalWorks);
         for input in std::mem::take(&mut self.deferred) {
@@ -426,12 +428,12 @@ impl Core {
             _ => {}
         }
         let json = report_json(report);
-        // Reservations are recorded only in the trace.
+        // Some reports, such as those of reservations, are recorded only in the trace.
         if json.is_null() {
             return;
         }
         self.memory.reported(report, &json);
-        // Evaluations without a proposal are not logged: they are the usual case, and would fill the log.
+        // Successful evaluations without a proposal are not published: they are the usual case, and would fill the log.
         if !matches!(report, Report::Evaluated { proposal: None, has_failed: false, .. }) {
             self.events.publish(NodeEvent::Report { report: json });
         }
@@ -461,8 +463,8 @@ impl Core {
         super::answers::answer(self, ask);
     }
 
-    /// Compacts the journal if it has grown long, while nothing waits to be written. After a failure it is retried when
-    /// the journal has grown further.
+    /// Compacts the journal if `shorten_at` records follow the last compaction and no effect is waiting. After a
+    /// failure, retries once a further `shorten_after` records were added.
     pub(crate) fn shorten(&mut self) {
         if self.journal.grown() < self.shorten_at || self.push_effects().next().is_some() {
             return;

@@ -1,4 +1,5 @@
-//! Descriptions of applications. They are verified before a node receives them, and read again when copies are started.
+//! Descriptions of applications. They are verified before the node receives them, and read again when copies are
+//! started or names are announced.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,7 +34,8 @@ impl Documents {
         Documents { identity, opened: BTreeMap::new() }
     }
 
-    /// Verifies a document. The owner's certificate must be valid now, even if the document is cached.
+    /// Verifies a document and caches its content. The owner's certificate must be valid now, even if the document is
+    /// cached.
     pub(crate) fn open(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Fault> {
         let opened = Arc::new(open(document, self.identity.authority(), UnixTime::now())?);
         if self.opened.len() >= KEPT_MAX {
@@ -43,8 +45,8 @@ impl Documents {
         Ok(opened)
     }
 
-    /// Checks that this node may host an application that a neighbour describes: the description is signed, matches the
-    /// signed text, and can be run here.
+    /// Checks that this node can host an application: its document is signed, the descriptor matches the document, and
+    /// this node has the driver.
     pub(crate) fn check(&mut self, descriptor: &Descriptor, copies: &Copies) -> Result<Arc<Opened>, Fault> {
         let opened = self.open(&descriptor.document)?;
         if *opened.descriptor != *descriptor {
@@ -66,7 +68,8 @@ impl Documents {
         check_names(application, names, self.identity.authority(), UnixTime::now())
     }
 
-    /// Returns the content of a document that this or a previous daemon verified when it arrived.
+    /// Returns the content of a document that this or a previous daemon verified when it arrived, from the cache if
+    /// possible.
     fn opened(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Fault> {
         if let Some(opened) = self.opened.get(document) {
             return Ok(Arc::clone(opened));
@@ -114,7 +117,7 @@ impl Documents {
     }
 }
 
-/// Reads a value of the node's store. No error message contains the value.
+/// Reads a value of the node's store, without a final newline. No error message contains the value.
 fn stored(config: &NodeConfig, name: &str) -> Result<String, Fault> {
     let missing = || Fault::new(format!("this node's store has no value `{name}`"));
     let Some(store) = &config.workloads.store else { return Err(missing().hint("set `store` in `[workloads]`")) };

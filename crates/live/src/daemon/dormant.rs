@@ -1,8 +1,8 @@
-//! Scale to zero: instances whose copies do not run, because they sleep or are still starting after they were woken.
+//! Scale to zero: dormant instances, which are asleep, or awake again while their copies start.
 //!
 //! Requests are routed to a sleeping instance like to any other. The data plane finds the instance in
 //! [`Routes::dormant`](crate::seams::Routes::dormant), asks the node to wake it, and holds the request during the cold
-//! start, until the copy serves or the node's manager inhibits the wake-up.
+//! start: until the copy serves, the node's manager inhibits the wake-up, or a timeout.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use crate::traffic::RequestCounts;
 
 /// The dormant instances of a node, as last published.
 pub(crate) struct Sleepers {
-    /// Sends requests to wake an instance to the core. It is weak, so that it does not keep the core running.
+    /// The queue of the core, for requests to wake an instance. The sender is weak, so that it does not keep the queue
+    /// open.
     core: mpsc::WeakSender<Event>,
     known: BTreeMap<InstanceId, Sleeper>,
 }
@@ -36,7 +37,7 @@ impl Sleepers {
         Sleepers { core: core.downgrade(), known: BTreeMap::new() }
     }
 
-    /// Whether an instance sleeps or is waking.
+    /// Whether an instance sleeps or is waking, as last published.
     pub(crate) fn has(&self, instance: &InstanceId) -> bool {
         self.known.contains_key(instance)
     }
@@ -63,7 +64,7 @@ impl Sleepers {
         routes
     }
 
-    /// Returns a handle that asks the core only once to wake the instance, however many requests wait.
+    /// Returns a handle that asks the core only once to wake the instance, however many client requests wait for it.
     fn wake_handle(&self, instance: InstanceId) -> WakeHandle {
         let (core, has_asked) = (self.core.clone(), AtomicBool::new(false));
         WakeHandle::new(move || {

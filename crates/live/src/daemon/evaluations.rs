@@ -1,4 +1,5 @@
-//! Evaluates agents at the end of their observation windows, and then the owner's policy for evictions and shrinks.
+//! Evaluates agents at the end of their observation windows, and the owner's policy for evictions and shrinks at its
+//! own interval.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -10,7 +11,8 @@ use super::core::Core;
 use super::events::NodeEvent;
 
 impl Core {
-    /// Evaluates the agents whose windows have ended, and then judges their proposals.
+    /// Evaluates the agents whose windows have ended, and then judges their proposals. Also evicts instances, evaluates
+    /// the owner's policy and continues to drain the node, if these are due.
     pub(crate) fn evaluate(&mut self) {
         let now = Instant::now();
         let period = self.config.evaluation_period();
@@ -20,13 +22,13 @@ impl Core {
         for instance in instances {
             match self.windows.get_mut(&instance) {
                 Some(end) if *end <= now => {
-                    // Windows that were missed while the machine was suspended are skipped.
+                    // Windows that were missed, for example while the machine was suspended, are skipped.
                     *end = now + period;
                     due.push(instance);
                 }
                 Some(_) => {}
-                // A new agent has observed no client requests yet: it first evaluates after a full window in which its
-                // instance could be reached.
+                // A new agent has observed no client requests yet: its first window starts when its instance can be
+                // reached.
                 None => {
                     if self.drain_counts(&instance).is_some() {
                         self.windows.insert(instance, now + period);
@@ -73,13 +75,13 @@ impl Core {
     }
 
     /// Returns and resets the counts of client requests that reached an instance, or would have reached it if it were
-    /// awake. Returns `None` if the instance is awake and its copy is not healthy.
+    /// awake. Returns `None` if the copy is not healthy and the instance is not dormant.
     fn drain_counts(&self, instance: &InstanceId) -> Option<BTreeMap<(Option<NodeId>, u32), u64>> {
         self.copies.drain_counts(instance).or_else(|| self.sleepers.drain_counts(instance))
     }
 
     /// Evicts instances whose agents have had their last evaluation, if `is_due` and the owner's policy has rules for
-    /// it.
+    /// evictions or shrinks.
     fn evict(&mut self, is_due: bool) {
         if is_due && self.owner_at.is_some() {
             self.handle(Input::Evict);

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
-/// How many events are kept for later readers.
+/// How many of the latest events are kept for later readers.
 const KEPT: usize = 1_000;
 
 /// An event on a node.
@@ -34,9 +34,9 @@ pub(crate) enum NodeEvent {
     Refused { address: String, cause: String },
     /// A copy of an application changed its state.
     Copy { workload: String, instance: InstanceId, state: String },
-    /// Two applications claim the same name: the first keeps it.
+    /// An application claims a name that another one holds. The holder keeps it.
     NameClaimedTwice { name: String, holder: ApplicationId, claimed_by: ApplicationId },
-    /// A neighbour announced names of an application without proof.
+    /// A neighbour announced names of an application without a valid proof.
     NamesRefused { neighbour: NodeId, cause: String },
     /// The journal cannot be written: nothing new is reserved.
     JournalFails { cause: String },
@@ -46,7 +46,7 @@ pub(crate) enum NodeEvent {
     TraceFails { cause: String },
     /// The trace can be written again.
     TraceWorks,
-    /// A shadow policy would have proposed something else.
+    /// A shadow policy proposed something other than the policy in use.
     ShadowDiffers { instance: InstanceId, policy: String, shadow: String },
     /// A report of the node.
     Report { report: Value },
@@ -81,7 +81,7 @@ impl Events {
         Events { kept: Arc::new(Mutex::new(kept)), news: broadcast::channel(256).0 }
     }
 
-    /// Sends an event to all subscribers, logs it, and keeps it for a while.
+    /// Keeps an event for later readers, logs it to standard error, and sends it to all subscribers.
     pub(crate) fn publish(&self, event: NodeEvent) {
         let time_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,7 +99,7 @@ impl Events {
         let _ = self.news.send(stamped);
     }
 
-    /// The kept events after a number, and a receiver for later ones.
+    /// The kept events with numbers above this one, and a receiver for later events.
     pub(crate) fn since(&self, number: u64) -> (Vec<Arc<Stamped>>, broadcast::Receiver<Arc<Stamped>>) {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let news = self.news.subscribe();
@@ -107,7 +107,7 @@ impl Events {
     }
 }
 
-/// A report of the node as JSON, for operators.
+/// A report of the node as JSON, for operators; `null` for reports that are recorded only in the trace.
 pub(crate) fn report_json(report: &Report) -> Value {
     match report {
         Report::Evaluated { instance, proposal, has_failed, .. } => json!({
@@ -182,7 +182,7 @@ pub(crate) fn report_json(report: &Report) -> Value {
     }
 }
 
-/// The id of a copy as text.
+/// The id of a copy as text: `BOOT.COUNTER`.
 pub(crate) fn workload_text(workload: WorkloadId) -> String {
     format!("{}.{}", workload.boot, workload.counter)
 }

@@ -6,7 +6,7 @@ use mario_domain::Capacity;
 
 use super::core::Core;
 
-/// All metrics of a node.
+/// Renders the metrics of the core and of the links.
 pub(super) fn text(core: &Core) -> String {
     let mut text = String::new();
     let counts = core.counts;
@@ -65,7 +65,7 @@ pub(super) fn text(core: &Core) -> String {
     text
 }
 
-/// Counters of each link.
+/// Appends the metrics of each link.
 fn links(core: &Core, text: &mut String) {
     let links = core.links.status();
     let mut labelled = |name: &str, help: &str, kind: &str, values: Vec<(String, f64)>| {

@@ -1,4 +1,5 @@
-//! The names under which clients reach applications. Announced names are verified, and no name has two holders.
+//! The names under which clients reach applications: each has one holder. Also limits how many invalid names of a
+//! neighbour are checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,8 +9,8 @@ use mario_colony::routing::Names;
 use mario_domain::{ApplicationId, NodeId};
 use serde::Serialize;
 
-/// The rate limit of a neighbour: how many invalid announcements of names are checked within [`WINDOW`]. Further ones
-/// are ignored, because each costs a signature check.
+/// The rate limit of a neighbour: after this number of invalid announcements of names within [`WINDOW`], its further
+/// names are ignored, because each costs a signature check.
 const FAILURES_MAX: u32 = 256;
 const WINDOW: Duration = Duration::from_mins(1);
 
@@ -29,8 +30,8 @@ pub(crate) struct Conflict {
     pub(crate) claimed_by: ApplicationId,
 }
 
-/// The holder of each name on this node. The first application to claim a name holds it until it drops the claim. An
-/// application's own id always belongs to it.
+/// The holders of names, as this node knows them. The first application known to claim a name holds it until it drops
+/// the claim or is no longer known. The host names made of an application's id take precedence over claims.
 #[derive(Debug, Default)]
 pub(crate) struct NameBook {
     colony: String,
@@ -83,8 +84,7 @@ impl NameBook {
         new
     }
 
-    /// Checks that an application may claim these names. Returns the first name that another application holds as an
-    /// error.
+    /// Checks that an application may claim these names. The error is the first one that another application holds.
     pub(crate) fn check(&self, application: &ApplicationId, names: &Names) -> Result<(), Conflict> {
         let taken = claimed(names).find_map(|name| {
             let holder = self.holders.get(&name).filter(|holder| *holder != application)?;
@@ -103,13 +103,14 @@ impl NameBook {
         &self.conflicts
     }
 
-    /// Whether names from a neighbour are processed. They are ignored for a while after too many invalid ones.
+    /// Whether names from a neighbour are checked. After [`FAILURES_MAX`] invalid announcements, they are ignored until
+    /// [`WINDOW`] has passed.
     pub(crate) fn is_believed(&self, neighbour: &NodeId) -> bool {
         let failed = self.failures.get(neighbour);
         failed.is_none_or(|(since, failures)| *failures < FAILURES_MAX || since.elapsed() >= WINDOW)
     }
 
-    /// Counts invalid names from a neighbour.
+    /// Counts one invalid announcement of a neighbour.
     pub(crate) fn failed(&mut self, neighbour: &NodeId) {
         let (since, failures) = self.failures.entry(neighbour.clone()).or_insert_with(|| (Instant::now(), 0));
         if since.elapsed() >= WINDOW {
@@ -118,8 +119,8 @@ impl NameBook {
         *failures += 1;
     }
 
-    /// The host names that always belong to an application, because its certificate carries its id: `shop.COLONY` and
-    /// `shop`, in lower case.
+    /// The host names that belong to an application because its certificate carries its id: for `shop`, they are
+    /// `shop.COLONY` and `shop`, in lower case.
     fn own_hosts(&self, application: &ApplicationId) -> [String; 2] {
         let id = application.to_string().to_ascii_lowercase();
         [format!("{id}.{}", self.colony), id]

@@ -1,4 +1,4 @@
-//! Drives the node's router: passes links and copies to it, and publishes the routes that it computes.
+//! Drives the node's router: passes links, instances and names to it, sends its messages, and publishes its routes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::core::Core;
 use super::events::NodeEvent;
 use super::names::{Conflict, Name};
 
-/// The instances here as last passed to the router, and the targets of departed instances.
+/// The instances here as last passed to the router, and the targets of departing instances.
 #[derive(Default)]
 pub(crate) struct Hosted {
     instances: BTreeMap<InstanceId, (ApplicationId, Epoch)>,
@@ -47,10 +47,11 @@ impl Core {
         self.config.neighbours.iter().all(|neighbour| self.router.has_routes_from(&neighbour.id))
     }
 
-    /// Sends the router's messages. None of them depends on the disk.
+    /// Sends the router's messages. None of them depends on an unwritten record.
     pub(crate) fn send_routes(&mut self) {
         for (to, message) in std::mem::take(&mut self.hosted.outbox) {
-            // Routes belong to a session, not to a journal: in each session, all of them are announced again.
+            // No receiver is set: routes belong to a session, not to a journal. In each session, all of them are
+            // announced again.
             let envelope = Envelope::new(self.node.journal(), None, Body::Routing(message));
             self.links.send(&to, &envelope);
         }
@@ -69,7 +70,8 @@ impl Core {
         self.route(RouterInput::Received { from, message });
     }
 
-    /// Drops announced names that the neighbour cannot prove, or that this node does not need. The routes stay.
+    /// Drops announced names that the neighbour cannot prove, that this node does not need, or that exceed the rate
+    /// limit of invalid names. The routes stay.
     fn check_names(&mut self, from: &NodeId, update: &mut Update) {
         for route in &mut update.routes {
             let Some(names) = &route.names else { continue };
@@ -85,7 +87,7 @@ impl Core {
         }
     }
 
-    /// Updates the costs of links whose delays may have changed.
+    /// Passes the current costs of all links that are up to the router.
     pub(crate) fn link_costs(&mut self) {
         let up: Vec<NodeId> = self.up.keys().cloned().collect();
         for neighbour in up {
@@ -99,8 +101,8 @@ impl Core {
         (f64::from(self.links.quanta(neighbour)) * quantum_us).clamp(1.0, f64::from(u32::MAX)) as u32
     }
 
-    /// Passes the instances here that accept requests to the router, if they have changed. Departures are already on
-    /// disk.
+    /// Passes the instances here that accept requests to the router, if they have changed. Does nothing while the
+    /// journal cannot be written, so that only departures on disk are announced.
     pub(crate) fn pass_hosted(&mut self) {
         if self.stalled.is_some() {
             return;
@@ -139,7 +141,8 @@ impl Core {
         self.publish_announced();
     }
 
-    /// Records that an instance migrated to a neighbour, so that late requests for it are forwarded there.
+    /// Records the target of an accepted migration, so that late requests for the instance are forwarded there. Ignores
+    /// other requests.
     pub(crate) fn departed(&mut self, request: &Request) {
         if let (Operation::Migrate(Target::Node(target)), Some(instance)) = (request.operation(), request.instance()) {
             self.hosted.departed.insert(instance.clone(), target.clone());

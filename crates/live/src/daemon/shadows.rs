@@ -23,7 +23,7 @@ use crate::fault::Fault;
 /// A command about a shadow.
 #[derive(Debug)]
 pub(crate) enum ShadowCommand {
-    /// Show how it differs from the policy in use.
+    /// Show how the shadow differs from the policy in use.
     Show,
     /// Start to shadow with the policy of this signed description.
     Set(Arc<[u8]>),
@@ -37,10 +37,10 @@ const SHADOWS_MAX: usize = 64;
 /// How many differing decisions of each shadow are kept.
 const KEPT: usize = 20;
 
-/// The word for no proposal.
+/// The text for no proposal.
 const NOTHING: &str = "nothing";
 
-/// The word for a policy without a valid answer.
+/// The text for an evaluation without a valid answer.
 const FAILED: &str = "no valid answer";
 
 /// The shadows of a node.
@@ -99,7 +99,8 @@ impl Shadows {
         self.insert(&opened)
     }
 
-    /// Starts to shadow an application with a policy. Earlier counts are discarded.
+    /// Starts to shadow an application with the policy of this description, and stores the description. The counts of
+    /// an earlier shadow are discarded.
     pub(crate) fn set(&mut self, opened: &Opened) -> Result<(), Fault> {
         let application = &opened.descriptor.application.id;
         if self.by_application.len() >= SHADOWS_MAX && !self.by_application.contains_key(application) {
@@ -133,7 +134,7 @@ impl Shadows {
         Ok(())
     }
 
-    /// Ends a shadow. Returns its summary, or `None` if the application has no shadow.
+    /// Ends a shadow and removes its file. Returns its summary, or `None` if the application has no shadow.
     pub(crate) fn end(&mut self, application: &ApplicationId) -> Result<Option<Value>, Fault> {
         let Some(shadow) = self.by_application.get(application) else { return Ok(None) };
         let path = self.path(application);
@@ -159,7 +160,7 @@ impl Shadows {
     }
 
     /// Evaluates the shadow of an instance's application, if it has one, with the facts of the agent. Returns the
-    /// difference from the actual proposal, if any.
+    /// difference from the actual proposal; `None` if there is no shadow or no difference.
     pub(crate) fn compare(
         &mut self,
         instance: &InstanceId,

@@ -16,19 +16,19 @@ pub(super) enum Failure {
     Unknown,
     /// This node knows no application with this host name or path, but not every neighbour has sent its routes yet.
     UnknownYet,
-    /// No instance is reachable.
+    /// There is no route to an instance, or no route is left to try.
     Unreachable,
-    /// All reachable copies have the maximum number of requests.
+    /// The copies on this node admit no more requests, and there is no other route.
     Busy,
-    /// The request passed the maximum number of nodes.
+    /// The request has no hops left.
     TooFar,
     /// A copy or a link failed, and a retry was not allowed or failed too.
     Failed(String),
-    /// No response arrived in time.
+    /// The head of the response did not arrive in time.
     Late,
     /// The body is too long.
     TooLong,
-    /// The client stopped sending its body.
+    /// The body of the request was idle for too long.
     Stalled,
 }
 

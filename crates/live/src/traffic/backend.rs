@@ -1,4 +1,4 @@
-//! The data plane's state of one copy: the admission of requests, and the connections to the copy.
+//! The data plane's state of one copy: counts and admission of requests, and the connections to the copy.
 
 use std::fmt;
 use std::io;
@@ -58,14 +58,15 @@ pub(super) enum CopyError {
 
 const CLOSED: u64 = 1 << 63;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Idle connections are dropped after this time. Servers commonly close them after five seconds, and a request must not
-/// race with that.
+/// Connections that were idle for longer are not used again. Servers commonly close them after five seconds, and a
+/// request must not race with that.
 const IDLE_MAX: Duration = Duration::from_secs(4);
 const IDLE_CONNECTIONS_MAX: usize = 128;
 const HEADER_BYTES_MAX: usize = 64 << 10;
 
 impl Backend {
-    /// Admits no more requests. Requests with an older snapshot of the routes then go to other copies.
+    /// Admits no more requests, and closes idle connections. Requests with an older snapshot of the routes then go to
+    /// other copies.
     pub fn close(&self) {
         self.gate.state.fetch_or(CLOSED, Ordering::SeqCst);
         self.gate.left.notify_waiters();
@@ -209,7 +210,8 @@ impl Backend {
     }
 }
 
-/// Returns a connection to the pool when the response has ended.
+/// Returns an HTTP/1.1 connection to the pool when dropped, at the end of the response. HTTP/2 connections are shared
+/// and have no pool.
 pub(super) struct Connection {
     backend: Option<(Arc<Backend>, http1::SendRequest<Body>)>,
 }
@@ -236,7 +238,7 @@ impl fmt::Debug for Idle {
     }
 }
 
-/// Connects to a copy.
+/// Connects to a copy, with a timeout.
 pub(super) async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     let stream = match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
         Ok(stream) => stream?,

@@ -1,4 +1,4 @@
-//! Bodies in transit: buffered for retries, bounded in size, and aborted when idle.
+//! Bodies in transit. All are aborted when idle; those of requests are also bounded in size and buffered for retries.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -49,9 +49,10 @@ impl fmt::Display for Cut {
 
 impl std::error::Error for Cut {}
 
-/// The body of a request. Its first bytes are buffered while they are sent, so that the request can be retried.
+/// The body of a request. It is buffered while it is sent, up to a limit, so that the request can be retried.
 #[derive(Clone)]
 pub(super) struct Replay {
+    /// `None` for an empty body.
     state: Option<Arc<Mutex<ReplayState>>>,
 }
 
@@ -78,7 +79,8 @@ struct Attempt {
 }
 
 impl Replay {
-    /// Buffers up to `kept_max` bytes, and aborts the body after `bytes_max` or when it is idle for `idle`.
+    /// Creates a body that buffers up to `kept_max` bytes, and is aborted after `bytes_max` bytes or when it is idle
+    /// for `idle`.
     pub(super) fn new(incoming: Incoming, kept_max: usize, bytes_max: u64, idle: Duration) -> Replay {
         if incoming.is_end_stream() {
             return Replay { state: None };
@@ -161,9 +163,8 @@ impl ReplayState {
                     self.is_kept_whole = false;
                     self.kept.clear();
                 }
-                // Marks the last bytes as the end of the stream between nodes. Otherwise they would be a small frame
-                // before the last one; HTTP/2 implementations limit such frames, and close a link that exceeds the
-                // limit.
+                // Detects the end together with the last data, so that HTTP/2 sends both in one frame. Receivers limit
+                // small DATA frames that do not end a stream, and close a link that exceeds the limit.
                 self.is_read = self.incoming.is_end_stream();
                 Poll::Ready(Some(Ok(Frame::data(data))))
             }
@@ -262,7 +263,7 @@ impl HttpBody for Timed {
             }
             Poll::Pending => {
                 let idle = self.idle;
-                // A timer is created only for a body that is not ready at once.
+                // A timer is created only when the next frame is not ready at once.
                 let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(idle)));
                 match timer.as_mut().poll(context) {
                     Poll::Ready(()) => {
@@ -284,7 +285,7 @@ impl HttpBody for Timed {
     }
 }
 
-/// The body of a response, with a guard that is held until it has ended or was dropped.
+/// The body of a response, with a guard that is held until the body ends, fails or is dropped.
 pub(super) struct Held<T> {
     body: Timed,
     held: Option<T>,

@@ -1,4 +1,4 @@
-//! Counts the client requests of a copy by last hop and latency, without a lock.
+//! Counts the client requests of a copy by last hop and latency. Counting takes no lock.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,8 +9,7 @@ use mario_domain::NodeId;
 
 /// The client requests of one copy, by last hop and quantised latency, until the daemon drains them.
 ///
-/// A request increments one atomic. Each last hop has its own table, so that a neighbour that forges latencies can only
-/// fill its own.
+/// Each last hop has its own table, so that a neighbour that forges latencies can only fill its own.
 #[derive(Debug, Default)]
 pub struct RequestCounts {
     own: HopCounts,
@@ -38,8 +37,8 @@ const LATENCY_MAX: u32 = (1 << 24) - 2;
 const HOPS_MAX: usize = 1024;
 
 impl RequestCounts {
-    /// The maximum number of distinct latencies per last hop and window. Further ones are counted under the nearest of
-    /// these.
+    /// The size of the table of a last hop. Once it has this number of latencies, requests with other latencies are
+    /// counted under the nearest one.
     pub const LATENCIES_MAX: usize = 64;
 
     /// Counts a request by its last hop, `None` for a client of this node, and its latency in quanta.
@@ -59,7 +58,7 @@ impl RequestCounts {
         }
     }
 
-    /// The number of requests counted under a nearby latency since the copy started.
+    /// The number of requests counted under the nearest latency instead of their own, since this value was created.
     pub fn folded(&self) -> u64 {
         self.folded.load(Ordering::Relaxed)
     }
@@ -97,7 +96,7 @@ impl Default for HopCounts {
 }
 
 impl HopCounts {
-    /// Counts a request. Returns whether it was counted under a nearby latency.
+    /// Counts a request. Returns whether it was counted under the nearest latency instead of its own.
     fn count(&self, latency: u32) -> bool {
         self.table.load().count(latency.min(LATENCY_MAX))
     }
@@ -113,7 +112,7 @@ impl HopCounts {
             old.drain(&mut take);
             is_held
         });
-        // Starts an empty table if this one is half full, so that new latencies find room.
+        // Starts an empty table if this one is more than half full, so that new latencies find room.
         if latencies > RequestCounts::LATENCIES_MAX / 2 {
             self.table.store(Arc::new(Table::new()));
             retired.push(table);

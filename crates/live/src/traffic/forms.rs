@@ -17,7 +17,7 @@ pub(super) fn label(headers: &mut http::HeaderMap, journey: &Journey) {
     headers.insert(ITINERARY, journey.itinerary.value());
 }
 
-/// Rewrites a request for HTTP/1.1: `/path?query`, with the host in a header.
+/// Rewrites a request for HTTP/1.1: `/path?query`, with the host in the `Host` header.
 pub(super) fn to_origin_form<B>(request: &mut Request<B>, parts: &Parts) {
     let path = parts.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
     *request.uri_mut() = Uri::from(path);
@@ -28,7 +28,7 @@ pub(super) fn to_origin_form<B>(request: &mut Request<B>, parts: &Parts) {
     }
 }
 
-/// Rewrites a request for HTTP/2: `http://host/path?query`, without the header.
+/// Rewrites a request for HTTP/2: `http://host/path?query`, without the `Host` header.
 pub(super) fn to_absolute_form<B>(request: &mut Request<B>, parts: &Parts) {
     let mut uri = http::uri::Parts::default();
     uri.scheme = Some(Scheme::HTTP);

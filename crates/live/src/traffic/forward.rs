@@ -37,9 +37,9 @@ pub struct Totals {
     pub ingress: AtomicU64,
     /// Requests from neighbours.
     pub from_neighbours: AtomicU64,
-    /// Requests answered by a copy here.
+    /// Requests answered by a copy here, without tunnels.
     pub answered_here: AtomicU64,
-    /// Requests answered through a neighbour.
+    /// Requests answered through a neighbour, without tunnels.
     pub answered_by_neighbours: AtomicU64,
     /// Retries of requests after a failure.
     pub retried: AtomicU64,
@@ -48,13 +48,13 @@ pub struct Totals {
     /// Requests that this node answered with an error of its own, because no instance answered or the request was
     /// invalid.
     pub failed: AtomicU64,
-    /// Connections and streams that were tunnelled.
+    /// Tunnels that were opened through this node.
     pub tunnelled: AtomicU64,
 }
 
 /// The first pause of a request without a route; it doubles each time, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
-/// The first pause of a request that woke an instance, before it is checked whether the copy is healthy.
+/// The first pause of a request that woke an instance, before it checks whether the instance serves.
 const WAKE_PAUSE: Duration = Duration::from_millis(2);
 /// The longest pause before a request looks for a route again.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
@@ -73,12 +73,14 @@ pub(super) struct Journey {
     pub(super) application: ApplicationId,
     pub(super) itinerary: Itinerary,
     pub(super) origin: Origin,
-    /// The copies on this node that this request was sent to in the current round without an answer.
+    /// The copies on this node that did not answer this request. Cleared when the request waits at its ingress for
+    /// another route.
     pub(super) failed_copies: Vec<WorkloadId>,
     /// Whether this request has waited in vain for a sleeping instance on this node.
     pub(super) has_waited: bool,
     pub(super) has_retried: bool,
-    /// Whether a copy may have seen the request without answering. A request is retried only once after that.
+    /// Whether a copy may have seen the request without answering. If another copy then does not answer either, the
+    /// request fails.
     pub(super) may_be_seen: bool,
 }
 
@@ -88,7 +90,7 @@ pub(super) enum NextStep {
     /// An instance here that sleeps or is waking.
     Wake(Dormant),
     Hop(NextHop),
-    /// There is no route, all copies here are full, or the request has no hops left.
+    /// No copy here admits the request, and there is no next hop or no hops are left.
     DeadEnd(Failure),
 }
 
@@ -124,8 +126,8 @@ impl Forwarder {
         }
     }
 
-    /// Checks a client's request. If its name is unknown and not all neighbours have sent their routes, waits for them,
-    /// at most for [`Settings::hold`].
+    /// Starts the journey of a client's request. If no application has its host name or path, and not all neighbours
+    /// have sent their routes, waits for them, at most for [`Settings::hold`].
     async fn depart_in_time(&self, parts: &mut Parts) -> Result<Journey, Failure> {
         let begun = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -141,7 +143,8 @@ impl Forwarder {
         }
     }
 
-    /// Checks a client's request and removes headers that only nodes may set.
+    /// Starts the journey of a client's request: checks it, removes headers that only nodes may set, and selects its
+    /// application.
     fn depart(&self, parts: &mut Parts) -> Result<Journey, Failure> {
         if let Some(fault) = headers::framing_fault(&parts.headers) {
             return Err(Failure::Bad(fault));
@@ -206,8 +209,8 @@ impl Forwarder {
     ///
     /// If no route is left, a client's request waits a little at its ingress and is retried. Routes are updated quickly
     /// after a migration, and for a request that no copy has seen, a retry costs only time. A request that a copy may
-    /// have seen is retried once if its method is idempotent. Only the ingress retries, so that there is one retry
-    /// however many nodes are on the path.
+    /// have seen is retried once if its method is idempotent. Only the ingress retries such a request, so that there is
+    /// one retry however many nodes are on the path.
     async fn travel(&self, parts: Parts, replay: &Replay, mut journey: Journey) -> Response<Body> {
         let mut begun = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -220,7 +223,7 @@ impl Forwarder {
             let is_dead_end = matches!(failure, Failure::Unreachable | Failure::TooFar | Failure::Busy);
             let may_wait = matches!(journey.origin, Origin::Client) && replay.is_replayable();
             if journey.may_be_seen && !was_seen {
-                // Restarts the wait, because detecting the failure may have taken three seconds if a link fell silent.
+                // Restarts the wait, because it may have taken seconds to detect that a link fell silent.
                 begun = Instant::now();
             }
             if !is_dead_end || !may_wait || begun.elapsed() + pause > self.settings.hold {
@@ -308,8 +311,8 @@ impl Forwarder {
         }
     }
 
-    /// Returns a copy here that admits the request, or else a dormant instance here to wake, or else the nearest
-    /// neighbour that the request has not visited.
+    /// Returns a copy here that admits the request, or else a dormant instance here to wake, or else the best next hop
+    /// with an open link that the request has not visited, or else a dead end.
     pub(super) fn next_step(&self, journey: &Journey) -> NextStep {
         let routes = self.routes.load();
         let mut is_busy = false;
@@ -342,8 +345,8 @@ impl Forwarder {
     }
 
     /// Asks the node to wake a sleeping instance (scale to zero), and waits for its cold start: until it serves, the
-    /// manager has inhibited the wake-up, or [`Settings::wake`] has passed. If the instance stays asleep, the request
-    /// is still counted for its agent, as if it had reached the instance.
+    /// manager has inhibited the wake-up, or [`Settings::wake`] has passed. If the instance does not serve then, the
+    /// request is still counted for its agent, as if it had reached the instance.
     pub(super) async fn wake(&self, dormant: &Dormant, journey: &mut Journey) {
         let begun = Instant::now();
         dormant.wake_handle.wake();
@@ -442,7 +445,8 @@ impl Forwarder {
         Attempt::Answered(Response::from_parts(head, held.boxed()))
     }
 
-    /// The answer to a request that no copy answered. It tells a neighbour whether a copy may have seen the request.
+    /// The answer to a request that no copy answered. A header tells a neighbour whether a copy may have seen the
+    /// request.
     pub(super) fn give_up(&self, failure: &Failure, parts: &Parts, journey: &Journey) -> Response<Body> {
         let is_dead_end = matches!(failure, Failure::Unreachable | Failure::TooFar | Failure::Busy);
         let mut response = self.fail(failure, &parts.headers);
@@ -467,7 +471,7 @@ impl Forward for Forwarder {
     }
 }
 
-/// Counts a request that reached a copy, or would have reached it.
+/// Counts a request that reached a copy, or would have reached an instance that sleeps.
 pub(super) fn count(counts: &RequestCounts, journey: &Journey) {
     let last_hop = match &journey.origin {
         Origin::Client => None,

@@ -1,4 +1,4 @@
-//! The headers that nodes add to a request, and those that must not be forwarded.
+//! The headers that nodes exchange, the encoding of ids in them, and the headers that must not be forwarded.
 
 use std::fmt::Write as _;
 
@@ -10,13 +10,13 @@ use mario_domain::Id;
 pub(super) const APPLICATION: HeaderName = HeaderName::from_static("mario-application");
 /// The itinerary of a request between nodes.
 pub(super) const ITINERARY: HeaderName = HeaderName::from_static("mario-itinerary");
-/// In a response between nodes: the request reached no instance. The value is the itinerary at the dead end.
+/// In a response between nodes: no copy has seen the request. The value is the itinerary at the dead end.
 pub(super) const DEAD_END: HeaderName = HeaderName::from_static("mario-dead-end");
 /// In a response between nodes: a copy may have seen the request, and no byte of its response arrived. The value is the
 /// itinerary of the request on the node that detected this.
 pub(super) const NO_RESPONSE: HeaderName = HeaderName::from_static("mario-no-response");
 
-/// The maximum number of nodes that a request may pass.
+/// The maximum number of hops between nodes that a request may take, including hops to dead ends.
 pub const HOPS_MAX: u8 = 16;
 const ITINERARY_BYTES_MAX: usize = 4096;
 
@@ -45,7 +45,7 @@ impl Itinerary {
         let is_name = |name: &str| {
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b';' | b','))
         };
-        // Each hop adds one node, so a valid itinerary never has more names than hops.
+        // Each hop adds at most one node to that of the ingress.
         let is_fit = visited.split(',').all(is_name) && visited.split(',').count() <= usize::from(HOPS_MAX) + 1;
         is_fit.then(|| {
             Some(Itinerary { hops_left, latency_quanta: latency.parse().ok()?, visited: visited.to_owned() })
@@ -71,8 +71,8 @@ impl Itinerary {
         }
     }
 
-    /// Merges the visited nodes and the used hops of a request that returned from a dead end. The latency stays that of
-    /// the path to this node.
+    /// Adds the visited nodes and the used hops of a node farther on, from which the request came back without an
+    /// answer. The latency stays that of the path to this node.
     pub(super) fn learn(&mut self, dead_end: &Itinerary) {
         self.hops_left = self.hops_left.min(dead_end.hops_left);
         for node in dead_end.visited.split(',') {
@@ -81,8 +81,8 @@ impl Itinerary {
     }
 }
 
-/// Encodes an id for headers. A name of suitable characters is written unchanged, and a number is written differently
-/// from a name that consists of digits.
+/// Percent-encodes an id for headers. Most ids stay unchanged. A name that looks like a number is encoded differently
+/// from that number.
 pub fn written(id: &Id) -> String {
     let (text, is_number) = match id {
         Id::Number(number) => (number.to_string(), true),
@@ -128,7 +128,8 @@ pub(super) fn strip_own(headers: &mut HeaderMap) {
     headers.remove(NO_RESPONSE);
 }
 
-/// Removes hop-by-hop headers: RFC 9110, section 7.6.1. `TE: trailers` stays, for gRPC.
+/// Removes hop-by-hop headers (RFC 9110, section 7.6.1), authentication with proxies, and `Expect`. `TE: trailers`
+/// stays, for gRPC.
 pub(super) fn strip_hop_by_hop(headers: &mut HeaderMap) {
     if headers.contains_key(CONNECTION) {
         let named: Vec<HeaderName> = headers
@@ -159,8 +160,8 @@ pub(super) fn strip_hop_by_hop(headers: &mut HeaderMap) {
     }
 }
 
-/// Detects ambiguous framing of a request (request smuggling). The parser rejects most cases; this function finds the
-/// rest. Returns the problem; `None` if there is none.
+/// Detects headers that leave the end or the host of a request ambiguous (request smuggling), in case the HTTP parser
+/// accepts them. Returns the problem; `None` if there is none.
 pub(super) fn framing_fault(headers: &HeaderMap) -> Option<&'static str> {
     if headers.contains_key(TRANSFER_ENCODING) && headers.contains_key(CONTENT_LENGTH) {
         return Some("a request has a content-length or a transfer-encoding, not both");

@@ -8,8 +8,8 @@ use crate::seams::Routes;
 
 use super::answers::Failure;
 
-/// The host of a request, without its port. The target of the request takes precedence over the header: RFC 9112,
-/// section 3.2.2.
+/// The host of a request, without user, port and final dot. The target of the request takes precedence over the header:
+/// RFC 9112, section 3.2.2.
 pub(super) fn host(parts: &Parts) -> Result<&str, Failure> {
     let named = match parts.uri.authority() {
         Some(authority) => authority.as_str(),

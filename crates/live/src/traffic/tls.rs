@@ -23,7 +23,8 @@ pub struct Site {
 }
 
 impl Site {
-    /// Reads a certificate, followed by the chain to its authority, and its key.
+    /// Reads a file with a certificate and its chain, and a file with its private key. Fails if the key does not match,
+    /// or if others can read it.
     pub fn load(certificate: &Path, key: &Path) -> Result<Site, Fault> {
         let read = |path: &Path| {
             fs::read(path).map_err(|error| Fault::new(format!("cannot read {}", path.display())).caused_by(error))
@@ -56,7 +57,7 @@ impl Site {
     }
 }
 
-/// The certificates of an ingress. A client that asks for a host without a certificate gets the first one.
+/// The certificates of an ingress. A client that names no host, or one without a certificate, gets the first one.
 #[derive(Debug)]
 struct Sites(Vec<Site>);
 
@@ -68,7 +69,7 @@ impl ResolvesServerCert for Sites {
     }
 }
 
-/// TLS for clients: versions 1.2 and 1.3, HTTP/2 and HTTP/1.1. Returns `None` without a certificate.
+/// The TLS configuration for clients: TLS 1.2 and 1.3, with HTTP/2 and HTTP/1.1; `None` without a certificate.
 pub fn clients(sites: Vec<Site>) -> Result<Option<Arc<ServerConfig>>, Fault> {
     if sites.is_empty() {
         return Ok(None);

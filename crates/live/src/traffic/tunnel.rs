@@ -2,8 +2,7 @@
 //!
 //! A client requests a tunnel by `Upgrade` (HTTP/1.1), by an extended `CONNECT` (HTTP/2, RFC 8441) or by a plain
 //! `CONNECT`, which is raw TCP to the copy. Between nodes a tunnel is always an extended `CONNECT`, over the link that
-//! requests use. A tunnel is routed once. It keeps its copy from draining until the tunnel ends or the copy's drain
-//! times out.
+//! requests use. A tunnel is routed once. A draining copy keeps running until its tunnels end or its drain times out.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -26,12 +25,13 @@ use super::forms::{label, to_absolute_form, to_origin_form};
 use super::forward::{Forwarder, Journey, NextStep, count, status};
 use super::{body, headers};
 
-/// The protocol name of a plain `CONNECT` between nodes.
+/// The protocol name, between nodes, of a tunnel that a client requested by a plain `CONNECT`.
 const RAW: &str = "mario-tcp";
 const BUFFER_BYTES: usize = 16 << 10;
-/// How long a client may take to switch protocols after the response that permits it.
+/// How long each end may take to switch protocols after the response that permits it.
 const SWITCH_TIMEOUT: Duration = Duration::from_secs(10);
-/// The websocket key for HTTP/1.1 servers, which require one but only hash it. HTTP/2 clients do not send a key.
+/// The websocket key for a copy if the client sent none, as over HTTP/2. HTTP/1.1 servers require a key, but only hash
+/// it.
 const WEBSOCKET_KEY: &str = "bWFyaW8gd2Vic29ja2V0IQ==";
 
 /// Whether a request is for a tunnel.
@@ -64,7 +64,7 @@ enum TunnelRequest {
     Connect,
 }
 
-/// The other end of a tunnel.
+/// The end of a tunnel at a copy or at the next node.
 enum FarEnd {
     Upgraded(Box<OnUpgrade>),
     Tcp(tokio::net::TcpStream),
@@ -75,15 +75,15 @@ enum Attempt {
         head: HeaderMap,
         far_end: FarEnd,
     },
-    /// The copy answered, but did not switch.
+    /// No tunnel was opened. This is the answer of the copy, of a node farther on, or of this node.
     Declined(Response<Body>),
     DeadEnd(headers::Itinerary),
     NotOpened(String),
 }
 
 impl Forwarder {
-    /// Opens a tunnel. If a copy does not answer, the next one is tried, because nothing was sent through the tunnel
-    /// yet.
+    /// Opens a tunnel. If a copy or a link does not answer, one other route is tried, because nothing was sent through
+    /// the tunnel yet.
     pub(super) async fn tunnel(&self, mut parts: Parts, incoming: Incoming, mut journey: Journey) -> Response<Body> {
         let (request_kind, protocol) = match parts.extensions.get::<TunnelProtocol>() {
             Some(protocol) => (TunnelRequest::Connect, protocol.as_str().to_owned()),
@@ -203,7 +203,7 @@ impl Forwarder {
     }
 }
 
-/// The response to the client before the tunnel starts.
+/// The response that opens the tunnel for the client or the previous node.
 fn switched(request_kind: TunnelRequest, protocol: &str, mut head: HeaderMap) -> Response<Body> {
     head.remove(CONTENT_LENGTH);
     let mut response = match request_kind {
@@ -220,8 +220,8 @@ fn switched(request_kind: TunnelRequest, protocol: &str, mut head: HeaderMap) ->
     response
 }
 
-/// Copies bytes in both directions until both sides have ended. Meanwhile the request counts as open in the
-/// application's copy.
+/// Copies bytes in both directions until both sides have ended. Meanwhile the request counts as open in the copy, if
+/// the copy is on this node.
 async fn join(near_end: OnUpgrade, far_end: FarEnd, _admission: Option<Admission>) {
     let Ok(Ok(near)) = timeout(SWITCH_TIMEOUT, near_end).await else { return };
     match far_end {

@@ -1,4 +1,5 @@
-//! Resource limits of workloads, enforced by control groups if the system permits it.
+//! Resource limits of workloads: enforced by control groups if the system permits it, or else by limits per process
+//! where these exist.
 
 use std::fs;
 use std::io;
@@ -44,7 +45,7 @@ pub enum Enforcer {
 /// The control groups of a node. The groups of its workloads are their children.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Cgroups {
-    /// For each controller, the directory of our groups; `None` if the system does not permit groups.
+    /// For each controller, the directory of the node's groups; `None` if the system does not permit them.
     memory: Option<Base>,
     pids: Option<Base>,
     cpu: Option<Base>,
@@ -76,7 +77,7 @@ pub(super) struct Groups {
 const CPU_PERIOD_US: u64 = 100_000;
 
 impl Cgroups {
-    /// Uses no control groups: limits are per process.
+    /// Uses no control groups: memory and open files are limited per process, processor time and processes not at all.
     pub fn none() -> Cgroups {
         Cgroups::default()
     }
@@ -124,8 +125,8 @@ impl Cgroups {
                     groups.rlimit_memory_bytes = Some(value);
                     Enforcer::Rlimit
                 }
-                // The rlimit for processes counts all processes of the user, including unrelated ones, so it is not
-                // used.
+                // No rlimit replaces these groups: the one for processes counts all processes of the user, including
+                // unrelated ones, and the one for processor time bounds a total, not a share.
                 None => Enforcer::Nothing,
             };
             groups.enforcement.push(Enforcement { limit: limit.to_owned(), by });
@@ -140,7 +141,7 @@ impl Cgroups {
     /// Removes the groups of an ended workload.
     pub(super) fn remove(&self, workload: &str) {
         for base in [&self.memory, &self.pids, &self.cpu].into_iter().flatten() {
-            // Fails if the group was never created, or is still busy. That is ignored, because an empty directory is
+            // Fails if the group was never created, or is still busy. That is ignored, because a group that stays is
             // harmless.
             let _ = fs::remove_dir(base.path.join(workload));
         }

@@ -22,7 +22,7 @@ async fn ask(address: SocketAddr, path: Option<&str>) -> io::Result<()> {
     let Some(path) = path else { return Ok(()) };
     let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nuser-agent: mario\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
-    // Only the status line matters.
+    // Only the start of the status line is read.
     let mut head = [0; 12];
     stream.read_exact(&mut head).await?;
     match &head {

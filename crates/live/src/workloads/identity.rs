@@ -64,7 +64,7 @@ impl Process {
         matches!(poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(0))
     }
 
-    /// Sends a signal. A process that has exited ignores it.
+    /// Sends a signal. Has no effect if the process has exited.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
         match pidfd_send_signal(self.fd.as_fd(), signal) {
             Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
@@ -119,7 +119,7 @@ pub(super) fn marked(mark: &str, session: Option<i32>) -> Vec<Process> {
         .collect()
 }
 
-/// Returns the marks of living processes that start with this prefix.
+/// Returns the distinct marks with this prefix, of all processes that this user may inspect.
 pub(super) fn marks_with_prefix(prefix: &str) -> Vec<String> {
     let mut marks: Vec<String> = all_pids().filter_map(mark_of).filter(|mark| mark.starts_with(prefix)).collect();
     marks.sort();
@@ -127,7 +127,8 @@ pub(super) fn marks_with_prefix(prefix: &str) -> Vec<String> {
     marks
 }
 
-/// Returns whether one of these processes listens on the port; `None` if the system does not reveal it.
+/// Returns whether one of these processes listens on the port; `None` if no listening socket is visible, or the open
+/// files of a process cannot be read.
 pub(super) fn listens(processes: &[Process], port: u16) -> Option<bool> {
     let mut sockets = Vec::new();
     for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
@@ -147,7 +148,8 @@ pub(super) fn listens(processes: &[Process], port: u16) -> Option<bool> {
     Some(false)
 }
 
-/// Returns the sockets that listen on a port, named like the links in `/proc/PID/fd`.
+/// Returns the sockets of a table such as `/proc/net/tcp` that listen on a port, named like the links in
+/// `/proc/PID/fd`.
 fn listening(table: &str, port: u16) -> Vec<String> {
     let suffix = format!(":{port:04X}");
     let listening = table.lines().skip(1).filter_map(|line| {
@@ -173,7 +175,8 @@ fn all_pids() -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Returns the id of this boot of the system. Start times of processes are relative to the boot.
+/// Returns the id of this boot of the system; empty if it cannot be read. Start times of processes are relative to the
+/// boot.
 pub(super) fn system_boot() -> String {
     let path = Path::new("/proc/sys/kernel/random/boot_id");
     fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()

@@ -2,8 +2,8 @@
 //!
 //! The daemon runs its own binary as the shim. The shim starts a session, waits for the plan, runs the binary again as
 //! the exec stage, logs the program's output, and records how it ended. The exec stage joins the control groups, limits
-//! itself and becomes the program by `exec`. Because each process sets this up for itself, no code runs between fork
-//! and exec.
+//! itself and becomes the program by `exec`. Because each process sets this up for itself, no hook is needed between
+//! fork and exec.
 
 use std::ffi::OsString;
 use std::fs;
@@ -44,13 +44,13 @@ pub(super) struct Confinement {
 }
 
 const PLAN_BYTES_MAX: u64 = 16 << 20;
-/// How long the pipes are read after the program has ended, for its last output and for output of its children.
+/// How long the shim waits for each pipe to close after the program has ended, to log the last output.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// The shell's code for a command that cannot be executed.
+/// The exit code of an exec stage that cannot execute its program. Shells use it for a command that is not found.
 const NOT_EXECUTED: u8 = 127;
 
-/// Runs as the shim or as the exec stage, and returns the exit code. Called by the binary of a
-/// [`Launcher`](super::Launcher).
+/// Runs as the shim or as the exec stage, and returns the exit code. It is 2 for invalid arguments. Called by the
+/// binary of a [`Launcher`](super::Launcher).
 pub fn main(arguments: &[OsString]) -> u8 {
     match arguments.split_first() {
         Some((stage, [])) if stage == "shim" => shim(),
@@ -69,7 +69,7 @@ fn shim() -> u8 {
         Ok(_) => serde_json::from_slice::<Plan>(&text).ok(),
         Err(_) => None,
     };
-    // The plan is missing or truncated: the daemon died, and there may be no start record.
+    // The plan is missing or truncated: the daemon died or could not write the start record.
     let Some(plan) = plan else { return 0 };
     let workspace = Workspace::at(plan.workspace.clone());
     let exit = match run(&plan) {
@@ -117,8 +117,8 @@ fn run(plan: &Plan) -> io::Result<ExitStatus> {
     Ok(status)
 }
 
-/// Logs one stream until it ends. Short lines are not split. Output that cannot be written is dropped, so that a full
-/// disk does not stop a workload.
+/// Logs one stream until it ends, on its own thread. A line of up to 16 KiB is appended in one piece. Output that
+/// cannot be written is dropped, so that a full disk does not stop a workload.
 fn keep(stream: Option<impl Read + Send + 'static>, log: &Arc<Mutex<RotatingLog>>, done: &Sender<()>) {
     let (Some(mut stream), log, done) = (stream, Arc::clone(log), done.clone()) else { return };
     let read = move || {
@@ -138,7 +138,7 @@ fn keep(stream: Option<impl Read + Send + 'static>, log: &Arc<Mutex<RotatingLog>
         let _ = log.lock().unwrap_or_else(PoisonError::into_inner).append(&buffer[..filled]);
         let _ = done.send(());
     };
-    // If no thread can be started, the stream is closed, which the program notices.
+    // If no thread can be started, the stream is closed, and writes of the program fail.
     let _ = thread::Builder::new().spawn(read);
 }
 
@@ -157,7 +157,7 @@ fn exec(workspace: PathBuf, confinement: &OsString, command: &[OsString]) -> u8 
 }
 
 fn confine(text: &OsString) -> io::Result<()> {
-    // The daemon disables huge pages, which children inherit. This restores the default for the program.
+    // Children inherit from the daemon that huge pages are disabled. This restores the default for the program.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_thp_disable(false);
     let text = text.to_str().ok_or_else(|| io::Error::other("not a confinement"))?;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LogBounds {
-    /// The maximum size of one file.
+    /// The maximum size of one file, in bytes.
     pub file_bytes_max: u64,
     /// How many full files are kept beside the current one.
     pub files_kept: u32,
@@ -83,7 +83,7 @@ fn open_log(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).mode(0o600).open(path)
 }
 
-/// Returns the last bytes of a log, across rotated files, from the start of a line if possible.
+/// Returns the last bytes of a log, at most `bytes_max`, across rotated files, from the start of a line if possible.
 pub fn tail(directory: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let newest = directory.join(NEWEST);
     let mut parts = Vec::new();

@@ -5,10 +5,10 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 
-/// Allocates free ports of a range.
+/// Allocates ports of a range that are free on the loopback address.
 ///
-/// Between the check and the workload's own bind, another program may take the port. The workload then fails to start
-/// and is restarted with another port.
+/// Between the check and the workload's own bind, another program may take the port. The workload then fails to start;
+/// its next start gets another port.
 #[derive(Debug)]
 pub struct Ports {
     range: RangeInclusive<u16>,
@@ -30,8 +30,8 @@ impl Ports {
         Ports { range, state: Mutex::new(State { taken: BTreeSet::new(), next }) }
     }
 
-    /// Returns a free port, round robin through the range; `None` if none is free. Ports are not reused at once, so
-    /// that late clients of an ended workload do not reach the next one.
+    /// Returns a free port, round robin through the range; `None` if none is free. A freed port is reused as late as
+    /// possible, so that late clients of an ended workload do not reach the next one.
     pub(super) fn take(&self) -> Option<u16> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in self.range.clone() {

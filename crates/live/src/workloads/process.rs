@@ -1,4 +1,4 @@
-//! The driver of workloads that run as processes.
+//! The driver that runs workloads as processes.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -56,7 +56,7 @@ struct Copy {
     workspace: Workspace,
     record: StartRecord,
     shim: Process,
-    /// The shim, if this daemon started it. A daemon waits only for its own children.
+    /// The shim, if this daemon started it and has not waited for it yet. A daemon waits only for its own children.
     child: Mutex<Option<Child>>,
 }
 
@@ -66,7 +66,7 @@ const PROBE_PATIENCE: Duration = Duration::from_secs(1);
 /// How long killed processes may take to vanish, before the kill counts as failed.
 const KILL_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a shim may take to record the exit status of its program.
+/// How long a shim may take to record the exit status of its program, before it is killed.
 const NOTE_PATIENCE: Duration = Duration::from_secs(1);
 
 impl ProcessDriver {
@@ -76,7 +76,7 @@ impl ProcessDriver {
         ProcessDriver { shared: Arc::new(Shared { context, launcher, cgroups, ports, copies }) }
     }
 
-    /// How the limits of a copy are enforced.
+    /// How the limits of a copy are enforced; empty if this daemon did not start or adopt the copy.
     pub fn enforcement(&self, workload: WorkloadId) -> Vec<super::Enforcement> {
         self.shared.copy(workload).map(|copy| copy.record.enforcement.clone()).unwrap_or_default()
     }
@@ -306,8 +306,9 @@ impl Shared {
         command
     }
 
-    /// Returns the environment of the workload: the variables of the task and the address to listen on, but not the
-    /// daemon's own environment. For values passed as files, it contains only the paths.
+    /// Returns the environment of the workload: the variables of the task, and those that the driver adds. Nothing is
+    /// inherited from the daemon. Writes the values that are passed as files; the environment contains only their
+    /// paths.
     fn environment(
         &self,
         task: &Task,
@@ -372,7 +373,8 @@ impl Shared {
         }
     }
 
-    /// Kills all processes of a workload, whether or not this daemon knows it, and records that none is left.
+    /// Kills all processes of a workload, even if this daemon neither started nor adopted it, and records that none is
+    /// left.
     fn kill(&self, workload: WorkloadId) -> Result<(), DriverError> {
         let workspace = Workspace::of(&self.context.directory, workload);
         let copy = self.copy(workload);
@@ -453,7 +455,7 @@ impl Shared {
     }
 }
 
-/// The name of a copy in paths and groups of this node.
+/// The name of the directory and the control groups of a copy.
 fn name(workload: WorkloadId) -> String {
     format!("{}.{}", workload.boot, workload.counter)
 }
@@ -471,7 +473,7 @@ fn failed(attempted: &str) -> impl FnOnce(io::Error) -> DriverError {
     move |cause| DriverError { attempted: attempted.to_owned(), cause: Some(cause) }
 }
 
-/// Waits until one of the processes has ended, or for a short time.
+/// Waits until one of the processes has ended, for at most 50 ms.
 fn wait_a_little(processes: &[Process]) {
     let deadline = Instant::now() + Duration::from_millis(50);
     while processes.iter().all(Process::is_alive) && Instant::now() < deadline {

@@ -1,4 +1,4 @@
-//! The files of workloads: each has a directory with its start record, exit status and logs.
+//! The files of workloads. Each workload has a directory with its start record, exit record, logs and private files.
 
 use std::error::Error;
 use std::fmt;
@@ -44,7 +44,8 @@ pub struct StartRecord {
     pub shape: Option<u32>,
 }
 
-/// The record of an exit, written by the shim when the program has ended.
+/// The record of an exit. The shim writes it when the program has ended, or the exec stage when it cannot execute the
+/// program.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct ExitRecord {
     pub(super) code: Option<i32>,
@@ -92,12 +93,12 @@ impl Workspace {
         self.path.join("work")
     }
 
-    /// Its path.
+    /// The path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The private directory with configuration and secrets as files.
+    /// The private directory with the values that are passed as files.
     pub fn given(&self) -> PathBuf {
         self.path.join("given")
     }
@@ -107,7 +108,7 @@ impl Workspace {
         self.path.join("log")
     }
 
-    /// Creates the directories. Files of an earlier attempt, such as secrets, are removed first.
+    /// Creates the directories. The private files and the exit record of an earlier attempt are removed first.
     pub(super) fn create(&self) -> io::Result<()> {
         self.remove_given()?;
         remove_if_there(&self.path.join(EXIT))?;
@@ -121,7 +122,7 @@ impl Workspace {
         write_durably(&self.path, START, &serde_json::to_vec(record)?)
     }
 
-    /// The start record; `None` if no workload was started here, or it has ended.
+    /// The start record; `None` if no workload was started here, or all its processes have ended.
     pub fn start_record(&self) -> Result<Option<StartRecord>, RecordError> {
         let bytes = match read_bounded(&self.path.join(START)) {
             Ok(bytes) => bytes,
@@ -150,7 +151,8 @@ impl Workspace {
         }
     }
 
-    /// Records that no process of the workload runs any more. Keeps its logs, and removes its secrets.
+    /// Removes the start record, because no process of the workload runs any more, and the private files. The logs
+    /// stay.
     pub(super) fn close(&self) -> io::Result<()> {
         self.remove_given()?;
         remove_if_there(&self.path.join(START))?;
@@ -177,7 +179,7 @@ fn parse_id(name: &str) -> Option<WorkloadId> {
     (format!("{}.{}", workload.boot, workload.counter) == name).then_some(workload)
 }
 
-/// Writes a file atomically: after a crash it is either the old one or the whole new one.
+/// Replaces a file atomically and durably: after a crash it has either the old or the new content.
 fn write_durably(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let temporary = directory.join(format!("{name}.new"));
     let mut file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&temporary)?;

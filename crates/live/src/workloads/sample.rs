@@ -1,7 +1,7 @@
-//! A small HTTP service for demonstrations and tests: the driver `sample`.
+//! A small HTTP service for demonstrations and tests, which the driver `sample` runs.
 //!
-//! It answers every request with its identity, after consuming the configured processor time. `/healthz` answers at
-//! once. On SIGTERM it finishes its requests and exits.
+//! It answers requests with its identity, after a busy wait of the configured time. `/healthz` answers at once. On
+//! SIGTERM it finishes its requests and exits.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -30,7 +30,7 @@ use tokio::task::JoinSet;
 pub struct Sample {
     /// The address on which it listens.
     pub listen: SocketAddr,
-    /// Processor time per request.
+    /// The busy wait per request.
     pub work: Duration,
     /// The delay until it listens.
     pub start: Duration,
@@ -38,11 +38,11 @@ pub struct Sample {
     pub answer_bytes: usize,
 }
 
-/// The maximum size of a request that it reads.
+/// The maximum size of a request body. Longer ones are answered with 413.
 const BODY_BYTES_MAX: usize = 16 << 20;
-/// The maximum size of an answer.
+/// The maximum of [`Sample::answer_bytes`].
 const ANSWER_BYTES_MAX: usize = 16 << 20;
-/// How long requests may take after SIGTERM.
+/// How long open requests may take to finish after SIGTERM.
 const FINISH: Duration = Duration::from_secs(25);
 
 impl Sample {
@@ -58,7 +58,7 @@ impl Sample {
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             let key = argument.to_str().unwrap_or_default();
-            // The port accepts both versions of HTTP.
+            // Has no effect: the port accepts HTTP/1.1 and HTTP/2 in any case.
             if key == "--h2c" {
                 continue;
             }

@@ -19,7 +19,7 @@ const ARGUMENTS_MAX: usize = 256;
 const TEXT_BYTES_MAX: usize = 4096;
 
 impl Settings {
-    /// Parses the settings of a run; the error names the wrong key and the allowed values.
+    /// Parses and checks the settings and the command of a run. The error is a message for the user.
     pub fn of(run: &Run) -> Result<Settings, String> {
         let mut settings = Settings {
             limits: Limits {

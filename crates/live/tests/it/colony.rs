@@ -20,7 +20,7 @@ use serde_json::Value;
 /// How long a step may take on a busy machine before a test fails.
 pub const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Daemons, their directory and their operator.
+/// Daemons, their directory, and the authority that signs their certificates.
 pub struct Colony {
     pub directory: Scratch,
     pub authority: Authority,
@@ -69,7 +69,8 @@ impl Colony {
         colony
     }
 
-    /// Makes `NAME.pem` and `NAME.key` in the colony's directory.
+    /// Writes a new certificate and its key, `NAME.pem` and `NAME.key`, to the colony's directory. Returns the path of
+    /// the certificate.
     pub fn certificate(&self, name: &str, certified: &Certified, days: i64) -> PathBuf {
         let issued = self.authority.issue(certified, days).expect("issued");
         let path = self.directory.join(format!("{name}.pem"));
@@ -112,8 +113,8 @@ impl Colony {
         fs::write(path, text + settings).expect("written");
     }
 
-    /// Starts a daemon and waits until it listens. `crash` is `before:N` or `after:N`: the daemon dies at its Nth
-    /// write.
+    /// Starts a daemon and waits until it listens or ends. With `crash`, `before:N` or `after:N`, the daemon dies
+    /// before or after the Nth write of its journal.
     pub fn start(&mut self, index: usize, crash: Option<&str>) {
         let log = fs::OpenOptions::new()
             .create(true)
@@ -137,7 +138,7 @@ impl Colony {
         daemon.process = Some(child);
     }
 
-    /// Whether a daemon has ended without being stopped.
+    /// Whether a daemon that was started has ended on its own.
     pub fn has_ended(&mut self, index: usize) -> bool {
         let process = self.daemons[index].process.as_mut().expect("it was started");
         process.try_wait().expect("a child").is_some()
@@ -156,7 +157,7 @@ impl Colony {
         }
     }
 
-    /// Sends SIGTERM. Returns whether it exited successfully.
+    /// Sends SIGTERM to a daemon and waits for its end. Returns whether it exited successfully.
     pub fn stop(&mut self, index: usize) -> bool {
         let mut process = self.daemons[index].process.take().expect("it runs");
         let pid = nix::unistd::Pid::from_raw(process.id().cast_signed());
@@ -164,7 +165,7 @@ impl Colony {
         process.wait().expect("a child").success()
     }
 
-    /// Asks a daemon as the operator `ada`.
+    /// Asks a daemon as the operator `ada`; `None` if it does not answer.
     pub fn ask(
         &self,
         index: usize,
@@ -176,7 +177,7 @@ impl Colony {
         self.ask_as("ada", index, method, path, headers, body)
     }
 
-    /// Asks a daemon as an operator with this name.
+    /// Asks a daemon as an operator with this name; `None` if it does not answer.
     pub fn ask_as(
         &self,
         name: &str,
@@ -191,7 +192,7 @@ impl Colony {
         self.runtime.block_on(client.ask(method, path, headers, body)).ok()
     }
 
-    /// The answer of a daemon, or null.
+    /// The answer of a daemon as JSON; null if it does not answer or reports an error.
     pub fn get(&self, index: usize, path: &str) -> Value {
         self.ask(index, Method::GET, path, &[], Vec::new()).and_then(|reply| reply.json().ok()).unwrap_or_default()
     }
@@ -235,7 +236,8 @@ impl Colony {
         sign(&file, &policy, &owner).expect("signed")
     }
 
-    /// Deploys a signed application, on a node that may have just started. Returns the answer.
+    /// Deploys a signed application, and repeats this while the node is still recovering from a restart. Returns the
+    /// answer.
     pub fn deploy(&self, index: usize, key: &str, document: &[u8]) -> Option<Reply> {
         let begun = Instant::now();
         loop {
@@ -247,7 +249,7 @@ impl Colony {
         }
     }
 
-    /// Waits until a condition is true.
+    /// Waits until a condition is true. Fails after [`TIMEOUT`], with the logs of the daemons.
     #[track_caller]
     pub fn wait(&mut self, what: &str, mut is_so: impl FnMut(&mut Colony) -> bool) {
         let begun = Instant::now();
@@ -264,7 +266,8 @@ impl Colony {
         }
     }
 
-    /// Sends a client's request to the ingress of a daemon. Returns the status and the body.
+    /// Sends a client's request to the ingress of a daemon. Returns the status and the body; `None` if it is not
+    /// answered.
     pub fn client(&self, index: usize, path: &str) -> Option<(u16, String)> {
         let mut stream = TcpStream::connect(self.daemons[index].ingress).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
@@ -309,7 +312,7 @@ impl Colony {
         parts
     }
 
-    /// Undeploys everything, and waits until no process of a workload is left.
+    /// Undeploys everything, and waits until no process of a workload is left, for at most 20 s.
     pub fn end_instances(&mut self) {
         let begun = Instant::now();
         loop {
@@ -330,8 +333,8 @@ impl Colony {
         }
     }
 
-    /// Returns the processes of workloads that are still running: those in the colony's directory, except for the
-    /// daemons.
+    /// Returns the processes of workloads that still run: those whose working directory is in the colony's directory,
+    /// except for the daemons.
     pub fn workload_processes(&self) -> Vec<i32> {
         let daemons: Vec<u32> = self.daemons.iter().filter_map(|daemon| Some(daemon.process.as_ref()?.id())).collect();
         let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! Kills the source or the target before and after every write of its journal: no instance is lost or duplicated.
+//! Kills the source or the target of a migration or a replication, before and after every write of its journal: no
+//! instance is lost or duplicated.
 
 use crate::colony::Colony;
 use crate::daemons::MOVES;
@@ -6,12 +7,12 @@ use crate::daemons::MOVES;
 /// A policy that replicates from `a` to `b`.
 const REPLICATES: &str = "operation(replicate, I, b) :- serviceInstance(I, _, a).";
 
-/// More writes than a migration or a replication takes on either side. A daemon that never reaches the write does not
-/// crash, which the tests detect.
+/// More writes than a migration or a replication takes on either side. A daemon that never reaches the given write does
+/// not crash; the tests then stop.
 const WRITES: std::ops::RangeInclusive<u32> = 1..=8;
 
-/// Runs a migration from `a` to `b`, during which the node `victim` dies at its Nth write and is restarted. Returns
-/// whether it died.
+/// Runs a migration from `a` to `b`. The node `victim` dies before or after the write that `crash` names, and is
+/// restarted. Returns whether it died.
 fn migration_with_a_crash(victim: usize, crash: &str) -> bool {
     let mut colony = Colony::new("crash", &["a", "b"], 2);
     for index in [0, 1] {
@@ -54,8 +55,8 @@ fn migration_with_a_crash(victim: usize, crash: &str) -> bool {
     has_died
 }
 
-/// Runs a replication from `a` to `b`, during which the node `victim` dies at its Nth write and is restarted. Returns
-/// whether it died.
+/// Runs a replication from `a` to `b`. The node `victim` dies before or after the write that `crash` names, and is
+/// restarted. Returns whether it died.
 fn replication_with_a_crash(victim: usize, crash: &str) -> bool {
     let mut colony = Colony::new("replica", &["a", "b"], 2);
     for index in [0, 1] {

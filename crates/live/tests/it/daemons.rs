@@ -82,7 +82,7 @@ fn clients_reach_an_instance_over_two_hops_and_follow_it_when_it_moves() {
             colony.client(index, "/").is_some_and(|(status, body)| status == 200 && body.contains("node c"))
         })
     });
-    // The instance is handed to the next node. Clients notice this only by the content of the answer.
+    // The drained node hands the instance to its neighbour. Clients notice this only by the content of the answer.
     let drained = colony.ask(2, Method::PUT, "/v1/drain", &[], br#"{"is_draining":true}"#.to_vec()).expect("an answer");
     assert_eq!(drained.status, 200, "{}", drained.text);
     let mut answers = 0;
@@ -134,7 +134,7 @@ fn roles_limit_operators_and_errors_have_messages() {
     assert_eq!(status(eve(Method::PATCH, "/v1/status")), 405);
     assert_eq!(status(eve(Method::GET, "/v1/instances/none")), 404);
 
-    // A document that is unsigned, changed or too large, or a request without a key, is rejected, and nothing is
+    // A document that is unsigned, changed or too large, or a request with an invalid key, is rejected, and nothing is
     // deployed.
     let document = colony.signed(STAYS);
     let mut changed = document.clone();

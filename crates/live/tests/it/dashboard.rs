@@ -49,7 +49,7 @@ fn the_page_shows_a_migration_and_a_dead_daemon() {
     let chip = format!(".chip[data-instance='{instance}']");
     browser.wait_for(&format!("document.querySelector(\"{chip}\")?.dataset.on === 'b'"));
     colony.wait("it is healthy", |colony| colony.healthy(1) == [instance.clone()]);
-    // The page records when the chip appears on the other node. It uses the same clock as the daemons.
+    // The page records when the chip appears on the other node. The browser and the daemons use the same clock.
     browser.evaluate(&format!(
         "window.seenAt = null; new MutationObserver(() => {{ const chip = document.querySelector(\"{chip}\"); \
          if (chip?.dataset.on === 'c') window.seenAt ??= Date.now(); }}).observe(document.querySelector('.stage'), \
@@ -73,7 +73,8 @@ fn the_page_shows_a_migration_and_a_dead_daemon() {
     browser.wait_for("document.querySelector('#log').textContent.includes('migrates to c')");
     browser.wait_for("document.querySelector('.problems').textContent.includes('Nothing is wrong')");
 
-    // Opens the explanation of the last decision, by a synthetic click, because the chip may still be moving.
+    // Opens the details of the instance by a synthetic click, because the chip may still be moving, and then the
+    // explanation of its last decision.
     browser.evaluate(&format!(
         "document.querySelector(\"{chip}\").dispatchEvent(new MouseEvent('click', {{bubbles: true}})); 1"
     ));
@@ -85,7 +86,7 @@ fn the_page_shows_a_migration_and_a_dead_daemon() {
     let reasons = browser.text(".reasons");
     assert!(reasons.contains("Why not") && reasons.contains("serviceInstance"), "{reasons}");
 
-    // A killed daemon is shown as gone, and shown again when it is back.
+    // A killed daemon is shown as down, until it is back.
     colony.kill(0);
     browser.wait_for("document.querySelector('.problems').textContent.includes('Node a has not answered')");
     browser.wait_for("document.querySelector(\".node[data-node='a']\").classList.contains('down')");

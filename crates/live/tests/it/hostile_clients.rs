@@ -1,4 +1,5 @@
-//! Request smuggling (clients that try to confuse nodes about where a request ends), and mutated requests.
+//! Hostile clients: request smuggling (they try to confuse nodes about where a request ends), heads that are too large
+//! or never end, and mutated requests.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::nodes::{Authority, TestNode, copy, link, serve, text};
 /// The requests that a copy saw: method, path and body of each.
 type Seen = Arc<Mutex<Vec<String>>>;
 
-/// Starts a copy behind one hop that records the requests it receives.
+/// Starts two nodes. Requests to the first are forwarded to a copy on the second, which records them.
 async fn noting() -> (TestNode, TestNode, Seen) {
     let settings = Settings {
         idle_timeout: Duration::from_millis(500),
@@ -94,7 +95,8 @@ async fn no_framing_smuggles_a_request_past_the_ingress() {
         seen.lock().unwrap().clear();
         let answers = send(&near, case.as_bytes()).await;
         let seen = seen.lock().unwrap().clone();
-        // The copy sees exactly the requests that the ingress answered with 200, and no hidden one.
+        // The copy sees as many whole requests as the ingress answered with 200. If no answer is an error, no body
+        // contains the hidden request.
         let served = answers.iter().filter(|&&status| status == 200).count();
         let whole = seen.iter().filter(|note| !note.ends_with("cut off")).count();
         assert_eq!(served, whole, "{case:?} {answers:?} {seen:?}");
@@ -103,7 +105,7 @@ async fn no_framing_smuggles_a_request_past_the_ingress() {
             "{case:?} {answers:?} {seen:?}"
         );
     }
-    // The connection between the nodes is still intact.
+    // The nodes still forward requests.
     assert_eq!(send(&near, b"GET /after HTTP/1.1\r\nhost: video.test\r\nconnection: close\r\n\r\n").await, [200]);
 }
 
@@ -176,7 +178,7 @@ async fn mutated_requests_do_no_harm() {
     assert_eq!(send(&near, b"GET /after HTTP/1.1\r\nhost: video.test\r\nconnection: close\r\n\r\n").await, [200]);
 }
 
-/// The number of mutated requests; `MARIO_INGRESS_MUTATIONS=100000` increases it.
+/// The number of mutated requests: 300, or the value of `MARIO_INGRESS_MUTATIONS`.
 fn mutations() -> u64 {
     std::env::var("MARIO_INGRESS_MUTATIONS").ok().and_then(|wanted| wanted.parse().ok()).unwrap_or(300)
 }

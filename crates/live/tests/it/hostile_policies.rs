@@ -104,8 +104,8 @@ fn killing_a_node_around_compaction_loses_nothing() {
     colony.start(0, None);
     let reply = colony.deploy(0, "1", &colony.signed(STAYS)).expect("an answer").json().expect("accepted");
     let instance = reply["instance"].as_str().expect("an id").to_owned();
-    // Each start, pin and unpin writes a record. The daemon is killed around its next writes, one of which compacts the
-    // journal.
+    // Each start, pin and unpin writes a record. The daemon is killed before or after its fourth to ninth write, and
+    // some of its writes compact the journal.
     for number in 0..12_u32 {
         let crash = format!("{}:{}", ["before", "after"][number as usize % 2], 4 + number / 2);
         colony.kill(0);

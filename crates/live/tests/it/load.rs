@@ -34,8 +34,7 @@ struct Tally {
 /// Idle connections to an ingress.
 type Pool = Mutex<VecDeque<SendRequest<Full<Bytes>>>>;
 
-/// `MARIO_LOAD_REQUESTS` and `MARIO_LOAD_RATE` increase the load, e.g. `MARIO_LOAD_REQUESTS=100000
-/// MARIO_LOAD_RATE=1000`.
+/// `MARIO_LOAD_REQUESTS` and `MARIO_LOAD_RATE` set the load: the number of requests, and requests per second.
 #[test]
 fn no_request_fails_while_an_instance_migrates_under_load() {
     let value =

@@ -1,4 +1,4 @@
-//! The parts of the live node, and whole daemons, with real processes and real connections on loopback.
+//! Tests parts of the live node, and whole daemons, with real processes and real connections on loopback.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

@@ -13,7 +13,7 @@ use crate::colony::Colony;
 
 const STAYS: &str = "operation(_, _, _) :- fail.";
 
-/// The status of a request to the ingress of a node.
+/// The status of a request to the ingress of a node; `None` if it is not answered.
 fn status(colony: &Colony, index: usize, host: &str, path: &str) -> Option<u16> {
     let mut stream = TcpStream::connect(colony.daemons[index].ingress).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
@@ -59,7 +59,7 @@ fn every_ingress_knows_the_names_of_applications_elsewhere() {
         assert_eq!(status(&colony, index, "10.0.0.1", "/shopping"), Some(404));
         assert_eq!(status(&colony, index, "bank.example.org", "/"), Some(404));
     }
-    // A node that starts later learns the names too.
+    // A restarted node learns the names again.
     colony.kill(2);
     colony.start(2, None);
     colony.wait("a restarted node knows it", |colony| status(colony, 2, "shop.example.org", "/") == Some(200));

@@ -98,7 +98,7 @@ pub fn copy(number: u32, address: SocketAddr, protocol: Protocol) -> LocalCopy {
     }
 }
 
-/// Serves HTTP/1.1, HTTP/2 and upgrades on its own port.
+/// Starts a server for HTTP/1.1, HTTP/2 and upgrades on a free port. Returns its address.
 pub async fn serve<F, A>(answer: F) -> SocketAddr
 where
     F: Fn(Request<Incoming>) -> A + Clone + Send + Sync + 'static,
@@ -128,7 +128,7 @@ pub fn text(text: impl Into<Bytes>) -> Body {
     Full::new(text.into()).map_err(|never| match never {}).boxed()
 }
 
-/// A copy that answers every request with a text.
+/// Starts a server that answers every request with a text. Returns its address.
 pub async fn fixed(answer: &'static str) -> SocketAddr {
     serve(move |request: Request<Incoming>| async move {
         // Reads the whole request, because answering before its end would close the connection.
@@ -218,7 +218,7 @@ fn pem(der: &[u8]) -> String {
     format!("-----BEGIN CERTIFICATE-----{text}\n-----END CERTIFICATE-----\n")
 }
 
-/// A link from one node to another that adds a latency of `quanta`.
+/// Opens a link from one node to another that adds a latency of `quanta`.
 pub async fn link(authority: &Authority, from: &TestNode, to: &TestNode, quanta: u32) -> NextHop {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! How soon requests are rerouted after the node of the nearest instance fails.
+//! Requests are rerouted after the node of the instance that answers them fails. The test prints how long that takes.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ fn colony(test: &str) -> (Colony, usize) {
     (colony, at)
 }
 
-/// The node whose instance answers a client of `b`.
+/// The node whose instance answers a client of `b`; `None` if the request fails.
 fn answered_by(colony: &Colony) -> Option<usize> {
     let (status, body) = colony.client(1, "/")?;
     let node = body.lines().find_map(|line| line.strip_prefix("node "))?;

@@ -66,7 +66,8 @@ async fn requests_wait_for_a_name_until_every_neighbour_has_sent_its_routes() {
     assert_eq!(asking.await.unwrap().2, "known");
     assert!(named.values().all(|known| *known == application()));
 
-    // The name is still unknown then, but an unreachable neighbour may know it.
+    // An unknown name is answered with 503 while the routes are incomplete, because an unreachable neighbour may know
+    // it.
     node.change(|routes| routes.hosts.clear());
     let (status, _, text) = ask(node.ingress, get("/")).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{text}");

@@ -49,7 +49,7 @@ fn a_request_to_a_sleeper_that_may_not_wake_goes_to_the_next_instance_or_fails()
     colony.start(0, None);
     colony.deploy(0, "1", &sleeper(&colony, 4)).expect("an answer").json().expect("accepted");
     colony.wait("it sleeps", |colony| is_asleep(colony, 0));
-    // Another instance takes the free hardware in the meantime.
+    // Another instance takes some of the free hardware, so that the sleeper may not wake.
     let bank = colony.authority.application(
         mario_live::identity::application_id("bank").expect("a name"),
         Vec::new(),

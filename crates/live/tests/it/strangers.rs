@@ -1,4 +1,4 @@
-//! Peers that are not neighbours, and peers that send garbage.
+//! Peers that are not neighbours, peers that send garbage, and a second daemon on the same data directory.
 
 use std::fs;
 use std::io::{Read, Write};

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::colony::Colony;
 use crate::daemons::{MOVES, STAYS};
 
-/// A policy that migrates from `a` to `b`, replicates to `c` there, and stays.
+/// A policy that migrates from `a` to `b`, and replicates from there to `c` until that is inhibited.
 const TRAVELS: &str = "
 operation(migrate, I, b) :- serviceInstance(I, _, a).
 operation(replicate, I, c) :- serviceInstance(I, _, b), \\+ inhibited(replicate, I, c).
@@ -45,7 +45,7 @@ fn the_trace_of_a_colony_of_daemons_passes_the_audit() {
     assert!(report.counts.inhibited.contains_key("budget"), "{report}");
     assert!(report.counts.decisions >= 3, "{report}");
     assert_eq!(report.unchecked, Vec::<String>::new(), "{report}");
-    // The header names the format that `mario report` reads.
+    // The header names version 4 of the trace format, which `mario report` reads.
     assert!(trace.starts_with("{\"mario_trace\":4,"), "{trace}");
     if let Ok(path) = std::env::var("MARIO_KEEP_TRACE") {
         fs::write(path, &trace).expect("written");

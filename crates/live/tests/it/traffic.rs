@@ -36,7 +36,7 @@ pub fn post(path: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
     Request::post(path).header("host", "video.test").body(Full::new(body.into())).unwrap()
 }
 
-/// A chain of three nodes; the copy is on the last one.
+/// A chain of three nodes without copies: `a` forwards to `b`, and `b` to `c`.
 async fn row(authority: &Authority) -> [TestNode; 3] {
     let nodes = [TestNode::new("a").await, TestNode::new("b").await, TestNode::new("c").await];
     nodes[0].set_hops(vec![link(authority, &nodes[0], &nodes[1], 3).await]);
@@ -150,7 +150,8 @@ async fn a_request_without_a_route_waits_for_one() {
     assert_eq!(asked.await.unwrap().2, "late");
 }
 
-/// A copy that accepts the connection, reads the head of a request and closes without an answer.
+/// Starts a server that reads the start of each request, and closes the connection without an answer. Returns its
+/// address and the number of requests so far.
 pub async fn silent() -> (std::net::SocketAddr, Arc<AtomicU32>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -234,7 +235,7 @@ async fn a_copy_drains_without_a_failed_request() {
     for number in 1..20 {
         tokio::time::sleep(Duration::from_millis(20)).await;
         let next = copy(number, slow("copy").await, Protocol::Http1);
-        // The old copy is closed before the routes change. Requests that still reach it go to the other copy.
+        // The old copy is closed while it is still in the routes. Requests then go to the new copy.
         node.set_copies(vec![current.clone(), next.clone()]);
         current.backend.close();
         tokio::time::timeout(Duration::from_secs(10), current.backend.emptied()).await.expect("it is emptied");
@@ -317,7 +318,7 @@ impl futures_core::Stream for Frames {
 async fn upgraded_connections_and_raw_tcp_are_tunnelled_over_hops() {
     let authority = Authority::new();
     let [a, _, c] = row(&authority).await;
-    // A copy that echoes after an upgrade, and on raw connections.
+    // A copy that echoes after an upgrade.
     let address = serve(|mut request: Request<Incoming>| async move {
         let key = request.headers()["sec-websocket-key"].clone();
         let upgrade = hyper::upgrade::on(&mut request);

@@ -1,4 +1,4 @@
-//! Applications whose descriptions change while they run, and applications with flavours.
+//! Updates of running applications, shadow policies, and flavours.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn only(colony: &Colony, index: usize) -> Value {
     colony.get(index, "/v1/instances")["instances"][0].clone()
 }
 
-/// Signs the application `shop` with another version and answer size.
+/// Signs the application `shop` with this policy, version and answer size.
 fn signed(colony: &Colony, policy: &str, version: u64, bytes: u32) -> Vec<u8> {
     let settings = format!(", settings = {{ answer-bytes = \"{bytes}\" }}");
     colony.signed_with(policy, &format!("hardware = 1\nversion = {version}\n"), &settings, "")
@@ -33,7 +33,7 @@ fn a_policy_update_keeps_the_copy_running() {
     colony.wait("it decides", |colony| only(colony, 0)["evaluations"].as_u64() > Some(0));
     let (before, evaluations) = (only(&colony, 0)["copy"].clone(), only(&colony, 0)["evaluations"].as_u64());
 
-    // A description that is not newer, not signed or of another application is rejected.
+    // A description that is not newer or not signed is rejected, and so is an update of an unknown instance.
     let same = put(&colony, 0, &instance, &signed(&colony, STAYS, 1, 8));
     assert!(same.status == 409 && same.text.contains("its version is 1, and version 1 runs"), "{}", same.text);
     assert_eq!(put(&colony, 0, &instance, b"version = 9").status, 422);

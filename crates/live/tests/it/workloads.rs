@@ -17,7 +17,7 @@ use mario_live::seams::{Driver, DriverContext, Health, Run, Task};
 use mario_live::workloads::{Cgroups, Enforcer, Launcher, Ports, Process, ProcessDriver};
 use mario_testing::Scratch;
 
-/// A driver with its own directory. When it is dropped, none of its processes may be left.
+/// A driver with its own directory. When it is dropped, it asserts that none of its processes is left.
 struct Bench {
     directory: Scratch,
     journal: JournalId,
@@ -42,7 +42,7 @@ impl Bench {
         Bench { driver: driver(&directory, journal, Cgroups::none(), 64 << 10), directory, journal }
     }
 
-    /// The driver of the next daemon.
+    /// Another driver with the same directory and journal, as the next daemon has it.
     fn restarted(&self) -> ProcessDriver {
         driver(&self.directory, self.journal, Cgroups::none(), 64 << 10)
     }
@@ -68,7 +68,7 @@ fn driver(directory: &Path, journal: JournalId, cgroups: Cgroups, log_bytes_max:
     ProcessDriver::new(context, launcher(), cgroups, Ports::new(20_000..=29_999, journal.0 as u64 * 131))
 }
 
-/// Processes with a mark that starts with this prefix.
+/// The living processes with a mark that starts with this prefix.
 fn marked(prefix: &str) -> Vec<i32> {
     let wanted = format!("MARIO_WORKLOAD={prefix}");
     let pids = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -275,7 +275,7 @@ async fn the_next_daemon_adopts_a_running_copy_and_sees_its_end() {
     next.drain(task.workload, TIMEOUT).await.unwrap();
     assert_eq!(next.ended(task.workload).await, "it exited with code 0");
     assert_eq!(bench.restarted().adopt(&task).await, None);
-    // In this test, the first driver is the parent of the shim, and waits for it.
+    // The first driver is the parent of the shim, and has to wait for it.
     bench.driver.stop(task.workload).await.unwrap();
 }
 
@@ -291,7 +291,7 @@ async fn a_record_with_a_recycled_process_id_is_not_adopted_and_its_process_not_
     let path = bench.driver.workspace(task.workload).path().join("start.json");
     let record: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     bench.driver.stop(task.workload).await.unwrap();
-    // The shim is gone, and an unrelated process has its id now.
+    // The shim is gone. The forged record names an unrelated process, as if it had got the id of the shim.
     let mut forged = record.clone();
     forged["pid"] = pid.into();
     fs::write(&path, forged.to_string()).unwrap();
@@ -442,7 +442,7 @@ async fn a_workload_outlives_a_killed_daemon_and_is_found_again() {
     let address = bench.driver.adopt(&task).await.expect("it still runs");
     assert_eq!(bench.driver.health(&task, address).await, Health::Healthy);
     assert!(get(address, "/").contains("instance video-1"));
-    // A driver that has not adopted the workload kills it too.
+    // A driver that has not adopted the workload can kill it too.
     bench.restarted().stop(task.workload).await.unwrap();
     assert!(bench.driver.ended(task.workload).await.contains("signal 9"));
     assert_eq!(marked(&bench.mark()), [0; 0]);
@@ -461,6 +461,6 @@ async fn role_of_a_daemon() {
     let address = driver.start(&task).await.unwrap();
     until_healthy(&driver, &task, address).await;
     fs::write(directory.join("ready"), "").unwrap();
-    // The parent kills this process long before that.
+    // The parent kills this process during the sleep.
     tokio::time::sleep(Duration::from_secs(30)).await;
 }
