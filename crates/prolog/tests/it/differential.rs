@@ -54,10 +54,10 @@ const THEMES: &[fn(&mut Generator) -> Case] = &[
     programs::case,
 ];
 
-/// The number of goals that are run with and without eager garbage collection.
+/// The number of goals of [`THEMES`] that are run with and without eager garbage collection.
 const GOALS_TWICE: usize = 3_000;
 
-/// Ten times the inferences that SWI-Prolog gets for a goal, so that only an infinite loop exhausts the budget.
+/// Ten times the inferences that SWI-Prolog gets for a goal, so that a goal that ends there also ends here.
 const BUDGET: Budget = Budget {
     inferences: 3_000_000,
     heap_bytes: 1 << 28,

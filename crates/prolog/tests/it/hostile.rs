@@ -1,6 +1,6 @@
 //! Tests of hostile goals, which may exhaust their own budget and nothing else.
 //!
-//! Each goal ends with the expected outcome, and the machine answers the next query as usual.
+//! Each goal ends soon, and the machine answers the next query as usual.
 
 mod cyclic;
 mod deep;
