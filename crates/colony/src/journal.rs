@@ -19,8 +19,7 @@ pub use kept::{
 
 /// One record of a node's journal. It is on disk before any effect after it is performed.
 ///
-/// Reservations and inhibitions are not recorded: a token that was lost in a crash can never become valid again, so
-/// that `NotTaken` is final.
+/// Reservations are not recorded: a token that was lost in a crash never becomes valid again, so `NotTaken` is final.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Record {
     /// The journal was opened.
@@ -48,7 +47,8 @@ pub enum Record {
     },
     /// A new instance is offered to a target.
     Grant(Grant),
-    /// The target has taken the instance that was handed over or offered.
+    /// The target has taken the instance that was handed over or offered, or an operator declared lost the target of an
+    /// offer.
     Gone {
         /// The transfer.
         transfer: TransferId,
@@ -98,12 +98,12 @@ pub enum Record {
         /// The copy.
         workload: WorkloadId,
     },
-    /// A stopping copy has stopped.
+    /// A draining copy has stopped.
     Stopped {
         /// The copy.
         workload: WorkloadId,
     },
-    /// The source of a transfer needs no more answers.
+    /// The source of a transfer needs no more answers: this node forgets the transfer.
     Forgotten {
         /// The transfer.
         transfer: TransferId,
@@ -143,7 +143,7 @@ pub struct Ledger {
     pub(crate) sequence: u64,
     pub(crate) boot: Option<(NodeId, JournalId, u32)>,
     pub(crate) owned: BTreeMap<InstanceId, Owned>,
-    /// The previous descriptions of instances that were updated here.
+    /// The previous descriptions of instances that were updated since they came to this node.
     pub(crate) previous: BTreeMap<InstanceId, Arc<Descriptor>>,
     pub(crate) custody: BTreeMap<InstanceId, Custody>,
     pub(crate) grants: BTreeMap<TransferId, Grant>,
@@ -244,7 +244,8 @@ impl Ledger {
         }
     }
 
-    /// Stores the number of the last record that concerns this node, as a neighbour reported it.
+    /// Stores the number of the last record that concerns this node, as a neighbour reported it, if it is higher than
+    /// before and the neighbour still has that journal.
     fn note_concerning(&mut self, node: &NodeId, journal: JournalId, concerning: u64) {
         if let Some(peer) = self.peers.get_mut(node).filter(|peer| peer.journal == journal) {
             peer.concerning = peer.concerning.max(concerning);
@@ -273,7 +274,7 @@ impl Ledger {
                     parent.replications_left = *replications_left;
                 }
             }
-            // Here and in an adoption, the copy in custody becomes the copy of the owned instance.
+            // In both cases, the copy in custody becomes the copy of the owned instance.
             OwnCause::NotTaken { transfer } | OwnCause::Adopted { transfer } => {
                 self.end_custody(*transfer);
             }
@@ -312,8 +313,8 @@ impl Ledger {
         });
     }
 
-    /// Changes the needs of an instance. The surplus hardware of its copy counts as used until the copy has been
-    /// restarted or stopped.
+    /// Applies a change to an owned instance. If its copy then needs less hardware, the surplus counts as used until
+    /// the copy has been restarted or stopped.
     fn change(&mut self, instance: &InstanceId, change: impl FnOnce(&mut Owned)) {
         let Some(owned) = self.owned.get_mut(instance) else { return };
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
@@ -372,12 +373,12 @@ impl Ledger {
         self.grants.values()
     }
 
-    /// The instance that was deployed with an idempotency key, while the key is kept.
+    /// The instance that was deployed with an idempotency key; `None` if the key is unknown or no longer kept.
     pub fn deployed_by(&self, key: DeployKey) -> Option<&InstanceId> {
         self.deploys.iter().find(|(known, _)| *known == key).map(|(_, instance)| instance)
     }
 
-    /// The previous description of an instance; `None` if the instance was not updated here.
+    /// The previous description of an instance; `None` if the instance was not updated since it came to this node.
     pub fn previous(&self, instance: &InstanceId) -> Option<&Arc<Descriptor>> {
         self.previous.get(instance)
     }

@@ -106,11 +106,12 @@ pub(crate) struct Agent {
     random: Option<u32>,
     /// The proposal of its last evaluation, until it is judged.
     proposal: Option<Proposal>,
-    /// The transfer that it waits for, if any. Until the transfer ends, the agent proposes nothing.
+    /// The transfer that is being prepared for it, if any. The agent does not evaluate until the preparation ends.
     frozen_by: Option<TransferId>,
-    /// The announced eviction of its instance, if any. It is not durable: after a restart, the owner is asked again.
+    /// The announced eviction of its instance, if any. It is not durable: after a restart, the owner's policy may
+    /// announce it again.
     notice: Option<Notice>,
-    /// Why its instance may not wake, if the manager was asked since the agent's last evaluation.
+    /// Why a client request could not wake its instance; `None` unless that happened since the agent's last evaluation.
     wake_refused: Option<Inhibition>,
     next_evaluation: Time,
 }
@@ -141,7 +142,7 @@ pub(crate) struct Incoming {
     expires: Time,
 }
 
-/// When a message is sent again.
+/// When a message is resent, and the current backoff.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Retry {
     at: Time,
@@ -175,12 +176,13 @@ pub struct Knowledge {
 
 impl Node {
     /// Starts a node, for the first time or again, from the ledger of its journal. The first effects are its recovery:
-    /// owned instances are resumed, and no hardware is reserved until every copy that is not in the ledger has stopped.
+    /// awake instances are resumed, and copies that are not in the ledger are killed. No new instance is accepted
+    /// before [`Input::Swept`].
     pub fn start(engine: &Engine, start: Start, now: Time, effects: &mut Vec<Effect>) -> Result<Node, StartError> {
         Ok(Node { state: State::start(start, now, effects)?, reasoner: Reasoner::new(engine) })
     }
 
-    /// Handles an input, and adds the effects.
+    /// Handles an input, and appends its effects to `effects`.
     pub fn handle(&mut self, now: Time, input: Input, effects: &mut Vec<Effect>) {
         self.state.handle(&mut self.reasoner, now, input, effects);
     }
@@ -210,7 +212,7 @@ impl Node {
         self.state.ledger.owned.keys()
     }
 
-    /// The snapshot that an instance's agent would take along if it migrated now; `None` if the instance is not here.
+    /// The current snapshot of an instance's agent; `None` if the instance is not here.
     pub fn snapshot(&self, instance: &InstanceId) -> Option<AgentSnapshot> {
         self.state.agents.get(instance).map(Agent::snapshot)
     }
@@ -221,7 +223,7 @@ impl Node {
         self.reasoner.knowledge(&self.state, owned, agent)
     }
 
-    /// Whether the agent of an instance here is frozen: while it waits for a transfer, it proposes nothing.
+    /// Whether the agent of an instance here is frozen: it waits for a transfer, and does not evaluate.
     pub fn is_frozen(&self, instance: &InstanceId) -> bool {
         self.state.agents.get(instance).is_some_and(|agent| agent.frozen_by.is_some())
     }
@@ -237,7 +239,8 @@ impl Node {
         self.state.agents.get(instance)?.wake_refused.as_ref()
     }
 
-    /// Whether the node is quiescent: no transfer is open, and no copy is stopping, shrinking or to be restarted.
+    /// Whether the node is quiescent: no transfer is open, no copy is stopping, shrinking or to be restarted, and its
+    /// recovery is complete.
     pub fn is_quiet(&self) -> bool {
         self.state.is_quiet()
     }
@@ -391,7 +394,8 @@ impl Step<'_> {
         }
     }
 
-    /// Handles the introduction of a neighbour.
+    /// Handles the introduction of a neighbour. Rejects it if its journal lost records; otherwise drops the
+    /// reservations that it no longer needs, and resends open messages to it.
     fn greeted(&mut self, from: &NodeId, hello: Hello) {
         let known = self.state.ledger.peers.get(from).copied();
         if let Some(known) = known
@@ -399,7 +403,7 @@ impl Step<'_> {
             && (known.sequence > hello.sequence || known.concerning > hello.concerning)
         {
             if self.state.refused.insert(from.clone()) {
-                // A journal that lost records is rejected however many it has now.
+                // With this number, the journal stays rejected however many records it gets later.
                 let node = from.clone();
                 self.journal(Record::Peer { node, journal: hello.journal, sequence: u64::MAX });
                 self.report(Report::RefusedPeer(from.clone()));
@@ -474,7 +478,8 @@ impl std::ops::Deref for ConfigRef {
     }
 }
 
-// All states of a node share one configuration, so it always compares equal. Neighbours' facts are not hashed.
+// All states of a node share one configuration, so it always compares equal. Neighbours' facts are not hashed, because
+// they may contain floats.
 impl PartialEq for ConfigRef {
     fn eq(&self, _: &ConfigRef) -> bool {
         true

@@ -203,7 +203,7 @@ impl Router {
         }
     }
 
-    /// Handles an input, and adds the effects.
+    /// Handles an input, and appends its effects to `effects`.
     pub fn handle(&mut self, now: Time, input: RouterInput, effects: &mut Vec<RouterEffect>) {
         let mut step = Step { router: self, now, outbox: Outbox::default(), effects };
         match input {

@@ -1,4 +1,4 @@
-//! The data in a journal's records: owned instances, custody, grants, draining copies, and neighbours.
+//! The entries of a ledger: owned instances, custody, grants, draining copies, and neighbours.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ pub enum OwnCause {
 /// An instance that was handed over, and that the target may already own.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Custody {
-    /// The instance, as recorded before the transfer.
+    /// The instance, with the snapshot of its agent at the hand-over.
     pub owned: Owned,
     /// The transfer.
     pub transfer: TransferId,
@@ -125,7 +125,7 @@ pub struct Draining {
 pub struct PeerRecord {
     /// Its journal.
     pub journal: JournalId,
-    /// The number of records that it last reported, which only grows; `u64::MAX` if it is rejected.
+    /// The number of records that it last reported; `u64::MAX` if it is rejected.
     pub sequence: u64,
     /// The highest number that it reported of a record concerning this node; see
     /// [`Hello::concerning`](crate::Hello::concerning).

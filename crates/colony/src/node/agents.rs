@@ -90,7 +90,8 @@ impl Step<'_> {
                 (AgentOperation::Replicate, Target::Node(node)) => {
                     self.begin(instance, &proposal, node, TransferKind::Replicate);
                 }
-                // Never reached: a migration to this node, or to a flavour, is inhibited as out of reach.
+                // Never reached: a migration to this node is inhibited as out of reach, and only an adapt has a flavour
+                // as its target.
                 (AgentOperation::Migrate | AgentOperation::Replicate, Target::Own | Target::Flavour(_)) => {}
             },
         }
@@ -160,7 +161,8 @@ impl Step<'_> {
         verdict
     }
 
-    /// The proposal of an agent on this node as a [`Request`]; `None` if its instance is not owned here.
+    /// The proposal of an agent on this node as a [`Request`]; `None` if its instance is not owned here, or the request
+    /// is not valid.
     pub(super) fn request(&self, instance: &InstanceId, proposal: &Proposal) -> Option<Request> {
         let application = self.state.ledger.owned.get(instance)?.descriptor.application.id.clone();
         let operation = proposal.operation.towards(proposal.target.clone());
@@ -268,8 +270,8 @@ impl Step<'_> {
         }
     }
 
-    /// Starts the agent of an owned instance. It first evaluates after a full observation window: before that it has
-    /// observed no client requests, and might undeploy itself.
+    /// Starts the agent of an owned instance. With an evaluation period, it first evaluates after a full period: before
+    /// that it has observed no client requests, and might undeploy itself.
     pub(super) fn start_agent(&mut self, owned: &Owned) {
         let first = self.now + self.state.config.timing.evaluation_period.unwrap_or_default();
         self.state.agents.insert(owned.instance.clone(), Agent::new(&owned.snapshot, first));
@@ -292,7 +294,7 @@ pub(super) fn agent_request(
 }
 
 /// Takes one replication from a replication budget, and splits the rest. Returns the shares of the parent and of the
-/// child; an odd one goes to the parent.
+/// child; if the rest is odd, the parent gets one more.
 pub(super) fn split_replications(left: u32) -> [u32; 2] {
     let rest = left.saturating_sub(1);
     [rest - rest / 2, rest / 2]

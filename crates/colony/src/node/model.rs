@@ -6,7 +6,7 @@
 //! worlds that can be reached within bounds are visited. In each of them the invariants of the transfer must hold, and
 //! a quiescent world must be reachable without a further fault.
 //!
-//! Each test in `shortcuts` breaks the protocol in one tempting way, and asserts that the model checker finds the
+//! Each test in `shortcuts` breaks the protocol in one plausible way, and asserts that the model checker finds a
 //! violation.
 //!
 //! The step of a node depends only on that node and its input, so each such step is computed once and then cached.
@@ -65,7 +65,7 @@ impl Bounds {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct World {
     members: Vec<u32>,
-    /// All messages ever sent, in order.
+    /// All messages ever sent, sorted by index.
     network: Vec<u32>,
     /// How often each node has lost its disk.
     lives: Vec<u8>,
@@ -75,9 +75,10 @@ struct World {
     promises: u8,
     /// Instances that were undeployed.
     ended: Vec<u16>,
-    /// Instances that were on a lost disk, or in custody for a node that was declared lost.
+    /// Instances that were on a lost disk or node, or in custody for a node that was declared lost.
     excused: Vec<u16>,
-    /// For each instance, the highest epoch in which it was owned.
+    /// For each instance, the highest epoch in which it was owned; `u32::MAX` if it was taken in an epoch that is not
+    /// higher.
     epochs: Vec<Epoch>,
 }
 
@@ -91,7 +92,7 @@ struct Found {
     stuck: usize,
 }
 
-/// Visits all worlds within the bounds, breadth first.
+/// Visits all worlds within the bounds, breadth first, up to the first violation.
 fn explore(bounds: Bounds) -> Found {
     let mut members = Members::new(bounds);
     let first = members.first_world();
@@ -168,7 +169,8 @@ fn insert(sorted: &mut Vec<u16>, value: u16) {
     }
 }
 
-/// Asserts that the invariants hold in all worlds, and that at least `worlds_min` worlds were visited.
+/// Asserts that the invariants hold in all worlds, that a quiescent world can be reached from each of them without a
+/// further fault, and that at least `worlds_min` worlds were visited.
 fn holds(name: &str, bounds: Bounds, worlds_min: usize) {
     let found = explore(bounds);
     if let Some((violation, story)) = found.violation {

@@ -172,9 +172,10 @@ impl Step<'_> {
         self.journal(Record::Pinned { instance, is_pinned });
     }
 
-    /// Called when an operator declares that a neighbour will never answer again. Copies in custody for it are adopted
-    /// under fresh ids, because the instances may still exist elsewhere under the old ones. Grants to it are written
-    /// off, transfers that are being prepared are aborted, and reservations for it are dropped.
+    /// Called when an operator declares that a neighbour will never answer again. Instances in custody for it are
+    /// adopted under fresh ids, because they may still exist elsewhere under the old ones; those that an operator ended
+    /// stay ended. Grants to it are closed, transfers to it that are being prepared are aborted, and reservations for
+    /// its transfers are dropped.
     ///
     /// The record of transfers taken from it is kept, in case it was not lost after all and asks about them. Nothing is
     /// resent to it.

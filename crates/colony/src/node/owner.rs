@@ -8,8 +8,8 @@ use crate::journal::Owned;
 use crate::rules::{Notice, OwnerAct, Present, initiative};
 
 impl Step<'_> {
-    /// Evicts instances whose agents have had their last evaluation. An instance in transfer is evicted only once the
-    /// transfer has failed. An eviction overrides a pin: an operator's command does not bind the owner.
+    /// Evicts instances whose agents have had their last evaluation. An instance whose agent waits for a transfer is
+    /// skipped. An eviction overrides a pin: an operator's command does not bind the owner.
     pub(super) fn evict(&mut self) {
         let is_due = |instance: &&InstanceId| {
             self.state

@@ -1,4 +1,4 @@
-//! Evaluates the policies of agents, and the acceptance policy of the node.
+//! Evaluates the policies of agents, and builds the facts that the acceptance policy of the node sees.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -147,9 +147,9 @@ impl Reasoner {
         &mut self.machine
     }
 
-    /// The facts that the node's manager sees: the copies on its node, including those about to stop, and its
-    /// reservations. `asked` describes the application of the request that it judges; `None` for the owner's
-    /// initiative.
+    /// The facts that the node's manager sees: its node, the known applications, the instances on the node, including
+    /// those whose copies drain, and its reservations. `asked` describes the application of the request that it judges;
+    /// `None` for the owner's initiative.
     pub(super) fn manager_view(
         &self,
         state: &State,
@@ -232,7 +232,7 @@ impl State {
         owned.needed().saturating_add(surplus)
     }
 
-    /// The instances that have a copy on the node, or hardware reserved for their return, with their applications.
+    /// The instances that are owned, in custody and may come back, or whose copies drain; with their applications.
     fn present(&self) -> impl Iterator<Item = (&InstanceId, &ApplicationId)> {
         let owned = self.kept().map(|owned| (&owned.instance, &owned.descriptor.application.id));
         owned.chain(self.ledger.draining.values().map(|draining| (&draining.instance, &draining.application)))

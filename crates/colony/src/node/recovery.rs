@@ -8,8 +8,9 @@ use crate::input::Effect;
 use crate::journal::{Owned, Record};
 
 impl State {
-    /// Recovers the state of a node: sweeps copies that are not in the ledger, resumes owned instances and their
-    /// agents, resumes instances in custody and hands them over again, and stops copies that were stopping.
+    /// Returns the state of a node after a start. The effects kill copies that are not in the ledger, resume copies
+    /// that must run, and stop those that were to stop. Agents continue from their snapshots, and the messages of open
+    /// transfers are resent at once.
     pub(crate) fn start(start: Start, now: Time, effects: &mut Vec<Effect>) -> Result<State, StartError> {
         let Start { config, mut ledger, new_journal, seed } = start;
         let (journal, boot) = match &ledger.boot {

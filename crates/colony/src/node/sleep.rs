@@ -86,8 +86,8 @@ impl Step<'_> {
         self.report(Report::Woken { instance: instance.clone(), verdict });
     }
 
-    /// Called when the copy of a sleeping instance has stopped. Frees its hardware. The instance may be on another node
-    /// by now.
+    /// Frees the surplus hardware of a copy that has stopped because its instance sleeps, unless the instance is awake
+    /// again. The instance may be on another node by now.
     pub(super) fn sleeping_copy_stopped(&mut self, workload: WorkloadId) {
         let ledger = &self.state.ledger;
         let custody = ledger.custody.values().map(|custody| &custody.owned);

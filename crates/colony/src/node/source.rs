@@ -14,7 +14,8 @@ use crate::journal::{Custody, Grant, OwnCause, Record};
 use crate::message::{AgentSnapshot, Message, Prepare, TransferKind};
 
 impl Step<'_> {
-    /// Starts a transfer after this node's manager has accepted it: freezes the agent, and asks the target.
+    /// Starts a transfer after this node's manager has accepted it: freezes the agent, and asks the target. Inhibits it
+    /// instead if the target is unknown, lost or rejected, or already has an open grant for the application.
     pub(super) fn begin(&mut self, instance: &InstanceId, proposal: &Proposal, target: &NodeId, kind: TransferKind) {
         let Some(owned) = self.state.ledger.owned.get(instance).cloned() else { return };
         let Some(peer) = self.state.ledger.peers.get(target).copied() else {
@@ -78,8 +79,9 @@ impl Step<'_> {
         self.state.retries.insert(transfer, Retry { at: self.now + after, after });
     }
 
-    /// Called when the target has reserved hardware. Hands the instance over; the copy of an exclusive application is
-    /// stopped here first. A duplicate is ignored; for a transfer that was aborted, the abort is sent again.
+    /// Called when the target has reserved hardware. Hands the instance over; before a migration, the copy of an
+    /// exclusive application is stopped here. A duplicate is ignored; for a transfer that was aborted, the abort is
+    /// sent again.
     pub(super) fn ready(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, token: Token) {
         if transfer.journal != self.state.ids.journal {
             return;
@@ -235,8 +237,8 @@ impl Step<'_> {
         Some((outgoing.asked_by, outgoing.proposal))
     }
 
-    /// Called when the target owns the instance. Without custody or grant, the message is a duplicate: `Gone` was
-    /// recorded earlier. In both cases the target may now forget the transfer.
+    /// Called when the target owns the instance. Without custody or grant, the transfer was closed here earlier. In
+    /// both cases the target may now forget it.
     pub(super) fn taken(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, concerning: u64) {
         if transfer.journal != self.state.ids.journal {
             return;

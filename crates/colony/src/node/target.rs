@@ -16,7 +16,8 @@ use crate::rules::Concern;
 
 impl Step<'_> {
     /// Handles a request for hardware. Requests are judged one after another, and hardware is reserved for accepted
-    /// requests. A duplicate gets the same answer again, or none while its copy starts or after the instance was taken.
+    /// requests. A duplicate of an accepted request gets `Ready` again, or no answer while its copy starts or after the
+    /// instance was taken. A duplicate of an inhibited request is judged again.
     pub(super) fn prepare(&mut self, from: &NodeId, sender: JournalId, prepare: Arc<Prepare>) {
         let transfer = prepare.transfer;
         if transfer.journal != sender || self.state.ledger.taken.contains_key(&transfer) {
@@ -110,8 +111,8 @@ impl Step<'_> {
         self.send(&from, sender, Message::Ready { transfer, token });
     }
 
-    /// Called when a copy did not start. Drops its reservation, and inhibits the request. The copy of an instance that
-    /// is already here is restarted later.
+    /// Called when a copy did not start. If it was started for a reservation, drops the reservation and inhibits the
+    /// request; the copy of an instance that is owned or in custody is restarted later.
     pub(super) fn not_started(&mut self, workload: WorkloadId, cause: String) {
         let place = self.state.incoming.iter().find(|(_, place)| place.workload == workload);
         let Some((transfer, place)) = place else { return self.restart_later(workload) };
@@ -143,7 +144,8 @@ impl Step<'_> {
     }
 
     /// Called when the source hands an instance over. If the token is that of the reservation, this node takes the
-    /// instance: the migration takes effect with the record written here. A duplicate is answered with `Taken` again.
+    /// instance: the migration takes effect with the record written here. A duplicate is answered with `Taken` again,
+    /// any other message with `NotTaken`.
     pub(super) fn transfer(
         &mut self,
         from: &NodeId,
@@ -205,8 +207,8 @@ impl Step<'_> {
         self.report(arrived);
     }
 
-    /// Called when an instance returns before the target of its older custody has confirmed it. That target must have
-    /// taken it.
+    /// Called when an instance returns before the target of its older custody has answered. That target must have taken
+    /// the instance.
     fn returned(&mut self, custody: &Custody) {
         self.state.retries.remove(&custody.transfer);
         if custody.is_running {

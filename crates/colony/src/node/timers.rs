@@ -59,7 +59,7 @@ impl Step<'_> {
         }
     }
 
-    /// Schedules a restart of a copy that did not start and whose instance is owned or in custody.
+    /// Schedules a restart of a copy that did not start, if it must run.
     pub(super) fn restart_later(&mut self, workload: WorkloadId) {
         if self.state.wanted(workload).is_some() {
             let at = self.now + self.state.config.timing.resend_after_max;

@@ -18,7 +18,7 @@ pub struct RouterConfig {
 pub struct RouterTiming {
     /// How often a node announces changes that are not urgent.
     pub tick: Duration,
-    /// All differences, including small ones, are announced at every tick with a number divisible by this.
+    /// All differences, including small ones, are announced at every Nth tick, where N is this number.
     pub exact_every: u64,
     /// How long a node that has lost its route searches for another one before it withdraws its announcements. Also the
     /// time within which an equal request for a sequence is not repeated.

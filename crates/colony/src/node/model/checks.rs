@@ -7,7 +7,7 @@ use super::member::{Member, Members};
 use crate::ids::Epoch;
 
 impl Members {
-    /// The violation in a world, if any.
+    /// The first violation found in a world; `None` if the invariants hold.
     pub(super) fn violation(&mut self, world: &World) -> Option<String> {
         let living = (0..world.members.len()).filter(|node| !world.is_lost[*node]);
         let living: Vec<(usize, Member)> =
@@ -60,7 +60,8 @@ impl Members {
         self.runs_twice(world, &living)
     }
 
-    /// Returns a violation if two copies of an exclusive application run at once.
+    /// Returns a violation if two copies of an exclusive application run at once. Checked only if there is one initial
+    /// instance, and none was lost.
     fn runs_twice(&mut self, world: &World, living: &[(usize, Member)]) -> Option<String> {
         if !self.bounds.is_exclusive || self.bounds.owners.len() != 1 || !world.excused.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! One node of a world, and its possible actions.
+//! One node of a world, its possible actions, and their results.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub(super) enum Action {
     Cheat(Cheat),
 }
 
-/// The actions with which a node breaks the protocol.
+/// An action with which a node breaks the protocol.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Cheat {
     /// The answer to a message leaves before its record is durable; then the node crashes.
@@ -80,7 +80,7 @@ pub(super) struct Outcome {
     pub(super) taken: Vec<(u16, Epoch)>,
 }
 
-/// All nodes and messages that occur, interned, and the steps between them.
+/// All states of nodes and all messages that occur, interned, and a cache of the results of actions.
 pub(super) struct Members {
     pub(super) bounds: Bounds,
     reasoner: Reasoner,
@@ -158,7 +158,7 @@ impl Members {
         *self.instances.entry(instance.clone()).or_insert(next)
     }
 
-    /// A node that has just started from its disk. All copies on its machine are known to its ledger.
+    /// A node that has started from its disk, swept its machine, and been given its neighbours.
     fn started(&mut self, node: usize, disk: Ledger, life: u8) -> Member {
         let boot = disk.boot.as_ref().map_or(0, |(.., boot)| boot + 1);
         let start = Start {
@@ -256,7 +256,7 @@ impl Members {
         })
     }
 
-    /// Interns a node, without the fields that depend only on how its state was reached.
+    /// Interns the state of a node, without the fields that depend only on how it was reached.
     fn intern(&mut self, mut member: Member) -> u32 {
         for ledger in [&mut member.state.ledger, &mut member.disk] {
             ledger.sequence = 0;
@@ -273,7 +273,7 @@ impl Members {
         })
     }
 
-    /// The result of an action on a node; `None` if it changes nothing.
+    /// The result of an action on a node; `None` if it changes nothing and sends nothing.
     pub(super) fn step(&mut self, node: usize, position: u32, life: u8, action: &Action) -> Option<Outcome> {
         let key = (position, action.clone());
         if let Some(known) = self.steps.get(&key) {
@@ -391,7 +391,7 @@ pub(super) fn node_id(node: usize) -> NodeId {
     NodeId::number(node as i64)
 }
 
-/// The journal of a node after it has lost its disk this often.
+/// The journal of a node after it has lost its disk `life` times.
 pub(super) fn journal(node: usize, life: u8) -> JournalId {
     JournalId(node as u128 + 1 + 100 * u128::from(life))
 }

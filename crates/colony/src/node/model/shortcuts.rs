@@ -1,4 +1,4 @@
-//! Tempting simplifications of the protocol, each of which violates an invariant within a few steps.
+//! Plausible simplifications of the protocol. Each violates an invariant within at most 12 steps.
 
 use super::member::{Action, Cheat, Member, Members};
 use super::{Bounds, World, explore};
@@ -28,7 +28,7 @@ pub(super) enum Shortcut {
 }
 
 impl Shortcut {
-    /// Returns a message as a node with the shortcut interprets it.
+    /// Returns a message as a node with the shortcut interprets it. May also change the state of the node.
     pub(super) fn distort(self, member: &mut Member, message: Message) -> Message {
         match (self, message) {
             (Shortcut::TokenIgnored, Message::Transfer { transfer, token, snapshot, concerning }) => {
@@ -46,12 +46,12 @@ impl Shortcut {
 }
 
 impl Members {
-    /// Whether nodes handle the operator's `lost` correctly.
+    /// Whether [`Action::DeclareLost`] is explored; `SameIdAfterLoss` replaces it by forged messages.
     pub(super) fn declares_loss(&self) -> bool {
         self.bounds.shortcut != Some(Shortcut::SameIdAfterLoss)
     }
 
-    /// Adds the further actions of nodes that take the shortcut.
+    /// Adds the actions that the shortcut makes possible for a node.
     pub(super) fn add_shortcuts(&self, world: &World, node: usize, actions: &mut Vec<Action>) {
         let Some(shortcut) = self.bounds.shortcut else { return };
         let ledger = &self.table[world.members[node] as usize].state.ledger;

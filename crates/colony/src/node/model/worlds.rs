@@ -1,4 +1,4 @@
-//! The possible steps of a world, and the explored bounds.
+//! The possible steps of a world, and the tests that explore all worlds within bounds.
 
 use mario_domain::AgentOperation;
 
@@ -102,8 +102,8 @@ impl Members {
             let grows = *epoch > next.epochs[instance];
             next.epochs[instance] = if grows { *epoch } else { crate::ids::Epoch(u32::MAX) };
         }
-        // Only after a lost disk: after a crash, the journals are already known, and a hello would only drop
-        // reservations that other actions can drop at any time.
+        // Hellos are exchanged only after a lost disk: after a crash, the journals are already known, and a hello would
+        // only drop reservations that other actions can drop at any time.
         if *action == Action::Wipe {
             self.introduce(&mut next, node);
         }
