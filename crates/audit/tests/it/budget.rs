@@ -1,4 +1,4 @@
-//! The policies of a trace are untrusted texts: together they stay within the budget.
+//! The policies of a trace are untrusted: recomputing all decisions stays within one budget of inferences.
 
 use mario_audit::{Options, Report, TraceEnding, audit};
 
@@ -11,7 +11,7 @@ fn report(text: &str, inferences: u64) -> Report {
     audit(text.as_bytes(), Options { inferences, ..Options::default() }, &mut |_| ()).expect("a trace")
 }
 
-/// The small trace with another policy of its agents, or of a manager.
+/// The small trace with another policy text: of its agents (`policies`) or of its manager (`acceptances`).
 fn with_text(place: &str, text: &str) -> String {
     let (header, records) = SMALL.split_once('\n').expect("a header");
     let mut header: serde_json::Value = serde_json::from_str(header).expect("JSON");
@@ -52,7 +52,7 @@ fn a_correct_trace_needs_a_small_part_of_the_budget() {
 
 #[test]
 fn many_facts_of_one_neighbour_do_not_take_quadratic_time() {
-    // A pairwise comparison would take ten billion steps.
+    // Comparing each of the 100,000 facts with every other would take ten billion steps.
     let facts: Vec<String> = (0..100_000).map(|latency| format!("[2,1,{latency}]")).collect();
     let record = format!("[\"evaluation\",200,1,0,\"unbounded\",[{}],[],[]]\n", facts.join(","));
     let header = SMALL.lines().next().expect("a header");

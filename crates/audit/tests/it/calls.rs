@@ -2,7 +2,8 @@
 
 use mario_audit::{Finding, FindingKind, Options, audit};
 
-/// Application 0 has a user. It calls 1 twice in sequence, then 1 and 2 in parallel. Both are used only by calls.
+/// Application 0 has a user. For each request it calls 1 twice in sequence, then 1 once and 2 three times in parallel.
+/// Applications 1 and 2 have no users.
 const HEADER: &str = r#"{"mario_trace":7,"program":"by hand","scenario":"calls","seed":1,"duration":400,"step":400,"evaluation_period":200,
 "detail":"full","observation":"arrivals","routing":"nearest","arbitration":"managers","memory":"sliding","applications":[
 {"id":"front","hardware":1,"max_rate":5,"max_latency":10,"kind":"any","policy":0},
@@ -15,8 +16,8 @@ const HEADER: &str = r#"{"mario_trace":7,"program":"by hand","scenario":"calls",
 "policies":[{"name":"still","memory":0,"files":[["still.pl","operation(undeploy, _, _) :- fail.\n"]]}],"acceptances":[],
 "users":[{"id":"u","application":0}]}"#;
 
-/// Four requests, the last of which is in transit when the run ends. Each took 8: 1 for itself, twice 2 for the
-/// sequential calls, and 3 for the slowest parallel call.
+/// Four requests, the last of which is in transit when the run ends. Each of the others took 8: 1 for itself, twice 2
+/// for the sequential calls, and 3 for the slowest parallel call.
 const RECORDS: &str = r#"["deployed",0,1,0,0,0]
 ["deployed",0,2,1,0,0]
 ["deployed",0,3,2,0,0]
@@ -51,9 +52,9 @@ fn a_correct_trace_with_calls_has_no_findings() {
 #[test]
 fn every_rule_about_calls_detects_a_lie() {
     for (from, to, expected) in [
-        // More requests answered or lost than sent.
+        // No more calls are answered or lost than sent.
         ("[\"calls\",400,0,8,7,0,14]", "[\"calls\",400,0,8,7,2,14]", "at most 8 requests served or lost"),
-        // A request served without all its calls.
+        // A request is served only after all its calls.
         ("[\"calls\",400,0,8,7,0,14]", "[\"calls\",400,0,6,5,0,14]", "at most 2 requests served"),
         // Parallel requests are sent together.
         ("[\"calls\",400,2,9,9,0,27]", "[\"calls\",400,2,10,9,0,27]", "a multiple of 3 requests"),
@@ -72,10 +73,11 @@ fn every_rule_about_calls_detects_a_lie() {
         // Sums must equal the sums of the records `responses`.
         ("[\"calls\",400,1,3,3,0,6]", "[\"calls\",400,1,3,3,0,7]", "clients whose response times add up to 20"),
         ("[\"calls\",400,0,8,7,0,14]", "[\"calls\",400,0,8,6,1,14]", "clients with 10 requests served and 0 lost"),
-        // The agents of an application that is only called see no more requests than were sent to it.
+        // A request is served only after all its calls, also those of the last stage.
         ("[\"calls\",400,2,9,9,0,27]", "[\"calls\",400,2,9,8,0,24]", "at most 2 requests served"),
+        // The agents of an application that is only called see no more requests than were sent to it.
         ("300,3,0,6,[[\"self\",9,0]]", "300,3,0,6,[[\"self\",10,0]]", "agents that saw at most the 9 requests"),
-        // Each call has one record, in order, at the end.
+        // Each call has one record, in order, at the end, with a possible sum of response times.
         ("[\"calls\",400,1,3,3,0,6]\n", "", "the record `calls` of index 1"),
         ("[\"calls\",400,2,9,9,0,27]\n", "", "3 records `calls`, as the header says"),
         ("[\"calls\",400,2,", "[\"calls\",399,2,", "totals of the whole run, at 400"),
@@ -100,7 +102,7 @@ fn served_requests_take_at_least_as_long_as_their_calls() {
         .replacen("[\"client\",400,0,3,0,24]", "[\"client\",400,0,3,0,20]", 1);
     let findings = found(HEADER, &fast);
     assert!(findings.iter().all(|finding| finding.kind == FindingKind::Calls), "{findings:?}");
-    // Twice 2, and the mean of the 9 requests that took 3 each, for three client requests.
+    // Three client requests of at least 7 each: twice 2 for the sequential calls, and 3 for the parallel ones.
     assert!(findings.iter().any(|finding| finding.expected.contains("at least 21 in total")), "{findings:?}");
 }
 

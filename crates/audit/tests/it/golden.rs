@@ -3,8 +3,8 @@
 use crate::trace::audit_text;
 
 /// A cloud, a node with room for two instances, and an access point with room for one, whose owner accepts no
-/// migrations. A user arrives at the access point. The instance in the cloud may not migrate, so it replicates, and is
-/// undeployed when it has no requests.
+/// migrations. A user arrives at the access point. The instance in the cloud may not migrate, so it replicates, and
+/// undeploys itself when it has no requests. An operator deploys an instance on the second node, which then leaves.
 pub const SMALL: &str = include_str!("../traces/small.jsonl");
 
 /// The header of the small trace.

@@ -1,5 +1,5 @@
-//! Lies about live nodes are detected. The trace is that of three daemons: an instance migrated from the first to the
-//! second and was replicated to the third.
+//! Lies about live nodes are detected. The trace is that of three daemons: an instance migrates from the first to the
+//! second, and replicates onto the third.
 
 mod owners;
 
@@ -26,14 +26,14 @@ fn audit(lines: &[Value]) -> Report {
     audit.read(reader, &mut |_| ()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The index of the nth live record of a kind.
+/// The index of the nth live record of a kind, counted from 0.
 fn find(lines: &[Value], kind: &str, nth: usize) -> usize {
     let is_it = |line: &Value| line[0] == "live" && line[4].get(kind).is_some();
     let mut found = lines.iter().enumerate().filter(|(_, line)| is_it(line)).map(|(place, _)| place);
     found.nth(nth).unwrap_or_else(|| panic!("there is no {kind} {nth}"))
 }
 
-/// The index of the nth record with this word.
+/// The index of the nth record of a kind, counted from 0.
 fn word(lines: &[Value], word: &str, nth: usize) -> usize {
     let mut found = lines.iter().enumerate().filter(|(_, line)| line[0] == word).map(|(place, _)| place);
     found.nth(nth).unwrap_or_else(|| panic!("there is no {word} {nth}"))
@@ -58,7 +58,7 @@ fn a_missing_or_repeated_journal_record_is_found() {
         let is_last = numbered.iter().all(|other| other <= place || truth[*other][2] != truth[*place][2]);
         let mut lies = truth.clone();
         lies.remove(*place);
-        // A part that lacks its last record looks like a part that ended earlier, unless other nodes contradict it.
+        // A journal without its last record may just have ended earlier.
         if truth[*place][3] == 1 {
             let report = audit(&lies);
             assert!(
@@ -97,7 +97,7 @@ fn repeated_reservations_and_decisions_are_found() {
 
 type Lie = (&'static str, fn(&mut Vec<Value>), FindingKind);
 
-/// Replaces a record by one without effect, with the same number.
+/// Replaces a record by one without effect on instances, with the same number.
 fn silence(lines: &mut [Value], place: usize) {
     let node = lines[place][2].clone();
     lines[place][4] = json!({"peer": {"node": (node.as_u64().unwrap_or(0) + 1) % 3, "journal": "0"}});
@@ -411,7 +411,7 @@ fn detects_each_lie_about_live_nodes() {
 
 #[test]
 fn no_mutated_value_causes_a_panic() {
-    // Each value of each line is replaced, one at a time.
+    // Each value of each record is replaced, one at a time.
     let truth = lines();
     let mut tried = 0;
     for place in 1..truth.len() {
@@ -431,7 +431,7 @@ fn no_mutated_value_causes_a_panic() {
     assert!(tried > 1_000, "{tried}");
 }
 
-/// The JSON pointers of all values in a value.
+/// The JSON pointers of all values inside a value, at any depth.
 fn pointers(value: &Value) -> Vec<String> {
     let mut all = Vec::new();
     let mut inside = |key: String, value: &Value| {

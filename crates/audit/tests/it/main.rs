@@ -1,4 +1,4 @@
-//! The auditor on correct traces, on traces with one lie each, and on random bytes.
+//! The auditor on correct traces, on traces with one lie each, and on corrupted traces.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

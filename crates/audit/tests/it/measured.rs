@@ -4,12 +4,12 @@ use mario_audit::{Finding, FindingKind, Options, audit};
 
 const TRACE: &str = include_str!("../traces/small.jsonl");
 
-/// The response times of 30 requests to an application that tolerates 5 ms: ten take no time, and twenty from 3.5 to
-/// 3.53125 ms.
+/// The response times of 30 requests to an application that tolerates 5 ms: ten take no time, twenty from 3.5 to
+/// 3.53125 ms, and the longest 3.52 ms.
 const LATENCY: &str = r#"["latency",1000,0,0,3.52,[[null,10],[112,20]]]"#;
 const TRAFFIC: &str = r#"["traffic",1000,60]"#;
 
-/// The findings in the small trace with models, with these records before its end.
+/// The findings in the small trace with measures and models in its header, and with these records before its end.
 fn found(records: &[&str]) -> Vec<Finding> {
     let models = r#""measures":true,"models":{"idle_watts":[9],"unit_watts":[],"joules_per_bit":0,"message_bits":8,
         "unit_hour_price":[],"gigabyte_price":0,"carbon":[]},"nodes":"#;
@@ -23,8 +23,7 @@ fn found(records: &[&str]) -> Vec<Finding> {
 #[test]
 fn correct_measures_have_no_findings() {
     assert_eq!(found(&[LATENCY, TRAFFIC]), []);
-    // The number of late requests must match the bins beyond the tolerated latency: no request from 4.9375 to 5 is
-    // late, and every request from 5 on is.
+    // The number of late requests must match the bins: bin 143 ends at the tolerated 5 ms, and bin 145 is above it.
     let late = LATENCY.replace("[112,20]", "[142,12],[145,8]").replace("0,0,3.52", "0,8,5.1");
     assert_eq!(found(&[&late.replace("142", "143"), TRAFFIC]), []);
 }

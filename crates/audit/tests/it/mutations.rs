@@ -1,8 +1,7 @@
 //! Every lie is detected, and classified correctly.
 //!
-//! A mutation changes one thing in a correct trace. It is tried on traces of many worlds until it has been applied
-//! several times. Each time the first finding must be of the kind in the table; further findings may follow from the
-//! lie.
+//! A mutation adds one lie to a correct trace. It is tried on traces of many worlds until it has been applied in
+//! [`WORLDS`] of them. Each time the first finding must be of the kind in the table; further findings may follow.
 
 mod evaluations;
 mod events;
@@ -14,13 +13,13 @@ use serde_json::Value;
 use crate::trace::Trace;
 use crate::world::{Rules, generate};
 
-/// Changes one thing in a trace; `None` if it is not applicable. `choice` selects one of several places.
+/// Adds one lie to a trace. Returns `None` if the trace has no place for it. `choice` selects one of several places.
 type Change = fn(&mut Trace, choice: usize) -> Option<()>;
 
-/// A description, the rules of the world, the change, and the expected kind of finding.
+/// A description, the rules of the world, the change, and the expected kind of the first finding.
 pub type Mutation = (&'static str, Rules, Change, FindingKind);
 
-/// The number of worlds in which each mutation is applied.
+/// The number of worlds in which each mutation is applied and checked.
 const WORLDS: usize = 8;
 
 fn check(mutations: &[Mutation]) {
@@ -73,8 +72,8 @@ fn detects_lies_about_all_other_events() {
 #[test]
 fn every_kind_of_finding_has_a_lie() {
     let mutations = [evaluations::MUTATIONS, outcomes::MUTATIONS, events::MUTATIONS].concat();
-    // Files beside a trace are tested where they are read. Lies about owners, sleep, calls and live nodes have their
-    // own tests.
+    // These have their own tests: files beside a trace where they are read; owners, sleep, calls and live nodes in
+    // other modules.
     let beside = [
         FindingKind::Owner,
         FindingKind::Sleep,
@@ -92,7 +91,7 @@ fn every_kind_of_finding_has_a_lie() {
     assert!(mutations.len() >= 45, "{}", mutations.len());
 }
 
-/// Selects one of several items.
+/// Selects one of several items; `None` if there are none.
 fn pick<T>(items: impl IntoIterator<Item = T>, choice: usize) -> Option<T> {
     let mut items: Vec<T> = items.into_iter().collect();
     if items.is_empty() {
@@ -102,10 +101,10 @@ fn pick<T>(items: impl IntoIterator<Item = T>, choice: usize) -> Option<T> {
     Some(items.swap_remove(index))
 }
 
-/// The rule that inhibited an outcome; `None` if it was not inhibited.
+/// The rule that inhibited the request of an outcome; `None` if it was not inhibited.
 fn rule(outcome: &Value) -> Option<&str> {
     outcome.get(4)?.get("rule")?.as_str()
 }
 
-/// A fresh id.
+/// An id that no generated trace has.
 const FRESH: u64 = 999_999;

@@ -8,13 +8,13 @@ use crate::trace::audit_text;
 /// Instance 2 migrates when it has one evaluation left.
 const HEEDS_NOTICE: &str = "operation(migrate, I, n2) :- leave(I, 1), I == 2.\n";
 
-/// Evicts everything on a full node, and shrinks it first.
+/// Announces the eviction of all instances of a full node, and shrinks each before its last evaluation.
 const OWNER: &str = "\
 evict(I, full) :- node(_, 0), running(I, full), \\+ leave(_, _).
 shrink(I, lite, tight) :- leave(I, 1), running(I, full).
 ";
 
-/// Instances 1 and 2 fill n1, which has an owner, between n0 and n2.
+/// Instances 1 and 2 fill n1, the only node with an owner's policy. It is between n0 and n2.
 const TRUTH: &str = r#"["deployed",0,1,0,1,0]
 ["deployed",0,2,0,1,0]
 ["evaluation",10,1,1,0,[],[],[]]
@@ -68,8 +68,8 @@ fn the_decisions_of_owners_are_recomputed() {
     assert!(report.is_clean(), "{report}");
     assert_eq!((report.counts.evicted, report.counts.shrunk, report.counts.instances), (1, 2, 1));
     assert_eq!(report.counts.decisions, report.counts.evaluations);
-    // Two instances of the initial deployment, the migration, and the owner after each cycle except the last, after
-    // which nothing is recorded.
+    // Two instances of the initial deployment, the migration, and the owner's decisions after four of five cycles:
+    // nothing is recorded after the last one.
     assert_eq!(report.counts.acceptances, 7);
 }
 

@@ -5,15 +5,15 @@ use serde_json::json;
 
 use crate::trace::audit_text;
 
-/// Accepts one instance of each application.
+/// Accepts at most one instance of each application.
 const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).";
 
-/// Rejects a request as soon as it sees three instances on the node. The reason is the list of them.
+/// Rejects requests once there are three instances on the node. The reason is the list of their ids.
 const NAMES_THREE: &str = "reject(request(_, _, _, _, To), Is) :- node(To, _), \
                            findall(I, serviceInstance(I, _, _), Is), length(Is, L), L >= 3.";
 
-/// A trace of operations: n0 is linked to n1, which has this acceptance policy, and to n2. All have room for nine
-/// instances. Instances 1, 2, … start on the nodes `first`.
+/// A trace with the detail `operations`: n0 is linked to n1, which has this acceptance policy, and to n2. All have room
+/// for nine instances. Instances 1, 2, … start on the nodes `first`. The cycles are at 100, 200, ….
 fn trace(arbitration: &str, policy: &str, first: &[usize], cycles: &[&str]) -> String {
     let node = |id: &str, neighbours: &[usize]| json!({"id": id, "capacity": 9, "tier": 0, "neighbours": neighbours});
     let mut nodes = [node("n0", &[1, 2]), node("n1", &[0]), node("n2", &[0])];
@@ -42,7 +42,7 @@ fn audited(arbitration: &str, policy: &str, first: &[usize], cycles: &[&str]) ->
     audit_text(&trace(arbitration, policy, first, cycles))
 }
 
-/// Checks that a cycle is correct, and that another verdict in it is detected.
+/// Checks that a cycle is correct, and that the auditor reports a finding of this kind if `lie` replaces `truth`.
 fn check(arbitration: &str, first: &[usize], cycle: &str, truth: &str, lie: &str, kind: FindingKind) {
     assert_eq!(cycle.matches(truth).count(), 1, "{cycle}");
     let report = audited(arbitration, ONE_EACH, first, &[cycle]);
@@ -144,8 +144,8 @@ fn a_node_may_keep_an_instance_under_both_arbitrations() {
     }
 }
 
-/// A trace of counts does not record which nodes are absent at the start, so the neighbours that a manager saw are
-/// unknown.
+/// A trace with the detail `summary` does not record which nodes are absent at the start, so the neighbours that a
+/// manager saw are unknown.
 #[test]
 fn a_trace_of_counts_does_not_check_the_initial_acceptance() {
     let crowded = "reject(request(_, _, _, _, To), crowded) :- node(To, _, [_ | _]).";

@@ -1,4 +1,4 @@
-//! Malformed traces are rejected with the place and the reason; random bytes cause no panic.
+//! Malformed traces are rejected with the place and the reason; random changes cause no panic.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -132,7 +132,7 @@ fn parses_every_kind_of_record() {
     assert!(!reader.is_interrupted());
 }
 
-/// A reader that yields its text, then an error of this kind.
+/// A reader that yields its text, then fails with an error of this kind.
 struct Failing<'a>(&'a [u8], io::ErrorKind);
 
 impl Read for Failing<'_> {
@@ -177,7 +177,7 @@ fn does_not_read_a_large_file_of_another_kind() {
     assert!(matches!(TraceReader::new(Endless), Err(ReadError::NotATrace)));
 }
 
-/// A correct trace of about six thousand bytes after its header.
+/// The header of a correct trace, and its first records: at most 6,000 bytes of them.
 fn short_trace(seed: u64, rules: Rules) -> Vec<u8> {
     let text = generate(seed, rules).to_string();
     let header = text.find('\n').expect("a header");
@@ -185,9 +185,10 @@ fn short_trace(seed: u64, rules: Rules) -> Vec<u8> {
     text.as_bytes()[..=end].to_vec()
 }
 
-/// Changes some bytes, or only digits, so that more of the trace stays readable.
+/// Changes, removes or copies bytes at one place; in half of the cases changes only a digit, so that more traces stay
+/// readable.
 fn garble_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
-    // The header is longer than the rest, and an invalid header would hide all other errors.
+    // An invalid header hides all other errors, so the header is changed in one of eight cases only.
     let header = bytes.iter().position(|byte| *byte == b'\n').expect("a header");
     let place = if random.one_in(8) { random.below(header) } else { header + random.below(bytes.len() - header) };
     match random.below(8) {
@@ -208,7 +209,7 @@ fn garble_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Repeats, drops or swaps records.
+/// Copies, removes or swaps records after the header.
 fn garble_records(bytes: &mut Vec<u8>, random: &mut Random) {
     let mut lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
     if lines.len() < 3 {

@@ -4,13 +4,13 @@ use mario_audit::{Finding, FindingKind, Options, audit};
 
 const TRACE: &str = include_str!("../traces/small.jsonl");
 
-/// The findings in a trace with this record after its cycle at 400, when one user is connected and there are two
-/// instances, and with comparisons to the same best placement after its other cycles.
+/// The findings in the small trace with this record after its cycle at 400, when one user is connected and there are
+/// two instances. The other cycles have correct comparisons; at 200 and 600 the value of the best placement is `best`.
 fn found(record: &str, best: &str) -> Vec<Finding> {
     found_in(TRACE, record, best)
 }
 
-/// Like [`found`], for a similar trace.
+/// Like [`found`], for a variant of the small trace.
 fn found_in(trace: &str, record: &str, best: &str) -> Vec<Finding> {
     let search = if record.contains("greedy") { "greedy" } else { "exact" };
     let mut trace = trace.replace("\"mario_trace\":1", "\"mario_trace\":2");
@@ -62,7 +62,7 @@ fn the_best_placement_must_fit_on_the_nodes() {
         let record = format!(r#"["regret",400,"exact",1,[1,0,1,3000000,2],{best}]"#);
         found_in(trace, &record, BEST).iter().any(|finding| finding.expected.contains(words))
     };
-    // Three nodes of 5, 2 and 1 units, so that none is unbounded.
+    // Three nodes of 5, 2 and 1 units: none is unbounded.
     let bounded = TRACE.replacen("\"unbounded\"", "5", 1).replace("\"unbounded\"", "4");
     assert!(!is_said(&bounded, "[1,1,1,0,8]", "at most 8 instances"));
     assert!(is_said(&bounded, "[1,1,1,0,9]", "at most 8 instances"));

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::trace::audit_text;
 
-/// Reads each of the three facts in a separate clause.
+/// Reads the facts of an agent's history: `earlier`, `done` and `age`.
 const LOOKS_BACK: &str = "\
 :- remembers(requests, 2). :- remembers(operations, 2).
 operation(migrate, I, M) :- requests(I, M, R, _), M \\== self, R > 5, earlier(1, I, M, P, _), P > 5.
@@ -56,7 +56,7 @@ fn audited(records: &str) -> Report {
     audit_text(&trace(3, "managers", LOOKS_BACK, records))
 }
 
-/// The report on a correct trace with one change.
+/// The report on the correct trace with one change.
 fn report_with_lie(truth: &str, lie: &str) -> Report {
     assert_eq!(TRUTH.matches(truth).count(), 1, "{truth}");
     audited(&TRUTH.replace(truth, lie))
@@ -127,8 +127,7 @@ fn lies_about_the_history_of_an_agent_are_detected() {
 
 #[test]
 fn an_inhibited_operation_is_not_in_the_history() {
-    // Without the replica, the history has no operation, so the agent proposes it again. The first finding is the
-    // missing proposal.
+    // With the replication inhibited, the history has no operation, so the agent should propose it again.
     let inhibited = r#"[1,"replicate","self","inhibited",{"node":"n0","rule":"capacity","needed":1,"free":0}]"#;
     let report = report_with_lie(
         r#"["cycle",55,[[1,"replicate","self","accepted",2]]]"#,

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::trace::audit_text;
 
-/// Sleeps without requests, wakes with some, and replicates while asleep when there are many.
+/// Sleeps without requests, wakes with some, and replicates while asleep if a rate is above 5.
 const SLEEPS: &str = "\
 operation(sleep, I, self) :- \\+ asleep(I), \\+ requests(I, _, _, _).
 operation(replicate, I, n2) :- asleep(I), requests(I, _, R, _), R > 5.
@@ -13,7 +13,7 @@ operation(wake, I, self) :- asleep(I), requests(I, _, _, _).
 operation(sleep, I, self) :- asleep(I), fact(a, tired, I).
 ";
 
-/// No instance wakes on a full node.
+/// No instance wakes on a node with fewer than 3 units free.
 const WATCHES: &str = "reject(request(wake, I, a, N, N), full) :- asleep(I), node(N, F), F < 3.\n";
 
 /// Instances 1 and 2 are on n1, which has 5 units. An instance needs 2 awake and 1 asleep.

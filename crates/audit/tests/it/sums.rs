@@ -1,4 +1,4 @@
-//! Sums in a trace must be consistent with its other records.
+//! Sums, outcomes and requests in a trace must be consistent with its header and its other records.
 
 use mario_audit::{Finding, FindingKind, Options, audit};
 
@@ -13,7 +13,8 @@ fn found(changes: &[(&str, &str)]) -> Vec<Finding> {
     audit(changed.as_bytes(), Options::default(), &mut |_| {}).expect("a trace").findings
 }
 
-/// The findings when clients had these results: lost requests, total response time, and histogram.
+/// The findings when clients had these results: lost requests, sum and histogram of response times; and with this
+/// routing.
 fn found_of_clients(lost: u64, sum: u64, histogram: &str, routing: &str) -> Vec<Finding> {
     found(&[
         (r#""routing":"nearest""#, &format!(r#""routing":"{routing}""#)),
@@ -31,13 +32,13 @@ fn a_sum_is_within_the_bounds_of_its_bins_unless_a_mean_is_corrected() {
         (0, 90, late, "nearest", Some("at least 100.9")),
         (0, 130, late, "nearest", Some("at most 120")),
         (0, 90, mixed, "nearest", Some("at most 80")),
-        // A mean that is corrected below zero counts as 0.
+        // If traffic is simulated as rates, a negative correction is in the bin of 0: the bins are no lower bound.
         (0, 60, mixed, "nearest", None),
-        // A mean that is corrected while a request is lost counts nowhere.
+        // If requests are lost, a correction may be in no bin: the bins are no bound.
         (1, 90, mixed, "nearest", None),
         (1, 60, late, "nearest", None),
         (1, 90, late, "nearest", None),
-        // With this routing, messages are always individual.
+        // With this routing, traffic is not simulated as rates, and nothing is corrected.
         (0, 60, mixed, "least-used", Some("at least 67")),
         (1, 90, mixed, "least-used", Some("at most 80")),
     ] {
@@ -62,7 +63,7 @@ fn an_application_without_an_instance_serves_nothing() {
     assert!(found[0].expected.contains("never had an instance"), "{found:?}");
 }
 
-/// The small trace with the detail `operations`.
+/// The small trace without evaluations, with the detail `operations`.
 fn without_evaluations() -> String {
     let lines = TRACE.lines().filter(|line| !line.starts_with("[\"evaluation\""));
     lines.collect::<Vec<_>>().join("\n").replace(r#""detail":"full""#, r#""detail":"operations""#) + "\n"
@@ -73,7 +74,7 @@ fn an_agent_is_not_judged_before_it_can_have_evaluated() {
     let truth = without_evaluations();
     let found = |trace: &str| audit(trace.as_bytes(), Options::default(), &mut |_| {}).expect("a trace").findings;
     assert_eq!(found(&truth), []);
-    // The replica appeared at 400 and evaluates at 600.
+    // The replica appeared at 400 and first evaluates at 600.
     let early = truth.replace(r#"["responses",500"#, "[\"cycle\",500,[[2,\"nop\"]]]\n[\"responses\",500");
     let found = found(&early);
     assert!(found[0].kind == FindingKind::Schedule && found[0].expected.contains("600"), "{found:?}");

@@ -35,7 +35,7 @@ impl Trace {
         (0..self.records.len()).filter(|index| self.kind(*index) == kind).collect()
     }
 
-    /// The index of the next evaluation of an instance after a record.
+    /// The index of the first evaluation of an instance after a record.
     pub fn next_evaluation(&self, after: usize, instance: &Value) -> Option<usize> {
         (after + 1..self.records.len())
             .find(|index| self.kind(*index) == "evaluation" && self.records[*index][2] == *instance)
@@ -60,7 +60,7 @@ impl Trace {
         self.records[cycle][2][index] = outcome;
     }
 
-    /// Changes a count of the record `end`.
+    /// Adds `change` to a count in the record `end`, which must be the last.
     pub fn add_to_total(&mut self, name: &str, change: i64) {
         let end = self.records.last_mut().expect("an end");
         let count = end[2][name].as_i64().expect("a count");
@@ -68,7 +68,7 @@ impl Trace {
     }
 }
 
-/// Audits a text. All audits of a thread share one engine.
+/// Audits the text of a trace. All audits of a thread share one engine.
 pub fn audit_text(text: &str) -> Report {
     thread_local! { static ENGINE: Engine = Engine::new(); }
     let reader = TraceReader::new(text.as_bytes()).expect("it is a trace");

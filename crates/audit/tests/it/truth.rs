@@ -28,7 +28,7 @@ fn finds_nothing_in_correct_traces() {
             }
         }
     }
-    // The worlds are varied: every rule applies in some of them.
+    // The worlds are varied: each of these rules and operations occurs in them.
     for rule in ["capacity", "neighbourhood", "leaving", "acceptance"] {
         assert!(seen.inhibited.get(rule).is_some_and(|count| *count > 8), "{rule}: {:?}", seen.inhibited);
     }

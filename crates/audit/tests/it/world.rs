@@ -1,4 +1,4 @@
-//! A tiny independent simulator that writes correct traces, without caches.
+//! A tiny simulator that writes correct traces and shares no code with mario's simulator.
 
 mod management;
 mod policy;
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 use self::policy::{POLICY, solutions, target_name};
 use crate::trace::Trace;
 
-/// The acceptance policy of node 1, which rejects replicas of application `b`.
+/// The acceptance policy of node 1 under the default rules. It rejects replicas of application `b`.
 const ACCEPTANCE: &str = "reject(request(replicate, _, b, _, n1), 'no copies of b').";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Rules {
     /// Arbitration by managers, sliding memory, observation of arrivals.
     Default,
-    /// The strategies of the prototype.
+    /// As in the prototype: sequential arbitration, periodic memory, observation of route entries.
     Prototype,
 }
 
@@ -53,9 +53,9 @@ struct World {
     records: Vec<Value>,
     totals: BTreeMap<&'static str, u64>,
     was_first_connected: bool,
-    /// The total response time of the first user.
+    /// The sum of the first user's response times.
     waited: f64,
-    /// For each application, its evaluations and the sum of the rates that they saw.
+    /// For each application, the number of evaluations of its agents and the sum of the rates that they saw.
     usage: [(u64, u64); 2],
 }
 
@@ -198,7 +198,7 @@ impl World {
         }
     }
 
-    /// Moves a user to a random access point that is up, or away.
+    /// Moves a user to a random access point that is up, or disconnects the user.
     fn connect(&mut self, user: usize, time: u64) {
         let points: Vec<usize> =
             (0..self.nodes.len()).filter(|node| self.nodes[*node].is_up && self.is_access_point(*node)).collect();
@@ -222,7 +222,7 @@ impl World {
             }
         }
         let (served, lost) = (self.random.number() % 50, self.random.number() % 3);
-        // All requests are sent by the first user, who must have been connected.
+        // The first user sends all requests, and none is served before this user was first connected.
         let served = if self.was_first_connected { served } else { 0 };
         let (few, zero) = (served / 2, served - served / 2);
         let bins = [json!([null, zero]), json!([2, few])];
@@ -278,7 +278,7 @@ impl World {
     fn requests(&mut self, node: usize) -> Vec<(Option<usize>, u64, u64)> {
         let mut sources: Vec<Option<usize>> = match self.rules {
             Rules::Default => (0..self.nodes.len()).filter(|other| self.linked(node, *other)).map(Some).collect(),
-            // With the prototype's routing, any node can be the last hop.
+            // As a route entry, any other node can be the last hop.
             Rules::Prototype => (0..self.nodes.len()).filter(|other| *other != node).map(Some).collect(),
         };
         sources.push(None);
@@ -306,7 +306,7 @@ impl World {
             }
             let (id, node, number) = (instance.id, instance.node, instance.evaluations + 1);
             let facts = match &instance.last {
-                // In some evaluations, the facts are the same as in the last one.
+                // In some evaluations, the requests are the same as in the last one.
                 Some(last) if id % 3 == 0 && number % 4 != 0 && last[0] == json!(node) => last[2].clone(),
                 _ => json!(self.requests(node).iter().map(fact).collect::<Vec<_>>()),
             };

@@ -43,7 +43,7 @@ fn is_whole(record: &Value) -> bool {
     record[0] == "evaluation" && record[5].is_array()
 }
 
-/// The indices of the evaluations with facts that satisfy `holds`.
+/// The indices of the evaluations that satisfy `holds` and are not recorded as `same`.
 fn evaluations(trace: &Trace, holds: impl Fn(&Value) -> bool) -> Vec<usize> {
     (0..trace.records.len()).filter(|index| is_whole(&trace.records[*index]) && holds(&trace.records[*index])).collect()
 }
@@ -85,7 +85,7 @@ fn moved_in_spite(trace: &mut Trace, choice: usize) -> Option<()> {
     let stayed = outcomes.filter(|(_, _, outcome)| outcome[1] == "migrate" && rule(outcome) == Some("capacity"));
     let places = stayed.filter_map(|(cycle, _, outcome)| {
         let after = trace.next_evaluation(cycle, &outcome[0])?;
-        // The proposed target differs from the node that the instance reached later.
+        // At its next evaluation, the instance is not on the proposed target anyway.
         let is_elsewhere = trace.records[after][3] != outcome[2];
         let is_up =
             !trace.records[cycle..after].iter().any(|record| record[0] == "node-down" && record[2] == outcome[2]);
@@ -125,7 +125,7 @@ fn remembers_more(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// Lets an evaluation remember an inhibition that the previous one remembered, although it has expired.
+/// Lets an evaluation with an empty memory remember the inhibitions of the previous one, which have expired.
 fn remembers_long(trace: &mut Trace, choice: usize) -> Option<()> {
     let places = evaluations(trace, |record| length(&record[6]) > 0).into_iter().filter_map(|index| {
         let next = trace.next_evaluation(index, &trace.records[index][2])?;
@@ -178,8 +178,7 @@ fn same_memory(trace: &mut Trace, choice: usize) -> Option<()> {
 fn other_rate(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(evaluations(trace, |record| length(&record[5]) == 1 && length(&record[6]) == 0), choice)?;
     let rate = &mut trace.records[index][5][0][1];
-    // For a rate between 10 and 20, the policy has one solution more than for a lower rate, a replication. For a higher
-    // rate it has a migration as well, unless the requests come from `self`.
+    // Only a rate of 10 or more has a solution of the third clause, a replication. So the solutions change.
     *rate = if rate.as_u64()? < 10 { 15.into() } else { 1.into() };
     Some(())
 }
@@ -255,7 +254,7 @@ fn same_latency(trace: &mut Trace, choice: usize) -> Option<()> {
     let places = evaluations(trace, |record| length(&record[5]) > 1 && record[5][0][0] == record[5][1][0]);
     let index = pick(places, choice)?;
     trace.records[index][5][1][2] = trace.records[index][5][0][2].clone();
-    // The smaller rate stays first, so that the order is correct.
+    // The rates become equal, too, so that the facts stay in order.
     let rate = trace.records[index][5][0][1].clone();
     trace.records[index][5][1][1] = rate;
     let third = trace.records[index][5].get(2).map(|fact| fact[0] == trace.records[index][5][1][0]);
@@ -268,7 +267,7 @@ fn stranger(trace: &mut Trace, choice: usize) -> Option<()> {
     let neighbours = trace.header["nodes"][own as usize]["neighbours"].as_array()?.clone();
     let count = trace.header["nodes"].as_array()?.len() as u64;
     let instance = &trace.records[index][2];
-    // An instance that has just arrived may have seen the neighbours of another node.
+    // An instance that has just arrived may have received requests through the neighbours of its former node.
     let last = trace.last_evaluation(index, instance)?;
     if trace.records[last][3] != trace.records[index][3] {
         return None;
@@ -278,7 +277,7 @@ fn stranger(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// Removes all evaluations and outcomes of an instance after some time, with consistent totals.
+/// Removes all evaluations of an instance after one of them, with their outcomes, and corrects the total.
 fn silent(trace: &mut Trace, choice: usize) -> Option<()> {
     let last_is_far = |index: &usize| trace.records[*index][1].as_u64().is_some_and(|time| time < 3000);
     let firsts = evaluations(trace, |_| true).into_iter().filter(last_is_far);
@@ -329,7 +328,7 @@ fn late(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(places, choice)?;
     let time = trace.records[index][1].as_u64()?;
     trace.records[index][1] = (time as f64 + 0.5).into();
-    // The following cycle is delayed accordingly.
+    // The following cycle is as late, so that it is in order.
     trace.records[index + 1][1] = (time as f64 + 0.5).into();
     trace.records.get(index + 2).is_none_or(|next| next[1].as_f64() > Some(time as f64)).then_some(())
 }

@@ -1,4 +1,4 @@
-//! Lies about users, nodes, links, times and totals.
+//! Lies about users, nodes, links, times, totals, comparisons with the best placement, and the header.
 
 #![allow(clippy::unnecessary_wraps, reason = "all changes have the same type, even those that can always be applied")]
 
@@ -126,7 +126,7 @@ fn handover_nowhere(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// Removes the handover away from a node that goes down.
+/// Removes the handover of a user away from a node that went down.
 fn stranded(trace: &mut Trace, choice: usize) -> Option<()> {
     let places = of_kind(trace, "node-down", |_| true);
     let fled = places.into_iter().filter(|index| trace.kind(index + 1) == "handover");
@@ -163,7 +163,7 @@ fn no_link(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// Moves the next evaluation of an agent to a node that is down.
+/// Moves the first evaluation after a node went down to that node.
 fn on_dead_node(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(trace.of_kind("node-down"), choice)?;
     let evaluation = trace.of_kind("evaluation").into_iter().find(|evaluation| *evaluation > index)?;
@@ -175,7 +175,7 @@ fn out_of_order(trace: &mut Trace, choice: usize) -> Option<()> {
     let cycles = trace.of_kind("cycle");
     let later = cycles.iter().zip(cycles.iter().skip(1)).filter(|(one, other)| *other - *one > 1);
     let index = pick(later.map(|(_, other)| *other), choice)?;
-    // Only this time is wrong: the next record has the correct time.
+    // Only this cycle has a wrong time.
     trace.records[index][1] = (trace.records[index][1].as_u64()? - 100).into();
     Some(())
 }
@@ -213,7 +213,7 @@ fn broken_acceptance(trace: &mut Trace, _choice: usize) -> Option<()> {
 }
 
 fn ends_before(trace: &mut Trace, _choice: usize) -> Option<()> {
-    // All records at the end of the run get the same time.
+    // All final records get the same earlier time, so that they are in order.
     trace.records.iter_mut().filter(|record| record[1] == 4000).for_each(|record| record[1] = 3999.into());
     Some(())
 }
@@ -229,7 +229,7 @@ fn other_step(trace: &mut Trace, _choice: usize) -> Option<()> {
     Some(())
 }
 
-/// Moves a handover to a time without a step or a change of the infrastructure.
+/// Moves a handover at a step to 7 before it, when nothing else happens. Not applicable if it would be out of order.
 fn between_steps(trace: &mut Trace, choice: usize) -> Option<()> {
     let at_steps =
         of_kind(trace, "handover", |record| record[1].as_u64().is_some_and(|time| time > 0 && time % 400 == 0));
@@ -264,7 +264,7 @@ fn unknown_observation(trace: &mut Trace, _choice: usize) -> Option<()> {
 }
 
 fn no_notice(trace: &mut Trace, choice: usize) -> Option<()> {
-    // A notice is not recorded while the node is down, so only a node that was always up has certainly given none.
+    // A notice given while a node is down is not recorded, so the auditor demands one only if the node was never down.
     let is_first = |index: &usize| {
         !trace.records[..*index].iter().any(|before| {
             before[2] == trace.records[*index][2] && before[0].as_str().is_some_and(|kind| kind.starts_with("node-"))
@@ -287,7 +287,7 @@ fn other_application(trace: &mut Trace, _choice: usize) -> Option<()> {
     is_served(trace)
 }
 
-/// `Some` if any client request was served or lost.
+/// `Some` if any client request was served or lost; else `None`.
 fn is_served(trace: &Trace) -> Option<()> {
     let totals = &trace.records.last()?[2];
     (totals["served"] != 0 || totals["lost"] != 0).then_some(())
@@ -299,7 +299,7 @@ fn other_responses(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// Increases a sum as far as the bins allow, so that only the users' records contradict it.
+/// Increases a sum within the bounds of its bins, so that only the records `client` contradict it.
 fn other_sum(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(of_kind(trace, "responses", |record| record[3].as_u64() > Some(2)), choice)?;
     trace.records[index][5] = (trace.records[index][5].as_f64()? * 1.02).into();
@@ -330,7 +330,7 @@ fn drop_one(trace: &mut Trace, kind: &str, place: usize) -> Option<()> {
     Some(())
 }
 
-/// Removes one of the comparisons, which are due every 100.
+/// Adds the comparisons with the best placement that are due every 100, except for one.
 fn no_comparison(trace: &mut Trace, choice: usize) -> Option<()> {
     trace.header["mario_trace"] = 2.into();
     let missing = 2 + choice % 30;

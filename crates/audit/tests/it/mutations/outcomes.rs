@@ -62,7 +62,7 @@ fn is_accepted(outcome: &Value, operation: &str) -> bool {
     outcome[1] == operation && outcome[3] == "accepted" && !outcome[0].is_null()
 }
 
-/// The same request as accepted.
+/// The same request as accepted, with a fresh id unless a migration keeps the id.
 fn accepted(outcome: &Value, is_default: bool) -> Value {
     let keeps_id = outcome[1] == "migrate" && is_default;
     if keeps_id {
@@ -72,7 +72,7 @@ fn accepted(outcome: &Value, is_default: bool) -> Value {
     }
 }
 
-/// Turns one of these verdicts into an acceptance.
+/// Turns one of these outcomes into an accepted one.
 fn accept(trace: &mut Trace, places: Vec<Found>, choice: usize) -> Option<()> {
     let (cycle, index, outcome) = pick(places, choice)?;
     let is_default = trace.header["arbitration"] == "managers";
@@ -85,7 +85,7 @@ fn over_capacity(trace: &mut Trace, choice: usize) -> Option<()> {
     accept(trace, places, choice)
 }
 
-/// The node of the agent that has this outcome, and the target of its proposal.
+/// The node of the agent that has this outcome, according to its last evaluation, and the target of its proposal.
 fn ends(trace: &Trace, cycle: usize, outcome: &Value) -> Option<(Value, Value)> {
     let own = trace.records[trace.last_evaluation(cycle, &outcome[0])?][3].clone();
     let target = if outcome[2] == "self" { own.clone() } else { outcome[2].clone() };
@@ -247,7 +247,7 @@ fn not_judged(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// Inhibits an accepted replication to a node for this reason.
+/// Turns an accepted replication with an explicit node as its target into one inhibited for this reason.
 fn inhibit(trace: &mut Trace, choice: usize, reason: fn(own: &Value, target: &Value) -> Value) -> Option<()> {
     let places = outcomes(trace, |outcome| is_accepted(outcome, "replicate") && outcome[2].is_u64());
     let (cycle, index, outcome) = pick(places, choice)?;
@@ -278,7 +278,7 @@ fn overruled(trace: &mut Trace, choice: usize) -> Option<()> {
     accept(trace, places, choice)
 }
 
-/// Changes the reason of a verdict that was inhibited by this rule.
+/// Changes the reason of a request that was inhibited by this rule.
 fn change_reason(trace: &mut Trace, choice: usize, by: &str, change: impl Fn(&mut Value)) -> Option<()> {
     let (cycle, index, mut outcome) = pick(outcomes(trace, |outcome| is_inhibited(outcome, by)), choice)?;
     change(&mut outcome[4]);

@@ -1,10 +1,10 @@
-//! Judging and enacting.
+//! Judges proposals and enacts the accepted ones.
 
 use serde_json::{Value, json};
 
 use super::{HARDWARE, Instance, MEMORY, Rules, World};
 
-/// Operations to enact after all proposals are judged.
+/// Operations to be enacted after all proposals are judged.
 type Later = Vec<Box<dyn FnOnce(&mut World)>>;
 
 impl World {
@@ -83,7 +83,8 @@ impl World {
             later.push(Box::new(move |world| world.get(id).node = to));
             return;
         }
-        // The new id is assigned when the proposal is judged, but the instance appears when all are judged.
+        // The id is assigned when the proposal is judged. With the default rules, the new instance appears only when
+        // all proposals are judged.
         let new = self.create(application, to, time);
         outcomes.push(json!([id, operation, target, "accepted", new]));
         if is_default {
@@ -101,7 +102,7 @@ impl World {
         }
     }
 
-    /// The reason to inhibit a request, in the notation of a trace.
+    /// The reason to inhibit a request, in the notation of a trace; `None` to accept it.
     fn against(
         &self,
         operation: &str,

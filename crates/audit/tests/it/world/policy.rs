@@ -1,8 +1,8 @@
-//! The policy of agents, and its evaluation by hand.
+//! The policy of agents, and a reimplementation of it in Rust.
 
 use serde_json::{Value, json};
 
-/// Simple enough to evaluate by hand: see `solutions`.
+/// Simple enough to be reimplemented by [`solutions`].
 pub const POLICY: &str = "
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _).
 operation(migrate, I, M) :- \\+ inhibited(migrate, I, _), requests(I, M, R, _), M \\== self, R > 20.
@@ -15,7 +15,7 @@ operation(migrate, I, M) :- requests(I, _, 4, _), node(_, _, Neighbours), member
 operation(migrate, I, self) :- requests(I, _, 9, _), X is foo + 1, X > 1.
 ";
 
-/// The name of a target in a policy.
+/// The name of a target as a policy writes it.
 pub fn target_name(target: &Value) -> String {
     match target {
         Value::Number(place) => format!("n{place}"),
@@ -24,7 +24,7 @@ pub fn target_name(target: &Value) -> String {
     }
 }
 
-/// The solutions of `POLICY`, clause by clause.
+/// The solutions of [`POLICY`], clause by clause, and the error if its evaluation ends with one.
 pub fn solutions(facts: &Value, inhibited: &[Value], own: usize, near: &[usize]) -> (Vec<Value>, Option<&'static str>) {
     let facts: Vec<(Value, u64)> = facts
         .as_array()
@@ -50,7 +50,7 @@ pub fn solutions(facts: &Value, inhibited: &[Value], own: usize, near: &[usize])
     solutions.extend(with(5).map(|_| json!(["migrate", {"unknown": "nowhere"}, 3])));
     solutions.extend(with(7).map(|_| json!(["replicate", 0, 4])));
     solutions.extend(with(8).map(|_| json!(["invalid", "there is no such operation", 5])));
-    // Facts about node 1 are known there and on its neighbours.
+    // Facts about node 1 are known there and on the neighbours that reach it.
     let knows = own == 1 || near.contains(&1);
     solutions.extend(with(6).filter(|(source, _)| knows && *source == 1).map(|_| json!(["replicate", 1, 6])));
     solutions.extend(with(4).flat_map(|_| near.iter().map(|node| json!(["migrate", node, 7]))));
