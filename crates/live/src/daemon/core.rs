@@ -463,8 +463,8 @@ impl Core {
         super::answers::answer(self, ask);
     }
 
-    /// Compacts the journal if `shorten_at` records follow the last compaction and no effect is waiting. After a
-    /// failure, retries once a further `shorten_after` records were added.
+    /// Compacts the journal if at least `shorten_at` records follow the last compaction and no effect is waiting. After
+    /// a failure, retries once a further `shorten_after` records were added.
     pub(crate) fn shorten(&mut self) {
         if self.journal.grown() < self.shorten_at || self.push_effects().next().is_some() {
             return;

@@ -54,7 +54,7 @@ impl Core {
             self.memory.observed(instance, &requests);
             let random = Some(crate::random::number() as u32);
             self.handle(Input::Observed(Observation { instance: instance.clone(), requests, random }));
-            // An agent in transfer does not evaluate.
+            // An agent in transfer does not evaluate: the knowledge of its last decision stays.
             if !self.node.is_frozen(instance) {
                 self.memory.knows(instance, self.node.knowledge(instance));
             }

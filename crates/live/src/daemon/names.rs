@@ -84,7 +84,7 @@ impl NameBook {
         new
     }
 
-    /// Checks that an application may claim these names. The error is the first one that another application holds.
+    /// Checks that an application may claim these names. The error is the first name that another application holds.
     pub(crate) fn check(&self, application: &ApplicationId, names: &Names) -> Result<(), Conflict> {
         let taken = claimed(names).find_map(|name| {
             let holder = self.holders.get(&name).filter(|holder| *holder != application)?;

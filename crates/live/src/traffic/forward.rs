@@ -30,7 +30,7 @@ pub struct Forwarder {
     pub(super) totals: Arc<Totals>,
 }
 
-/// Counters of requests since the node started.
+/// Counters of requests since the daemon started.
 #[derive(Debug, Default)]
 pub struct Totals {
     /// Requests from clients of this node.

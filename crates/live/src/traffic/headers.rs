@@ -71,8 +71,8 @@ impl Itinerary {
         }
     }
 
-    /// Adds the visited nodes and the used hops of a node farther on, from which the request came back without an
-    /// answer. The latency stays that of the path to this node.
+    /// Merges the itinerary of an attempt that failed on a node farther on: adds its visited nodes, and takes the
+    /// smaller number of hops left. The latency stays that of the path to this node.
     pub(super) fn learn(&mut self, dead_end: &Itinerary) {
         self.hops_left = self.hops_left.min(dead_end.hops_left);
         for node in dead_end.visited.split(',') {

@@ -117,8 +117,8 @@ fn run(plan: &Plan) -> io::Result<ExitStatus> {
     Ok(status)
 }
 
-/// Logs one stream until it ends, on its own thread. A line of up to 16 KiB is appended in one piece. Output that
-/// cannot be written is dropped, so that a full disk does not stop a workload.
+/// Logs one stream until it ends, on its own thread. A line of up to 16 KiB is not mixed with lines of the other
+/// stream. Output that cannot be written is dropped, so that a full disk does not stop a workload.
 fn keep(stream: Option<impl Read + Send + 'static>, log: &Arc<Mutex<RotatingLog>>, done: &Sender<()>) {
     let (Some(mut stream), log, done) = (stream, Arc::clone(log), done.clone()) else { return };
     let read = move || {
