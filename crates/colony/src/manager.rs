@@ -114,13 +114,13 @@ impl<K> Manager<K> {
         self.reservations.clear();
     }
 
-    /// Counts the hardware of a copy as used; an error if it is not free.
+    /// Counts hardware as used; an error if it is not free.
     pub fn take(&mut self, needed: Hardware) -> Result<(), Miscount> {
         self.free = self.free.take(needed).ok_or(Miscount)?;
         Ok(())
     }
 
-    /// Frees the hardware of a copy that is gone; an error if more would be free than the node has.
+    /// Counts hardware as free again; an error if more would be free than the node has.
     pub fn give_back(&mut self, needed: Hardware) -> Result<(), Miscount> {
         let free = self.free.give_back(needed).ok_or(Miscount)?;
         let exceeds = match (free, self.capacity) {

@@ -98,7 +98,7 @@ pub struct Prepare {
     pub instance: InstanceId,
     /// The instance of the proposing agent.
     pub asked_by: InstanceId,
-    /// The epoch of the instance on the source.
+    /// The epoch of the instance on the source; 0 for a new instance.
     pub epoch: Epoch,
     /// The description of the application.
     pub descriptor: Arc<Descriptor>,

@@ -17,9 +17,9 @@ pub struct KeptLedger {
     pub boot: Option<KeptBoot>,
     /// The instances that the node owns.
     pub owned: Vec<Owned>,
-    /// The instances that were handed over.
+    /// The instances that were handed over and whose targets have not answered.
     pub custody: Vec<Custody>,
-    /// The instances that were offered.
+    /// The new instances that were offered and whose targets have not answered.
     pub grants: Vec<Grant>,
     /// Transfers that were taken and not forgotten, with their sources.
     pub taken: Vec<KeptTaken>,

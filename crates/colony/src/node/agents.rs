@@ -239,8 +239,8 @@ impl Step<'_> {
         self.effects.extend(start);
     }
 
-    /// Returns the flavour's index, and the change of hardware when an instance here adapts to it. A copy that is still
-    /// shrinking holds its old amount.
+    /// Returns the index of the target flavour, and the change of hardware when an instance here adapts to it. A copy
+    /// that is still shrinking holds its old amount.
     fn adaptation(&self, instance: &InstanceId, target: &Target) -> Result<(FlavourIndex, HardwareChange), Rule> {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
         let runs = (owned.flavour, owned.wakefulness);

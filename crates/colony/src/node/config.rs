@@ -15,7 +15,7 @@ pub struct Config {
     pub node: NodeId,
     /// Its hardware.
     pub capacity: Capacity,
-    /// Facts about it, for its own agents, for its neighbours' and for its acceptance policy.
+    /// Facts about it, which its own agents, its neighbours' agents and its acceptance policy see.
     pub facts: Vec<Fact>,
     /// Its own acceptance policy; without one, it accepts every instance that fits.
     pub acceptance: Option<Arc<Acceptance>>,
@@ -49,9 +49,11 @@ pub struct Timing {
 /// The limits of a node's state, so that no neighbour can exhaust its memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Reservations for instances that have not arrived yet.
+    /// The maximum number of reservations for instances that have not arrived yet.
     pub incoming_max: usize,
-    /// Transfers that were taken and whose sources have not sent [`Message::Forget`](crate::Message::Forget).
+    /// The maximum number of transfers that were taken and whose sources have not sent
+    /// [`Message::Forget`](crate::Message::Forget). While it is reached, no further instance is accepted from a
+    /// neighbour.
     pub taken_max: usize,
     /// The maximum size of an arriving agent's snapshot, in bytes.
     pub snapshot_bytes_max: u64,

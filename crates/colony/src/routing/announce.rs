@@ -253,7 +253,7 @@ impl Step<'_> {
 
     /// Announces a metric that has changed by [`RouterLimits::drift_part`](super::RouterLimits::drift_part), or at all
     /// if `is_exact`. A larger metric is announced only with a newer sequence, because it might be infeasible for the
-    /// neighbours; the next hop is asked for one. So is a neighbour with a shorter infeasible path.
+    /// neighbours; the next hop is asked for one. A neighbour with a much shorter infeasible path is asked, too.
     fn announce_drift(&mut self, application: &ApplicationId, is_exact: bool) {
         let part = self.router.config.limits.drift_part;
         let Router { applications, neighbours, .. } = &*self.router;

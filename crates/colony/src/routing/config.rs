@@ -37,15 +37,16 @@ pub struct RouterTiming {
 /// The limits of a router's state, so that no neighbour can exhaust its memory, and of its announcements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RouterLimits {
-    /// Applications that are known at one time. Applications on the node itself are always known.
+    /// The maximum number of known applications. Applications on the node itself are added even if it is reached.
     pub applications_max: usize,
-    /// Applications to which one neighbour's routes are stored.
+    /// The maximum number of applications to which one neighbour's routes are stored.
     pub routes_per_neighbour_max: usize,
-    /// Routes in one message.
+    /// The maximum number of routes in one message.
     pub routes_per_update_max: usize,
-    /// Applications whose names are known. The names of applications on the node itself are always known.
+    /// The maximum number of applications whose names are known. The names of applications on the node itself are added
+    /// even if it is reached.
     pub names_max: usize,
-    /// Applications whose names are announced in one message.
+    /// The maximum number of applications whose names are announced in one message.
     pub names_per_update_max: usize,
     /// A metric is announced at a tick if it has changed by at least 1/N of its announced value: 4 for a quarter.
     pub drift_part: u32,
