@@ -7,10 +7,11 @@ use mario_diagnostics::{Diagnostic, Renderer};
 
 use crate::console::to_stderr;
 
-/// Whether the caller catches and reports panics itself.
+/// Whether panics print nothing; set by [`quietly`].
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Runs `body` without printing its panics, which the caller catches and reports.
+/// Runs `body`, during which panics print nothing. `body` must catch its panics: after one that escapes, later panics
+/// would print nothing either.
 pub(crate) fn quietly<T>(body: impl FnOnce() -> T) -> T {
     IS_QUIET.store(true, Ordering::Relaxed);
     let result = body();
@@ -18,8 +19,8 @@ pub(crate) fn quietly<T>(body: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Makes a panic print that it is a bug, and how to report it. The process then ends with [`crate::Exit::Bug`], the
-/// exit code that Rust itself uses for a panic in the main thread.
+/// Installs a panic hook that prints that the panic is a bug, and how to report it. A panic in the main thread ends the
+/// process with the code of [`crate::Exit::Bug`], which is Rust's own.
 pub(crate) fn report_panics() {
     panic::set_hook(Box::new(|panic| {
         if IS_QUIET.load(Ordering::Relaxed) {

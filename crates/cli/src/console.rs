@@ -1,4 +1,5 @@
-//! Interprets the output options for this terminal. All output goes through this module.
+//! The output of commands: data on standard output, and messages, warnings, errors and progress on standard error, as
+//! the output options and the terminal demand.
 
 use std::env;
 use std::fmt::Display;
@@ -11,7 +12,7 @@ use mario_domain::Time;
 
 use crate::{Colour, Failure, OutputArguments};
 
-/// How many problems are shown; the others are only counted.
+/// How many problems [`Console::show`] shows at most in one call; the others are counted.
 const SHOWN_MAX: usize = 200;
 
 /// The environment of the process, as far as it affects the output.
@@ -86,7 +87,7 @@ impl Console {
         }
     }
 
-    /// Returns a console for background work, which prints only errors.
+    /// Returns a console for background work: like this one, but without messages, warnings and progress.
     #[must_use]
     pub fn quiet(&self) -> Console {
         Console { verbosity: Verbosity::Quiet, shows_progress: false, ..self.clone() }
@@ -152,18 +153,19 @@ impl Console {
         self.verbosity >= Verbosity::Verbose
     }
 
-    /// Shows the progress of a long task on standard error, if that is a terminal.
+    /// Returns a line that shows the progress of a long task on standard error, if that is a terminal, unless
+    /// `--quiet`.
     pub fn progress(&self, task: &'static str) -> Progress {
         Progress { task, shown: None, is_shown: self.shows_progress }
     }
 
-    /// Shows how much of a file is read on standard error, if that is a terminal.
+    /// Like [`Console::progress`], for reading a file of `bytes` bytes.
     pub fn file_progress(&self, task: &'static str, bytes: u64) -> FileProgress {
         FileProgress { progress: self.progress(task), bytes }
     }
 
-    /// Shows the progress of a run that ends at `end` on standard error, if that is a terminal. The run starts at time
-    /// `from`, with `requests` client requests already sent.
+    /// Like [`Console::progress`], for a run that ends at time `end`. It starts or resumes at time `from`, with
+    /// `requests` client requests already sent.
     pub fn progress_bar(&self, end: Time, from: Time, requests: u64) -> ProgressBar {
         ProgressBar { end, from, requests, began: Instant::now(), shown: None, is_shown: self.shows_progress }
     }
@@ -233,14 +235,14 @@ impl Progress {
         }
     }
 
-    /// Whether it is time to write again.
+    /// Whether to write now: progress is shown, and the last line is old enough.
     fn is_due(&self) -> bool {
         const INTERVAL: Duration = Duration::from_millis(200);
         self.is_shown && self.shown.is_none_or(|shown| shown.elapsed() >= INTERVAL)
     }
 
     fn show(&mut self, text: &str) {
-        // The first line is delayed too, so that a short task shows no progress.
+        // The first call writes nothing, so that a short task shows no progress.
         if self.shown.is_some() {
             to_stderr(&format!("\r{}: {text}\x1b[K", self.task));
         }
@@ -265,7 +267,7 @@ impl FileProgress {
     }
 }
 
-/// `12.5 of 50.0 MB, 25 %`.
+/// Formats progress as `12.5 of 50.0 MB, 25 %`.
 fn file_progress_text(read: u64, all: u64) -> String {
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
     let percent = read.min(all).saturating_mul(100).checked_div(all).unwrap_or(100);
@@ -322,7 +324,7 @@ impl Drop for Progress {
     }
 }
 
-/// `1 run`, `2 runs` and so on.
+/// Formats a count with its noun: `1 run`, `2 runs`.
 pub(crate) fn many(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

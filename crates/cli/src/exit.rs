@@ -35,7 +35,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// All exits that mario itself chooses, by code.
+    /// All exits that mario itself chooses, in ascending order of their codes.
     pub const ALL: [Self; 6] =
         [Self::Success, Self::CheckFailed, Self::Input, Self::Environment, Self::Bug, Self::Interrupted];
 

@@ -1,4 +1,4 @@
-//! Arguments and steps that `mario compare` and `mario sweep` share.
+//! Arguments and steps that `mario compare` and `mario sweep` share, and the option `--jobs`.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ impl StudyArguments {
         Ok(document)
     }
 
-    /// Makes the missing runs.
+    /// Makes the runs of this shard that are not stored yet. Returns all runs, including the stored ones.
     pub(crate) fn carry_out(
         &self,
         variants: Vec<Vec<String>>,

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | SIGINT | Ctrl-C |
 //! | SIGTERM | `kill`, `timeout`, batch systems, a machine that shuts down |
-//! | SIGHUP | a terminal or a connection that closes; with `nohup` it is ignored, and stays so |
+//! | SIGHUP | a terminal or a connection that closes; stays ignored under `nohup` on Linux |
 //! | SIGXCPU | the system, when the CPU time of `ulimit -t` is used up |
 //!
-//! SIGQUIT and SIGKILL end the process at once, as intended.
+//! Other signals, such as SIGQUIT and SIGKILL, keep their default effect.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,8 +29,8 @@ const SAME_REQUEST_WITHIN: Duration = Duration::from_millis(500);
 /// How often to check for a signal.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Returns a flag that is set on a request to stop. A second request, half a second or more after the first, ends the
-/// process at once.
+/// Returns a flag that is set on a request to stop. A second request, more than about half a second after the first,
+/// ends the process at once.
 pub(crate) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
     let (wanted, at_once) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     for signal in stopping_signals() {

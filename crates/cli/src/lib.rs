@@ -4,7 +4,8 @@
 //! terminal ([`Console`]), and runs one [`Command`]. Each command has its own file under `commands/`, with an
 //! `Arguments` struct whose help ends in examples, and a function `run` that returns an [`Outcome`] or a [`Failure`].
 //!
-//! **Invariant:** data goes to standard output; everything else goes to standard error, through [`Console`] alone.
+//! **Invariant:** a command writes data to standard output and messages to standard error, through [`Console`].
+//! Exceptions are the prompt of `mario prolog` and the log of a daemon.
 //!
 //! **Invariant:** an exit code is chosen in one place, [`Exit`].
 //!
@@ -72,7 +73,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     Exit::from(&result).into()
 }
 
-/// Whether these arguments start a long-lived process: a daemon, or a process of a workload.
+/// Whether the command may start a long-lived process: a daemon, or a process of a workload. Also true for subcommands
+/// of `mario node` that end soon.
 pub fn is_long_lived(arguments: impl IntoIterator<Item = OsString>) -> bool {
     let words = arguments.into_iter().skip(1);
     let command = words.into_iter().find(|word| !word.to_string_lossy().starts_with('-'));

@@ -1,5 +1,5 @@
-//! Shared by the commands for live nodes: the arguments that name a node and an operator, and the output of answers and
-//! errors.
+//! What the commands for live nodes share: the arguments that name a node and an operator, queries, and the output of
+//! answers and errors.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -41,7 +41,7 @@ pub enum Format {
 }
 
 impl NodeArguments {
-    /// Queries the node.
+    /// Sends a request to the node and returns the reply, whatever its status.
     pub(crate) fn ask(
         &self,
         method: Method,
@@ -52,7 +52,7 @@ impl NodeArguments {
         self.try_ask(method, path, headers, body).map_err(|fault| failure(&fault))
     }
 
-    /// Queries the node, and leaves errors to the caller.
+    /// Like [`NodeArguments::ask`], but returns the fault itself, so that the caller can report it.
     pub(crate) fn try_ask(
         &self,
         method: Method,
@@ -66,7 +66,7 @@ impl NodeArguments {
         runtime.block_on(client.ask(method, path, headers, body))
     }
 
-    /// Queries the node and prints the answer.
+    /// Queries the node and prints the answer, which `text` formats for people.
     pub(crate) fn show(
         &self,
         console: &Console,
@@ -79,7 +79,7 @@ impl NodeArguments {
         self.write(console, &answer, text)
     }
 
-    /// Prints an answer.
+    /// Prints an answer as JSON, or as formatted by `text`.
     pub(crate) fn write(
         &self,
         console: &Console,
@@ -94,7 +94,7 @@ impl NodeArguments {
     }
 }
 
-/// The engine of this process.
+/// The Prolog engine of the commands for live nodes, created at the first call.
 pub(crate) fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     ENGINE.get_or_init(Engine::new)
@@ -116,12 +116,12 @@ pub(crate) fn failure(fault: &Fault) -> Failure {
     Failure::input(diagnostic)
 }
 
-/// Reports everything that is wrong with a configuration.
+/// Converts all mistakes in a configuration to one failure.
 pub(crate) fn config_failure(error: &ConfigError) -> Failure {
     let source = Source::new(error.name.clone(), &*error.text);
     let diagnostics = error.mistakes.iter().map(|mistake| {
         let mut diagnostic = Diagnostic::error(mistake.message.clone());
-        // A mistake without a position is reported with the name of the file only.
+        // A mistake without a position is reported at the start of the file.
         diagnostic = match &mistake.span {
             Some(span) => diagnostic.at(&source, span.clone(), ""),
             None => diagnostic.at(&source, 0..0, ""),
@@ -153,7 +153,7 @@ pub(crate) fn lines(answer: &Value, keys: &[&str]) -> String {
     text
 }
 
-/// Formats a list as a table with one row for each value.
+/// Formats a list as a table with one row for each value. A column has a title and a JSON pointer into the value.
 pub(crate) fn table(rows: &Value, columns: &[(&str, &str)]) -> String {
     let empty = Vec::new();
     let rows = rows.as_array().unwrap_or(&empty);

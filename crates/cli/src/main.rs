@@ -1,4 +1,4 @@
-//! The binary `mario`. Everything is in its library, where tests can reach it.
+//! The binary `mario`: configures the allocator, and calls the library, which does everything else.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 
@@ -30,8 +30,9 @@ fn keep_memory() {
     }
 }
 
-/// Reduces the memory of a long-lived process. Freed memory is returned to the system, and huge pages are disabled: a
-/// daemon would touch 25 of them for a few kilobytes each (36 MB instead of 9 MB in a development build).
+/// Reduces the memory of a long-lived process by disabling huge pages: a daemon would touch 25 of them for a few
+/// kilobytes each (36 MB instead of 9 MB in a development build). The allocator keeps its default of returning freed
+/// memory to the system.
 fn stay_small() {
     // If this fails, the process only uses more memory.
     #[cfg(target_os = "linux")]

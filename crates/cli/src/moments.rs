@@ -1,4 +1,4 @@
-//! Snapshots of recorded runs, as scenarios from which they can be resumed.
+//! Snapshots of recorded runs and of live nodes, as scenarios from which they can be resumed.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use crate::{Console, Failure, read_text};
 /// The file in which a run stores its scenario.
 const RUN: &str = "run.json";
 
-/// A scenario that starts from the state of a run at a given time.
+/// A scenario that starts from the state of a run, or of live nodes, at a given time.
 pub(crate) struct Snapshot {
     /// The scenario, as the text of a scenario file. It needs no other file.
     pub(crate) text: String,
@@ -47,8 +47,8 @@ impl Snapshot {
     }
 }
 
-/// Takes a snapshot of a stored run at time `at`. It is exact if the directory has the scenario of the run; otherwise
-/// it contains only what the trace records.
+/// Takes a snapshot of a stored run at time `at`. It is exact if the run was simulated and its `run.json` is beside the
+/// trace; otherwise it contains only what the trace records.
 pub(crate) fn of_run(typed: &Path, at: f64, console: &Console) -> Result<Snapshot, Failure> {
     let path = trace_path(typed);
     let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;
@@ -140,7 +140,7 @@ fn as_toml(scenario: &Value, about: &Path) -> Result<String, Failure> {
     })
 }
 
-/// Takes a snapshot of a state that is only partly known.
+/// Makes a snapshot of a state that is only partly known. `what` is the first line of its description.
 pub(crate) fn told(moment: &Moment, what: &str) -> Result<Snapshot, MomentError> {
     let scenario = moment.scenario()?;
     let text = toml::to_string(&scenario).expect("it has texts, numbers, lists and tables alone");
@@ -166,7 +166,7 @@ pub(crate) fn unwritten() -> PathBuf {
     PathBuf::from("snapshot.toml")
 }
 
-/// Parses a simulation time.
+/// Parses a simulation time: a finite number, 0 or more.
 pub(crate) fn moment(typed: &str) -> Result<f64, String> {
     let wrong = || "a time is a number that is not negative".to_owned();
     typed.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0).ok_or_else(wrong)

@@ -1,4 +1,4 @@
-//! Ensures that commands replace only files that a command of the same kind wrote.
+//! Refuses to replace files that are not of the kind that a command writes.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,8 +11,9 @@ use crate::Failure;
 /// How many bytes of a file are read to recognise it.
 const OPENING_BYTES: u64 = 1024;
 
-/// Refuses to replace an existing, non-empty file unless `is_ours` recognises its first bytes. For the error message,
-/// `kind` names the expected kind of file (`a report`), and `option` is the option that names the output.
+/// Returns an error if the file exists, is not empty, and `is_ours` does not recognise its first bytes. A file that
+/// cannot be read passes: writing it will fail. For the error message, `kind` names the expected kind of file
+/// (`a report`), and `option` is the option that names the output.
 pub(crate) fn refuse_to_replace(
     path: &Path,
     is_ours: impl Fn(&[u8]) -> bool,

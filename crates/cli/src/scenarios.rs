@@ -34,7 +34,7 @@ pub struct ScenarioArguments {
 }
 
 impl ScenarioArguments {
-    /// The resolved scenario, ready to run.
+    /// Reads the scenario, applies the overrides, and resolves it.
     pub(crate) fn resolve(&self) -> Result<Resolved, Failure> {
         let mut document = open(&self.scenario)?;
         let choices = Choices {

@@ -1,4 +1,4 @@
-//! Opens the traces that a user names.
+//! Finds, opens and reads the traces of the runs that a user names.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
@@ -22,7 +22,7 @@ pub(crate) enum Explain {
     No,
 }
 
-/// Reads the parts of a run that a report shows.
+/// Reads the parts of a run that a report shows. It is an error if explanations exhaust their budget.
 pub(crate) fn read_run(typed: &Path, explain: Explain, console: &Console) -> Result<Run, Failure> {
     let path = trace_path(typed);
     let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;
@@ -42,8 +42,8 @@ pub(crate) fn read_run(typed: &Path, explain: Explain, console: &Console) -> Res
     Ok(run)
 }
 
-/// Like [`read_run`], for a run that may be in progress and is then read repeatedly. Decisions are explained only when
-/// it is complete.
+/// Like [`read_run`], for a run that may be in progress. Decisions are explained only once the run is complete, because
+/// a run in progress is read repeatedly.
 pub(crate) fn read_growing_run(typed: &Path, console: &Console) -> Result<Run, Failure> {
     let is_growing = typed.join("PARTIAL").exists();
     read_run(typed, if is_growing { Explain::No } else { Explain::Within(INFERENCES) }, console)
@@ -54,7 +54,7 @@ pub(crate) fn spent(title: &str, inferences: u64) -> Diagnostic {
     Diagnostic::error(format!("{title}: they have used all of {inferences} inferences"))
 }
 
-/// Returns the directory itself if it is a run, or else the runs in it, sorted by name.
+/// Returns the directory itself if it has a trace, or else its subdirectories that have one, sorted by name.
 pub(crate) fn runs_in(directory: &Path) -> Vec<PathBuf> {
     let has_trace = |path: &Path| path.is_dir() && trace_path(path).exists();
     if has_trace(directory) {

@@ -33,8 +33,8 @@ fn diagnose(error: &clap::Error, typed: &[OsString]) -> Diagnostic {
     diagnostic.hint(format!("`{} --help` tells more", command_name(error, typed)))
 }
 
-/// Returns a hint for a malformed or out-of-range number. The messages of clap and the standard library would name the
-/// limits of Rust types.
+/// Returns a hint for a malformed or out-of-range number; `None` if `cause` is another error. It replaces the messages
+/// of clap and the standard library, which may name the limits of Rust types.
 fn number_expected(cause: &str) -> Option<String> {
     let not_a_number = ["invalid digit found in string", "cannot parse integer from empty string"];
     if not_a_number.contains(&cause) || cause.starts_with("number too") {

@@ -224,7 +224,8 @@ fn shown(answer: &Value) -> String {
     text
 }
 
-/// Returns the full id of the one instance on a node whose id starts with `beginning`.
+/// Returns the full id of the only instance on a node whose id starts with `beginning`. An exact match wins over longer
+/// ids; it is an error if no id or several start with it.
 pub(crate) fn find(node: &NodeArguments, beginning: &str) -> Result<String, Failure> {
     node_id(beginning).map_err(|_| {
         failure(&Fault::new(format!("`{beginning}` is not the id of an instance")).hint("`mario app list` shows them"))
@@ -267,7 +268,7 @@ fn sign_file(arguments: &SignArguments, console: &Console) -> Result<(), Failure
     Ok(())
 }
 
-/// Reads and checks the policy that an application's file names, with every file that it loads.
+/// Loads the policy that an application's file names, to find errors. Returns its text, with every file that it loads.
 fn policy_text(directory: &Path, file: &ApplicationFile) -> Result<PolicyText, Failure> {
     let path = directory.join(&file.policy);
     let source = read_text(&path)?;
@@ -300,7 +301,7 @@ impl Resolver for Recording {
     }
 }
 
-/// Reads a file written by `mario app sign`.
+/// Reads a signed description. Checks that it starts with the magic bytes, but not the signature.
 fn signed_document(path: &Path) -> Result<Vec<u8>, Failure> {
     let document =
         fs::read(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;

@@ -79,7 +79,8 @@ fn no_results(error: &StoreError) -> Failure {
     Failure::input(diagnostic.hint(made).hint("a single run is shown by `mario report`"))
 }
 
-/// Returns the requested figures, or by default those that `mario compare` tests.
+/// Returns the names of the requested figures, or by default of those that `mario compare` tests. An unknown name is an
+/// error.
 fn names(results: &Results, asked: &[String]) -> Result<Vec<String>, Failure> {
     let known = sweep::figure_names(results);
     if let Some(unknown) = asked.iter().find(|name| !known.contains(name)) {

@@ -149,7 +149,7 @@ fn show_page(options: &Options, feed: &DashboardFeed, listener: TcpListener, con
 fn scenario(arguments: &Arguments) -> Result<Resolved, Failure> {
     let mut overrides = Vec::new();
     if arguments.scenario.is_none() {
-        // The number of nodes fixes the number of access points per side.
+        // `topology.size` is the number of access points per side of the grid.
         let size = match arguments.nodes.as_str() {
             "5" => 2,
             "85" => 8,
@@ -266,7 +266,7 @@ fn text(summary: &Summary) -> String {
     text
 }
 
-/// Parses `90s`, `5m`, `1h` or `90`.
+/// Parses a time from 1 s to 168 h, such as `90s`, `5m` or `1h`; without a unit, in seconds.
 fn parse_time(text: &str) -> Result<Duration, String> {
     let (number, unit_s) = match text.strip_suffix(['s', 'm', 'h']) {
         Some(number) if text.ends_with('m') => (number, 60.0),

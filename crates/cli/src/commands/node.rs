@@ -135,14 +135,16 @@ pub struct LostArguments {
     pub node: Asking,
 }
 
-/// The internal commands with which the daemon runs its own executable as a process of a workload.
+/// The internal command with which the daemon runs its own executable to start and watch a workload.
 const LAUNCH: &str = "workload-launch";
+
+/// The internal command with which the daemon runs its own executable as a sample service.
 const SAMPLE: &str = "workload-sample";
 
-/// The commands that start long-lived processes.
+/// The commands that may start long-lived processes; `node` also has subcommands that end soon.
 pub(crate) const LONG_LIVED: [&str; 3] = ["node", LAUNCH, SAMPLE];
 
-/// If this process was started as a process of a workload, runs it and returns the exit code.
+/// If this process was started as a process of a workload, runs it and returns the exit code; otherwise returns `None`.
 pub(crate) fn workload_process(typed: &[OsString]) -> Option<u8> {
     let (word, rest) = (typed.get(1)?, typed.get(2..)?);
     if word == LAUNCH {

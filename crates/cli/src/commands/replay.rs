@@ -95,7 +95,7 @@ struct CountsSince {
     lost: u64,
     response_sum: f64,
     until: f64,
-    /// False if the trace records no client requests, like the traces of live nodes.
+    /// False for a trace of live nodes, which has no records of client requests.
     has_responses: bool,
 }
 

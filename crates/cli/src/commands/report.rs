@@ -87,8 +87,7 @@ A run that was interrupted or is in progress is shown up to its last record. `ma
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     refuse_to_replace(&arguments.out, |opening| contains(opening, Report::MARK), "a report", "--out")?;
-    // A directory that contains runs is expanded to all of them. The directory of a comparison or a sweep has figures
-    // instead of runs.
+    // A directory that contains runs stands for all of them. A comparison or a sweep is shown as tables.
     let (studies, runs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         arguments.runs.iter().partition(|path| runs_in(path).is_empty() && path.join(STUDY).is_file());
     let expanded = runs.into_iter().flat_map(|path| match runs_in(path).as_slice() {
@@ -141,7 +140,7 @@ pub(crate) fn read(runs: &[PathBuf], title: Option<&str>, console: &Console) -> 
     read_with(|path| read_run(path, Explain::Within(INFERENCES), console), runs, title, console)
 }
 
-/// Like [`read`], with a function that reads each run.
+/// Like [`read`], but `read_one` reads each run.
 pub(crate) fn read_with(
     read_one: impl Fn(&Path) -> Result<Run, Failure>,
     runs: &[PathBuf],
@@ -162,7 +161,8 @@ pub(crate) fn read_with(
     Ok(report)
 }
 
-/// Returns the published values for the policies of the runs.
+/// Returns the published values for the policies of the runs; empty values for a policy without any. If no policy has
+/// published values, that is an error.
 fn beside(report: &Report, source: Source) -> Result<Beside, Failure> {
     let known = report.runs.iter().map(|run| run.policy().and_then(published_about));
     let known: Vec<Option<&Published>> = known.collect();
@@ -192,7 +192,7 @@ fn read_scale(path: &Path) -> Result<Scale, Failure> {
     })
 }
 
-/// Appends `mark` to the labels that several runs share.
+/// Appends a mark to each label that several runs share. `mark` returns the mark of the run at an index.
 fn tell_apart(report: &mut Report, mark: impl Fn(&Report, usize) -> String) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     report.runs.iter().for_each(|run| *counts.entry(run.label.clone()).or_default() += 1);

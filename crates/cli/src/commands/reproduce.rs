@@ -139,7 +139,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// Prints suggested next steps, as commands that can be typed in the current directory.
+/// Prints where the results are, and suggests commands to try next.
 fn tell_next_steps(directory: &Path, page: &Path, console: &Console) {
     let mario = std::env::args_os().next().map_or_else(|| "mario".into(), |name| name.to_string_lossy().into_owned());
     console.inform(format!(
@@ -153,7 +153,7 @@ fn tell_next_steps(directory: &Path, page: &Path, console: &Console) {
     ));
 }
 
-/// Writes the report of all experiments, with the published values for comparison.
+/// Writes the report of all experiments, with the published values for comparison. Returns its path.
 fn write_report(
     directory: &Path,
     reproduction: &Reproduction,

@@ -135,7 +135,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     tell(arguments, &finished, &resolved.scenario, &directory, console)
 }
 
-/// Resumes a run.
+/// Resumes the run in the directory of `--resume`. A panic is reported as a contradictory checkpoint.
 fn resume(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let directory = arguments.resume.as_deref().unwrap_or(Path::new("."));
     let resumed = quietly(|| Checkpoint::guarded(directory, || resume_from(arguments, directory, console)));
@@ -153,7 +153,7 @@ fn resume_from(arguments: &Arguments, directory: &Path, console: &Console) -> Re
     tell(arguments, &finished, scenario, directory, console)
 }
 
-/// Prints the result of a run.
+/// Stores the optional measures of a run, if the scenario asks for any, and prints its result.
 fn tell(
     arguments: &Arguments,
     finished: &Finished,
@@ -237,7 +237,8 @@ impl Observer for Shown<'_> {
     }
 }
 
-/// Runs a simulation to its end.
+/// Runs a simulation to its end, with progress, checkpoints and warnings about exhausted budgets. A signal stops it
+/// with an error.
 fn finish(
     simulation: Simulation<'_>,
     kept: RunDirectory<'_>,

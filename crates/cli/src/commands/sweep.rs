@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// Shows runs as a table, and stores the results.
+/// Prints runs as a table, and stores the results in `directory`, if given.
 pub(super) fn show(
     results: &Results,
     figures: &[String],

@@ -62,7 +62,7 @@ fn join_parts(arguments: &JoinArguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// Joins the parts in these directories into one trace.
+/// Joins the parts in these directories into one trace, in the file `out`.
 pub(super) fn join_directories(directories: &[PathBuf], out: &Path) -> Result<Joined, Failure> {
     let mut parts = Vec::new();
     for directory in directories {

@@ -106,7 +106,8 @@ fn an_exported_infrastructure_is_read_back_to_the_same_run() {
     assert!(own == read && own.len() > 100, "all but the header is the same");
 }
 
-/// Two nodes and two users of one application, which stays in the cloud. `far` is 5 ms away from it, and serving a request takes 1 ms.
+/// Two nodes and two users of one application, which stays in the cloud. `far` is 5 ms away from it, and serving a
+/// request takes 1 ms.
 const BY_HAND: [(&str, &str); 5] = [
     (
         "pair.gml",
@@ -141,7 +142,8 @@ policy = "still.pl"
     ),
 ];
 
-/// The measures of [`BY_HAND`]. Each user sends 99 requests, one every 40 ms before the end; those of `far` go over one link.
+/// The measures of [`BY_HAND`]. Each user sends 99 requests, one every 40 ms before the end; those of `far` go over one
+/// link.
 const EXPECTED: [(&str, f64); 13] = [
     ("application/a.throughput", 198.0 / 4.0),
     // All requests of `near` take 1 ms, and all of `far` 6 ms; up to 3 ms are tolerated.
@@ -161,7 +163,8 @@ const EXPECTED: [(&str, f64); 13] = [
     ("energy_joules", 480.792),
     // 2 units for 4 s at 1 per second, and 99 kB at 2 for 10⁹ bytes.
     ("money", 8.0 + 0.000_198),
-    // In joules times g/kWh: the cloud has 110 W for 1 s at 100 and 3 s at 400, the edge 40 J and the link 0.792 J at 360.
+    // In joules times g/kWh: the cloud has 110 W for 1 s at 100 and 3 s at 400, the edge 40 J and the link 0.792 J at
+    // 360.
     ("carbon_grams", (110.0 * 1_300.0 + (40.0 + 0.792) * 360.0) / 3.6e6),
 ];
 

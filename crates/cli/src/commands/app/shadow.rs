@@ -55,7 +55,8 @@ pub(super) fn set(
     })
 }
 
-/// Shows how a shadow policy differs from the policy in use, or ends the shadow.
+/// Shows how a shadow policy differs from the policy in use; with `--end`, also ends the shadow. Nodes without a shadow
+/// are skipped.
 pub(super) fn run(arguments: &ShadowArguments, console: &Console) -> Result<Outcome, Failure> {
     let ShadowArguments { application, end, nodes } = arguments;
     application_id(application).map_err(|fault| failure(&fault))?;
@@ -77,7 +78,7 @@ pub(super) fn run(arguments: &ShadowArguments, console: &Console) -> Result<Outc
     write(nodes, console, &sum(application, &summaries), shown)
 }
 
-/// The counts of all nodes, summed.
+/// The summed counts of all nodes, and the last decisions of each that differed, ordered by time.
 fn sum(application: &str, summaries: &[Value]) -> Value {
     let total = |key: &str| summaries.iter().filter_map(|summary| summary[key].as_u64()).sum::<u64>();
     let mut differences: BTreeMap<(String, String), u64> = BTreeMap::new();
@@ -149,7 +150,7 @@ fn write(
     Ok(Outcome::Done)
 }
 
-/// Adds to a fault how many nodes were already changed.
+/// Converts a fault to a failure, which says how many nodes succeeded before it.
 fn stopped(fault: &Fault, done: usize) -> Failure {
     match done {
         0 => failure(fault),

@@ -25,7 +25,7 @@ an instance keeps running, unless the new description changes `[run]` or the ins
 requests and restarts, and the next instance is updated once it is healthy. The node keeps the previous description for \
 `mario app rollback`.";
 
-/// How long a restarted copy may take beyond the time that its description allows.
+/// How long a restarted copy may take beyond the start and drain timeouts of its description.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Arguments of `mario app update`.
@@ -105,7 +105,8 @@ impl NodesArguments {
     }
 }
 
-/// Updates the instances of an application to another description, one at a time.
+/// Checks the policy of a description, then updates the application's instances one at a time. With `--canary`, updates
+/// only the first; with `--shadow`, starts a shadow instead.
 pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<Outcome, Failure> {
     let path = &arguments.file;
     let document = super::signed_document(path)?;
@@ -142,7 +143,7 @@ pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<O
     Ok(Outcome::Done)
 }
 
-/// Restores the previous description of an application's instances.
+/// Restores the previous description of an application's instances. Instances without one are skipped.
 pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Result<Outcome, Failure> {
     application_id(&arguments.application).map_err(|fault| failure(&fault))?;
     let mut changed = Vec::new();
@@ -166,7 +167,8 @@ pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Resu
     Ok(Outcome::Done)
 }
 
-/// Whether `mario policy check` finds no problem in the policy of an application. Prints the findings.
+/// Whether an application has a policy, and the checks of `mario policy check` find no problem in it. Prints the
+/// findings.
 fn is_sound(opened: &Opened, console: &Console) -> Result<bool, Failure> {
     let text = &opened.descriptor.policy;
     let Some((name, main)) = text.main() else { return Ok(false) };
@@ -182,7 +184,7 @@ fn is_sound(opened: &Opened, console: &Console) -> Result<bool, Failure> {
     Ok(report.findings.is_empty())
 }
 
-/// The instances of an application that a node owns.
+/// The ids of the instances of an application that a node owns.
 fn instances(node: &NodeArguments, application: &str) -> Result<Vec<String>, Failure> {
     let answer = node.ask(Method::GET, "/v1/instances", &[], Vec::new())?.json().map_err(|fault| failure(&fault))?;
     let all = answer["instances"].as_array().cloned().unwrap_or_default();
@@ -190,12 +192,13 @@ fn instances(node: &NodeArguments, application: &str) -> Result<Vec<String>, Fai
     Ok(own.map(|one| word(&one["instance"])).collect())
 }
 
-/// Waits until the copy of an instance is healthy. Returns an error on timeout.
+/// Waits until the copy of an instance is healthy, or the instance is no longer on the node. Returns an error on
+/// timeout.
 fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), Fault> {
     let deadline = Instant::now() + opened.run.start_timeout + opened.run.drain_timeout + TIMEOUT;
     loop {
         let reply = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
-        // Status 404 means that the instance has migrated since. Its new node is responsible for it then.
+        // Status 404: the instance has migrated or ended since, so there is nothing to wait for on this node.
         if reply.status == 404 || reply.json()?["copy"]["state"] == "healthy" {
             return Ok(());
         }
@@ -207,7 +210,7 @@ fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), Fau
     }
 }
 
-/// Adds to a fault how many instances were already updated.
+/// Converts a fault to a failure, which says how many instances were changed before it.
 fn stopped(fault: &Fault, changed: &[Value]) -> Failure {
     match changed.len() {
         0 => failure(fault),

@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     if arguments.here {
         return here(arguments, &sizes, console);
     }
-    // Reports a policy that cannot be run before anything is measured, and only once.
+    // Resolves the smallest scenario first, so that an unusable policy is reported before anything is measured.
     let smallest = Size::with_nodes(1).map_err(|error| no_such_tree(&error))?;
     question(arguments, smallest).document().resolve(&mut Disk).map_err(|error| failure(&error))?;
     let interrupted = interruptions()?;
@@ -134,7 +134,7 @@ fn question(arguments: &Arguments, size: Size) -> Question {
 
 /// Measures the sizes in this process, and prints an object for each.
 fn here(arguments: &Arguments, sizes: &[Size], console: &Console) -> Result<Outcome, Failure> {
-    // The parent process holds the other end of standard input. When it closes, the result is no longer wanted.
+    // The parent process holds the write end of standard input. When that end is closed, the parent has ended.
     thread::spawn(|| {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         std::process::exit(1);

@@ -54,8 +54,8 @@ pub(super) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// Returns the figures of a run, computed from its trace. For a live run, adds those that its clients measured, from
-/// the summary.
+/// Returns the figures of a run, computed from its trace. For a live run, the figures of client requests are those that
+/// the clients measured, from the summary, and service usage is `None`.
 fn figures(run: &Path, console: &Console) -> Result<Vec<(&'static str, Option<f64>)>, Failure> {
     let path = trace_path(run);
     let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;

@@ -16,7 +16,7 @@ pub(super) struct Batch {
     path: PathBuf,
     reader: Box<dyn BufRead>,
     buffer: Vec<u8>,
-    /// The number of the last line, from 1.
+    /// The number of the last line that was read, from 1; 0 before the first.
     pub(super) line: usize,
 }
 

@@ -50,7 +50,8 @@ struct Case {
 }
 
 impl Case {
-    /// Replaces `facts` by those of this case. Returns the constant that denotes the instance to decide for.
+    /// Replaces the facts in `facts` by those of this case; a line of a batch keeps the shared ones. Returns the
+    /// instance to decide for.
     fn load(&self, facts: &mut KnowledgeBase) -> Constant {
         match &self.situation {
             Situation::Recorded(recorded) => {
@@ -68,7 +69,7 @@ impl Case {
 /// The cost of deciding one knowledge base.
 #[derive(Clone, Copy)]
 struct Cost {
-    /// The minimum over all repeats, because other load on the machine can only add time.
+    /// The minimum time over all repeats, including loading the facts. Other load on the machine can only add time.
     time: Duration,
     /// The number of inferences, which is the same in all repeats.
     inferences: u64,
@@ -155,7 +156,7 @@ fn measure(
             solutions += decision.solutions.len() as u64;
             decisions += 1;
             cost.inferences = decision.inferences;
-            // Reads the clock once per decision: the end of one is the start of the next.
+            // One reading of the clock ends this decision and starts the next.
             let now = Instant::now();
             cost.time = cost.time.min(now - before);
             before = now;

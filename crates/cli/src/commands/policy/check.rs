@@ -15,7 +15,7 @@ use super::inputs::Format;
 use crate::console::many;
 use crate::{Console, Failure, Outcome};
 
-/// The default budget of one decision in a small world.
+/// The default budget of one decision, in inferences.
 const INFERENCES_MAX: u64 = 1_000_000;
 
 /// Arguments of `mario policy check`.

@@ -114,7 +114,7 @@ fn warn_invalid(solution: &Solution, policy: &Policy, console: &Console) {
     }
 }
 
-/// The failures of a batch. Only the first one is shown; the others are counted.
+/// The failed decisions and invalid solutions of a batch: their numbers, and the first of each with its line.
 #[derive(Default)]
 struct BatchFailures {
     failed: usize,

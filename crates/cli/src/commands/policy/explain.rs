@@ -167,12 +167,12 @@ fn explain_batch(arguments: &Arguments, engine: &Engine, path: &Path, console: &
     }
 }
 
-/// A batch to explain, and the failures so far.
+/// A batch to explain, and the problems so far.
 struct BatchExplanation {
     batch: Batch,
     descriptors: Descriptors,
     failure: Option<Failure>,
-    /// The first line whose policy did not decide, and the reason.
+    /// The first line for which the policy reached no decision, and why.
     first_ending: Option<(usize, Ending)>,
 }
 

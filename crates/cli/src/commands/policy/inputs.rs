@@ -48,7 +48,7 @@ pub enum Format {
 }
 
 impl InputArguments {
-    /// The policy as typed. Only for commands whose parser requires one.
+    /// The policy as typed; an empty path if there is none.
     pub(super) fn policy(&self) -> &Path {
         self.policy.as_deref().unwrap_or(Path::new(""))
     }
@@ -70,7 +70,8 @@ impl InputArguments {
         Settings { budget: Budget { inferences: self.budget, ..defaults.budget }, ..defaults }
     }
 
-    /// The facts that all knowledge bases of a batch share.
+    /// Reads the facts that all knowledge bases of a batch share, from `--services`. Facts of a single agent are an
+    /// error.
     pub(super) fn shared_facts(&self, engine: &Engine) -> Result<KnowledgeBase, Failure> {
         let mut facts = KnowledgeBase::new(engine.symbols());
         let Some(path) = &self.services else { return Ok(facts) };
@@ -120,13 +121,13 @@ pub(super) fn load_acceptance(engine: &Engine, path: &Path, console: &Console) -
     }
 }
 
-/// Reads Prolog facts.
+/// Adds the Prolog facts of a file to `facts`.
 pub(super) fn read_facts(engine: &Engine, path: &Path, facts: &mut KnowledgeBase) -> Result<(), Failure> {
     let source = read_text(path)?;
     facts.read(engine, &source.name, &source.text).map_err(|error| facts_failure(&error, &source, "facts"))
 }
 
-/// Returns the instance with this id, or the only one in the facts.
+/// Returns the instance with the id `named` or, without it, the only instance in the facts.
 pub(super) fn find_instance(facts: &KnowledgeBase, named: Option<&str>, path: &Path) -> Result<Constant, Failure> {
     policies::find_instance(facts, named, &path.display().to_string())
 }

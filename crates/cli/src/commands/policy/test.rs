@@ -14,7 +14,7 @@ use super::inputs::{facts_failure, load_acceptance, load_policy};
 use crate::input::directory;
 use crate::{Console, Failure, Outcome, read_text};
 
-/// The suffix of a table of tests.
+/// The extension of files with a table of tests.
 const ENDING: &str = "test.pl";
 
 /// Arguments of `mario policy test`.
@@ -80,13 +80,14 @@ impl Table {
             return Ok(Table { path: PathBuf::from(&*source.name), source, policy: written.to_path_buf() });
         }
         let path = table_path(written)?;
-        // Strips both extensions of `keep-close.test.pl`.
+        // The tests in `keep-close.test.pl` are those of `keep-close.pl`.
         let policy = path.with_extension("").with_extension("pl");
         Ok(Table { source: read_text(&path)?, path, policy })
     }
 }
 
-/// Returns the path of a table: the file itself, or the table beside a policy.
+/// Returns the path of a table: `file` itself if it is a table or not a file, or else the table beside the policy
+/// `file`.
 fn table_path(file: &Path) -> Result<PathBuf, Failure> {
     let beside = file.with_extension(ENDING);
     if is_table(file) || !file.is_file() {

@@ -9,7 +9,7 @@ use mario_prolog::Engine;
 use super::inputs::InputArguments;
 use crate::Console;
 
-/// How many applications without a descriptor are named.
+/// How many applications without a descriptor are named at most; the others are counted.
 const NAMED_MAX: usize = 5;
 
 /// Returns why a policy reached no decision, or `None` if it decided.
@@ -30,7 +30,7 @@ pub(super) struct Descriptors {
 }
 
 impl Descriptors {
-    /// Checks whether the application of an instance has a descriptor.
+    /// Notes the application of an instance if it has no descriptor.
     pub(super) fn note(&mut self, facts: &KnowledgeBase, instance: Constant) {
         for [_, application, _] in facts.instances().filter(|row| row[0] == instance) {
             if facts.services().all(|service| service[0] != application) {

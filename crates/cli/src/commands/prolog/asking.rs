@@ -18,9 +18,9 @@ pub(super) struct Asker<'c> {
 /// How a goal ended.
 #[derive(Debug)]
 pub(super) enum Ended {
-    /// With at least one answer.
+    /// It had at least one answer, and no problem.
     Answered,
-    /// Without an answer: it failed, raised an error, or exhausted its budget.
+    /// It had no answer, or a problem, such as an error, an exhausted budget or an answer that is too large to print.
     Unanswered,
     /// The text is not a goal.
     NotAGoal(Box<Diagnostic>),

@@ -8,8 +8,8 @@ use crate::{Console, Failure};
 
 /// Forwards the output of a program, at the latest at the end of each line, and records a failed write.
 ///
-/// There is no way to report a closed output to a program, so it is interrupted; [`ProgramOutput::end`] returns the
-/// cause.
+/// A program cannot be informed of a failed write, so the program is interrupted. [`ProgramOutput::end`] returns the
+/// failure.
 #[derive(Clone)]
 pub(super) struct ProgramOutput {
     console: Console,
@@ -29,7 +29,7 @@ impl ProgramOutput {
         Self { console, interrupt: Interrupt::new(), state: Arc::default() }
     }
 
-    /// Stops the program that writes here.
+    /// The handle that interrupts the program that writes here.
     pub(super) fn interrupt(&self) -> &Interrupt {
         &self.interrupt
     }
@@ -55,7 +55,7 @@ impl ProgramOutput {
         self.write_text(text);
     }
 
-    /// Flushes the output, and returns any failure since the program started.
+    /// Flushes the output. Returns an error if that fails, or if a write has failed since the last call.
     pub(super) fn end(&self) -> Result<(), Failure> {
         if let Some(failure) = self.state().failure.take() {
             return Err(failure);

@@ -14,7 +14,7 @@ use crate::{Console, Failure, read_text};
 pub(super) struct Sources {
     engine: Engine,
     files: Vec<PathBuf>,
-    /// The directories that the program may read from.
+    /// The program may read only files below these directories.
     roots: Vec<PathBuf>,
     budget: Budget,
     output: ProgramOutput,
@@ -55,7 +55,8 @@ impl Sources {
         }
     }
 
-    /// Adds files that the user named at the prompt, if the program may read them.
+    /// Adds the files that a goal such as `[file].` names. If one cannot be found or may not be read, adds none and
+    /// returns an error.
     pub(super) fn add(&mut self, wanted: &[String]) -> Result<(), Failure> {
         let mut found = Vec::new();
         for name in wanted {

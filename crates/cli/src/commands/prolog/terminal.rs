@@ -49,7 +49,7 @@ impl Key {
             (KeyCode::Char(';' | ' ' | 'n' | 'r'), Modifiers::NONE) | (KeyCode::Tab, _) => Self::Next,
             (KeyCode::Char('w' | 'p'), Modifiers::NONE) => Self::Whole,
             (KeyCode::Char('.' | 'c' | 'a' | 'q'), Modifiers::NONE) | (KeyCode::Enter, _) => Self::Stop,
-            // Ctrl-C, Ctrl-D, and the line feed of a line that was typed ahead.
+            // Ctrl-C, Ctrl-D, and the line feed or carriage return of a line that was typed ahead.
             (KeyCode::Char('c' | 'C' | 'd' | 'D' | 'j' | 'J' | 'm' | 'M'), Modifiers::CTRL) => Self::Stop,
             (KeyCode::BracketedPasteStart | KeyCode::UnknownEscSeq | KeyCode::Null, _) => return None,
             _ => Self::Help,
@@ -130,7 +130,8 @@ impl Terminal {
         Ok(Self { editor, mode, typed_ahead: String::new(), history })
     }
 
-    /// Reads lines until they contain a goal. `goal_end` returns the end of the first goal of a text.
+    /// Reads lines until they contain a goal. Text after the goal is kept for the next call. `goal_end` returns the end
+    /// of the first goal in a text, or `None` if that goal is incomplete.
     pub(super) fn read_goal(&mut self, mut goal_end: impl FnMut(&str) -> Option<usize>) -> Result<Typed, Failure> {
         let mut text = std::mem::take(&mut self.typed_ahead);
         loop {
@@ -181,7 +182,8 @@ fn broken(error: &dyn std::error::Error) -> Failure {
     Failure::Environment(vec![Diagnostic::error("cannot use the terminal").caused_by(error)])
 }
 
-/// Returns the path of the history file, in a directory that exists.
+/// Returns the path of the history file, and creates its directory. `None` if the directory is not configured or cannot
+/// be created.
 fn history_file() -> Option<PathBuf> {
     let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = variable("XDG_STATE_HOME")

@@ -207,7 +207,7 @@ struct Script {
 }
 
 impl Script {
-    /// Reads a line. Returns false at the end of the input.
+    /// Appends the next line to `pending`. Returns false at the end of the input.
     fn read_line(&mut self, input: &mut impl BufRead) -> Result<bool, Failure> {
         let mut line = Vec::new();
         // One byte more than the limit, to detect that it is exceeded.
@@ -238,7 +238,8 @@ impl Script {
         )
     }
 
-    /// The text of the next goal; at the end of the input, a full stop may be missing.
+    /// Removes the next goal from `pending` and returns it; `None` if it is incomplete. At the end of the input, the
+    /// rest of `pending` counts as a goal.
     fn next_goal(&mut self, asker: &mut Asker<'_>, is_at_end: bool) -> Option<String> {
         if self.may_be_complete {
             if let Some(end) = asker.session.goal_end(&self.pending) {

@@ -10,7 +10,7 @@ use crate::replacing::{contains, refuse_to_replace};
 use crate::traces::{cannot_read, open, refuse, trace_path};
 use crate::{Console, Failure};
 
-/// Writes an animation of a run.
+/// Writes an animation of a run to `path`. It is an error if `runs` does not have exactly one.
 pub(super) fn write(runs: &[PathBuf], path: &Path, console: &Console) -> Result<(), Failure> {
     let [run] = runs else {
         let diagnostic = Diagnostic::error(format!("a moving picture shows one run, and {} are named", runs.len()));

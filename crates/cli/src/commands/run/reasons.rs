@@ -22,9 +22,8 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// Fewer exhausted decisions than this are not worth a warning.
 const EXHAUSTED_MIN: u64 = 3;
 
-/// Warns during a run if most decisions exhaust their budget, because one cycle of many agents may then take minutes. A
-/// second thread is needed for this: the run itself reports failures only at its end, and without a terminal no
-/// progress is shown.
+/// Warns once during a run if most decisions exhaust their budget, because one cycle of many agents may then take
+/// minutes. A second thread does this, because the run itself reports failures only at its end.
 pub(super) struct BudgetWatcher {
     /// Dropped to stop the watcher.
     end: Option<Sender<()>>,
@@ -44,7 +43,7 @@ impl BudgetWatcher {
                 }
             }
         });
-        // If no thread can be started, the warning is given at the end of the run.
+        // If no thread can be started, failed decisions are still reported at the end of the run.
         BudgetWatcher { end: Some(end), watcher: watcher.ok() }
     }
 }
@@ -74,7 +73,7 @@ fn too_expensive(budget: u64) -> Diagnostic {
         .hint("--budget N has a decision end after N inferences: the shipped policies take some hundred")
 }
 
-/// Reports failed decisions and, if no operation of an agent was accepted, why.
+/// Prints the warnings about a run and, if no agent proposed an operation, the command that shows why.
 pub(super) fn tell(finished: &Finished, scenario: &Scenario, directory: &Path, console: &Console) {
     console.show(&warnings(finished, scenario, directory));
     let effort = &finished.effort;
@@ -87,7 +86,7 @@ pub(super) fn tell(finished: &Finished, scenario: &Scenario, directory: &Path, c
     }
 }
 
-/// Whether all policies are the shipped one that never proposes anything.
+/// Whether all policies are `never-move`, which never proposes anything.
 fn is_silent_by_purpose(scenario: &Scenario) -> bool {
     scenario.policies.iter().all(|policy| policy.name == "never-move")
 }

@@ -79,7 +79,7 @@ pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
     text
 }
 
-/// How far the placement was from the optimum.
+/// A table of how far the placement was from the best one, or from the best known one if the search was greedy.
 fn regret_text(regret: &RegretFigures) -> String {
     let best = match regret.against {
         Search::Exact => "the best placement",

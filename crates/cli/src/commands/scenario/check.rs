@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             budget: None,
             attachments: None,
         };
-        // Performs the same steps as the start of a run, so that a scenario that passes can be run.
+        // Also creates the simulation, as `mario run` does, because some errors are found only then.
         let checked = scenario.resolve().and_then(|resolved| {
             for note in &resolved.notes {
                 let of_file = if arguments.files.len() > 1 { format!("{}: ", file.display()) } else { String::new() };

@@ -19,7 +19,7 @@ use crate::live::{failure, runtime};
 use crate::moments::{Snapshot, told};
 use crate::{Console, Failure};
 
-/// The timeout of a node's answers.
+/// The timeout for all answers of one node.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An application that a node hosts, as returned by `/v1/applications`.
@@ -48,7 +48,8 @@ struct NodeAnswers {
     facts: Vec<Fact>,
 }
 
-/// Takes a snapshot of these nodes.
+/// Takes a snapshot of these nodes. Nodes that do not answer are listed in the snapshot as missing; it is an error if
+/// no node answers.
 pub(super) fn ask(addresses: &[String], operator: &Path, console: &Console) -> Result<Snapshot, Failure> {
     let identity = Identity::load_bundle(operator).map_err(|fault| failure(&fault))?;
     let runtime = runtime(1)?;
@@ -179,7 +180,7 @@ fn take_applications(moment: &mut Moment, hosted: &[Hosted]) {
     }
 }
 
-/// Adds an instance that a node owns, with the client requests that its agent observed last. Requests through nodes
+/// Adds an instance, if its node owns it, with the client requests that its agent observed last. Requests through nodes
 /// that were not queried count as requests from the instance's own node.
 fn take_instance(moment: &mut Moment, places: &BTreeMap<String, usize>, place: usize, instance: &Value) {
     let id = text(&instance["application"]);

@@ -87,7 +87,8 @@ fn write_initiative(stdout: &mut dyn Write, explained: &ExplainedInitiative) -> 
     Ok(())
 }
 
-/// Reports errors in the facts, or in the request, which is parsed after them.
+/// Converts errors to a failure. The request was parsed as text appended to the facts; if an error is in the request,
+/// only the first such error is reported.
 fn refuse(error: &FactsError, facts: &Source, request: &str) -> Failure {
     let in_facts = error.problems.iter().all(|problem| problem.span.end <= facts.text.len());
     if in_facts {

@@ -23,7 +23,6 @@ pub(super) fn run(arguments: &Arguments, directory: &Path, console: &Console) ->
     show(arguments, &decision, instance, console)
 }
 
-/// Shows an explanation.
 pub(super) fn show(
     arguments: &Arguments,
     decision: &DecisionOfRun,

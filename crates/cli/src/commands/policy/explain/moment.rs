@@ -31,12 +31,12 @@ pub(super) fn run(arguments: &Arguments, snapshot: &Path, console: &Console) -> 
     kept::show(arguments, &decision, instance, console)
 }
 
-/// The time by which every agent of the snapshot has evaluated exactly once.
+/// The end of the simulation: from the snapshot until then, every agent evaluates exactly once.
 fn until(scenario: &Scenario) -> Time {
     let period = scenario.agents.period;
     match &scenario.past {
         Some(past) => past.time + period,
-        // The first evaluations are one period after the start.
+        // A scenario without a past: the first evaluations are one period after the start of the agents.
         None => scenario.agents.start + period + Duration::of(period.units() / 2.0),
     }
 }

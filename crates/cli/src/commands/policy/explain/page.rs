@@ -33,8 +33,8 @@ pub(super) fn start(page: &mut dyn Write, title: &str) -> io::Result<()> {
     writeln!(page, "<title>{title}</title>\n<style>\n{PALETTE}{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>")
 }
 
-/// Writes the explanation for one knowledge base. In a batch, it has its line number and is folded, so that a reader
-/// can skim the list.
+/// Writes the explanation for one knowledge base. For a `line` of a batch, the explanation is collapsed under a summary
+/// with the line, the instance and the proposal.
 pub(super) fn section(page: &mut dyn Write, explained: &Explained, line: Option<usize>) -> io::Result<()> {
     if let Some(line) = line {
         let (instance, outcome) = (Escaped(&explained.instance), outcome(explained));
@@ -83,7 +83,7 @@ fn write_line(page: &mut dyn Write, line: &Line) -> io::Result<()> {
     writeln!(page, "</p>")
 }
 
-/// Text escaped for HTML.
+/// Displays text escaped for HTML, with control characters replaced.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {
