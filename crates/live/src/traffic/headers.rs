@@ -13,7 +13,7 @@ pub(super) const ITINERARY: HeaderName = HeaderName::from_static("mario-itinerar
 /// In a response between nodes: no copy has seen the request. The value is the itinerary at the dead end.
 pub(super) const DEAD_END: HeaderName = HeaderName::from_static("mario-dead-end");
 /// In a response between nodes: a copy may have seen the request, and no byte of its response arrived. The value is the
-/// itinerary of the request on the node that detected this.
+/// itinerary of the request, with all nodes that it visited.
 pub(super) const NO_RESPONSE: HeaderName = HeaderName::from_static("mario-no-response");
 
 /// The maximum number of hops between nodes that a request may take, including hops to dead ends.

@@ -37,7 +37,7 @@ fn a_deployed_application_answers_clients_and_survives_its_daemon() {
     assert_eq!(before, after, "the copy was adopted, not started again");
     assert_eq!(colony.client(0, "/").expect("an answer").0, 200);
 
-    // SIGTERM: the daemon exits successfully, and the copy keeps running.
+    // SIGTERM: the daemon exits successfully, and the instance is healthy again under the next one.
     assert!(colony.stop(0));
     colony.start(0, None);
     colony.wait("it is healthy once more", |colony| colony.healthy(0) == [instance.clone()]);
