@@ -157,7 +157,7 @@ fn an_interrupt_ends_an_audit_and_a_report_at_once() {
         let mut child = crate::mario();
         child.arg(command).arg(&path).args(["--budget", &u64::MAX.to_string()]).current_dir(directory("files"));
         let mut child = child.stdout(std::process::Stdio::null()).spawn().expect("it runs");
-        // The policy in the header runs practically for ever; a signal must end the audit at any time.
+        // With this budget, the policy of the trace runs practically for ever.
         std::thread::sleep(std::time::Duration::from_millis(300));
         let id = nix::unistd::Pid::from_raw(child.id() as i32);
         nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGINT).expect("it is there");

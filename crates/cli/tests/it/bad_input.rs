@@ -1,4 +1,4 @@
-//! No input makes mario panic, and every rejection names the argument at fault.
+//! Bad input is rejected with exit code 2 or 3, and an error that names the argument at fault.
 //!
 //! Every new command needs a row in [`rows`]; [`every_command_has_a_row`] checks this.
 
@@ -17,7 +17,7 @@ use crate::{mario, run, stderr};
 
 use rows::rows;
 
-/// The input that one command must reject.
+/// Input that one command must reject. A command may have several rows.
 struct Row {
     /// The name of the command, as typed after `mario`.
     command: &'static str,
@@ -63,7 +63,8 @@ impl Thing {
         Self::NoPermission,
     ];
 
-    /// Creates the thing in an empty directory. Returns `None`, with a message, if this user cannot create it.
+    /// Creates the thing in an empty directory and returns its path. Returns `None` for [`Thing::NoPermission`] if this
+    /// user may read every file.
     fn make(self, directory: &Path) -> Option<PathBuf> {
         let path = directory.join(format!("{self:?}.pl"));
         match self {
@@ -108,7 +109,7 @@ fn fresh_directory(name: &str) -> PathBuf {
     empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("bad-input/{name}"))
 }
 
-/// Runs mario, which must end with code 2 or 3 and name `named`.
+/// Runs mario, which must end with code 2 or 3 and an error message that contains `named`.
 #[track_caller]
 fn refuses(arguments: &[&OsStr], named: &str) {
     let output = mario().args(arguments).output().expect("the binary was built and runs");

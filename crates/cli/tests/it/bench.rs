@@ -25,7 +25,7 @@ fn the_cost_at_each_size_has_exactly_the_documented_keys() {
         assert_eq!(size["users"], users);
         assert!(number("evaluated") < number("asked") && number("evaluated") > 0.0, "{size}");
         assert!((number("asked") / number("cycles") - number("agents")).abs() <= 0.5, "{size}");
-        // More agents than applications, and fewer than an upper bound.
+        // More agents than the 6 applications, and fewer than 20 per node.
         assert!(number("agents") > 6.0 && number("agents") < 20.0 * number("nodes"), "{size}");
         assert!(number("cpu_ns_per_agent_cycle") > 1.0 && number("wall_s") > 0.0, "{size}");
         assert!(number("peak_bytes") > 1e6, "{size}");

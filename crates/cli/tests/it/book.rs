@@ -24,7 +24,7 @@ fn root() -> PathBuf {
     root.canonicalize().expect("the workspace is there")
 }
 
-/// Creates a directory for one test that looks like a fresh copy of the repository, without build output.
+/// Creates an empty directory for one test, with links to the examples, policies and scenarios of the repository.
 fn place(name: &str) -> PathBuf {
     let place = empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("book/{name}"));
     for entry in ["examples", "policies", "scenarios"] {
@@ -33,10 +33,10 @@ fn place(name: &str) -> PathBuf {
     place
 }
 
-/// Starts a shell with a script in a directory.
+/// Returns a command that runs a script in a directory.
 type Shell = fn(&str, &Path) -> Command;
 
-/// A shell in a directory, where `mario` is the binary under test.
+/// Returns a command that runs a script in a directory, where `mario` is the binary under test.
 fn shell(script: &str, directory: &Path) -> Command {
     let binary = Path::new(env!("CARGO_BIN_EXE_mario")).parent().expect("it is in a directory");
     let mut path = OsString::from(binary);
@@ -47,7 +47,7 @@ fn shell(script: &str, directory: &Path) -> Command {
     command
 }
 
-/// The Markdown pages in a directory of the repository, in order.
+/// The paths of the Markdown pages in a directory of the repository, sorted.
 fn pages_in(directory: &str) -> Vec<String> {
     let entries = fs::read_dir(root().join(directory)).expect("the directory is there");
     let paths = entries.map(|entry| entry.expect("an entry").path());

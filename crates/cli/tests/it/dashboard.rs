@@ -12,7 +12,7 @@ use crate::{mario, stderr, stdout};
 
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A directory with a colony of one node, `a`; both are removed at the end.
+/// A directory with the files of a colony of one node, `a`, and its daemon, once started. Dropping it kills the daemon.
 struct Colony {
     directory: Scratch,
     operators: SocketAddr,
@@ -76,7 +76,7 @@ impl Drop for Colony {
     }
 }
 
-/// A process that ends with the test.
+/// A process that is killed when this value is dropped.
 struct Serving(Child);
 
 impl Drop for Serving {

@@ -16,7 +16,7 @@ fn examples(command: &clap::Command) -> Vec<String> {
     examples.lines().take_while(|line| line.starts_with("  ")).map(|line| line.trim().to_owned()).collect()
 }
 
-/// The words of the first command of a line such as `mario man 'my pages' | man -l -`.
+/// The words of a line such as `mario man 'my pages' | man -l -`, up to a pipe or a redirection.
 fn words_before_the_pipe(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;

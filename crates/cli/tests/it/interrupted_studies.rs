@@ -10,7 +10,7 @@ use nix::sys::signal::Signal;
 use crate::running::Running;
 use crate::{run, stderr};
 
-/// A run of this duration takes minutes.
+/// A duration in time units; a run of this duration takes minutes.
 const ENDLESS: &str = "100000000";
 
 fn place(name: &str) -> PathBuf {
@@ -22,7 +22,7 @@ fn stored_runs(study: &Path) -> usize {
     fs::read_to_string(study.join("runs.jsonl")).map_or(0, |text| text.matches('\n').count())
 }
 
-/// The directories of runs that were kept with their traces.
+/// The directories of runs in `runs`, complete or not.
 fn kept_runs(study: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(study.join("runs")).into_iter().flatten();
     entries.map(|entry| entry.expect("an entry").path()).collect()

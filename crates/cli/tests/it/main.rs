@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 
-// Unix only: tests create links, file modes and names of arbitrary bytes.
+// Modules for Unix only use links, file modes, signals, terminals or names of arbitrary bytes.
 mod audit;
 #[cfg(unix)]
 mod bad_input;
@@ -47,7 +47,7 @@ mod update;
 use std::ffi::OsStr;
 use std::process::{Command, Output};
 
-/// The binary, with an environment that does not depend on the user who runs the tests.
+/// A command that runs the binary, with variables for colour that do not depend on the user who runs the tests.
 fn mario() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mario"));
     command.env_remove("NO_COLOR").env("TERM", "xterm");

@@ -1,4 +1,4 @@
-//! Optional measures, user-defined metrics, and figures of studies.
+//! Optional measures, user-defined metrics, figures of studies, and exported infrastructures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -106,8 +106,8 @@ fn an_exported_infrastructure_is_read_back_to_the_same_run() {
     assert!(own == read && own.len() > 100, "all but the header is the same");
 }
 
-/// Two nodes and two users of one application, which stays in the cloud. `far` is 5 ms away from it, and serving a
-/// request takes 1 ms.
+/// The files of a scenario with two nodes, and two users of one application, which stays in the cloud. User `far` is
+/// 5 ms away from it, and serving a request takes 1 ms.
 const BY_HAND: [(&str, &str); 5] = [
     (
         "pair.gml",
@@ -142,13 +142,13 @@ policy = "still.pl"
     ),
 ];
 
-/// The measures of [`BY_HAND`]. Each user sends 99 requests, one every 40 ms before the end; those of `far` go over one
+/// The measures of [`BY_HAND`]. Each user sends 99 requests, one every 40 ms before the end; those of `far` pass one
 /// link.
 const EXPECTED: [(&str, f64); 13] = [
     ("application/a.throughput", 198.0 / 4.0),
     // All requests of `near` take 1 ms, and all of `far` 6 ms; up to 3 ms are tolerated.
     ("application/a.late_share", 0.5),
-    // The middle of the bin from 1 to 1 + 1/64 ms; the bin of 6 ms begins there, and nothing took longer.
+    // A percentile is the middle of its bin, here from 1 to 1 + 1/64 ms, but at most the maximum, here 6 ms.
     ("application/a.response_p50", 1.0 + 1.0 / 128.0),
     ("application/a.response_p95", 6.0),
     ("application/a.response_p99", 6.0),
@@ -236,7 +236,7 @@ fn a_run_and_its_page_have_the_measures_computed_by_hand_and_the_auditor_detects
     }
 }
 
-/// Returns the values of the first CSV row that starts with `begin`, with their column names.
+/// Returns the numbers of the first CSV row that starts with `begin`, with their column names.
 fn row_of(csv: &str, begin: &str) -> Vec<(String, f64)> {
     let head = csv.lines().next().expect("a head").split(',');
     let row = csv.lines().find(|line| line.starts_with(begin)).expect("a row");
@@ -257,7 +257,7 @@ fn comparisons_and_sweeps_have_the_measures_computed_by_hand() {
     for row in ["energy, J ", "money ", "carbon, g ", "response time p95, a, ms ", "throughput, a, requests/s "] {
         assert!(printed.contains(&format!("\n{row}")), "{row}: {printed}");
     }
-    // Small numbers keep three digits.
+    // Small numbers keep three significant digits.
     assert!(printed.contains("0.0438"), "{printed}");
     let runs = fs::read_to_string(compared.join("runs.csv")).expect("a table of runs");
     let found = row_of(&runs, ",");
@@ -273,7 +273,7 @@ fn comparisons_and_sweeps_have_the_measures_computed_by_hand() {
         let mean = row["estimates"][1]["mean"].as_f64();
         assert!(mean.is_some_and(|mean| is_expected(name, mean)), "{name}: {mean:?}");
     }
-    // A kept run has the same files as one of `mario run`.
+    // A kept run has its measures, and passes the audit.
     for kept in fs::read_dir(compared.join("runs")).expect("runs are kept") {
         let kept = kept.expect("readable").path();
         assert!(kept.join("measures.json").is_file(), "{}", kept.display());

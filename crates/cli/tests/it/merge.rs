@@ -1,4 +1,4 @@
-//! `mario merge`: parts of a sweep, and directories that are not parts.
+//! `mario merge`: parts of a sweep or a comparison, and directories that are not parts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use mario_testing::empty_directory;
 
 use crate::{run, stderr};
 
-/// A directory for one test, with two parts of a sweep.
+/// Makes the two parts of a sweep. Returns the directory of the test, and those of the parts in it.
 fn two_parts(name: &str) -> [PathBuf; 3] {
     let place = empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("merge/{name}"));
     let parts = [1, 2].map(|part| {

@@ -1,12 +1,14 @@
-//! A colony of daemons, each in its own network namespace, under every fault that can be injected.
+//! A colony of daemons, each in its own network namespace, under faults: killed daemons and workloads, cut links, a
+//! partition, a full disk, and peers that must be rejected.
 //!
 //! ```text
-//! this test ── unshare ──► its second half: process 1 of new namespaces (network, mounts, processes)
+//! this test ── unshare ──► its second half, in new namespaces (network, mounts, processes)
 //!                            │  a bridge; relays that delay and cut links; clients; an operator
 //!                            └─ 13 namespaces with a daemon each, in a tree
 //! ```
 //!
-//! However the second half ends, the kernel then kills every process in it, and removes its namespaces and mounts.
+//! However the second half ends, the kernel then kills every process in its namespaces, and removes them and its
+//! mounts.
 
 mod clients;
 mod nodes;
@@ -23,7 +25,7 @@ use clients::Load;
 use nodes::{Nodes, TREE};
 use relays::Relays;
 
-/// The environment variable that passes the directory to the second half.
+/// The environment variable that passes the test's directory to the second half.
 const INSIDE: &str = "MARIO_TEST_INSIDE";
 
 /// The second half is killed after this time.
@@ -106,7 +108,7 @@ fn processes_in(directory: &Path) -> Vec<PathBuf> {
     running.filter(|path| path.starts_with(directory)).collect()
 }
 
-/// Waits until a condition is true.
+/// Waits until a condition is true. Prints the nodes' logs and panics after [`TIMEOUT`].
 #[track_caller]
 fn wait(nodes: &Nodes, what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -146,7 +148,8 @@ fn second_half() {
     ends_in_a_trace_without_findings(&mut nodes, &directory);
 }
 
-/// Checks that instances follow their clients and migrate back and forth under load without a failed request.
+/// Checks that instances follow their clients and migrate back and forth under load without a failed request. Returns
+/// the load, which continues.
 fn moves_and_replications(nodes: &Nodes, runtime: &tokio::runtime::Runtime) -> Load {
     let shop = nodes.deploy("r", "shop", nodes::FOLLOWS);
     let nomad = nodes.deploy("r", "nomad", nodes::WANDERS);
@@ -165,7 +168,8 @@ fn moves_and_replications(nodes: &Nodes, runtime: &tokio::runtime::Runtime) -> L
     load
 }
 
-/// Kills a daemon that the wandering instance visits with `kill -9`. The restarted daemon recovers all its state.
+/// Kills a daemon that the wandering instance visits with SIGKILL, and checks that the restarted daemon gets its links
+/// back and that the instance migrates again.
 fn killed_daemon(nodes: &mut Nodes) {
     let b = Nodes::index("b");
     nodes.kill(b);
@@ -179,7 +183,7 @@ fn killed_daemon(nodes: &mut Nodes) {
     wait(nodes, "the nomad wanders on", || nodes.counted("mario_arrived_total") > before);
 }
 
-/// Kills a workload with `kill -9`, and checks that its node restarts it.
+/// Kills the workloads of a node with SIGKILL, and checks that the node restarts them.
 fn killed_workload(nodes: &Nodes) {
     let index = Nodes::index("a1");
     let before = nodes.workloads(index);
@@ -193,7 +197,8 @@ fn killed_workload(nodes: &Nodes) {
     });
 }
 
-/// Cuts a link, then partitions the network and heals it.
+/// Cuts a link and restores it, then partitions the network and heals it. Checks which links are up, and that clients
+/// are served.
 fn cut_link_and_partition(nodes: &Nodes, relays: &Relays) {
     let links_up = |name: &str| nodes.get(Nodes::index(name), "/v1/status")["links_up"].clone();
     relays.cut(&[("a", "a2")]);
@@ -202,7 +207,7 @@ fn cut_link_and_partition(nodes: &Nodes, relays: &Relays) {
     wait(nodes, "the cut link is up again", || links_up("a") == 4 && links_up("a2") == 1);
     relays.cut(&[("r", "b"), ("r", "c")]);
     wait(nodes, "two subtrees are cut off", || links_up("b") == 3 && links_up("c") == 3);
-    // Clients are served throughout if an instance is on their side of the partition.
+    // An instance of the shop is on this side of the partition.
     assert!(clients::is_served(nodes, Nodes::index("c3"), "shop"));
     relays.heal();
     wait(nodes, "the partition has healed", || links_up("b") == 4 && links_up("c") == 4);
@@ -211,7 +216,7 @@ fn cut_link_and_partition(nodes: &Nodes, relays: &Relays) {
     });
 }
 
-/// Checks that a full disk stops new reservations, and nothing else.
+/// Checks that a node with a full disk is unhealthy and refuses deploys, and accepts them once there is room again.
 fn full_disk(nodes: &Nodes) {
     let index = Nodes::index(nodes::SMALL_DISK);
     let filler = nodes.data(index).join("filler");

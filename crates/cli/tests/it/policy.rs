@@ -1,4 +1,4 @@
-//! `mario policy`: decisions, measurements and tests, as a user sees them.
+//! `mario policy`: decisions, measurements, tests and checks, as a user sees them.
 
 use std::fs::{self, File};
 use std::io::Write;

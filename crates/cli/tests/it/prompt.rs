@@ -15,7 +15,7 @@ use crate::mario;
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A user at a terminal.
+/// A user of `mario prolog` at a pseudo terminal.
 struct Person {
     mario: Child,
     keyboard: File,
@@ -62,7 +62,7 @@ impl Person {
         self.keyboard.write_all(keys.as_bytes()).expect("the terminal is open");
     }
 
-    /// Waits until `text` is on the screen. Returns the text before it.
+    /// Waits until `text` appears on the screen after the last match. Returns the text between the two.
     #[track_caller]
     fn sees(&mut self, text: &str) -> String {
         let deadline = Instant::now() + TIMEOUT;
@@ -81,7 +81,7 @@ impl Person {
         }
     }
 
-    /// Types a goal at the prompt.
+    /// Waits for the prompt, and types a goal.
     #[track_caller]
     fn asks(&mut self, goal: &str) {
         self.sees("?- ");
@@ -109,7 +109,7 @@ impl Drop for Person {
     }
 }
 
-/// Strips the sequences that move the cursor.
+/// Strips escape sequences and carriage returns.
 fn without_escapes(text: &str) -> String {
     let mut plain = String::new();
     let mut characters = text.chars();
@@ -223,7 +223,7 @@ fn keeps_its_history_between_sessions() {
     assert!(history.contains("X = remembered."), "{history}");
     let mut person = Person::sits_down("history", &[]);
     person.sees("?- ");
-    // Two lines up: before `halt.`.
+    // Two entries up, because the last one is `halt.`.
     person.types("\u{1b}[A\u{1b}[A");
     person.sees("X = remembered.");
     person.types("\r");
@@ -251,7 +251,7 @@ fn answers_every_goal_of_a_line() {
     person.sees("Z = f(3).\n");
 }
 
-/// All input arrives before the first goal is read, and is far more than the editor reads at once.
+/// Types far more lines at once than the editor reads at a time, then types ahead of answers, then pastes.
 #[test]
 fn answers_what_is_typed_ahead_and_pasted() {
     let mut person = Person::sits_down("typed-ahead", &[]);

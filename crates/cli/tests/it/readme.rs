@@ -1,4 +1,4 @@
-//! Checks the output that the README shows.
+//! Checks the output of the Prolog example in the README.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Checks what `mario run` prints if agents perform no operation, and that the command it suggests explains why.
+//! What `mario run` prints about policies that fail, exhaust their budget or are replaced, and how
+//! `mario policy explain --run` explains decisions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,7 +85,7 @@ fn a_decision_of_a_stored_run_is_explained_as_it_was_made() {
         let output = run(&arguments);
         (stdout(&output), stderr(&output), output.status.code())
     };
-    // The explanation of the first operation of an instance proposes it and says that it was accepted.
+    // The explanation of the first operation of the run says that it was accepted.
     let row: Vec<&str> = moves.lines().nth(1).expect("something happened").split(',').collect();
     let (instance, time) = (row[0], row[2]);
     let (shown, _, code) = explain(&["--instance", instance, "--time", time]);
@@ -92,7 +93,7 @@ fn a_decision_of_a_stored_run_is_explained_as_it_was_made() {
     assert!(shown.contains(&format!("time {time}: ")) && shown.contains("was accepted"), "{moves}\n{shown}");
     let (shown, _, code) = explain(&["--instance", instance, "--time", time, "--format", "json"]);
     assert!(code == Some(0) && shown.contains(r#""inhibited":null"#), "{shown}");
-    // An unknown instance or time is rejected with a list of those that exist.
+    // The rejection of an unknown instance lists instances; that of a time too early names the first evaluation.
     let (_, said, code) = explain(&["--instance", "999999"]);
     assert!(code == Some(2) && said.contains("instances are 1, "), "{said}");
     let (_, said, code) = explain(&["--instance", "1", "--time", "10"]);
@@ -148,7 +149,7 @@ fn a_run_whose_policies_exhaust_their_budget_warns_early_without_a_terminal() {
         .expect("the binary was built and runs");
     let begun = Instant::now();
     let mut is_told = false;
-    // The duration of the run depends on the machine; that it warns before its end does not.
+    // Waits for the warning, until the run ends or 2 minutes have passed.
     while !is_told && begun.elapsed() < Duration::from_mins(2) && child.try_wait().expect("it is ours").is_none() {
         std::thread::sleep(Duration::from_millis(100));
         is_told =

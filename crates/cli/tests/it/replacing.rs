@@ -1,4 +1,4 @@
-//! Checks that commands do not replace unrelated files, and that messages name the file.
+//! Commands do not replace unrelated files, and report files and directories that lack what they need.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn directory(name: &str) -> PathBuf {
     empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("replacing/{name}"))
 }
 
-/// Runs a command in a directory. Returns its exit code and its output.
+/// Runs a command in a directory. Returns its exit code, and its standard output followed by its standard error.
 fn typed(directory: &Path, command: &str) -> (i32, String) {
     let output = mario().current_dir(directory).args(command.split_whitespace()).output().expect("it runs");
     (output.status.code().expect("it ends by itself"), stdout(&output) + &stderr(&output))

@@ -18,7 +18,7 @@ use crate::{mario, run, stderr};
 /// A small valid trace.
 const TRACE: &str = include_str!("../../../audit/tests/traces/small.jsonl");
 
-/// The directory of a run, fresh for each test.
+/// Creates an empty directory with this trace.
 fn run_directory(name: &str, trace: &str) -> PathBuf {
     let directory = empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("report/{name}"));
     fs::write(directory.join("trace.jsonl"), trace).expect("writable");
@@ -148,7 +148,7 @@ fn a_directory_of_runs_is_expanded_to_all_of_them() {
     );
 }
 
-/// A server that ends with the test.
+/// A server that is killed when this value is dropped.
 struct View(Child);
 
 impl Drop for View {
@@ -158,7 +158,7 @@ impl Drop for View {
     }
 }
 
-/// Starts a server. Returns it and its address.
+/// Starts `mario view` for a directory. Returns the server and its address.
 fn view(directory: &Path) -> (View, String) {
     let child = mario().arg("view").arg(directory).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut view = View(child.expect("the binary was built"));

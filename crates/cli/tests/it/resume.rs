@@ -18,7 +18,7 @@ fn place(name: &str) -> PathBuf {
     empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("resume/{name}"))
 }
 
-/// All files in a directory.
+/// The contents of all files in a directory, by name.
 fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(path).expect("a directory").map(|entry| entry.expect("an entry"));
     entries
@@ -26,7 +26,7 @@ fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// The paper's world for much longer, with nodes that fail at random and one that leaves.
+/// Writes the paper's scenario with a much longer duration, nodes that fail at random, and one that leaves.
 fn scenario(place: &Path) -> PathBuf {
     let path = place.join("long.toml");
     let text = "preset = \"paper\"\nduration = 400000\n\n[redeploy]\ndelay = 500\n\n\
@@ -36,8 +36,8 @@ fn scenario(place: &Path) -> PathBuf {
     path
 }
 
-/// Kills a run at random moments, resumes it each time, and compares the final result with that of an uninterrupted
-/// run.
+/// Kills a run at up to 6 random times, resumes it each time, and compares the final result with that of an
+/// uninterrupted run.
 fn killed_repeatedly(name: &str, options: &[&str], seed: u64) {
     let place = place(name);
     let scenario = scenario(&place);
@@ -46,7 +46,7 @@ fn killed_repeatedly(name: &str, options: &[&str], seed: u64) {
     let [shown, broken_shown] = [&whole, &broken].map(|path| path.to_str().expect("a name"));
     let began = Instant::now();
     let output = run(["run", scenario, "--out", shown].iter().chain(options));
-    // Scaled to the speed of the machine, so that there is time for several kills.
+    // The maximum time between kills depends on the speed of the machine, so that the run is killed several times.
     let pause = began.elapsed() / 6;
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let printed = stdout(&output);
@@ -73,7 +73,7 @@ fn killed_repeatedly(name: &str, options: &[&str], seed: u64) {
         );
     }
     drop(running);
-    // A run that finished before it was killed often enough proves nothing.
+    // The run must not have completed before it was killed often enough.
     assert!(kills > 2, "{kills} kills");
     let output = run(["run", "--resume", broken_shown]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -96,7 +96,8 @@ fn a_repeatedly_killed_run_with_rates_leaves_the_same_bytes() {
     killed_repeatedly("rates", &options, 88_172_645_463_325_252);
 }
 
-/// Starts a run that does not end. Returns it with its directory.
+/// Starts a run that is too long to complete during the test, and waits until its trace has 500 kB. Returns the process
+/// and the directory of the run.
 fn endless(place: &Path) -> (Running, PathBuf) {
     let directory = place.join("run");
     let out = directory.to_str().expect("a name");
@@ -133,7 +134,7 @@ fn an_interrupted_run_is_checkpointed_and_valid_up_to_its_end() {
     assert!(stderr(&busy).contains("is going on"), "{}", stderr(&busy));
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGXCPU] {
         running.signal(signal);
-        // `timeout` and similar programs send a signal to a process and to its group.
+        // Twice in a row, as `timeout` and similar programs signal a process and then its group.
         running.signal(signal);
         let (code, message) = running.end();
         assert_eq!(code, Some(130), "{message}");

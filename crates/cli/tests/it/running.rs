@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 
 use crate::mario;
 
-/// A child process that ends with the test.
+/// A child process that is killed when this value is dropped.
 pub struct Running(pub Child);
 
 impl Running {
@@ -23,7 +23,7 @@ impl Running {
         kill(Pid::from_raw(self.0.id() as i32), signal).expect("it is there");
     }
 
-    /// Waits until a condition is true.
+    /// Waits until a condition is true. Panics after a minute, or if the process ends before.
     pub fn until(&mut self, holds: impl Fn() -> bool) {
         let patience = Instant::now() + Duration::from_mins(1);
         while !holds() {
@@ -33,7 +33,7 @@ impl Running {
         }
     }
 
-    /// The exit code and standard error.
+    /// Waits until the process ends. Returns its exit code, `None` if a signal ended it, and its standard error.
     pub fn end(&mut self) -> (Option<i32>, String) {
         let mut message = String::new();
         self.0.stderr.as_mut().expect("piped").read_to_string(&mut message).expect("text");

@@ -220,7 +220,7 @@ fn a_policy_that_does_not_answer_is_reported() {
     }
 }
 
-/// A scenario whose access points have an acceptance policy with this text.
+/// Writes a scenario whose access points have an acceptance policy with this text. Returns its path.
 fn owned(place: &Path, name: &str, text: &str) -> PathBuf {
     fs::write(place.join(format!("{name}.pl")), text).expect("writable");
     let mut scenario = "preset = \"paper\"\nduration = 900\n".to_owned();

@@ -12,7 +12,7 @@ fn place(name: &str) -> PathBuf {
     empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("snapshot/{name}"))
 }
 
-/// Runs mario in a directory, and asserts success.
+/// Runs mario in a directory, and asserts success. Returns standard output.
 fn succeed(place: &Path, line: &str) -> String {
     let output = mario().args(line.split(' ')).current_dir(place).output().expect("it runs");
     assert!(output.status.success(), "{line}\n{}", stderr(&output));
@@ -25,7 +25,7 @@ fn refuse(place: &Path, line: &str) -> String {
     stderr(&output)
 }
 
-/// All records of a run.
+/// The records in the trace of a run, without its header.
 fn records(place: &Path, run: &str) -> Vec<String> {
     let text = fs::read_to_string(place.join(run).join("trace.jsonl")).expect("a trace");
     text.lines().skip(1).map(str::to_owned).collect()

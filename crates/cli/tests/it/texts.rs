@@ -1,5 +1,5 @@
-//! Texts with very many errors, and texts that load each other very many times. The command must end with a readable
-//! message.
+//! Commands end with a message of bounded length, even for texts with very many errors and for files that load each
+//! other very many times.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use mario_testing::empty_directory;
 
 use crate::{mario, stderr};
 
-/// More errors than a person would write; only a broken generator does.
+/// The number of faulty lines or entries in a text.
 const MANY: usize = 20_000;
 
-/// A directory, fresh for each test.
+/// An empty directory for one test.
 fn directory(name: &str) -> PathBuf {
     empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("texts/{name}"))
 }
@@ -20,7 +20,7 @@ fn write(directory: &Path, name: &str, text: &str) {
     fs::write(directory.join(name), text).expect("writable");
 }
 
-/// Runs mario, which must exit with code 2 and a message of a readable length, and returns the message.
+/// Runs mario, which must exit with code 2 and a message of fewer than 1,500 lines. Returns the message.
 fn refused(directory: &Path, arguments: &[&str]) -> String {
     let output = mario().args(arguments).current_dir(directory).output().expect("it runs");
     let message = stderr(&output);

@@ -79,7 +79,7 @@ impl Node {
         signed
     }
 
-    /// Deploys version 1, whose policy proposes nothing. Returns its signed description.
+    /// Deploys version 1, whose policy proposes nothing. Returns the name of its signed description.
     fn deployed(&self) -> String {
         let first = self.sign(1, STAYS);
         wait_for("it is deployed", TIMEOUT, || {
@@ -152,7 +152,7 @@ fn a_policy_is_checked_rolled_out_as_a_canary_and_rolled_back() {
     });
 }
 
-/// A policy that proposes to undeploy at the first evaluation.
+/// A policy that proposes to undeploy at every evaluation.
 const LEAVES: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, _).\n";
 
 #[test]

@@ -1,4 +1,4 @@
-//! What each command must reject, by command. Those for live nodes are in `colony`.
+//! What each command must reject. Most commands for live nodes, snapshots and traces are in `colony`.
 
 mod colony;
 

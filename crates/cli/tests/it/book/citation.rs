@@ -1,4 +1,4 @@
-//! `CITATION.cff` is valid for the tools that read such files, and names this version.
+//! `CITATION.cff` names this version, its licence and its author, and refers to the paper.
 
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! The commands of the README and the tutorial, typed word for word in a clean clone.
 //!
-//! The clone and its build are kept below `target/clean-clone`, so that only what changed is rebuilt. Before each test
-//! the clone is reset to a fresh clone of the last commit.
+//! The clone and its build are kept below `target/clean-clone`, so that only what changed is rebuilt. The test first
+//! resets the clone to the last commit, without untracked files.
 
 use std::env;
 use std::ffi::OsString;
@@ -27,7 +27,7 @@ fn git(directory: &Path, arguments: &[&str]) -> Output {
     output
 }
 
-/// Returns a clean clone of the last commit. Outside of a checkout, prints a message and returns `None`.
+/// Returns a clean clone of the last commit. Outside of a checkout, prints a message and returns `None`; in CI, panics.
 fn clean_clone() -> Option<PathBuf> {
     let is_ci = env::var_os("CI").is_some_and(|value| value == "true");
     if !root().join(".git").exists() {
@@ -49,8 +49,8 @@ fn clean_clone() -> Option<PathBuf> {
     Some(clone)
 }
 
-/// The shell of a newcomer. Builds and installations go into directories of this test, and the environment of the cargo
-/// that runs the test is removed.
+/// Returns a command that runs a script as a new user would: without the variables that cargo sets for this test.
+/// Builds and installations go into directories of the test.
 fn newcomers_shell(script: &str, directory: &Path) -> Command {
     let installed = base().join("installed");
     let mut path = OsString::from(installed.join("bin"));
@@ -59,7 +59,7 @@ fn newcomers_shell(script: &str, directory: &Path) -> Command {
     let mut command = Command::new("sh");
     command.args(["-euc", script]).current_dir(directory).env("PATH", path).env("CARGO_INSTALL_ROOT", installed);
     command.env("CARGO_TARGET_DIR", base().join("target")).env_remove("RUSTUP_TOOLCHAIN").env_remove("LD_LIBRARY_PATH");
-    // The built binary runs only for seconds, so it is not optimised: that halves the compile time.
+    // The built binary runs only for seconds, so it is optimised little: that halves the compile time.
     for (setting, value) in [("LTO", "off"), ("CODEGEN_UNITS", "16"), ("OPT_LEVEL", "1"), ("DEBUG", "0")] {
         command.env(format!("CARGO_PROFILE_RELEASE_{setting}"), value);
     }
@@ -81,7 +81,8 @@ fn typed(script: &str, clone: &Path) -> (String, String) {
     (printed, said)
 }
 
-/// Returns the next commands that mario suggests: the lines of its output that contain the path of its program.
+/// Returns the commands that mario suggests next: in each line after `kept in`, the text from the path of the binary
+/// on.
 fn next_commands(said: &str) -> Vec<String> {
     let program = base().join("target/release/mario").display().to_string();
     let own_lines = said.lines().skip_while(|line| !line.starts_with("kept in"));

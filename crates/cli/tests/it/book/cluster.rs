@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use super::{place, read, shell, yaml};
 
-/// Installs a fake `mario` that records its arguments, one per line.
+/// Installs a fake `mario` that prints its arguments, one per line.
 fn note_instead_of_running(directory: &Path) {
     let program = directory.join("mario");
     fs::write(&program, "#!/bin/sh\nprintf '%s\\n' mario \"$@\"\n").expect("the test's own directory is writable");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
 
-/// Returns the arguments with which a script calls mario.
+/// Returns the words of the command line with which a script calls mario.
 fn call(script: &str, directory: &Path, environment: &[(String, String)]) -> Vec<String> {
     let own_mario_first = format!("PATH=\"$PWD:$PATH\"\n{script}");
     let mut command = shell(&own_mario_first, directory);
@@ -47,7 +47,8 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("{value:?} is no text")).to_owned()
 }
 
-/// The only container of a Job, and its script.
+/// Checks the kind, the restart policy and the volume of a Job. Returns its first container, and the container's
+/// script.
 fn container(job: &Value) -> (&Value, String) {
     assert_eq!((text(&job["apiVersion"]), text(&job["kind"])), ("batch/v1".to_owned(), "Job".to_owned()));
     let pod = &job["spec"]["template"]["spec"];

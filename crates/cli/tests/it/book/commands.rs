@@ -1,10 +1,11 @@
-//! Checks that mario accepts the command lines in the README and on all pages.
+//! Checks that the parser accepts the command lines in the README and on the pages of the book, except those that are
+//! shown to fail.
 
 use super::page::{Block, blocks};
 use super::{pages_in, read};
 
-/// Returns the calls of mario in a block, with their line numbers: the text after `mario` or `cargo run --release --`
-/// at the start of a line.
+/// Returns the calls of mario in a block: the text after `mario` or `cargo run --release --` at the start of a line,
+/// each with its line number. A line that is continued with a backslash counts once.
 fn calls(block: &Block) -> Vec<(usize, String)> {
     let joined = block.text.replace("\\\n", " ");
     let calls = joined.lines().enumerate().filter_map(|(index, line)| {

@@ -1,4 +1,4 @@
-//! The page about traces matches the records of traces.
+//! The page about traces documents all keys of headers, and exactly the kinds of records, that runs write.
 
 use std::collections::BTreeSet;
 use std::fs;

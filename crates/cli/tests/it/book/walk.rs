@@ -3,10 +3,10 @@
 //! | block | what is done with it |
 //! |---|---|
 //! | `sh` | it is run, and must succeed |
-//! | `console` | each line after `$ ` is run, and must print on standard output what follows it; a line `…` stands for any lines |
-//! | `console exit=1` | the same, and the command must end with this code; from 2 on, what follows is on standard error |
+//! | `console` | each line after `$ ` is run, and must print the lines that follow; `…` stands for any lines |
+//! | `console exit=N` | the same, but with this exit code; from 2 on, the lines are those of standard error |
 //! | any with `file=NAME` | the file is written |
-//! | any with `not-run` | nothing |
+//! | any with `not-run` | it is not run |
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::path::Path;
 use super::page::{Block, blocks, is_as_promised};
 use super::{Shell, pages_in, place, read, shell};
 
-/// Walks through a page in a directory. Returns the number of commands that were run.
+/// Runs the blocks of a page in a directory. Returns the number of `sh` blocks and `console` commands that were run.
 pub(super) fn walk(page: &str, directory: &Path, shell: Shell) -> usize {
     let mut count = 0;
     for block in blocks(&read(page)) {
@@ -44,7 +44,7 @@ fn show(page: &str, block: &Block, directory: &Path, shell: Shell) {
     for typed in block.commands() {
         let output = shell(&typed.command, directory).output().expect("there is a shell");
         let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        // Input errors are on standard error; all other output on a page is on standard output.
+        // For an exit code of 2 or more, a page shows standard error.
         let shown = if code >= 2 { &said } else { &printed };
         let place = format!("{page}:{}: `{}`", typed.line, typed.command);
         assert_eq!(output.status.code(), Some(code), "{place}\n{printed}{said}");

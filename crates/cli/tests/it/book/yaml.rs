@@ -1,4 +1,4 @@
-//! Reads the subset of YAML that the examples use: no anchors, no tags.
+//! Reads the subset of YAML that the examples use. Aliases are errors, and tags are ignored.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ enum Open {
     Mapping(Map<String, Value>, Option<String>),
 }
 
-/// The documents of a text.
+/// Parses the documents of a text. An alias or a duplicate key is an error.
 pub(super) fn documents(text: &str) -> Result<Vec<Value>, String> {
     let mut documents = Vec::new();
     let mut open: Vec<Open> = Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn documents(text: &str) -> Result<Vec<Value>, String> {
     Ok(documents)
 }
 
-/// A plain scalar may be a number or a boolean; a quoted one is a text.
+/// Converts a scalar: a plain one that is a number or a boolean becomes that, all others become text.
 fn scalar(text: &str, style: ScalarStyle) -> Value {
     let plain = if style == ScalarStyle::Plain { serde_json::from_str(text).ok() } else { None };
     plain

@@ -15,11 +15,11 @@ use super::{directory, processes_below};
 use crate::{mario, stderr};
 use browser::Browser;
 
-/// How late an operation may appear on the page while the machine is busy with other tests. On an idle machine the
-/// delay is far below two seconds.
+/// How late an arrival may appear on the page, in milliseconds. The limit is high, because the machine may be busy with
+/// other tests.
 const LATE_MS: f64 = 10_000.0;
 
-/// Records when each line about an arrival appears in the log of the page.
+/// A script that records when each line about an arrival appears in the log of the page.
 const WATCH: &str = "(() => {
     window.seen = {};
     const note = () => document.querySelectorAll('.log-list li').forEach((line) => {
@@ -32,7 +32,7 @@ const WATCH: &str = "(() => {
     return 1;
 })()";
 
-/// A colony that ends with the test.
+/// A process of `mario live` that is interrupted when this value is dropped.
 struct Running(Child);
 
 impl Drop for Running {
@@ -43,8 +43,8 @@ impl Drop for Running {
     }
 }
 
-/// Returns when each migrated instance arrived, according to the numbered records of the journals: node, instance,
-/// milliseconds.
+/// Returns the arrivals of migrated instances according to the journalled records in the nodes' traces: node, instance,
+/// and time in milliseconds.
 fn arrivals(out: &Path) -> Vec<(String, String, f64)> {
     let mut arrivals = Vec::new();
     for node in fs::read_dir(out.join("nodes")).expect("nodes").flatten() {
@@ -64,7 +64,7 @@ fn arrivals(out: &Path) -> Vec<(String, String, f64)> {
     arrivals
 }
 
-/// Checks that a snapshot of the nodes is a scenario that the simulator can resume.
+/// Checks that a snapshot of the nodes is a scenario that `mario run` can run.
 fn the_colony_makes_a_scenario(browser: &Browser, out: &Path) {
     let addresses = browser.evaluate(
         "fetch('snapshot.json').then((answer) => answer.json()).then(({ nodes }) => nodes.map(({ address }) => address))",

@@ -1,4 +1,5 @@
-//! The same scenario simulated and live: once agents are quiescent, placement and facts are the same.
+//! The same scenario simulated and live: once agents are quiescent, the placement is the same, and the agents' facts
+//! are nearly the same.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,8 +48,8 @@ const USERS: [(&str, &str); 6] = [
     ("busy", "n1lt1ln1"),
 ];
 
-/// The final state of a trace: instances by node and application, and the client requests that their agents observed
-/// last, by neighbour, as rate and latency.
+/// The final state of a trace: the number of instances by node and application, and the client requests that their
+/// agents observed last, by neighbour, as summed rate and one latency.
 #[derive(Default)]
 struct Ending {
     placement: BTreeMap<(String, String), usize>,
@@ -143,7 +144,7 @@ fn the_same_scenario_ends_in_the_same_placement_simulated_and_live() {
     let live = run(&[&["live", "--scenario", &path, "--for", "20s"], &policy[..]].concat(), "live");
     assert_eq!(live.placement, simulated.placement);
     assert!(simulated.placement.values().sum::<usize>() >= 4, "{:?}", simulated.placement);
-    // The windows of the two runs start at different times, so the last one may have one request more or fewer.
+    // The windows of the two runs start at different times, so their last rates may differ slightly.
     assert_eq!(live.requests.keys().collect::<Vec<_>>(), simulated.requests.keys().collect::<Vec<_>>());
     for (at, expected) in &simulated.requests {
         let seen = &live.requests[at];

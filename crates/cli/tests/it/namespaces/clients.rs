@@ -32,7 +32,7 @@ struct Shared {
 }
 
 impl Load {
-    /// Starts a client at the ingress of each node, for an application.
+    /// Starts a client for each pair of a node and an application. The client sends to the ingress of the node.
     pub fn begin(runtime: &Handle, clients: &[(&str, &str)]) -> Load {
         let shared: Arc<Shared> = Arc::default();
         for (node, host) in clients {
@@ -56,7 +56,7 @@ impl Load {
         Load { shared, runtime: runtime.clone() }
     }
 
-    /// Returns the number of requests answered with 200, and of all others.
+    /// Returns the number of requests answered with 200, and of those that failed. Open requests are in neither.
     pub fn counts(&self) -> (u64, u64) {
         (self.shared.answered.load(Ordering::Relaxed), self.shared.failed.load(Ordering::Relaxed))
     }
@@ -85,7 +85,7 @@ async fn request(address: SocketAddr, host: &str) -> Option<u16> {
     tokio::time::timeout(TIMEOUT, asked).await.ok()?
 }
 
-/// Whether a client of a node gets an answer from an application.
+/// Whether a client of a node gets an answer with status 200 from an application.
 pub fn is_served(nodes: &Nodes, index: usize, host: &str) -> bool {
     nodes.block_on(request(Nodes::ingress(index), host)) == Some(200)
 }

@@ -17,7 +17,7 @@ use mario_testing::wait_for;
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-/// The nodes of a tree of 13, each with its parent.
+/// The 13 nodes of the tree, each with its parent.
 pub const TREE: [(&str, Option<&str>); 13] = [
     ("r", None),
     ("a", Some("r")),
@@ -34,10 +34,11 @@ pub const TREE: [(&str, Option<&str>); 13] = [
     ("c3", Some("c")),
 ];
 
-/// The node whose data directory is a small disk.
+/// The node whose data directory is on a file system of 4 MiB.
 pub const SMALL_DISK: &str = "b3";
 
-/// A policy that migrates to the only neighbour with requests, or replicates to the first of several.
+/// A policy that migrates to the neighbour through which all requests come. If they come from several places, it
+/// replicates to the first neighbour.
 pub const FOLLOWS: &str = "
 operation(migrate, I, N) :- asks(I, N), \\+ (asks_at_all(I, M), M \\== N).
 operation(replicate, I, N) :- asks(I, N), asks_at_all(I, M), M \\== N, !.
@@ -45,7 +46,7 @@ asks(I, N) :- requests(I, N, _, _), N \\== self.
 asks_at_all(I, N) :- requests(I, N, _, _).
 ";
 
-/// A policy that migrates back and forth.
+/// A policy that migrates back and forth between `r`, `b` and `b1`.
 pub const WANDERS: &str = "
 operation(migrate, I, b) :- serviceInstance(I, _, r).
 operation(migrate, I, b1) :- serviceInstance(I, _, b), fact(I, random, R), 0 is R mod 2.
@@ -56,10 +57,10 @@ operation(migrate, I, b) :- serviceInstance(I, _, b1).
 /// A policy that proposes nothing.
 pub const STAYS: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, nowhere).";
 
-/// Neighbours of the root that are not real daemons.
+/// Configured neighbours of the root that have no daemon; the test connects in their name.
 pub const IMPOSTORS: [&str; 2] = ["babble", "mute"];
 
-/// The daemons.
+/// The daemons of the tree, with their files.
 pub struct Nodes {
     pub begun: Instant,
     pub directory: PathBuf,
@@ -103,7 +104,7 @@ impl Nodes {
         nodes
     }
 
-    /// Writes `NAME.pem` and `NAME.key`, valid between two days relative to now.
+    /// Writes `NAME.pem` and `NAME.key`, valid from `from` to `to`, in days from now.
     pub fn certificate(&self, name: &str, certified: &Certified, from: i64, to: i64) {
         let issued = self.authority.issue_between(certified, from, to).expect("issued");
         let path = self.directory.join(format!("{name}.pem"));
@@ -138,7 +139,7 @@ impl Nodes {
         for neighbour in Nodes::neighbours(index).into_iter().chain(impostors) {
             let address = match TREE.iter().position(|(other, _)| *other == neighbour) {
                 Some(other) => format!("10.77.0.1:{}", relay_port(index, other)),
-                // No server listens there. The impostors connect to the root, never the other way round.
+                // No server listens there, so the root cannot connect to an impostor.
                 None => "10.77.0.1:9".to_owned(),
             };
             text += &format!("[[neighbours]]\nid = \"{neighbour}\"\naddress = \"{address}\"\n");
@@ -146,7 +147,7 @@ impl Nodes {
         fs::write(home.join("node.toml"), text).expect("written");
     }
 
-    /// The configured neighbours of a node.
+    /// The neighbours of a node in the tree: its parent and its children.
     pub fn neighbours(index: usize) -> Vec<&'static str> {
         let (name, above) = TREE[index];
         let below = TREE.iter().filter(|(_, above)| *above == Some(name)).map(|(below, _)| *below);
@@ -182,7 +183,7 @@ impl Nodes {
         fs::read_to_string(self.directory.join(format!("{}.log", TREE[index].0))).unwrap_or_default()
     }
 
-    /// Prints the ends of all logs.
+    /// Prints the last 12 lines of each log.
     pub fn show_logs(&self) {
         for (index, (name, _)) in TREE.iter().enumerate() {
             let log = self.log(index);
@@ -206,7 +207,7 @@ impl Nodes {
         self.daemons[index] = Some(child.expect("ip runs"));
     }
 
-    /// `kill -9`. `ip netns exec` becomes the daemon by exec, so this is its process.
+    /// Kills a daemon with SIGKILL. The child is the daemon itself, because `ip netns exec` starts it by `exec`.
     pub fn kill(&mut self, index: usize) {
         if let Some(mut daemon) = self.daemons[index].take() {
             let _ = daemon.kill();
@@ -214,7 +215,7 @@ impl Nodes {
         }
     }
 
-    /// Sends SIGTERM, and waits.
+    /// Sends SIGTERM to a daemon, and asserts that it ends successfully.
     pub fn stop(&mut self, index: usize) {
         let Some(mut daemon) = self.daemons[index].take() else { return };
         let pid = nix::unistd::Pid::from_raw(daemon.id().cast_signed());
@@ -231,14 +232,14 @@ impl Nodes {
         self.runtime.block_on(asked)
     }
 
-    /// The answer of a daemon, or null.
+    /// The answer of a daemon; null if it does not answer with JSON.
     pub fn get(&self, index: usize, path: &str) -> Value {
         self.ask(index, Method::GET, path, &[], Vec::new())
             .and_then(|reply| serde_json::from_str(&reply.text).ok())
             .unwrap_or_default()
     }
 
-    /// Sums a counter over all nodes.
+    /// Sums a metric over all nodes; a node that does not answer counts as 0.
     pub fn counted(&self, metric: &str) -> f64 {
         let of = |index: usize| -> f64 {
             let text =
@@ -249,7 +250,7 @@ impl Nodes {
         (0..TREE.len()).map(of).sum()
     }
 
-    /// Deploys an application with a policy. Returns its instance.
+    /// Deploys an application with a policy, with retries. Returns the id of the instance.
     pub fn deploy(&self, node: &str, application: &str, policy: &str) -> String {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let key = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -259,7 +260,7 @@ impl Nodes {
         })
     }
 
-    /// Tries to deploy once.
+    /// Sends one request to deploy. Returns `None` if there is no reply.
     pub fn try_deploy(&self, node: &str, application: &str, policy: &str, key: u32) -> Option<Reply> {
         let file: ApplicationFile = toml::from_str(&format!(
             "id = \"{application}\"\nhardware = 1\nmax_rate = 100\nmax_latency = 50\npolicy = \"p.pl\"\nprefixes = [\"/{application}\"]\n\
@@ -282,7 +283,7 @@ impl Nodes {
         answer["instances"].as_array().is_some_and(|instances| instances.iter().any(is_it))
     }
 
-    /// The sample services that run for a node.
+    /// The process ids of the sample services that run for a node.
     pub fn workloads(&self, index: usize) -> Vec<i32> {
         let home = self.directory.join(TREE[index].0);
         let mut found = Vec::new();
@@ -297,7 +298,7 @@ impl Nodes {
         found
     }
 
-    /// Undeploys everything, and waits until no copy is left.
+    /// Undeploys all instances, and waits until all nodes are quiet.
     pub fn end_instances(&self) {
         super::wait(self, "nothing is deployed any more", || {
             let mut is_empty = true;

@@ -40,7 +40,7 @@ impl Relays {
         Relays { cut }
     }
 
-    /// Makes these links silently drop everything.
+    /// Cuts these links, and restores all others. Open connections of a cut link go silent, and new ones are closed.
     pub fn cut(&self, links: &[(&str, &str)]) {
         let index = |name: &str| TREE.iter().position(|(known, _)| *known == name).expect("a node");
         let ends = links.iter().map(|(one, other)| (index(one).min(index(other)), index(one).max(index(other))));

@@ -13,8 +13,8 @@ use rustls::{ClientConfig, ClientConnection, SignatureScheme, Stream};
 
 use super::nodes::Nodes;
 
-/// Connects to the root as each kind of peer that must be rejected. The root reports each, and serves its neighbours
-/// throughout.
+/// Connects to the root as each kind of peer that must be rejected. Checks that the root logs each, and that its links
+/// to its neighbours are up at the end.
 pub fn connect_as_each_stranger(nodes: &Nodes) {
     let root = Nodes::index("r");
     let neighbour = nodes.authority.node(node_id("mute").expect("a name"), Vec::new());
@@ -76,7 +76,7 @@ impl ResolvesClientCert for NoCertificate {
     }
 }
 
-/// Sends bytes over TLS; the connection stays open until it is dropped.
+/// Sends bytes to the root over TLS, and ignores errors. The connection stays open until it is dropped.
 fn speak(config: Arc<ClientConfig>, says: &[u8]) -> (ClientConnection, TcpStream) {
     let server = ServerName::try_from("node.mario").expect("a name");
     let mut connection = ClientConnection::new(config, server).expect("TLS");

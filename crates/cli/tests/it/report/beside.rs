@@ -1,4 +1,5 @@
-//! What a report shows in addition to its runs: published values, and how the cost grows with the size of the world.
+//! What a report shows in addition to its runs: published values, how the cost grows with the size of the world, and
+//! the claims of a reproduction.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +9,7 @@ use crate::{mario, stderr};
 
 const POINT: &str = r#"{"nodes":85,"users":243,"agents":40,"cycles":10,"asked":400,"evaluated":100,"cpu_ns_per_agent_cycle":910.5,"peak_bytes":21000000,"wall_s":0.25}"#;
 
-/// The data of the page in a directory.
+/// The JSON data in the `report.html` of a directory.
 fn data(directory: &Path) -> serde_json::Value {
     let page = fs::read_to_string(directory.join("report.html")).expect("it was written");
     let (_, data) = page.split_once("id=\"data\">").expect("the page holds its data");

@@ -1,4 +1,4 @@
-//! The page explains a decision exactly as `mario policy explain` does from the same facts.
+//! The page of a report explains a decision as `mario policy explain` does.
 
 use std::fmt::Write;
 use std::fs;
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::{mario, stderr, stdout};
 
-/// Runs the paper's scenario and makes its report. Returns the directory, the header of the trace, and the data of the
-/// page.
+/// Runs the paper's scenario, writes its report, and writes the files of its policy. Returns the directory, the header
+/// of the trace, and the data of the page.
 fn reported() -> (PathBuf, Value, Value) {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join("explanations");
     let _ = fs::remove_dir_all(&directory);
@@ -32,7 +32,7 @@ fn reported() -> (PathBuf, Value, Value) {
     (directory, header, serde_json::from_str(data).expect("JSON"))
 }
 
-/// Returns the records of a table of the page, which has columns.
+/// Converts a table of the page, which is stored by column, to records. A column of lists has a nested table.
 fn records(table: &Value) -> Vec<Value> {
     let mut records = vec![json!({}); table["length"].as_u64().expect("a length") as usize];
     for (name, column) in table["columns"].as_object().expect("columns") {

@@ -13,7 +13,7 @@ fn view_ends_with_its_own_code_when_it_is_interrupted() {
     for (signal, name) in [(Signal::SIGINT, "interrupted"), (Signal::SIGTERM, "terminated")] {
         let directory = run_directory(name, TRACE);
         let (mut view, address) = view(&directory);
-        // A client that stops in the middle of a request head, and one whose body never ends.
+        // A client that stops in the middle of a request head, and one that stops in the middle of the body.
         let mut clients = Vec::new();
         for begun in ["GET / HT", "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000000000\r\n\r\nabc"] {
             let mut client = TcpStream::connect(&address).expect("it listens");

@@ -1,4 +1,4 @@
-//! What commands for live nodes must reject.
+//! What `live`, `ca`, `app`, `node`, `snapshot`, `replay` and `trace` must reject.
 
 use super::super::{Row, Thing};
 
