@@ -278,7 +278,7 @@ impl World {
     fn requests(&mut self, node: usize) -> Vec<(Option<usize>, u64, u64)> {
         let mut sources: Vec<Option<usize>> = match self.rules {
             Rules::Default => (0..self.nodes.len()).filter(|other| self.linked(node, *other)).map(Some).collect(),
-            // As a route entry, any other node can be the last hop.
+            // The path of a route entry may have any other node as its last hop.
             Rules::Prototype => (0..self.nodes.len()).filter(|other| *other != node).map(Some).collect(),
         };
         sources.push(None);

@@ -143,7 +143,7 @@ fn open_messages_are_resent_as_soon_as_a_neighbour_is_back() {
     let instance = pair.deploy(0, &descriptor());
     pair.withholds = |message| matches!(message, Message::Transfer { .. });
     pair.ask(0, &instance, Ask::Migrate);
-    // The next retry is far away, because retries back off.
+    // Retries back off: the next one is not due yet.
     pair.advance(5_000.0);
     pair.withheld.clear();
     pair.withholds = |_| false;

@@ -24,9 +24,9 @@ pub struct Daemon {
     pub journal: JournalId,
     /// The ledger of the records on disk.
     pub ledger: Ledger,
-    /// The checker's own replay of the records on disk.
+    /// The checker's replay of the records on disk.
     pub durable: Book,
-    /// The same of all records that the node has written, on disk or not.
+    /// The checker's replay of all records that the node has written, on disk or not.
     pub memory: Book,
     pub stream: VecDeque<Queued>,
     /// When the newest record is on disk.

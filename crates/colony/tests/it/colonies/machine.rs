@@ -44,9 +44,9 @@ pub enum Wanted {
 /// The result of starting a copy.
 #[derive(PartialEq, Eq)]
 pub enum Startup {
-    /// The copy runs. Reported to this process of the daemon.
+    /// The copy runs. The value is the process of the daemon to be informed.
     Up(u32),
-    /// The copy failed to start. Reported to this process of the daemon.
+    /// The copy failed to start. The value is the process of the daemon to be informed.
     Failed(u32),
     /// The copy was stopped or replaced in the meantime.
     Superseded,
@@ -96,7 +96,7 @@ impl Machine {
         Startup::Up(life)
     }
 
-    /// Kills a copy, which takes time. Returns its generation; `None` if there is no such copy.
+    /// Marks a copy as stopping; [`Machine::died`] ends it. Returns its generation; `None` if there is no such copy.
     pub fn kill(&mut self, workload: WorkloadId) -> Option<u64> {
         let copy = self.copies.get_mut(&workload)?;
         copy.state = State::Stopping { is_wanted_again: false };

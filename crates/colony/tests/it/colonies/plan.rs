@@ -32,7 +32,7 @@ pub struct NodePlan {
 pub struct Conditions {
     pub loss_percent: u64,
     pub duplication_percent: u64,
-    /// A kind of message of which most are lost.
+    /// A kind of message of which most are lost, if there is one.
     pub unlucky: Option<Kind>,
     pub delay_max: u64,
     pub sync_max: u64,
@@ -136,8 +136,8 @@ somewhere(I, M) :-
     fact(I, random, R), node(_, _, Ms), length(Ms, L), L > 0, N is (R // 100) mod L, nth0(N, Ms, M).
 ";
 
-/// A policy that uses its memory. In 70 % of evaluations it migrates to a neighbour whose refusal it does not remember,
-/// else replicates on the own node; in 10 % it replicates onto a neighbour.
+/// A policy that proposes nothing that it remembers as inhibited in 70 % of evaluations: it migrates to a neighbour, or
+/// else replicates on the own node. In 10 % it replicates onto a random neighbour.
 const REMEMBERING: &str = "
 operation(migrate, I, M) :-
     drawn(I, K), K < 70, node(_, _, Ms), member(M, Ms), \\+ inhibited(migrate, I, M).

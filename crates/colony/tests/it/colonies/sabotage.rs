@@ -5,15 +5,15 @@ use mario_colony::Message;
 /// A violation of the protocol that the harness commits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sabotage {
-    /// A transfer leaves before its custody is on disk.
+    /// The source sends `Transfer` before its record `Custody` or `Grant` is on disk.
     SendsTransferBeforeSync,
-    /// The target sends `Taken` before its record is on disk.
+    /// The target sends `Taken` before its record `Own` is on disk.
     SendsTakenBeforeSync,
     /// The source sends `Forget` before its record `Gone` is on disk.
     SendsForgetBeforeSync,
     /// Transfers are matched by id only: the token is replaced by the one that the target expects.
     IgnoresTokens,
-    /// 50 ms after sending `Transfer`, the source receives a forged `NotTaken`, and owns the instance again.
+    /// 50 ms after sending `Transfer`, the source receives a forged `NotTaken`.
     GivesUpCustody,
     /// 50 ms after sending `Taken`, the target receives a forged `Forget`.
     ForgetsUnasked,

@@ -17,7 +17,7 @@ struct Cost {
     first: f64,
     at_once: f64,
     later: f64,
-    /// The part of `later` that are requests for newer sequences.
+    /// How many messages of `later` are requests for newer sequences.
     asked: f64,
     exact: f64,
     failed: u64,

@@ -171,7 +171,7 @@ impl World<'_> {
         }
     }
 
-    /// Kills a copy, which takes at most `within`. Then the node gets `Stopped`, even if there was no such copy.
+    /// Kills a copy, which takes at most `within` ms. Then the node gets `Stopped`, even if there was no such copy.
     fn kill(&mut self, node: usize, workload: WorkloadId, within: u64) {
         let generation = self.daemons[node].machine.kill(workload);
         let at = self.now + self.random.between(1, within);
