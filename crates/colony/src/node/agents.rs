@@ -181,7 +181,7 @@ impl Step<'_> {
         self.report(Report::Judged { request, verdict, created: None });
     }
 
-    /// Adds an accepted operation to the agent's history, if its policy looks back.
+    /// Adds an accepted operation to the agent's history, if its policy declares to read operations.
     pub(super) fn note_done(&mut self, instance: &InstanceId, proposal: &Proposal) {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return };
         let remembers = self.reasoner.remembers(self.state, owned);

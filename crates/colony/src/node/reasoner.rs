@@ -232,7 +232,8 @@ impl State {
         owned.needed().saturating_add(surplus)
     }
 
-    /// The instances that are owned, in custody and may come back, or whose copies drain; with their applications.
+    /// Owned instances, instances in custody that may come back, and instances whose copies drain; each with its
+    /// application.
     fn present(&self) -> impl Iterator<Item = (&InstanceId, &ApplicationId)> {
         let owned = self.kept().map(|owned| (&owned.instance, &owned.descriptor.application.id));
         owned.chain(self.ledger.draining.values().map(|draining| (&draining.instance, &draining.application)))

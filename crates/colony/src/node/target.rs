@@ -129,7 +129,7 @@ impl Step<'_> {
         }
     }
 
-    /// Ends a reservation. The hardware of its copy counts as used until the copy has stopped.
+    /// Drops a reservation. If a copy was started for it, its hardware counts as used until the copy has stopped.
     pub(super) fn drop_reservation(&mut self, transfer: TransferId) {
         let Some(place) = self.state.incoming.remove(&transfer) else { return };
         let reserved = self.state.manager.release(&transfer);

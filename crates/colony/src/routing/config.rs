@@ -20,8 +20,8 @@ pub struct RouterTiming {
     pub tick: Duration,
     /// All differences, including small ones, are announced at every Nth tick, where N is this number.
     pub exact_every: u64,
-    /// How long a node that has lost its route searches for another one before it withdraws its announcements. Also the
-    /// time within which an equal request for a sequence is not repeated.
+    /// How long a node that has lost its route keeps its announcements, while it searches for another one, before it
+    /// withdraws them. Also the time within which an equal request for a sequence is not repeated.
     pub hold_for: Duration,
     /// How long a node waits before it asks for a newer sequence, if its next hop has just withdrawn its route: its
     /// other neighbours may be about to do the same. Also the first backoff between such requests.

@@ -25,7 +25,8 @@ pub struct Update {
     /// Counts the updates of a session from 1. An update without routes that is not a table repeats the number of the
     /// last update, so that the receiver detects whether it lost that one.
     pub number: u64,
-    /// Whether these are all routes of the sender, or the first part of them: earlier announcements are void.
+    /// Whether these are all routes that the sender announces to the receiver, or the first part of them. If so,
+    /// earlier announcements are void.
     pub is_table: bool,
     /// The routes.
     pub routes: Vec<RouteAnnouncement>,
