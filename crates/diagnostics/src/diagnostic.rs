@@ -27,13 +27,13 @@ pub struct Source {
 }
 
 impl Source {
-    /// A text with its name.
+    /// Creates a source from its name and its text.
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
         Self { name: name.into(), text: text.into(), line_ends: Arc::default() }
     }
 
-    /// The one-based number of the line that contains this byte. The first call builds the line index; later ones are
-    /// cheap.
+    /// The one-based number of the line that contains this byte. A newline belongs to the line that it ends. The first
+    /// call builds the line index.
     pub(crate) fn line_of(&self, byte: usize) -> usize {
         let ends = self.line_ends.get_or_init(|| self.text.match_indices('\n').map(|(place, _)| place).collect());
         ends.partition_point(|end| *end < byte) + 1
@@ -62,9 +62,9 @@ pub struct Label {
 pub struct Diagnostic {
     /// The severity.
     pub severity: Severity,
-    /// The attempted action that failed, in one line.
+    /// The problem in one line. For an error, usually the attempted action.
     pub title: String,
-    /// The text that the labels point into.
+    /// The text that the labels point into; `None` if the problem is not in a text.
     pub source: Option<Source>,
     /// Places in the source. The first is the location of the fault, whose line and column appear in the header; the
     /// others are context.

@@ -1,6 +1,7 @@
 //! Diagnostics about a user's input, and their rendering as text.
 //!
-//! Start at [`Diagnostic`]: plain data about one problem. [`Renderer::render`] turns it into the text that a user reads:
+//! Start at [`Diagnostic`]: plain data about one problem. [`Renderer::render`] turns it into the text that a user
+//! reads:
 //!
 //! ```
 //! use mario_diagnostics::{Diagnostic, Renderer, Source};
@@ -22,13 +23,15 @@
 //! );
 //! ```
 //!
-//! Errors in policies, scenarios and command lines look alike, because they all use this crate. Libraries do not depend
-//! on this crate: they return errors that hold byte spans, and the command line turns those into diagnostics.
+//! Errors in policies, scenarios and traces look alike, because they are all rendered by this crate. The libraries that
+//! find them do not depend on it: they return errors with byte spans, and `mario_frontend` turns those into
+//! diagnostics.
 //!
 //! **Invariant:** rendering is total. A span beyond the text, inside a character or backwards is moved to the nearest
-//! valid one; a wrong span must never hide its error.
+//! valid one, so that a wrong span does not hide its error.
 //!
-//! **Invariant:** control characters in external text never reach the terminal unescaped; only newlines do.
+//! **Invariant:** control characters in external text never reach the terminal, except newlines: they are escaped or
+//! replaced.
 //!
 //! Not here: exit codes, output streams and the choice of colour (`cli`).
 

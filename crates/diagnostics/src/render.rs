@@ -22,17 +22,17 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// Text without escape sequences, for files, pipes and `NO_COLOR`.
+    /// A renderer that produces no escape sequences, for files, pipes and `NO_COLOR`.
     pub fn plain() -> Self {
         Self { snippets: annotate_snippets::Renderer::plain() }
     }
 
-    /// Text with ANSI colours, for terminals.
+    /// A renderer that produces ANSI colours, for terminals.
     pub fn coloured() -> Self {
         Self { snippets: annotate_snippets::Renderer::styled().hyperlink(false) }
     }
 
-    /// One diagnostic, with a newline at its end.
+    /// Returns one diagnostic as text. The text ends with a newline.
     pub fn render(&self, diagnostic: &Diagnostic) -> String {
         let level = match diagnostic.severity {
             Severity::Error => Level::ERROR,
@@ -55,7 +55,7 @@ impl Renderer {
         without_empty_gutters(&self.snippets.render(&groups))
     }
 
-    /// Several diagnostics, in the order given, separated by empty lines.
+    /// Returns several diagnostics as text, in the given order, separated by empty lines.
     pub fn render_all<'a>(&self, diagnostics: impl IntoIterator<Item = &'a Diagnostic>) -> String {
         let rendered: Vec<String> = diagnostics.into_iter().map(|diagnostic| self.render(diagnostic)).collect();
         rendered.join("\n")
@@ -123,8 +123,8 @@ fn window(text: &str, spans: &[Range<usize>]) -> Range<usize> {
     start..end
 }
 
-/// The text with control characters escaped, except newlines. Otherwise, a file name or a policy could rewrite the
-/// terminal's content or reverse the direction of text.
+/// The text with control characters, except newlines, and bidirectional controls escaped. Otherwise, a file name or a
+/// policy could rewrite the terminal's content or reverse the direction of text.
 fn printable(text: &str) -> Cow<'_, str> {
     let is_control = |character: char| {
         let reorders = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -29,13 +29,13 @@ pub struct Application {
     pub sleep: Option<Sleep>,
 }
 
-/// What an instance of an application costs while it sleeps, and how long it takes to wake.
+/// The hardware that an instance of an application keeps while it sleeps, and the time that it takes to wake.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sleep {
     /// The hardware that a sleeping instance keeps.
     pub keeps: Hardware,
-    /// The time that an instance takes to start when it wakes, in the time unit of the world.
+    /// The time that an instance takes to start when it wakes, in time units of the scenario.
     pub start: Quantity,
 }
 
@@ -88,7 +88,7 @@ pub struct Flavour {
 pub struct FlavourIndex(pub u16);
 
 impl FlavourIndex {
-    /// The initial flavour of an instance.
+    /// The flavour of a newly deployed instance.
     pub const DEFAULT: FlavourIndex = FlavourIndex(0);
 
     const fn position(self) -> usize {

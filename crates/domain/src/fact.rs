@@ -25,7 +25,7 @@ pub struct Fact {
 pub enum FactValue {
     /// A name or an integer.
     Id(Id),
-    /// A float; always finite.
+    /// A float, which must be finite.
     Number(f64),
 }
 

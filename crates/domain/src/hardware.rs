@@ -97,8 +97,8 @@ impl Hardware {
         }
     }
 
-    /// The same hardware with the amount of one kind replaced; `None` if a kind other than units gets more than 32
-    /// bits.
+    /// The same hardware with the amount of one kind replaced; `None` if the amount of a kind other than units does not
+    /// fit in 32 bits.
     #[must_use]
     pub fn with(mut self, kind: HardwareKind, amount: u64) -> Option<Hardware> {
         match kind {
@@ -119,7 +119,7 @@ impl Hardware {
         HardwareKind::ALL.into_iter().filter(named).map(move |kind| (kind, self.of(kind)))
     }
 
-    /// Whether this amount is available in `capacity`, for every kind.
+    /// Whether `capacity` has at least this amount of every kind.
     #[inline]
     pub fn fits(self, capacity: Capacity) -> bool {
         match capacity {
@@ -272,7 +272,7 @@ impl<'de> Visitor<'de> for HardwareVisitor {
     }
 }
 
-/// Reads a table of amounts by kind. A repeated kind is an error.
+/// Reads a table of amounts by kind. An unknown or repeated kind is an error.
 fn read_kinds<'de, A: MapAccess<'de>>(mut map: A) -> Result<Hardware, A::Error> {
     let mut hardware = Hardware::NONE;
     let mut seen = Vec::new();

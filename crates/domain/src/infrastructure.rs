@@ -23,9 +23,9 @@ pub struct Node {
 pub struct Instance {
     /// The id of the instance.
     pub id: InstanceId,
-    /// Its application.
+    /// The id of its application.
     pub application: ApplicationId,
-    /// Its node.
+    /// The id of its node.
     pub node: NodeId,
 }
 

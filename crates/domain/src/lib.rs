@@ -1,8 +1,8 @@
 //! The domain of mario as plain data: applications, nodes, instances, requests and verdicts.
 //!
-//! Start at [`Request`], by which an agent asks for an [`Operation`] on its [`Instance`], and at [`Verdict`], the
-//! answer of the managers of the nodes concerned. Each concept has one name, in policies, on the command line and in
-//! files: `migrate`, [`Operation::Migrate`], `"migrate"`.
+//! Start at [`Request`], by which an agent requests an [`Operation`] on its [`Instance`], or an operator a deploy, and
+//! at [`Verdict`], the answer of the managers of the nodes concerned. Each concept has one name, in code, in policies
+//! and in files: [`Operation::Migrate`], `migrate`, `"migrate"`.
 //!
 //! ```
 //! use mario_domain::{Capacity, Hardware, Inhibition, NodeId, Operation, Target, Verdict};
@@ -22,11 +22,11 @@
 //! | noun | JSON |
 //! |---|---|
 //! | [`Id`] and the ids made of it | `"n42"` or `42` |
-//! | [`Hardware`] | `4` |
-//! | [`Capacity`] | `4` or `"unbounded"` |
+//! | [`Hardware`] | `4` or `{"units":4,"gpu":1}` |
+//! | [`Capacity`] | as [`Hardware`], or `"unbounded"` |
 //! | [`Quantity`] | `10` or `2.5` |
 //! | [`Target`] | `"self"`, a node's id or `{"flavour":"lite"}` |
-//! | [`Application`] | `{"id":"video","owner":"acme","hardware":4,"max_rate":10,"max_latency":25}`; `owner` may be absent, and `flavours` may follow |
+//! | [`Application`] | `{"id":"video","owner":"acme","hardware":4,"max_rate":10,"max_latency":25}`; `owner` may be absent, and `flavours` and `sleep` may follow |
 //! | [`Flavour`] | `{"flavour":"lite","hardware":1,"max_rate":20,"max_latency":25,"quality":0.5}` |
 //! | [`Node`] | `{"id":"n42","capacity":10,"neighbours":["n41"]}` |
 //! | [`Instance`] | `{"id":"s1","application":"video","node":"n42"}` |
@@ -35,9 +35,9 @@
 //! | [`Request`] | `{"requester":{"agent":7,"instance":"s1","node":"n42"},"application":"video","operation":…,"target":…}` |
 //! | [`Verdict`] | `{"verdict":"accepted"}`, `{"verdict":"inhibited","node":"n41","rule":"capacity","needed":4,"free":1}` |
 //!
-//! These forms are stable, and each is pinned by a test.
+//! These forms are stable, and tests pin them.
 //!
-//! **Invariant:** no behaviour beyond keeping a value valid. A field is public if any value of its type is valid.
+//! **Invariant:** a type with private fields has only valid values, even after deserialisation.
 //!
 //! **Invariant:** nothing here depends on Prolog, a clock or a network.
 //!

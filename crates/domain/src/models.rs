@@ -13,20 +13,20 @@ pub struct Models {
     pub idle_watts: Vec<f64>,
     /// The additional power per unit of hardware in use, in watts.
     pub unit_watts: Vec<f64>,
-    /// The energy of each bit over a link, in joules.
+    /// The energy that it takes to send one bit over one link, in joules.
     pub joules_per_bit: f64,
-    /// The bits of one client request.
+    /// The size of one client request, in bits.
     pub message_bits: f64,
     /// The price of a unit of hardware in use for an hour.
     pub unit_hour_price: Vec<f64>,
-    /// The price of 10^9 bytes over a link.
+    /// The price of 10^9 bytes over one link.
     pub gigabyte_price: f64,
     /// The carbon intensity of electricity: first the default, then one entry per region. Empty if the scenario does
     /// not model carbon.
     pub carbon: Vec<Intensity>,
 }
 
-/// The carbon intensity of electricity in one place.
+/// The carbon intensity of electricity in one region.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Intensity {

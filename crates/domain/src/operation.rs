@@ -39,8 +39,8 @@ pub enum Target {
     Flavour(FlavourId),
 }
 
-/// Defines the operations of agents, each with its name, in the order of their codes. All lists of operations are
-/// generated from this table.
+/// Generates [`AgentOperation`], [`OperationName`] and their lists from a table of the operations of agents, each with
+/// its name, in the order of their codes.
 macro_rules! agent_operations {
     ($($(#[$doc:meta])* $name:ident $word:literal;)*) => {
         /// An operation that an agent can propose; only operators deploy.
@@ -147,7 +147,7 @@ impl AgentOperation {
         if self.asks_for_flavour() { Target::Flavour(written.into()) } else { Target::from(written) }
     }
 
-    /// The operation with its target, if it has one.
+    /// The operation with this target. The target is ignored if the operation has none.
     pub fn towards(self, target: Target) -> Operation {
         match self {
             AgentOperation::Undeploy => Operation::Undeploy,
@@ -193,7 +193,7 @@ impl Operation {
     }
 
     /// The node on which the operation takes effect, for an instance on `own`: the target node, or `own` for an adapt,
-    /// a sleep and a wake. `None` for an undeploy.
+    /// a sleep and a wake. `None` for an undeploy, and for a migrate or replicate whose target is not a node.
     pub fn target<'a>(&'a self, own: &'a NodeId) -> Option<&'a NodeId> {
         match self {
             Operation::Undeploy => None,
@@ -231,7 +231,7 @@ impl From<Id> for Target {
     }
 }
 
-/// The serialised form of a target: a node's id or `self`, or `{"flavour":"lite"}`.
+/// The form of a target in JSON: a node's id or `self`, or `{"flavour":"lite"}`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum WrittenTarget {

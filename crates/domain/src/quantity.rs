@@ -1,4 +1,4 @@
-//! Rates and latencies.
+//! Rates, latencies and similar non-negative numbers.
 
 use std::error::Error;
 use std::fmt;
@@ -7,10 +7,10 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-/// A rate or a latency: a finite, non-negative number.
+/// A rate, a latency or a similar measure: a finite, non-negative number.
 ///
-/// Integers remain integers: a policy sees `10`, not `10.0`. Rates count client requests in one evaluation period,
-/// latencies are in milliseconds.
+/// An integer remains an integer: a policy sees `10`, not `10.0`, and the two are not equal. Rates count client
+/// requests in one evaluation period, latencies are in milliseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Quantity(Number);
 

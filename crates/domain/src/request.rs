@@ -84,7 +84,7 @@ impl Request {
         &self.requester
     }
 
-    /// The application whose instance the request concerns.
+    /// The application of the agent's instance, or of the instance to deploy.
     pub fn application(&self) -> &ApplicationId {
         &self.application
     }
@@ -102,7 +102,7 @@ impl Request {
         }
     }
 
-    /// The current node of the agent's instance; `None` for a deploy.
+    /// The node of the agent's instance when it made the request; `None` for a deploy.
     pub fn from(&self) -> Option<&NodeId> {
         match &self.requester {
             Requester::Agent { node, .. } => Some(node),

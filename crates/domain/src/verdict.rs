@@ -19,7 +19,7 @@ pub enum Verdict {
 /// The reason why a request was inhibited.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Inhibition {
-    /// The node whose manager inhibited it.
+    /// The node whose manager inhibited it, or the target that did not answer.
     pub node: NodeId,
     /// The rule that it violates.
     #[serde(flatten)]
@@ -44,7 +44,7 @@ pub enum Rule {
     },
     /// The node is about to leave and accepts nothing new.
     Leaving,
-    /// The node is down.
+    /// The node is down, or no longer has the instance.
     Down,
     /// The node's acceptance policy rejects the request.
     Acceptance {
@@ -65,7 +65,7 @@ pub enum Rule {
     Asleep,
     /// The instance is awake already.
     Awake,
-    /// The owner of the application does not allow its instances to sleep.
+    /// The descriptor of the application does not say how its instances sleep, so they cannot.
     Sleepless,
     /// An operator pinned the instance: its agent can neither undeploy nor move it.
     Pinned,
@@ -77,7 +77,7 @@ pub enum Rule {
     Busy,
     /// The node has just restarted and does not know yet which instances still run on it.
     Recovering,
-    /// The target node did not answer in time, or had forgotten its promise to take the instance.
+    /// The target node did not answer in time, or no longer takes the instance.
     Unanswered,
     /// The copy did not start on the target.
     NotStarted {

@@ -8,16 +8,16 @@ use mario_domain::Time;
 /// How often a checkpoint is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CheckpointInterval {
-    /// Whenever this much wall-clock time has passed since the last one.
+    /// Whenever this much wall-clock time has passed since the last one, and shortly after the start.
     Elapsed(Duration),
-    /// After this number of activations of the managers.
+    /// After this number of activations of the managers, and shortly after the start.
     Cycles(u32),
     /// Only on interruption.
     Never,
 }
 
 impl CheckpointInterval {
-    /// The default.
+    /// The default: every minute.
     pub const DEFAULT: CheckpointInterval = CheckpointInterval::Elapsed(Duration::from_mins(1));
 }
 
@@ -39,25 +39,25 @@ impl FromStr for CheckpointInterval {
     }
 }
 
-/// The wall-clock time before the first checkpoint. It is short, so that nearly every run that is killed can be
+/// The wall-clock time before the first checkpoint. It is short, so that even a run that is killed early can be
 /// resumed.
 const FIRST: Duration = Duration::from_millis(200);
 
 /// Decides when the next checkpoint is due.
 pub(crate) struct CheckpointSchedule {
     every: CheckpointInterval,
-    /// Whether the run already has a checkpoint.
+    /// Whether the run already has a checkpoint, or an attempt to write one has failed.
     is_saved: bool,
     /// The simulation time between two cycles.
     period: mario_domain::Duration,
-    /// The wall-clock time at which the last checkpoint was written, or the run was started or resumed.
+    /// The wall-clock time of the last attempt to write a checkpoint or, before the first, of the start.
     since: Instant,
-    /// The simulation time of the next checkpoint; never, unless the interval is a number of cycles.
+    /// The simulation time of the next checkpoint; [`Time::NEVER`] unless the interval is a number of cycles.
     until: Time,
 }
 
 impl CheckpointSchedule {
-    /// The schedule of a run that has reached `now`.
+    /// The schedule of a run that has reached the simulation time `now`.
     pub(crate) fn new(
         every: CheckpointInterval,
         is_saved: bool,
@@ -84,7 +84,7 @@ impl CheckpointSchedule {
         }
     }
 
-    /// Records that a checkpoint was written at this simulation time.
+    /// Records an attempt to write a checkpoint at this simulation time, successful or not.
     pub(crate) fn saved(&mut self, now: Time) {
         self.is_saved = true;
         self.schedule_next(now);

@@ -13,7 +13,7 @@ use crate::checkpoint_interval::{CheckpointInterval, CheckpointSchedule};
 use crate::failure::Failure;
 use crate::runs::{not_kept, not_runnable};
 
-/// The wall-clock time between two reports of progress.
+/// The maximum wall-clock time between two reports of progress, approximately.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A run that is complete.
@@ -26,13 +26,14 @@ pub struct Finished {
 
 /// Observes a run: progress, checkpoints and requests to stop.
 pub trait Observer {
-    /// Whether the run should stop now. Called often, between two events.
+    /// Whether the run should stop now. Called often, between events.
     fn wants_to_stop(&mut self) -> bool;
 
-    /// Called when the run has reached the simulation time `now`; `emitted` client requests were sent until then.
+    /// Called at each report of progress: the run has reached the simulation time `now`, and `emitted` client requests
+    /// were sent so far.
     fn at(&mut self, now: Time, emitted: u64);
 
-    /// Called when a checkpoint of the simulation time `now` was written, with its size and the wall-clock time that
+    /// Called when a checkpoint was written at the simulation time `now`, with its size and the wall-clock time that
     /// the write took.
     fn saved(&mut self, now: Time, bytes: u64, took: Duration);
 
@@ -69,7 +70,7 @@ pub fn finish(
             let begun = Instant::now();
             match kept.save(&simulation) {
                 Ok(bytes) => observer.saved(simulation.now(), bytes, begun.elapsed()),
-                // The previous checkpoint still exists, and the run itself may still succeed.
+                // An earlier checkpoint is still there, and the run itself may still succeed.
                 Err(error) => observer.not_saved(not_saved(&error)),
             }
             schedule.saved(simulation.now());

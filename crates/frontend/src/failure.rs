@@ -23,8 +23,9 @@ impl Failure {
         Self::Input(vec![diagnostic])
     }
 
-    /// A failed operation on a file that the user named. `title` names the operation and the file; the kind of `error`
-    /// decides whether the input or the environment is at fault.
+    /// A failed operation on a file that the user named. `title` names the operation and the file, and must start with
+    /// `cannot write` or `cannot make` for an output. The kind of `error` decides whether the input or the environment
+    /// is at fault.
     pub fn file(title: impl Into<String>, error: &io::Error) -> Self {
         let title = title.into();
         let is_output = ["cannot write", "cannot make"].iter().any(|attempt| title.starts_with(attempt));

@@ -1,7 +1,7 @@
-//! Reads gzip streams line by line.
+//! Decompresses gzip streams that are read line by line.
 //!
-//! A line reader keeps a whole line in memory, and a few kilobytes can decompress to a line of gigabytes. So the
-//! compression ratio of a line is limited to what real text reaches.
+//! A line reader keeps a whole line in memory, and a few megabytes can decompress to a line of gigabytes. So a long
+//! line is rejected if its compression ratio is higher than that of real text.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -62,7 +62,7 @@ struct Lines<R> {
     decoder: MultiGzDecoder<Counted<R>>,
     /// The number of decompressed bytes of the current line so far.
     line_bytes: u64,
-    /// The number of compressed bytes that were read when the current line started.
+    /// The number of compressed bytes that were read when the last newline was decompressed.
     before_line: u64,
 }
 

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// The maximum size of a text, in bytes, so that a device or a disk image named by mistake does not fill the memory.
 pub const TEXT_SIZE_BYTES_MAX: usize = 64 << 20;
 
-/// Reads a whole text file. An error names the file and the problem.
+/// Reads a whole text file. Fails if it is not UTF-8, or larger than [`TEXT_SIZE_BYTES_MAX`].
 pub fn read_text(path: &Path) -> Result<Source, Failure> {
     let bytes = read_bytes(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
     if bytes.len() > TEXT_SIZE_BYTES_MAX {

@@ -2,9 +2,9 @@
 //! reporting failures.
 //!
 //! Start at [`scenarios::open`] and [`policy_texts::Text::find`], which turn a word or a path into a scenario or a
-//! policy. [`drive`] runs a simulation with checkpoints. For errors, start at [`Failure`]: [`runs`], [`studies`] and
-//! [`policies`] turn the errors of the libraries into diagnostics with positions and remedies, so that both front ends
-//! report a mistake in the same words.
+//! policy. [`drive`] runs a simulation with checkpoints. For errors, start at [`Failure`]: the modules turn the errors
+//! of the libraries into diagnostics with positions and hints, so that both front ends report an error in the same
+//! words.
 //!
 //! ```
 //! use std::path::Path;

@@ -32,7 +32,8 @@ pub fn load_policy(
     }
 }
 
-/// Compiles a policy so that its decisions can be explained.
+/// Compiles a policy so that its decisions can be explained. Its warnings are added to `warnings`, even if it fails to
+/// load.
 pub fn load_explainer(
     engine: &Engine,
     text: &Text,
@@ -148,12 +149,12 @@ fn unknown_call(
     })
 }
 
-/// The file and the line of the clause that produced a solution.
+/// The file and the line of the clause that produced a solution; `None` if the policy does not have this clause.
 pub fn place<'a>(solution: &Solution, policy: &'a Policy) -> Option<(&'a str, usize)> {
     policy.clauses().get(solution.clause()).map(|place| (place.source_name(), place.position().0))
 }
 
-/// The operations of a decision, as JSON.
+/// The solutions of a decision as JSON: an array of operation, instance and target for each, including invalid ones.
 pub fn operations(decision: &Decision, symbols: &Symbols) -> Value {
     decision.solutions.iter().map(|solution| json!(solution.texts(symbols))).collect()
 }
@@ -196,7 +197,7 @@ pub fn add_faults(object: &mut Value, decision: &Decision) {
     }
 }
 
-/// Finds problems in a policy before it is deployed. `progress` is called with the number of worlds explored.
+/// Checks a policy by analysis and bounded exploration. `progress` is called with the number of worlds explored so far.
 pub fn check_policy(
     engine: &Engine,
     text: &Text,
@@ -217,7 +218,7 @@ pub fn check_policy(
     }
 }
 
-/// The findings about a policy, as `mario policy check --format json` prints them for each file.
+/// The report on a policy, as `mario policy check --format json` prints it for each file.
 pub fn report_json(name: &str, report: &Report) -> Value {
     let exploration = report.exploration.as_ref().map(|exploration| {
         json!({

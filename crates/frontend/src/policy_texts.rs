@@ -24,9 +24,8 @@ enum Origin {
 }
 
 impl Text {
-    /// Finds a policy as `mario run` does: a word with a slash or the extension `.pl` is the path of a file; any other
-    /// word is the name of a shipped policy, or of the library that they share. A file without an extension is also
-    /// found, unless a shipped policy has the same name.
+    /// Finds a policy: a word with a slash, a backslash or the extension `.pl` is the path of a file. Any other word is
+    /// the name of a shipped policy, or `library`; if there is no such policy, it is the name of a file.
     pub fn find(written: &Path) -> Result<Text, Failure> {
         match word(written).map(Text::shipped) {
             None => Text::file(written),
@@ -61,8 +60,8 @@ impl Text {
         Ok(Text { source: read_text(path)?, origin: Origin::File(path.to_path_buf()) })
     }
 
-    /// Returns a resolver that finds the files that the policy loads: in the directory of its file, or among the
-    /// shipped files.
+    /// Returns a resolver for the files that the policy loads. The files of a policy in a file are in its directory,
+    /// those of a shipped policy ship with it. A missing `library.pl` is replaced by the shipped one.
     pub fn resolver(&self) -> Box<dyn Resolver> {
         match &self.origin {
             Origin::File(path) => Box::new(BesideOrShipped(Directories::new([directory(path)]))),
@@ -72,7 +71,8 @@ impl Text {
     }
 }
 
-/// The tests of a shipped policy; `None` if the word names a file, or no shipped policy.
+/// The tests of a shipped policy; `None` if the word is a path or names an existing file, or if no shipped policy of
+/// this name has tests.
 pub fn tests_by_name(written: &Path) -> Option<Source> {
     let name = word(written).filter(|_| !written.exists())?;
     shipped_tests(name).map(|(file, text)| Source::new(file, text))

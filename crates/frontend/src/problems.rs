@@ -3,7 +3,7 @@
 use mario_diagnostics::{Diagnostic, Source};
 use mario_prolog::{Problem, Severity};
 
-/// Converts the problems of a loader into diagnostics. Diagnostics in the same file share its text.
+/// Converts the problems of a loader into diagnostics. Diagnostics about the same file share its text.
 pub fn diagnostics(problems: &[Problem]) -> Vec<Diagnostic> {
     let mut sources: Vec<Source> = Vec::new();
     let mut diagnostics = Vec::with_capacity(problems.len());

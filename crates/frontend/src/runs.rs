@@ -82,7 +82,7 @@ pub fn not_runnable(error: &SimulationError) -> Failure {
     })
 }
 
-/// The failure for a simulated past that differs from the recorded one.
+/// The failure for a recorded past that cannot be read, or that a simulation does not reproduce.
 pub fn differs(path: &Path, error: &PastError) -> Failure {
     match error {
         PastError::Simulation(error) => not_runnable(error),
@@ -102,7 +102,7 @@ pub fn acceptance_cause(failed: &FailedAcceptance) -> String {
     format!("policy `{policy}` of node {node}, asked about {request}: {cause}{place}")
 }
 
-/// The failure for a run of an experiment.
+/// The failure for a run of a comparison or a sweep.
 pub fn run_failure(error: &RunError) -> Failure {
     match error {
         RunError::Scenario(error) => failure(error),
@@ -129,7 +129,7 @@ fn metric_failure(error: &MetricError) -> Failure {
 /// The file of the optional measures.
 const MEASURES: &str = "measures.json";
 
-/// Computes the optional measures from the trace in the directory of a run, and stores them there.
+/// Computes the optional measures from the trace in the directory of a run, and stores them there as `measures.json`.
 pub fn keep_measures(directory: &Path) -> Result<Measured, Failure> {
     let path = directory.join("trace.jsonl");
     let file = File::open(&path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;

@@ -48,7 +48,7 @@ impl Choices {
     }
 }
 
-/// The scenario of this name: a preset, or else a file.
+/// The scenario of this name: a preset, or a file if there is no such preset.
 pub fn open(name: &Path) -> Result<Document, Failure> {
     let word = name.to_str().filter(|word| !word.contains(['/', '\\', '.']));
     match word {
@@ -72,7 +72,7 @@ pub fn open(name: &Path) -> Result<Document, Failure> {
     }
 }
 
-/// Reads files from disk, up to [`TEXT_SIZE_BYTES_MAX`], and decompresses gzip.
+/// Reads files from disk, and decompresses gzip. Fails for more than [`TEXT_SIZE_BYTES_MAX`].
 pub struct Disk;
 
 impl Files for Disk {

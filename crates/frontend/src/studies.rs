@@ -42,8 +42,8 @@ pub struct Study {
 }
 
 impl Study {
-    /// Performs the runs of this shard that are not stored yet, and returns all runs. `progress` is called with the
-    /// number of runs done and their total, and returns whether to continue.
+    /// Performs the runs of this shard that are not stored yet, and returns all its runs. `progress` is called with the
+    /// number of finished runs and their total, and returns whether to continue.
     pub fn carry_out<F: Files>(
         &self,
         document: &Document,
@@ -92,12 +92,13 @@ impl Study {
     }
 }
 
-/// The first word that has already occurred before.
+/// The first word that also occurs earlier in the list; `None` if all are distinct.
 fn repeated(words: &[String]) -> Option<&String> {
     (1..words.len()).find(|place| words[..*place].contains(&words[*place])).map(|place| &words[place])
 }
 
-/// The variants of a scenario: every combination of the values of all keys, each written as `KEY=VALUE,…`.
+/// Returns the overrides of each variant of a scenario: every combination of the values of all keys. Each item of
+/// `keys` has the form `KEY=VALUE,VALUE,…`.
 pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, Failure> {
     sweep::variants(keys).map_err(|error| {
         let hint = match error {
@@ -141,7 +142,7 @@ pub fn read_shard(text: &str) -> Result<Shard, String> {
     }
 }
 
-/// Rejects one of several shards of a sweep without a directory to store it in.
+/// Rejects a sweep that is split into several shards, but has no directory to store this shard in.
 pub fn check_shard(shard: Shard, out: Option<&Path>) -> Result<(), Failure> {
     if shard.of == 1 || out.is_some() {
         return Ok(());
@@ -168,7 +169,7 @@ pub fn keep_sweep(directory: &Path, results: &Results) -> Result<(), Failure> {
 }
 
 /// Merges the runs of several directories, including those already in `out`, and stores the result in `out`, if given.
-/// `None` if there are no directories.
+/// Returns `None` if there is nothing to merge.
 pub fn join(directories: &[PathBuf], out: Option<&Path>) -> Result<Option<Results>, Failure> {
     let mut joined: Option<Results> = None;
     let own = |directory: &Path| OwnDirectory::open(directory).map_err(|error| store_failure(&error));
@@ -195,7 +196,7 @@ pub fn join(directories: &[PathBuf], out: Option<&Path>) -> Result<Option<Result
     Ok(Some(joined))
 }
 
-/// Whether a directory exists and is not empty: its content must not be lost.
+/// Whether a directory exists and is not empty.
 fn has_files(directory: &Path) -> bool {
     directory.read_dir().is_ok_and(|mut files| files.next().is_some())
 }
@@ -215,7 +216,7 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     Failure::file(format!("cannot write `{}`", path.display()), error)
 }
 
-/// Why runs cannot be stored, or stored ones cannot be used.
+/// The failure for runs that cannot be stored, or stored runs that cannot be used.
 pub fn store_failure(error: &StoreError) -> Failure {
     match error {
         StoreError::File(_, cause) => Failure::file(error.to_string(), cause),
@@ -233,7 +234,7 @@ pub fn store_failure(error: &StoreError) -> Failure {
     }
 }
 
-/// Why runs cannot be merged.
+/// The failure for runs that cannot be merged.
 pub fn merge_failure(title: String, cause: &MergeError) -> Failure {
     let hint = match cause {
         MergeError::Program(..) => "use the same version for all runs",
@@ -247,7 +248,7 @@ pub fn merge_failure(title: String, cause: &MergeError) -> Failure {
     Failure::input(Diagnostic::error(title).caused_by(cause).hint(hint))
 }
 
-/// Writes a file of results into a directory, atomically.
+/// Writes a file of results into a directory. An existing file is replaced atomically.
 pub fn write_results(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let path = directory.join(name);
     write_whole(&path, |file| file.write_all(text.as_bytes())).map_err(|error| cannot_write(&path, &error))

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// The name of the trace in the directory of a run.
 const TRACE_NAME: &str = "trace.jsonl";
 
-/// The path of the trace. If the user named a directory, the trace in it, which may be compressed.
+/// The path of the trace that the user named. For a directory, the path of the trace in it, which may be compressed.
 pub fn trace_path(typed: &Path) -> PathBuf {
     let inside = typed.join(TRACE_NAME);
     let compressed = typed.join(format!("{TRACE_NAME}.gz"));

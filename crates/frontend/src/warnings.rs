@@ -10,7 +10,7 @@ use mario_simulator::{AskedAcceptances, FailedDecision, PolicyLocation};
 use crate::drive::{Finished, quoted};
 use crate::runs::acceptance_cause;
 
-/// The warnings about a run, each with its first case and the command that explains it.
+/// The warnings about a run, each with its first case and a hint how to investigate it.
 pub fn warnings(finished: &Finished, scenario: &Scenario, directory: &Path) -> Vec<Diagnostic> {
     let effort = &finished.effort;
     let mut warnings = Vec::new();
@@ -52,7 +52,8 @@ fn failed_decisions(
     diagnostic.hint(explaining(directory, instance, *time))
 }
 
-/// The text of a policy. Its own file is shown under the path that the user gave.
+/// The file that a location refers to, among the files of the policy with this name; `None` if it is unknown. The main
+/// file is shown under the path that the user gave.
 fn source(policies: &[PolicyText], policy: &str, place: &PolicyLocation) -> Option<Source> {
     let policy = policies.iter().find(|known| known.name == policy)?;
     let (_, text) = policy.files.iter().find(|(file, _)| *file == place.file)?;
@@ -61,7 +62,7 @@ fn source(policies: &[PolicyText], policy: &str, place: &PolicyLocation) -> Opti
     Some(Source::new(name.as_str(), text.as_str()))
 }
 
-/// The command that explains an agent's last decision up to a time.
+/// A hint with the command that explains an agent's last decision up to a time.
 fn explaining(directory: &Path, instance: &InstanceId, time: Time) -> String {
     format!("to see why: mario policy explain --run {} --instance {instance} --time {time}", quoted(directory))
 }

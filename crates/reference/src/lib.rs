@@ -5,7 +5,7 @@
 //! or in the directory named by the variable `MARIO_REFERENCE`. A test that can compare more with them calls [`full`]:
 //!
 //! ```no_run
-//! // What is known anywhere was compared before.
+//! // The part that is stored in the repository has already been compared.
 //! let Some(positions) = mario_reference::full("prototype/positions.csv.gz") else { return };
 //! ```
 //!
@@ -27,7 +27,7 @@ pub use recorded::{
 };
 pub use users::synthetic_positions;
 
-/// The path of one part of the full records. Returns `None`, and prints a message, if they are missing.
+/// The path of one part of the full records. Returns `None`, and prints a message, if the part is missing.
 ///
 /// # Panics
 ///
@@ -46,7 +46,7 @@ pub fn full(part: &str) -> Option<PathBuf> {
     }
 }
 
-/// All messages of the run of a policy, if the full records are available.
+/// All messages of the run of a policy; `None` if the full records are not available.
 ///
 /// # Panics
 ///

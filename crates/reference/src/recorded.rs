@@ -15,15 +15,17 @@
 //! crc32 3e6b9a10 …
 //! ```
 //!
-//! - An evaluation is the id of the instance, its application, its node and the free hardware there; then the
-//!   `requests` facts as `neighbour:rate:latency`, the remembered inhibitions, and all proposals in order. `*3` repeats
-//!   the item. A line with only an id repeats the facts of the instance's previous evaluation.
-//! - An activation of the managers lists the instances in the order in which they were judged: the proposal (none for a
-//!   nop), `+` for accepted with the id of the new instance if there is one, `-` for inhibited.
-//! - A node `lxy` is `n{l}lt{x}ln{y}`. A proposal is `m` (migrate), `r` (replicate) or `u` (undeploy) and its target.
+//! - `at` is the time of the evaluations that follow. An evaluation is the id of the instance, its application, its
+//!   node and the free hardware there; then the `requests` facts as `neighbour:rate:latency`, the remembered
+//!   inhibitions, and all proposals in order. `*3` means that the item occurs three times. A line with only an id has
+//!   the same facts and proposals as the instance's previous evaluation.
+//! - An activation of the managers is its time and the instances in the order in which they were judged: the proposal
+//!   (none for a nop), `+` for accepted with the id of the new instance if there is one, `-` for inhibited.
+//! - A node `lxy` is `n{l}lt{x}ln{y}`. A proposal is `m` (migrate) or `r` (replicate) with its target, or `u`
+//!   (undeploy).
 //! - A message is the zero-based index of its user among the recorded users, the instance, and the times of service
-//!   start, service end, emission and reception. The first messages are stored in full; the CRC-32 of each thousand
-//!   covers [`Message::bytes`].
+//!   start, service end, emission and reception. The first messages are stored in full. For each thousand messages, and
+//!   for the rest, there is a CRC-32 over their [`Message::bytes`].
 
 mod convert;
 mod text;
@@ -35,7 +37,7 @@ pub use convert::ConvertError;
 pub(crate) use convert::messages;
 pub use text::ParseError;
 
-/// The number of messages of a run that are stored in full.
+/// The maximum number of messages of a run that are stored in full.
 const CLEAR_MESSAGES: usize = 20;
 
 /// The number of messages per checksum.
@@ -52,7 +54,7 @@ pub struct RecordedRun {
     pub messages: Messages,
 }
 
-/// The facts and proposals of an agent.
+/// An evaluation of an agent's policy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evaluation {
     /// The time of the evaluation.
@@ -137,7 +139,7 @@ pub struct Messages {
     pub count: usize,
     /// The first messages.
     pub first: Vec<Message>,
-    /// A checksum for each [`MESSAGES_PER_CHECKSUM`] messages.
+    /// A checksum for each [`MESSAGES_PER_CHECKSUM`] messages; the last one may cover fewer.
     pub checksums: Vec<u32>,
 }
 
@@ -176,7 +178,7 @@ impl RecordedRun {
 }
 
 impl Messages {
-    /// Counts a message and adds it to its checksum.
+    /// Adds a message: to the count, to its checksum and, if it is among the first, to the full messages.
     pub fn push(&mut self, message: Message) {
         if self.count.is_multiple_of(MESSAGES_PER_CHECKSUM) {
             self.checksums.push(0);
@@ -225,7 +227,7 @@ impl Operation {
 }
 
 impl Node {
-    /// The node with this name in the prototype.
+    /// The node with this name in the prototype, such as `n3lt0ln7`; `None` if the name does not have this form.
     pub fn named(name: &str) -> Option<Node> {
         let (level, place) = name.strip_prefix('n')?.split_once("lt")?;
         let (x, y) = place.split_once("ln")?;
@@ -250,7 +252,7 @@ impl fmt::Display for Proposal {
     }
 }
 
-/// A neighbour or a target as written in policies.
+/// A neighbour or a target as written in policies: `self` for `None`.
 pub fn name(node: Option<Node>) -> String {
     node.map_or_else(|| "self".to_owned(), |node| node.to_string())
 }

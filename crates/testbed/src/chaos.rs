@@ -1,7 +1,7 @@
 //! Faults drawn from a seed: daemons are killed and restarted, links are cut and healed.
 //!
-//! In a tree, a cut link is a partition. At most one node is down and at most one link is cut at a time, so that every
-//! fault ends before the next of its kind begins.
+//! In a tree, a cut link is a partition. At most one node is down and at most one link is cut at a time: a fault ends
+//! before the next of its kind begins.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub enum Fault {
         /// The index of the node in the plan.
         node: usize,
     },
-    /// A link is cut: it silently drops everything.
+    /// A link is cut: connections stay open, but nothing passes.
     Cut {
         /// The index of the link in the plan.
         link: usize,
@@ -43,10 +43,10 @@ pub enum Fault {
     },
 }
 
-/// A fault and its time since the start.
+/// A fault and its time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Planned {
-    /// The time since the start.
+    /// The time since the clients started.
     pub at: Duration,
     /// The fault, or its end.
     pub fault: Fault,

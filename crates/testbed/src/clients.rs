@@ -1,8 +1,8 @@
 //! The users of a scenario as HTTP clients.
 //!
 //! Users are open-loop clients: a user sends requests at the times that the scenario defines, whether or not earlier
-//! ones were answered. So a slow colony does not slow its clients down, and its response times are measured correctly.
-//! Each request goes to the ingress of the access point that the user is connected to at that time.
+//! ones were answered. So a slow colony does not reduce the load. Each request goes to the ingress of the access point
+//! that the user is connected to at that time.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -28,37 +28,38 @@ use crate::reach::{FaultImpact, Reach};
 
 /// The timeout of a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// The maximum number of open requests of all users. Further requests count as failed, because the machine is too slow.
+/// The maximum number of open requests of all users. Further requests are not sent: they fail with
+/// [`Failure::Overload`].
 const OPEN_REQUESTS_MAX: usize = 4_096;
-/// How many bytes of an answer are read.
+/// The maximum size of the body of an answer, in bytes. A request with a larger answer fails.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
-/// How many response times are kept for percentiles, per application.
+/// The maximum number of response times that are kept for percentiles, per application.
 const TIMES_MAX: usize = 1_000_000;
 
-/// How many failed requests are recorded individually.
+/// The maximum number of failed requests that are recorded individually.
 const FAILED_MAX: usize = 100_000;
 
-/// Why a client request got no answer.
+/// Why a client request failed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failure {
-    /// The daemon of the user's access point was down, or was killed while it handled the request.
+    /// The daemon of the user's access point was down or was killed during the request.
     NodeKilled,
-    /// For part of the time, the faults separated the user from all instances of the application, and no instance was
-    /// ever reachable for four seconds in a row.
+    /// For part of the request, the user could not reach any instance of the application. At no time during the request
+    /// was an instance reachable for four seconds without a new fault.
     CutOff,
-    /// An instance was reachable all the time, and a fault began or ended during the request or within four seconds
-    /// before.
+    /// An instance was reachable during the whole request, and a fault began or ended during the request or within four
+    /// seconds before it.
     Rerouting,
-    /// The ingress could not be reached, although its daemon was not killed.
+    /// No connection to the ingress could be established, although its daemon was not killed.
     Unreachable,
-    /// The connection ended before the answer.
+    /// The connection failed before the answer was complete, or the answer was larger than 64 KiB.
     Broken,
-    /// The answer had this status, which is not a success.
+    /// The answer had this status, which is not 200.
     Status(u16),
     /// There was no answer within ten seconds.
     Late,
-    /// Too many requests were open at once.
+    /// The request was not sent, because too many others were open.
     Overload,
 }
 
@@ -78,16 +79,16 @@ impl Failure {
     }
 }
 
-/// A client request without an answer: a line of `failed.jsonl`.
+/// A failed client request: a line of `failed.jsonl`. Requests that were not sent are not recorded.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FailedRequest {
-    /// When it was sent, since the clients started.
+    /// When it was sent, in seconds since the clients started.
     pub at_s: f64,
-    /// How long it took.
+    /// The time until it failed, in seconds.
     pub lasted_s: f64,
     /// The access point to which it was sent.
     pub node: String,
-    /// The application that it was meant for.
+    /// The requested application.
     pub application: String,
     /// The failure as seen by the client.
     pub seen: String,
@@ -98,20 +99,20 @@ pub struct FailedRequest {
 /// The results of the requests to one application.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Requests that have ended, answered or not.
+    /// Requests that were answered or failed.
     pub requests: u64,
-    /// Requests without an answer, by reason.
+    /// Failed requests, by reason.
     pub failures: BTreeMap<Failure, u64>,
     /// Response times of the answered requests, in microseconds; at most the first million.
     pub times_us: Vec<u32>,
-    /// The sum of all response times, in microseconds.
+    /// The sum of the response times of all answered requests, in microseconds.
     pub sum_us: u64,
     /// Answered requests.
     pub answered: u64,
 }
 
 impl Tally {
-    /// Requests without an answer.
+    /// The number of failed requests.
     pub fn failed(&self) -> u64 {
         self.failures.values().sum()
     }
@@ -132,7 +133,7 @@ impl Tally {
     }
 }
 
-/// The state of the daemon at an access point.
+/// The state of a node's daemon, as far as clients need it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct IngressState {
     /// Its address for clients; `None` while it is down.
@@ -147,14 +148,14 @@ pub(crate) struct Clients {
     tasks: JoinSet<()>,
 }
 
-/// A connection, and its address.
+/// A connection, and the address of its ingress.
 type Connection = (SocketAddr, SendRequest<Empty<Bytes>>);
 
 struct Shared {
     plan: Arc<Plan>,
     ingresses: Vec<watch::Receiver<IngressState>>,
     reach: Arc<Reach>,
-    /// One connection for each access point.
+    /// For each node, the last connection to its ingress, if any.
     connections: Vec<tokio::sync::Mutex<Option<Connection>>>,
     tallies: Vec<Mutex<Tally>>,
     failed: Mutex<Vec<FailedRequest>>,
@@ -183,7 +184,7 @@ impl Clients {
         self.shared.tallies.iter().map(lock).collect()
     }
 
-    /// How many requests have ended so far, and how many of them failed.
+    /// The number of requests that have ended so far, and the number of those that failed.
     pub(crate) fn counts(&self) -> (u64, u64) {
         let lock = |tally: &Mutex<Tally>| {
             let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
@@ -193,7 +194,7 @@ impl Clients {
         self.shared.tallies.iter().map(lock).fold((0, 0), add)
     }
 
-    /// The requests that failed so far, in the order in which they ended.
+    /// The recorded failed requests, in the order in which they ended.
     pub(crate) fn failed(&self) -> Vec<FailedRequest> {
         self.shared.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -250,7 +251,8 @@ impl Shared {
         self.tallies[application].lock().unwrap_or_else(PoisonError::into_inner).count(outcome);
     }
 
-    /// Sends one request to an application through an access point. Returns the response time, or why it failed.
+    /// Sends one request to an application through an access point. Returns the response time, or records and returns
+    /// why it failed.
     async fn request(&self, place: usize, application: usize) -> Result<Duration, Failure> {
         let begin = Instant::now();
         let before = *self.ingresses[place].borrow();
@@ -322,8 +324,8 @@ impl Shared {
     }
 }
 
-/// Waits until every access point reaches every application that has users, at most for `patience`. Returns whether
-/// they do.
+/// Waits until every access point has reached every application that has users. Returns `false` if a request still
+/// fails after `patience`.
 pub(crate) async fn wait_until_served(
     plan: &Arc<Plan>,
     ingresses: &[watch::Receiver<IngressState>],

@@ -23,7 +23,7 @@ use crate::reach::Reach;
 use crate::relay::Relays;
 use crate::summary::{Ending, Operations, Summary};
 
-/// How long it may take until every access point reaches every application.
+/// The maximum time until every access point reaches every application that has users.
 const SERVING: Duration = Duration::from_mins(5);
 /// How often progress is reported.
 pub(crate) const TICK: Duration = Duration::from_millis(500);
@@ -33,7 +33,7 @@ const ASK: Duration = Duration::from_secs(2);
 /// running.
 const DEPLOY: Duration = Duration::from_secs(30);
 
-/// The approximate memory of one node: a daemon, and the copies of one application.
+/// The approximate memory of one node, in bytes: a daemon, and the copies of one application.
 const NODE_BYTES: u64 = 24 << 20;
 
 /// The options of a run.
@@ -43,9 +43,9 @@ pub struct Options {
     pub binary: PathBuf,
     /// The directory of the colony. It must either not exist or be empty.
     pub directory: PathBuf,
-    /// How long clients send requests; `None` means until `stop`.
+    /// How long clients send requests; with `None`, until `stop` completes.
     pub length: Option<Duration>,
-    /// The seed of the faults; `None` means no faults.
+    /// The seed of the injected faults; with `None`, there are none.
     pub chaos: Option<u64>,
 }
 
@@ -84,17 +84,17 @@ pub enum Progress {
     Running {
         /// The time since the clients started.
         at: Duration,
-        /// Client requests so far.
+        /// Client requests that have ended so far.
         requests: u64,
-        /// Client requests that failed.
+        /// Those that failed.
         failed: u64,
     },
     /// The colony is being stopped.
     Stopping,
 }
 
-/// Runs a colony until `options.length` has passed or `stop` completes. When this returns, every process has ended.
-/// Returns `None` if the colony was stopped before it served clients.
+/// Runs a colony until `options.length` has passed or `stop` completes, and writes the results into its directory. When
+/// this returns, every process of the colony has ended. Returns `None` if `stop` completed before clients were started.
 pub async fn run(
     plan: &Arc<Plan>,
     options: &Options,
@@ -174,7 +174,7 @@ fn has_room(nodes: u64, available: Option<u64>) -> Result<(), Fault> {
     }
 }
 
-/// Returns a future that completes on Ctrl-C, SIGTERM, or when the terminal closes.
+/// Returns a future that completes on SIGINT (Ctrl-C), SIGTERM or SIGHUP (the terminal closes).
 pub fn stop_signal() -> Result<impl Future<Output = ()> + Send, Fault> {
     use tokio::signal::unix::{SignalKind, signal};
     let listen = |kind| signal(kind).map_err(|error| Fault::new("cannot listen for signals").caused_by(error));
@@ -218,7 +218,7 @@ struct Colony {
     cuts: u64,
 }
 
-/// The results when the clients have ended.
+/// The results when the clients have ended. `operations` is filled in later, from the logs.
 struct Ended {
     tallies: Vec<Tally>,
     failed: Vec<FailedRequest>,
@@ -280,7 +280,8 @@ impl Colony {
         Ok(Some(Ended { tallies, failed, operations, instances, startup, duration, memory_bytes }))
     }
 
-    /// Runs the colony: performs later deploys, injects faults and reports progress. Returns how long it ran.
+    /// Runs the colony while clients send requests: deploys later applications, injects faults and reports progress.
+    /// Returns how long it ran.
     async fn serve(
         &mut self,
         daemons: &mut Daemons,
@@ -336,7 +337,7 @@ impl Colony {
         }
     }
 
-    /// Checks that no daemon has ended without being killed, which would be a defect.
+    /// Fails if a daemon has ended without being killed by an injected fault.
     fn check_that_all_run(&self, daemons: &mut Daemons, at: Duration) -> Result<(), Fault> {
         for (place, node) in self.plan.nodes.iter().enumerate() {
             if self.ingresses[place].borrow().ingress.is_some() && !daemons.runs(place) {
@@ -368,7 +369,8 @@ impl Colony {
         self.ingresses[node].send_modify(|state| state.ingress = Some(listens.ingress));
     }
 
-    /// Injects or ends a fault. Its start is recorded before it begins, and its end after it has ended.
+    /// Injects or ends a fault, and returns a description. The start of a fault is recorded before it begins, its end
+    /// after it has ended.
     async fn enact(&mut self, daemons: &mut Daemons, fault: chaos::Fault) -> Result<String, Fault> {
         let breaks = matches!(fault, chaos::Fault::Kill { .. } | chaos::Fault::Cut { .. });
         if breaks {
@@ -413,7 +415,7 @@ impl Colony {
         })
     }
 
-    /// Deploys an application on a node, as its operator.
+    /// Deploys an application on a node, with the rights of an operator.
     async fn deploy(&self, application: usize, node: usize) -> Result<(), Fault> {
         let document = self.directory.sign(&self.plan.applications[application])?;
         let client = self.client(node)?;
@@ -437,7 +439,7 @@ impl Colony {
         }
     }
 
-    /// Instances on all nodes that answer, by application.
+    /// The number of instances on all nodes that answer, by application.
     async fn instances(&self) -> BTreeMap<String, usize> {
         let mut instances = BTreeMap::new();
         for node in 0..self.plan.nodes.len() {

@@ -64,7 +64,7 @@ impl Daemons {
         self.listens(node, stdout).await
     }
 
-    /// Starts all daemons concurrently; `started` is called after each.
+    /// Starts all daemons concurrently. `started` is called for each once it listens, in the order of the nodes.
     pub(crate) async fn start_all(&mut self, mut started: impl FnMut(usize, Listens)) -> Result<(), Fault> {
         let mut outputs = Vec::new();
         for node in 0..self.nodes.len() {
@@ -123,7 +123,7 @@ impl Daemons {
         self.nodes[node].process.as_mut().is_some_and(|process| matches!(process.try_wait(), Ok(None)))
     }
 
-    /// Kills a daemon with `kill -9`. The processes that it started keep running.
+    /// Kills a daemon with SIGKILL. The processes that it started keep running.
     pub(crate) async fn kill(&mut self, node: usize) {
         if let Some(mut process) = self.nodes[node].process.take() {
             let _ = process.kill().await;
@@ -141,7 +141,7 @@ impl Daemons {
         descendants(std::process::id().cast_signed()).into_iter().filter_map(of).sum()
     }
 
-    /// Ends every daemon, and then every process that they started.
+    /// Ends every daemon with SIGTERM, or SIGKILL after a timeout. Then kills every process that they started.
     pub(crate) async fn end(&mut self) {
         for daemon in &self.nodes {
             if let Some(pid) = daemon.process.as_ref().and_then(Child::id) {

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! DIR/colony/ca.pem ca.key operator.pem operator.key   the authority, and the operator who deploys
-//! DIR/applications/ID.signed ID.pem ID.key             one application: signed, and the certificate of its owner
+//! DIR/applications/ID.signed ID.pem ID.key             one application: the signed document, its certificate and key
 //! DIR/nodes/ID/node.toml node.pem node.key             one node
+//! DIR/nodes/ID/acceptance.pl                           its acceptance policy, if it has one
 //! DIR/nodes/ID/data/                                   its journal, its trace and the files of its workloads
 //! DIR/nodes/ID/log.jsonl                               the log of its daemon
 //! ```
@@ -27,10 +28,10 @@ use crate::plan::{Plan, PlannedApplication};
 /// The name of the colony in certificates and host names.
 pub(crate) const COLONY: &str = "testbed";
 
-/// How long certificates are valid: longer than every run.
+/// The validity of certificates, in days.
 const DAYS: u32 = 30;
 
-/// The ports for copies of applications, split between the nodes.
+/// The ports for copies of applications, split evenly between the nodes.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
 
 /// The files of a colony.
@@ -56,8 +57,8 @@ impl Directory {
         self.root.join("colony").join("operator.pem")
     }
 
-    /// Writes all files. `address` returns the address at which a node reaches a neighbour, by their indices in the
-    /// plan.
+    /// Writes the files of the authority, the operator and all nodes. `address` returns the address at which a node
+    /// reaches a neighbour, by their indices in the plan.
     pub(crate) fn write(&self, plan: &Plan, address: impl Fn(usize, usize) -> SocketAddr) -> Result<(), Fault> {
         let colony = self.root.join("colony");
         let authority = Authority::new(COLONY, DAYS)?;
@@ -79,11 +80,12 @@ impl Directory {
         Ok(())
     }
 
-    /// Signs an application with its own certificate. Returns the signed document.
+    /// Returns an application as a signed document. The first call issues a certificate for the application and writes
+    /// the files.
     pub(crate) fn sign(&self, application: &PlannedApplication) -> Result<Vec<u8>, Fault> {
         let directory = self.root.join("applications");
         let signed = directory.join(format!("{}.signed", application.id));
-        // An application that is deployed more than once is signed once.
+        // An application that is deployed more than once is signed only once.
         if let Ok(document) = fs::read(&signed) {
             return Ok(document);
         }
@@ -130,7 +132,7 @@ fn node_file(plan: &Plan, place: usize, address: &impl Fn(usize, usize) -> Socke
             evaluation_ms: plan.evaluation.as_millis() as u64,
             owner_ms: Some(plan.management.as_millis() as u64),
             notice: plan.notice,
-            // The maximum backoff before a copy that died is restarted.
+            // The maximum backoff between resends of a message, and between restarts of a copy that ended.
             resend_ms_max: Duration::from_secs(5).as_millis() as u64,
             ..TimingFile::default()
         },

@@ -11,7 +11,7 @@ use crate::clients::Tally;
 use crate::plan::Plan;
 use crate::summary::{Percentiles, late_share};
 
-/// How many of the latest kept response times of an application the percentiles cover.
+/// The percentiles and the late share of an application cover at most this many of its latest kept response times.
 const RECENT: usize = 500;
 
 /// The data of a colony for a dashboard.
@@ -33,8 +33,8 @@ impl DashboardFeed {
         self.operators.iter().map(watch::Sender::subscribe).collect()
     }
 
-    /// The data that only the testbed has: tiers, users, response times measured at clients, and injected faults. The
-    /// keys are those of the dashboard's `extra`.
+    /// The data that only the testbed has: tiers, users, response times measured at clients, and injected faults. A
+    /// JSON object with the keys of the dashboard's `extra`; null before the first update.
     pub fn picture(&self) -> watch::Receiver<Value> {
         self.picture.subscribe()
     }
@@ -43,8 +43,8 @@ impl DashboardFeed {
         self.operators[node].send_replace(address.to_string());
     }
 
-    /// Publishes the current state. `at` is the time since the clients started, `before` has the number of requests of
-    /// each application at the previous call, and `faults` are those that have not ended.
+    /// Publishes the current state, if a receiver exists. `at` is the time since the clients started, `before` has the
+    /// number of requests of each application at the previous call, and `faults` are those that have not ended.
     pub(crate) fn show(&self, plan: &Plan, at: Duration, tallies: &[Tally], before: &[u64], faults: &[String]) {
         if self.picture.is_closed() {
             return;

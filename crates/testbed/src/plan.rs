@@ -17,7 +17,8 @@ use mario_scenario::{Management, NodeIndex, Scenario, UserIndex, Workload};
 /// The hardware of a node whose hardware is unbounded in the scenario, in units.
 const UNBOUNDED: u64 = 1_000_000;
 
-/// The shortest evaluation period. With a shorter one, a node would have no time for other work.
+/// The shortest evaluation period in real time. A plan with a shorter one is rejected, whereas a shorter management
+/// period is raised to this.
 const EVALUATION_MIN: Duration = Duration::from_millis(50);
 
 /// The maximum number of nodes, each of which has its own processes.
@@ -28,7 +29,7 @@ pub const NODES_MAX: usize = 400;
 pub struct Plan {
     /// The name of the scenario.
     pub name: String,
-    /// The seed of the scenario, and of everything random here.
+    /// The seed of the scenario, which also determines when users send requests.
     pub seed: u64,
     /// The nodes, in the order of the scenario.
     pub nodes: Vec<PlannedNode>,
@@ -40,7 +41,7 @@ pub struct Plan {
     pub deploys: Vec<PlannedDeploy>,
     /// The users.
     pub users: Vec<PlannedUser>,
-    /// How often agents evaluate, in real time.
+    /// The evaluation period of agents, in real time.
     pub evaluation: Duration,
     /// The period of the owners' initiative (evictions and shrinking), in real time.
     pub management: Duration,
@@ -61,9 +62,9 @@ pub struct PlannedNode {
     pub id: String,
     /// Its hardware, in units.
     pub capacity: u64,
-    /// Its distance from the top of the infrastructure.
+    /// Its tier: the distance from the top of the infrastructure. 0 is the cloud.
     pub tier: u16,
-    /// Whether users are connected to it.
+    /// Whether users can connect to it.
     pub is_access_point: bool,
     /// Facts about it.
     pub facts: BTreeMap<String, PlainValue>,
@@ -85,7 +86,7 @@ pub struct PlannedLink {
 /// An application.
 #[derive(Clone, Debug)]
 pub struct PlannedApplication {
-    /// Its id, which is also the host name that its clients ask for.
+    /// Its id, which is also the first label of the host name in client requests.
     pub id: String,
     /// The group that it belongs to in figures.
     pub kind: String,
@@ -108,7 +109,7 @@ pub struct PlannedApplication {
 /// A deploy, by indices in [`Plan::applications`] and [`Plan::nodes`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PlannedDeploy {
-    /// The real time since the start.
+    /// The real time since the clients start; 0 means before they start.
     pub at: Duration,
     /// The index of the application.
     pub application: usize,
@@ -123,9 +124,10 @@ pub struct PlannedUser {
     pub index: UserIndex,
     /// The application used: its index in [`Plan::applications`].
     pub application: usize,
-    /// When requests are sent, in the units of the scenario.
+    /// When requests are sent, in time units of the scenario.
     pub workload: Workload,
-    /// The user's location over time, sorted by time in units: an index in [`Plan::nodes`], or `None` while away.
+    /// When the user moves, in time units, and where to: an index in [`Plan::nodes`], or `None` if the user leaves.
+    /// Sorted by time.
     pub moves: Vec<(f64, Option<usize>)>,
 }
 
@@ -212,7 +214,7 @@ impl Plan {
         elapsed.as_secs_f64() * self.speed
     }
 
-    /// The real time of a number of units.
+    /// The real time in which a number of units passes.
     pub fn real(&self, units: f64) -> Duration {
         Duration::from_secs_f64((units / self.speed).clamp(0.0, 1e9))
     }

@@ -1,8 +1,8 @@
 //! Determines which client requests a colony with faults could have answered.
 //!
-//! If a fault separates a user from all instances of the application, a failed request is not a defect: in a tree, a
-//! cut link is a partition, and by design the colony does not fail over. A request that fails although an instance was
-//! reachable all the time is counted separately, because nodes hold requests for longer than rerouting takes.
+//! If faults separate a user from all instances of the application, a failed request is not a defect: in a tree, a cut
+//! link is a partition, and no instance is started on the other side. A request that fails soon after a fault although
+//! an instance was reachable is counted separately, because nodes may still have been rerouting.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::plan::Plan;
 /// How long nodes may take to detect a fault and reroute: three seconds of silence, plus one second.
 pub(crate) const REROUTING: Duration = Duration::from_secs(4);
 
-/// The history of faults and instances. A failed request is classified by the state of the colony while it was open.
+/// The history of faults and hosted applications, by which failed requests are classified.
 pub(crate) struct Reach {
     links: Vec<(usize, usize)>,
     applications: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Reach {
     history: Mutex<Vec<(Instant, Change)>>,
 }
 
-/// A change of which instances can be reached.
+/// A change that may affect which instances are reachable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Change {
     Fault(Fault),
@@ -46,10 +46,11 @@ struct State {
 /// How faults explain a failed request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FaultImpact {
-    /// For part of the time, the faults separated the user from all instances, and no instance was ever reachable for
-    /// four seconds in a row.
+    /// For part of the request, no instance was reachable. At no time during the request was an instance reachable for
+    /// four seconds without a new fault.
     CutOff,
-    /// An instance was reachable all the time, and a fault began or ended during the request or just before.
+    /// An instance was reachable during the whole request, and a fault began or ended during the request or within four
+    /// seconds before it.
     Rerouting,
 }
 
@@ -68,7 +69,7 @@ impl Reach {
         self.history().push((at, Change::Fault(fault)));
     }
 
-    /// Records which applications have instances on a node at a time.
+    /// Records which applications have instances on a node at a time, if they differ from those recorded last.
     pub(crate) fn set_hosted(&self, at: Instant, node: usize, applications: &BTreeSet<usize>) {
         let mut history = self.history();
         let last = history.iter().rev().find_map(|(_, change)| match change {
@@ -91,8 +92,8 @@ impl Reach {
         };
         assert!(place < self.nodes && application < self.applications, "they are of the plan");
         let mut last_fault: Option<Instant> = None;
-        // From the start of the request on: whether it was ever cut off, since when an instance is reachable without a
-        // new fault, and the longest such time.
+        // During the request: whether no instance was reachable at some time, the start of the current period without a
+        // new fault, and the longest such period in which an instance was reachable.
         let mut was_cut_off = false;
         let mut undisturbed_since = begin;
         let mut longest = Duration::ZERO;
@@ -112,7 +113,7 @@ impl Reach {
                 }
                 undisturbed_since = *at;
             }
-            // Changes before the request count only as its initial state.
+            // All changes before the request are applied before reachability is first computed.
             let next = history.get(position + 1).map(|(next, _)| *next);
             if next.is_some_and(|next| next <= begin) {
                 continue;
@@ -136,7 +137,7 @@ impl Reach {
         }
     }
 
-    /// Whether a node can reach an instance of an application.
+    /// Whether a node can reach an instance of an application over links that are not cut and nodes that are up.
     fn is_reachable(&self, state: &State, from: usize, application: usize) -> bool {
         let mut side = BTreeSet::from([from]);
         let mut next = vec![from];

@@ -18,14 +18,14 @@ use crate::plan::Plan;
 
 /// The capacity of a connection's buffer in each direction, in chunks.
 const CHUNKS: usize = 64;
-/// The largest chunk.
+/// The maximum size of a chunk.
 const CHUNK_BYTES: usize = 16 << 10;
 /// The timer rounds up to whole milliseconds. Waking this much earlier makes the mean delay correct.
 const TIMER_ERROR: Duration = Duration::from_micros(500);
 
 /// All relays of a colony. They stop when this is dropped.
 pub(crate) struct Relays {
-    /// The address at which the daemon of each node listens for neighbours, once it does.
+    /// For each node, the address at which its daemon listens for neighbours; `None` while it is down.
     targets: Vec<watch::Sender<Option<SocketAddr>>>,
     /// For each link of the plan, whether it is cut.
     cuts: Vec<watch::Sender<bool>>,
@@ -63,8 +63,8 @@ impl Relays {
         self.targets[node].send_replace(address);
     }
 
-    /// Cuts a link, or heals it. While a link is cut, its connections stay open and nothing arrives. When it heals,
-    /// they are closed, so that no stream continues with a gap.
+    /// Cuts a link, or heals it. While a link is cut, its connections stay open and nothing arrives. When it heals, the
+    /// connections that were open at the cut are closed, so that no stream continues with a gap.
     pub(crate) fn set_cut(&self, link: usize, is_cut: bool) {
         self.cuts[link].send_replace(is_cut);
     }
@@ -97,7 +97,7 @@ async fn relay(
     mut cut: watch::Receiver<bool>,
     delay: Duration,
 ) {
-    // A connection over a cut link stays open and silent until the link heals.
+    // A connection that is opened while the link is cut stays silent until the link heals.
     if cut.wait_for(|is_cut| !is_cut).await.is_err() {
         return;
     }
@@ -119,7 +119,7 @@ async fn cut_and_healed(mut cut: watch::Receiver<bool>) {
     let _ = cut.wait_for(|is_cut| !is_cut).await;
 }
 
-/// Forwards bytes, each after the delay.
+/// Forwards bytes, each after the delay. While the link is cut, nothing is forwarded.
 async fn delayed(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
@@ -153,7 +153,7 @@ async fn delayed(
         }
         let _ = to.shutdown().await;
     };
-    // The receiving side is closed only after everything has arrived.
+    // After the end of the input, the chunks in the buffer are still forwarded.
     tokio::join!(reading, writing);
 }
 

@@ -21,9 +21,9 @@ use crate::plan::Plan;
 pub struct Summary {
     /// The scenario.
     pub scenario: String,
-    /// The seed of all randomness.
+    /// The seed of the scenario. Faults have their own seed.
     pub seed: u64,
-    /// Daemons.
+    /// Nodes, each with a daemon.
     pub nodes: usize,
     /// Users who are connected to an access point at some time of the scenario.
     pub users: usize,
@@ -33,7 +33,7 @@ pub struct Summary {
     pub startup_s: f64,
     /// How long clients sent requests, in seconds.
     pub duration_s: f64,
-    /// Client requests that were sent.
+    /// Client requests, answered or failed.
     pub requests: u64,
     /// Answered requests.
     pub answered: u64,
@@ -41,7 +41,7 @@ pub struct Summary {
     pub failed: u64,
     /// Failed requests, by reason.
     pub failures: BTreeMap<String, u64>,
-    /// Response times of all answered requests, in milliseconds; `None` without any.
+    /// Response times of the first million answered requests of each application, in milliseconds; `None` without any.
     pub response_ms: Option<Percentiles>,
     /// Accepted migrations.
     pub migrate: u64,
@@ -49,19 +49,19 @@ pub struct Summary {
     pub replicate: u64,
     /// Accepted undeploys that agents requested.
     pub undeploy: u64,
-    /// Requests of agents that were inhibited.
+    /// Inhibited migrations, replications and undeploys of agents.
     pub inhibited: u64,
-    /// Evaluations of policies.
+    /// Evaluations of policies. Until [`Summary::set_traced`], only those with a proposal or without a valid answer.
     pub evaluations: u64,
     /// Evaluations without a valid answer.
     pub evaluations_failed: u64,
-    /// Instances at the end.
+    /// Instances at the end, on all nodes that answered.
     pub instances: usize,
-    /// Daemons that were killed by injected faults.
+    /// How often an injected fault killed a daemon.
     pub kills: u64,
-    /// Links that were cut by injected faults.
+    /// How often an injected fault cut a link.
     pub cuts: u64,
-    /// The memory of all processes of the colony when the clients ended, in bytes.
+    /// The proportional set size of all daemons and workloads when the clients had ended, in bytes.
     pub memory_bytes: u64,
     /// The results by application.
     pub applications: Vec<ApplicationSummary>,
@@ -72,16 +72,15 @@ pub struct Summary {
 pub struct ApplicationSummary {
     /// Its id.
     pub id: String,
-    /// Client requests that were sent.
+    /// Client requests, answered or failed.
     pub requests: u64,
     /// Failed requests.
     pub failed: u64,
-    /// Response times of the answered ones, in milliseconds; `None` without any.
+    /// Response times of the first million answered requests, in milliseconds; `None` without any.
     pub response_ms: Option<Percentiles>,
-    /// The share of answered requests whose round trip took longer than twice the tolerated latency; `None` without
-    /// any.
+    /// The share of these response times that are longer than twice the tolerated latency; `None` without any.
     pub late_share: Option<f64>,
-    /// Instances at the end.
+    /// Instances at the end, on all nodes that answered.
     pub instances: usize,
 }
 
@@ -106,7 +105,7 @@ impl Percentiles {
         times_us.sort_unstable();
         let count = times_us.len();
         let ms = |us: u32| f64::from(us) / 1_000.0;
-        // The nearest-rank percentile: the smallest value that is at least as large as this share of all values. For
+        // The nearest-rank percentile: the smallest value that at least `share` of all values do not exceed. For
         // simulated runs, see `percentile` in `crates/experiments/src/figures/measuring.rs`.
         let rank = |share: f64| ms(times_us[((share * count as f64).ceil() as usize).clamp(1, count) - 1]);
         let sum: u64 = times_us.iter().map(|us| u64::from(*us)).sum();
@@ -120,8 +119,8 @@ impl Percentiles {
     }
 }
 
-/// Returns the share of late requests; `None` if there are no requests. The tolerated latency is one-way, whereas a
-/// client measures the round trip.
+/// Returns the share of response times longer than twice the tolerated latency; `None` if there are no response times.
+/// Twice, because the tolerated latency is one-way and a client measures the round trip.
 pub(crate) fn late_share(times_us: &[u32], max_latency_ms: f64) -> Option<f64> {
     let late = times_us.iter().filter(|us| f64::from(**us) / 1_000.0 > 2.0 * max_latency_ms).count();
     (!times_us.is_empty()).then(|| late as f64 / times_us.len() as f64)
@@ -136,7 +135,7 @@ pub struct Operations {
     pub replicate: u64,
     /// Accepted undeploys.
     pub undeploy: u64,
-    /// Inhibited requests.
+    /// Inhibited migrations, replications and undeploys.
     pub inhibited: u64,
     /// Evaluations in the logs: those with a proposal, or without a valid answer.
     pub evaluations: u64,
@@ -145,7 +144,8 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Adds the counts of a daemon's log. The incomplete last line of a killed daemon is skipped.
+    /// Adds the counts of a daemon's log. Lines that are not JSON are skipped, such as the incomplete last line of a
+    /// killed daemon.
     pub fn add_log(&mut self, path: &Path) -> std::io::Result<()> {
         for line in BufReader::new(fs::File::open(path)?).split(b'\n') {
             if let Ok(event) = serde_json::from_slice::<Value>(&line?) {
@@ -244,8 +244,9 @@ impl Summary {
         write(&directory.join("summary.json"), text.as_bytes())
     }
 
-    /// Replaces counts by those of the trace, which are exact. Logs omit evaluations without a proposal, and instances
-    /// may change until the last daemon has ended. `instances` returns the number of instances of an application.
+    /// Replaces the numbers of evaluations and instances by those of the trace, which are exact. Logs omit evaluations
+    /// without a proposal, and instances may change until the last daemon has ended. `instances` returns the number of
+    /// instances of an application.
     pub fn set_traced(&mut self, evaluations: u64, instances: impl Fn(&ApplicationId) -> usize) {
         self.evaluations = evaluations;
         for application in &mut self.applications {

@@ -4,16 +4,17 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The first port, and the number of ports. The range ends below the ephemeral ports, which systems assign to outgoing
-/// connections and to listeners on port 0. So only another test can take a port before the process that it is meant
-/// for.
+/// The first port, and the number of ports. The range ends below Linux's ephemeral ports, so that the system does not
+/// assign one of these ports to another connection or listener before the test's process uses it.
 const FIRST: u32 = 10_000;
 const COUNT: u32 = 22_000;
 
-/// The distance between the first ports of processes with consecutive ids, so that parallel tests use different ports.
+/// The distance between the first ports of processes with consecutive ids, so that parallel test processes try
+/// different ports.
 const STRIDE: u32 = 61;
 
-/// Returns a loopback address that is not in use. Each call in a process returns a different address.
+/// Returns a loopback address that is not in use. Calls in the same process return different addresses until the range
+/// is used up.
 pub fn free_address() -> SocketAddr {
     static TAKEN: AtomicU32 = AtomicU32::new(0);
     for _ in 0..COUNT {

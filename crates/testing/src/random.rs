@@ -41,7 +41,7 @@ impl Random {
         Random { state: seed }
     }
 
-    /// A uniformly distributed number.
+    /// A number that is uniformly distributed over all values.
     pub fn number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -74,12 +74,12 @@ impl Random {
         self.below(100_u64) < percent
     }
 
-    /// A random item.
+    /// A random item. Panics if there are none.
     pub fn choose<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }
 
-    /// A copy of a random item.
+    /// A copy of a random item. Panics if there are none.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         *self.choose(items)
     }

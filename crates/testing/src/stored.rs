@@ -13,7 +13,7 @@ const SHOWN_LINES_MAX: usize = 12;
 /// The maximum length of a shown line. A longer line is cut around the first character that differs.
 const LINE_CHARACTERS_MAX: usize = 160;
 
-/// Asserts that a file of the repository contains this text. If the environment variable `update` is set, writes the
+/// Asserts that the content of a file equals `text`. If the environment variable named in `update` is set, writes the
 /// file instead.
 #[track_caller]
 pub fn check_stored(path: &Path, text: &str, update: &str) {
@@ -47,8 +47,8 @@ pub fn replaced_part(text: &str, begin: &str, end: &str, part: &str) -> String {
     [before, begin, part, end, after].concat()
 }
 
-/// Describes where two texts differ, and shows the lines from the first difference to the last with some context;
-/// `None` if they are equal.
+/// Shows the lines from the first difference to the last, with some context, up to [`SHOWN_LINES_MAX`] of each text;
+/// `None` if the texts are equal.
 fn difference(expected: &str, found: &str) -> Option<String> {
     if expected == found {
         return None;
@@ -78,7 +78,7 @@ fn difference(expected: &str, found: &str) -> Option<String> {
     Some(shown)
 }
 
-/// A line without its newline. A long line is cut around this column.
+/// A line without its newline. A line longer than [`LINE_CHARACTERS_MAX`] is cut around this column.
 fn excerpt(line: &str, column: usize) -> String {
     let (text, end) = match line.strip_suffix('\n') {
         Some(text) => (text, ""),

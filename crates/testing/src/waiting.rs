@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Polls `ask` until it returns a value, and returns the value. Panics with `what` if there is none after `limit`.
+/// Polls `ask` until it returns a value, and returns the value. Panics with `what` if there is no value after `limit`.
 #[track_caller]
 pub fn wait_for<T>(what: &str, limit: Duration, mut ask: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + limit;

@@ -11,7 +11,7 @@ use crate::record::{Sent, SentCalls};
 use crate::reference::{ApplicationRef, CallRef};
 use crate::writer::TraceWriter;
 
-/// The results of one call.
+/// The results of one call over the whole run so far.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct CallSums {
     sent: u64,
@@ -43,7 +43,8 @@ impl<W: Write> TraceWriter<W> {
         self.call_became(call, application, Sent { served: 0, lost: 1, response: Duration::ZERO });
     }
 
-    /// Records the cumulative results of all requests of a call since the start. Replaces earlier reports.
+    /// Records the cumulative results of all requests of a call since the start of the run. Only the difference to
+    /// earlier reports is added.
     pub fn calls_sent(&mut self, call: CallRef, application: ApplicationRef, of: &SentCalls) {
         let before = self.calls[call.position()];
         let (served, lost) = (of.served.saturating_sub(before.served), of.lost.saturating_sub(before.lost));

@@ -9,7 +9,8 @@ use crate::record::Sent;
 use crate::reference::{ApplicationRef, UserRef};
 use crate::writer::TraceWriter;
 
-/// Relative tolerance: rounding errors of a difference of two sums must not move a response time into the bucket below.
+/// The relative tolerance for mean response times: the rounding error of a difference of two sums must not move a mean
+/// into the bucket below.
 const BOUND_TOLERANCE: f64 = 1e-9;
 
 impl<W: Write> TraceWriter<W> {
@@ -23,7 +24,8 @@ impl<W: Write> TraceWriter<W> {
         self.became_of(user, application, Sent { served: 0, lost: 1, response: Duration::ZERO });
     }
 
-    /// Records the cumulative results of all requests of a user since the start. Replaces earlier reports.
+    /// Records the cumulative results of all requests of a user since the start of the run. Only the difference to
+    /// earlier reports is added.
     pub fn sent(&mut self, user: UserRef, application: ApplicationRef, sent: &Sent) {
         let before = self.clients[user.position()];
         let (served, lost) = (sent.served.saturating_sub(before.served), sent.lost.saturating_sub(before.lost));
@@ -94,7 +96,8 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// Writes the results of the whole run, for each application and user.
+    /// Writes the results of the whole run: the usage of each application, and the client requests of each user. A
+    /// summary trace has the client requests by application.
     pub(crate) fn usage_and_clients(&mut self, time: Time) {
         for application in 0..self.usage.len() {
             let usage = self.usage[application];

@@ -44,7 +44,7 @@ impl<W: Write> Cycle<'_, W> {
         self.writer.line.extend_from_slice(b",\"nop\"]");
     }
 
-    /// Records a proposal of an agent.
+    /// Records a proposal of an agent and the verdict on it.
     pub fn judged(&mut self, judged: &Judged<'_>) {
         self.begin();
         let writer = &mut *self.writer;
@@ -74,7 +74,7 @@ impl<W: Write> Cycle<'_, W> {
         }
     }
 
-    /// Records a deployment by an operator.
+    /// Records an operator's deploy and the verdict on it.
     pub fn deployed(&mut self, deployed: &Deployed<'_>) {
         self.begin();
         let writer = &mut *self.writer;

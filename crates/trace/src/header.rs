@@ -35,7 +35,7 @@ pub struct Header<'a> {
     pub scenario: &'a str,
     /// The seed of the run.
     pub seed: u64,
-    /// The end of the run.
+    /// The duration of the run.
     pub duration: Duration,
     /// The time between two steps of mobility.
     pub step: Duration,
@@ -63,7 +63,7 @@ pub struct Header<'a> {
     pub notice: Option<u32>,
     /// The applications.
     pub applications: Vec<HeaderApplication<'a>>,
-    /// The calls between applications, by application and stage.
+    /// The calls between applications, ordered by caller and stage.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<HeaderCall>,
     /// If applications call others, whether client requests were simulated as `messages` or as `rates`.
@@ -72,7 +72,7 @@ pub struct Header<'a> {
     /// The names of the tiers, from the top down; empty if the tiers have no names.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub tiers: &'a [String],
-    /// Whether the trace records late requests and response times of each application.
+    /// Whether the trace ends with statistics of late requests and response times of each application.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub measures: bool,
     /// The models of energy, money and carbon.
@@ -140,7 +140,7 @@ pub struct HeaderNode<'a> {
     pub id: &'a NodeId,
     /// Its hardware.
     pub capacity: Capacity,
-    /// Its distance from the top tier.
+    /// Its tier. 0 is the top.
     pub tier: u16,
     /// Its neighbours.
     pub neighbours: Vec<NodeRef>,

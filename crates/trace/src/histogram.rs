@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Counts values in buckets whose bounds are the powers of two with exponents that are multiples of 1/4.
+/// A histogram whose buckets are bounded by powers of two with exponents that are multiples of 1/4.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Histogram {
     zeros: u64,
-    /// Counts from bucket `first` on.
+    /// The counts of the buckets from `first` on, without gaps.
     counts: Vec<u64>,
     first: i32,
 }
@@ -49,7 +49,8 @@ impl Histogram {
     }
 }
 
-/// The bucket of a value. Computed from its bits, so that it is the same on every machine.
+/// The bucket of a value; `None` for zero. Computed from the bits of the value, so that it is the same on every
+/// machine.
 fn bucket(value: f64) -> Option<i32> {
     const MANTISSA_BITS: u32 = 52;
     const BIAS: i32 = 1_023;

@@ -1,13 +1,13 @@
 //! Joins the parts written by the daemons of a colony into one trace.
 //!
 //! ```text
-//! parts of each node, in their order ──► survey: tables of the header, which node records which transfer
+//! parts of each node, in their order ──► survey: tables of the header, ids of recorded transfers
 //!                                   └──► merge: by hybrid logical clock, with causes before effects ──► trace
 //! ```
 //!
 //! The hybrid logical clocks order causes before effects, unless a clock was set back, or a daemon wrote its last
-//! records only after a restart. Therefore, an arrival also waits for its departure, and a confirmation for its
-//! arrival, identified by the ids of transfers.
+//! records only after a restart. Therefore, the records of a transfer also wait for each other: an arrival for its
+//! departure, a confirmation for its arrival, and the end of a transfer for its confirmation.
 //!
 //! Only the form of lines is checked here: records that contradict each other end up in the trace, and `mario_audit`
 //! reports them.
@@ -30,14 +30,14 @@ pub type Open<'a> = dyn Fn(&Path) -> io::Result<Box<dyn BufRead>> + 'a;
 /// The result of joining parts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Joined {
-    /// The number of nodes in the header.
+    /// The number of nodes in the header, including those without a part.
     pub nodes: usize,
     /// The nodes without a part.
     pub silent: Vec<NodeId>,
     /// The number of lines read.
     pub lines: u64,
-    /// How often a record was written before another with an earlier timestamp, because that one had to wait for its
-    /// cause.
+    /// How often a record was written before a record with an earlier timestamp, because the earlier one had to wait
+    /// for its cause.
     pub reordered: u64,
     /// Records that were written before their causes, because of a cyclic dependency.
     pub unordered: u64,
@@ -50,7 +50,7 @@ pub struct Joined {
 /// Why parts cannot be joined.
 #[derive(Debug)]
 pub struct JoinError {
-    /// The part.
+    /// The part; empty if the error does not concern a single part.
     pub path: PathBuf,
     /// The line, from 1; 0 for the whole part.
     pub line: u64,
@@ -61,7 +61,7 @@ pub struct JoinError {
 /// A problem of a part.
 #[derive(Debug)]
 pub enum JoinProblem {
-    /// It cannot be read, or the trace cannot be written.
+    /// The part cannot be read, or the trace cannot be written.
     Io(io::Error),
     /// Its first line is not the header of a part.
     NotAPart,

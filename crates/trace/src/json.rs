@@ -1,4 +1,5 @@
-//! Writes JSON without serde, for very frequent lines. Public only for `mario_simulator`.
+//! Appends JSON values to a buffer, for frequent records. Uses serde only for strings with escapes. Public only for
+//! `mario_simulator`.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! Optional statistics of the response times of each application over the whole run.
+//! Optional statistics over the whole run: the response times of each application, and the traffic over links.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::header::Header;
 use crate::json::{integer, natural, number};
 use crate::writer::TraceWriter;
 
-/// Relative tolerance, because a response time may exceed a bound by rounding errors.
+/// The relative tolerance for late requests: rounding errors must not make a response time late.
 const BOUND_TOLERANCE: f64 = 1e-9;
 
 /// The response times of one application.
@@ -20,7 +20,8 @@ pub(crate) struct Latency {
     max: Duration,
     /// Longer response times are late.
     limit: f64,
-    /// The histogram. Each power of two is divided into 64 equal buckets; bucket `None` is for 0.
+    /// The histogram. The range between two powers of two is divided into 64 buckets of equal width; bucket `None` is
+    /// for 0.
     histogram: BTreeMap<Option<i32>, u64>,
 }
 
@@ -81,8 +82,8 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// Records the number of links that client requests passed in the whole run. Written at the end, if the header has
-    /// models.
+    /// Sets the number of links that client requests passed in the whole run. It is written at the end, if the header
+    /// has models.
     pub fn traffic(&mut self, hops: u64) {
         self.hops = Some(hops);
     }
@@ -97,8 +98,8 @@ impl<W: Write> TraceWriter<W> {
     }
 }
 
-/// The bucket of a value, computed from its bits: 64 times the exponent, plus the index of the 64th part of that power
-/// of two; `None` for zero.
+/// The bucket of a value, computed from its bits: 64 times the exponent, plus the first six bits of the mantissa;
+/// `None` for zero.
 fn bucket(value: f64) -> Option<i32> {
     const MANTISSA_BITS: u32 = 52;
     const PART_BITS: u32 = 6;

@@ -69,10 +69,9 @@
 //! **Invariant:** the same records produce the same bytes, even if the writer is [saved](TraceWriter::saved) and
 //! [resumed](TraceWriter::resumed) in between.
 //!
-//! **Invariant:** writing copies no data: records borrow, their lists are iterators, and lines are assembled in one
-//! buffer.
+//! **Invariant:** every line is assembled in one reused buffer, and the lists of a record are iterators.
 //!
-//! **Invariant:** after a failed write, nothing is written any more, and the [error is kept](TraceWriter::failure), so
+//! **Invariant:** after a failed write, nothing more is written, and the [error is kept](TraceWriter::failure), so that
 //! no trace has a gap.
 //!
 //! A live node writes parts of a trace, whose lines are defined in [`live`]. [`join`](join::join) merges the parts of

@@ -1,4 +1,5 @@
-//! Events on a live node. They are in the parts of a trace that daemons write, and in the joined trace.
+//! The lines of the parts of a trace that daemons write, and the events on live nodes, which are also in the joined
+//! trace.
 
 mod state;
 
@@ -16,7 +17,8 @@ pub use state::{CustodyState, NodeState, OfferState, OwnedState, ReservedState};
 /// The version of the format of parts. Version 2 adds the actions of owners; version 1 can still be read.
 pub const PART_VERSION: u32 = 2;
 
-/// A timestamp of a hybrid logical clock: not earlier than any event known to its node, and close to wall-clock time.
+/// A timestamp of a hybrid logical clock: later than the timestamps of all messages that its node has accepted, and
+/// close to wall-clock time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Stamp(
     /// Milliseconds since 1970.
@@ -36,17 +38,17 @@ pub struct PartHeader {
     pub colony: String,
     /// The node.
     pub node: NodeId,
-    /// Its journal: 32 hexadecimal digits.
+    /// The id of its journal: 32 hexadecimal digits.
     pub journal: String,
     /// The number of the part in its data directory, from 1.
     pub part: u64,
-    /// Its hardware.
+    /// The hardware of the node.
     pub capacity: Capacity,
-    /// Its neighbours, in the order in which its agents see them.
+    /// The neighbours of the node, in the order in which its agents see them.
     pub neighbours: Vec<NodeId>,
-    /// Facts about it.
+    /// Facts about the node.
     pub facts: Vec<Fact>,
-    /// Whether it has an acceptance policy.
+    /// Whether the node has an acceptance policy.
     pub has_acceptance: bool,
     /// The time between two evaluations of an agent, in milliseconds.
     pub evaluation_ms: u64,
@@ -110,13 +112,13 @@ pub struct PartEvaluation {
     pub requests: Vec<(Option<NodeId>, f64, f64)>,
     /// The inhibited operations that it remembers, with their targets; `None` for `self`.
     pub inhibited: Vec<(AgentOperation, Option<NodeId>)>,
-    /// The first solution of its policy.
+    /// The first solution of its policy; `None` if it had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solution: Option<PartSolution>,
-    /// Why the policy failed.
+    /// Why the policy failed; `None` if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// The random number drawn for the evaluation.
+    /// The random number drawn for the evaluation; `None` if the policy uses no randomness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub random: Option<u32>,
 }
@@ -140,7 +142,7 @@ pub struct PartInhibited {
     pub operation: AgentOperation,
     /// The target; `None` for `self`.
     pub target: Option<NodeId>,
-    /// The inhibiting manager and its reason.
+    /// The node and the rule that inhibited it.
     pub inhibition: Inhibition,
 }
 
@@ -159,7 +161,7 @@ pub struct PartOwnerAct {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartOwnerActKind {
-    /// The instance was undeployed.
+    /// The instance was evicted.
     Evicted,
     /// The instance now runs in the smaller flavour with this index.
     Shrunk(u32),
@@ -274,7 +276,7 @@ pub enum Happened<N> {
         /// The instance.
         instance: InstanceId,
     },
-    /// A client request reached a sleeping instance, but the node's manager did not let it wake.
+    /// A client request reached a sleeping instance, but the node's manager inhibited the wake.
     WakeRefused {
         /// The instance.
         instance: InstanceId,
@@ -309,7 +311,7 @@ pub enum Happened<N> {
         /// The target.
         target: N,
     },
-    /// The preparation of a transfer was aborted.
+    /// The preparation of a transfer was aborted, and the agent is no longer frozen.
     #[serde(rename = "gave-up")]
     Aborted {
         /// The transfer.

@@ -11,7 +11,7 @@ use crate::reference::NodeRef;
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
-    /// Records the actions of a node's owner after a cycle, in order.
+    /// Records the actions of a node's owner at one time, in order. A summary trace has their counts by application.
     pub fn owner<'a>(&mut self, time: Time, node: NodeRef, acts: impl Iterator<Item = OwnerAct<'a>>) {
         if self.summing.is_some() {
             return self.count_owner(time, node, acts);

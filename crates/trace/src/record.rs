@@ -37,13 +37,13 @@ pub enum Target<'a> {
     Own,
     /// A node.
     Node(NodeRef),
-    /// A name that is not the name of any node.
+    /// An id that no node has.
     Unknown(Cow<'a, NodeId>),
     /// A flavour.
     Flavour(Cow<'a, FlavourId>),
 }
 
-/// An agent that evaluated its policy.
+/// An evaluation of an agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluation<'a> {
     /// The agent's instance.
@@ -56,12 +56,11 @@ pub struct Evaluation<'a> {
     pub free: Capacity,
     /// The sum of the rates that the agent saw.
     pub rate: f64,
-    /// The capacity of its instance, if it is not in the default flavour.
+    /// The rate that its instance handles, if it does not run in the default flavour.
     pub max_rate: Option<f64>,
 }
 
-/// The facts that an agent saw and remembered, and the decision of its policy. The lists are iterators, so that no data
-/// is copied.
+/// The facts that an agent saw and remembered, and the decision of its policy. `R`, `M` and `S` are iterators.
 #[derive(Clone, Debug)]
 pub struct Decided<R, M, S> {
     /// [`RequestsSeen`], in the order seen.
@@ -70,7 +69,7 @@ pub struct Decided<R, M, S> {
     pub inhibited: M,
     /// Each [`Solution`] of the policy, in order.
     pub solutions: S,
-    /// The reason why the policy stopped before it returned all its solutions.
+    /// The reason why the policy stopped before it returned all its solutions; `None` if it returned all.
     pub ending: Option<String>,
     /// The number drawn for this evaluation, if the policy uses randomness.
     pub random: Option<u32>,
@@ -184,7 +183,7 @@ impl Cause {
     }
 }
 
-/// A comparison of the placement with the best one at the same time.
+/// A comparison of the current placement with the best placement found for the same users.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Regret<'a> {
     /// How the best placement was searched for.
@@ -193,7 +192,7 @@ pub struct Regret<'a> {
     pub users: u64,
     /// The value of the placement.
     pub actual: Worth,
-    /// The value of the best placement.
+    /// The value of the best placement found.
     pub best: Worth,
 }
 
@@ -212,7 +211,7 @@ pub struct Worth {
     pub instances: i64,
 }
 
-/// The results of the client requests of a user.
+/// The results of client requests.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sent {
     /// The number served.
@@ -223,7 +222,7 @@ pub struct Sent {
     pub response: Duration,
 }
 
-/// The results of a call.
+/// The results of the requests of a call.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct SentCalls {
     /// The number sent.

@@ -9,8 +9,8 @@ use crate::reference::ApplicationRef;
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
-    /// Records the verdict on waking a sleeping instance for a client request. A summary trace has only the application
-    /// and the inhibiting rule.
+    /// Records the verdict on waking a sleeping instance for a client request. A summary trace has the application
+    /// instead of the instance and, of an inhibition, only the rule.
     pub fn woken(&mut self, time: Time, instance: &InstanceId, application: ApplicationRef, verdict: &Verdict) {
         if self.summing.is_none() {
             self.begin("woken", time);

@@ -18,18 +18,19 @@ pub(crate) struct Summing {
     application_of_user: Vec<ApplicationRef>,
     tier_of_node: Vec<u16>,
     tier_count: usize,
-    /// Whether some application has flavours or can sleep. The record of a cycle has an optional column for adapts in
-    /// both cases, and optional columns for sleeps and wakes if `has_sleep`.
+    /// Whether an application has flavours. If so, or if `has_sleep`, the record of a cycle counts adapts.
     has_flavours: bool,
+    /// Whether an application can sleep. If so, the record of a cycle counts sleeps and wakes.
     has_sleep: bool,
     /// The number of instances by application, then by tier.
     placed: Vec<u64>,
-    /// The time of the last handovers, and their number by application. Written before the next other record.
+    /// The time of handovers that are not written yet, and their number by application. They are written before the
+    /// next record of another kind.
     moves: Option<(Time, Vec<u64>)>,
 }
 
-/// The outcomes in a cycle, for one application: of its agents and of its deployments by operators. The fields are the
-/// columns of the record, in order.
+/// The counts of one application in a cycle: the outcomes of its agents, and of deploys by operators. The fields are
+/// the columns of the record, in order.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Row {
     nop: u64,
@@ -212,7 +213,7 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// Records how often a node's owner acted, by application and kind of action.
+    /// Records how often a node's owner acted at one time, by application and kind of action.
     pub(crate) fn count_owner<'a>(&mut self, time: Time, node: NodeRef, acts: impl Iterator<Item = OwnerAct<'a>>) {
         // For each application: evicted, shrunk, announced.
         let mut rows = vec![[0_u64; 3]; self.seen.len()];
@@ -239,7 +240,7 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// Records that instances of these applications were lost with their node.
+    /// Records that instances of these applications were lost with their node. Writes nothing if there were none.
     pub(crate) fn count_gone(
         &mut self,
         time: Time,
@@ -265,7 +266,8 @@ impl<W: Write> TraceWriter<W> {
     /// Writes the results of each application's users over the whole run.
     pub(crate) fn clients_of_applications(&mut self, time: Time) {
         let Some(summing) = &self.summing else { return };
-        // Users with a served request, requests served, requests lost, and the sum of the users' mean response times.
+        // For each application: users with a served request, requests served, requests lost, and the sum of the users'
+        // mean response times.
         let mut sums = vec![(0_u64, 0_u64, 0_u64, 0.0_f64); self.seen.len()];
         for (client, application) in self.clients.iter().zip(&summing.application_of_user) {
             let sum = &mut sums[application.position()];

@@ -29,7 +29,7 @@ pub struct TraceWriter<W: Write> {
     pub(crate) summing: Option<Box<Summing>>,
     /// The response times of each application, if the header has measures.
     pub(crate) latencies: Option<Vec<Latency>>,
-    /// The number of links that client requests passed, at the end of the run.
+    /// The number of links that client requests passed in the whole run; `None` until it is set.
     pub(crate) hops: Option<u64>,
     pub(crate) has_models: bool,
     /// The results of calls, in the order of the header.
@@ -49,10 +49,9 @@ pub(crate) struct Client {
 pub(crate) struct Usage {
     pub(crate) max_rate: f64,
     pub(crate) evaluations: u64,
-    /// The sum of the request rate over the evaluations in the default flavour.
+    /// The sum of the request rates seen in evaluations in the default flavour.
     pub(crate) requests: f64,
-    /// The sum of request rate divided by the capacity of the flavour, over the evaluations in flavours other than the
-    /// default.
+    /// The sum of rate / maximum rate of the flavour, over the evaluations in flavours other than the default.
     pub(crate) used_in_flavours: f64,
 }
 
@@ -106,7 +105,7 @@ impl<W: Write> TraceWriter<W> {
         self.detail
     }
 
-    /// Completes the trace of a run that reached its end, and returns the output.
+    /// Writes the results and the end record of a run that reached its end, and returns the output.
     pub fn finish(mut self, time: Time) -> io::Result<W> {
         self.responses(time);
         self.write_calls(time);
@@ -138,7 +137,7 @@ impl<W: Write> TraceWriter<W> {
         self.close()
     }
 
-    /// Ends the trace of an interrupted run, without an end record.
+    /// Ends the trace of an interrupted run, without results and an end record. Returns the output.
     pub fn close(mut self) -> io::Result<W> {
         self.write_moves();
         match self.broken {
@@ -147,7 +146,7 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// The first write error.
+    /// The first write error; `None` if all writes succeeded.
     pub fn failure(&self) -> Option<&io::Error> {
         self.broken.as_ref()
     }
@@ -192,7 +191,8 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// Records that a node went down, with these instances.
+    /// Records that a node went down. `gone` are the instances that were lost with it. A summary trace counts them by
+    /// application and tier.
     pub fn node_down(
         &mut self,
         time: Time,
@@ -220,27 +220,27 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// Records that a node came up.
+    /// Records that a node came up. A summary trace omits this.
     pub fn node_up(&mut self, time: Time, node: NodeRef) {
         self.nodes("node-up", time, &[node]);
     }
 
-    /// Records that a node announced its departure.
+    /// Records that a node announced its departure. A summary trace omits this.
     pub fn node_leaving(&mut self, time: Time, node: NodeRef) {
         self.nodes("node-leaving", time, &[node]);
     }
 
-    /// Records that a link went down.
+    /// Records that a link went down. A summary trace omits this.
     pub fn link_down(&mut self, time: Time, one: NodeRef, other: NodeRef) {
         self.nodes("link-down", time, &[one, other]);
     }
 
-    /// Records that a link came up.
+    /// Records that a link came up. A summary trace omits this.
     pub fn link_up(&mut self, time: Time, one: NodeRef, other: NodeRef) {
         self.nodes("link-up", time, &[one, other]);
     }
 
-    /// Records a comparison of the placement with the best one.
+    /// Records a comparison of the placement with the best one found.
     pub fn regret(&mut self, time: Time, regret: &Regret<'_>) {
         self.begin("regret", time);
         self.line.push(b',');

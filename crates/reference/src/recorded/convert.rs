@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{Activation, Evaluation, Facts, Judged, Message, Messages, Node, Operation, Proposal, RecordedRun};
 
-/// Why files are not a valid recorded run.
+/// Why a run cannot be extracted.
 #[derive(Debug)]
 pub enum ConvertError {
     /// A file cannot be read.
@@ -31,7 +31,7 @@ pub(super) fn convert(directory: &Path) -> Result<RecordedRun, ConvertError> {
     })
 }
 
-/// All messages of a run, in order.
+/// All messages of the run in a directory, in order.
 pub(crate) fn messages(directory: &Path) -> Result<Vec<Message>, ConvertError> {
     let path = directory.join("users.json");
     let users: Value = json(&text(&path)?).ok_or_else(|| ConvertError::Line(path.clone(), 1))?;

@@ -250,7 +250,7 @@ fn read_judged(word: &str) -> Option<Judged> {
     })
 }
 
-/// Returns `None` if the text is not a code; `Some(None)` is `self`.
+/// Parses the code of a node, such as `307`, or `self`, which is `Some(None)`. Returns `None` for any other text.
 #[allow(clippy::option_option, reason = "the outer option says whether the text is valid, the inner one is the value")]
 fn read_code(text: &str) -> Option<Option<Node>> {
     if text == "self" {

@@ -93,12 +93,12 @@ struct Merge<'a, W: Write> {
     /// The events of transfers that are already written.
     written: TransferEvents,
     departures: BTreeMap<String, Departure>,
-    /// The placement of instances.
+    /// The node of each instance, and the index of its application.
     placed: BTreeMap<InstanceId, (NodeRef, u32)>,
     links: Links,
     /// Nodes that already have an event in the trace.
     begun: BTreeSet<NodeRef>,
-    /// Instances that owners evict, with the reason. The record of their end follows later.
+    /// Instances whose eviction was read but whose end was not, with the node and the reason.
     evicted: BTreeMap<InstanceId, (NodeRef, String)>,
     now: f64,
 }
@@ -118,7 +118,8 @@ struct Links {
 }
 
 impl<W: Write> Merge<'_, W> {
-    /// The index of the directory with the next record: the earliest record whose causes are already written.
+    /// The index of the directory with the next record: the earliest record whose causes are already written or, if
+    /// there is none, the earliest of all. `None` at the end of all parts.
     fn choose(&self, cursors: &[Cursor<'_>], joined: &mut Joined) -> Option<usize> {
         let waiting = cursors.iter().enumerate().filter_map(|(place, cursor)| Some((cursor.next.as_ref()?, place)));
         let earliest = waiting.clone().min_by_key(|(record, place)| (record.0, *place))?.1;
@@ -248,7 +249,7 @@ impl<W: Write> Merge<'_, W> {
         self.writer.owner(time, node, std::iter::once(act));
     }
 
-    /// Writes the effects of an event on the placement, as records that simulated traces have too.
+    /// Writes the effects of an event on the placement and on links, as records that simulated traces have too.
     fn follow(&mut self, time: Time, node: NodeRef, happened: Happened<NodeRef>) {
         let is_first = self.begun.insert(node);
         match happened {
@@ -300,7 +301,7 @@ impl<W: Write> Merge<'_, W> {
         }
     }
 
-    /// Records that an instance arrived on a node.
+    /// Writes the migration, replication or deploy by which an instance came to a node.
     fn came(&mut self, time: Time, node: NodeRef, instance: &InstanceId, application: u32, cause: &Cause<NodeRef>) {
         let before = self.placed.insert(instance.clone(), (node, application));
         let target = Target::Node(node);
@@ -313,7 +314,7 @@ impl<W: Write> Merge<'_, W> {
             _ => None,
         };
         let parent = parent.filter(|parent| self.placed.contains_key(parent));
-        // The instance never left.
+        // The instance was in custody and never left.
         if matches!(cause, Cause::NotTaken { .. }) && before.is_some() {
             return;
         }
@@ -334,7 +335,7 @@ impl<W: Write> Merge<'_, W> {
         });
     }
 
-    /// Records that an instance ended.
+    /// Writes the eviction or undeploy by which an instance ended.
     fn went(&mut self, time: Time, instance: &InstanceId) {
         let evicted = self.evicted.remove(instance);
         let Some((_, application)) = self.placed.remove(instance) else { return };
@@ -349,8 +350,8 @@ impl<W: Write> Merge<'_, W> {
         });
     }
 
-    /// Updates the links of a node. A link goes down when one end no longer reports it as up, and comes up again when
-    /// both ends do.
+    /// Updates the links of a node, and writes those that change. A link goes down when one end no longer reports it as
+    /// up, and comes up again when both ends do.
     fn neighbours(&mut self, time: Time, node: NodeRef, up: &[NodeRef]) {
         let own = node.0;
         let up: BTreeSet<u32> = up.iter().map(|node| node.0).collect();

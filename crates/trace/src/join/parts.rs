@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use super::{JoinError, JoinProblem, Open};
 use crate::live::{PART_VERSION, PartHeader, PartRecord};
 
-/// The maximum length of a line.
+/// The maximum length of a line, in bytes.
 const LINE_BYTES_MAX: u64 = 64 << 20;
 
-/// The parts of one data directory, in order.
+/// A reader of the parts of one data directory, in order.
 pub(super) struct Reader<'a> {
     open: &'a Open<'a>,
     paths: &'a [PathBuf],
@@ -46,7 +46,8 @@ impl<'a> Reader<'a> {
         JoinError { path: self.path().to_path_buf(), line: self.line, problem }
     }
 
-    /// The next line; `None` at the end of the last part. A truncated last line, as after a crash, is skipped.
+    /// The next line; `None` at the end of the last part. The truncated last line of a part, as after a crash, is
+    /// skipped.
     pub(super) fn next(&mut self) -> Result<Option<Line>, JoinError> {
         loop {
             if self.part.is_none() {

@@ -1,4 +1,4 @@
-//! The first pass over all parts: collects the tables of the header, and the transfers that each part records.
+//! The first pass over all parts: collects the tables of the header, and the ids of all recorded transfers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::reference::NodeRef;
 pub(super) struct Survey<'a> {
     pub(super) directories: Vec<Directory<'a>>,
     pub(super) nodes: Vec<SurveyedNode>,
-    /// All applications, with the texts of their policies.
+    /// All distinct descriptions of applications, with the texts of their policies.
     pub(super) applications: Vec<PartApplication>,
     /// The recorded events of transfers.
     pub(super) recorded: TransferEvents,
@@ -30,7 +30,7 @@ pub(super) struct Survey<'a> {
 pub(super) struct Directory<'a> {
     pub(super) paths: &'a [PathBuf],
     pub(super) node: NodeRef,
-    /// For each part, the trace's indices of the applications in the part.
+    /// For each part, the index in the trace of each application in the part.
     pub(super) applications: Vec<Vec<u32>>,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct TransferEvents {
     pub(super) taken: BTreeSet<String>,
 }
 
-/// The content of one directory.
+/// What the first pass finds in one directory. `header` is that of the last part.
 struct Read {
     header: PartHeader,
     have_facts_changed: bool,

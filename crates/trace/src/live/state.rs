@@ -1,9 +1,9 @@
-//! The whole state of a live node, as in the first record of a part.
+//! The whole state of a live node, as a record of a part or a trace.
 
 use mario_domain::{Hardware, InstanceId};
 use serde::{Deserialize, Serialize};
 
-/// The whole state of a node.
+/// The whole state of a node: the ledger of its journal, and its reservations.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NodeState<N> {
     /// The number of records in its journal.
@@ -16,9 +16,9 @@ pub struct NodeState<N> {
     pub custody: Vec<CustodyState<N>>,
     /// Offers that were not answered yet.
     pub offers: Vec<OfferState<N>>,
-    /// Stopping workloads, and their hardware.
+    /// Workloads that are stopping, and their hardware.
     pub draining: Vec<(String, Hardware)>,
-    /// Shrinking workloads, and the hardware that they will free.
+    /// Workloads that are shrinking, and the hardware that they will free.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shrinking: Vec<(String, Hardware)>,
     /// Accepted transfers whose sources may still ask about them.
@@ -27,7 +27,7 @@ pub struct NodeState<N> {
     pub reserved: Vec<ReservedState>,
     /// Workloads of dropped reservations, and their hardware.
     pub released: Vec<(String, Hardware)>,
-    /// Transfers in preparation, with the proposing instances.
+    /// Transfers in preparation, with the instances whose agents proposed them.
     pub preparing: Vec<(String, InstanceId)>,
 }
 

@@ -60,7 +60,7 @@ fn skewed() -> Files {
     Files::new(&[("a/1", a.concat()), ("b/1", b.concat())])
 }
 
-/// The kinds of live records, in order.
+/// The kinds of the live records of a trace, in order.
 fn kinds(trace: &str) -> Vec<String> {
     let kind = |line: &str| {
         let value: serde_json::Value = serde_json::from_str(line).expect("JSON");
@@ -116,7 +116,7 @@ fn a_malformed_part_is_rejected_with_its_line() {
     assert!(matches!(problem(&[&["text"]]), (1, JoinProblem::NotAPart)));
     assert!(matches!(problem(&[&["newer"]]), (1, JoinProblem::Version(3))));
     assert!(matches!(problem(&[&["wrong"]]), (2, JoinProblem::Record(_))));
-    // The record refers to an application that the part does not have.
+    // The record refers to an application that the part does not describe.
     assert!(matches!(problem(&[&["unknown"]]), (2, JoinProblem::Record(_))));
     assert!(matches!(problem(&[&["a/1", "b/1"]]), (1, JoinProblem::Mixed { .. })));
     assert!(matches!(problem(&[&["nowhere"]]), (0, JoinProblem::Io(_))));

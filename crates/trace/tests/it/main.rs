@@ -1,4 +1,4 @@
-//! Tests that each record has the form documented in `docs/trace.md`.
+//! Tests that records have the forms documented in `docs/trace.md`, and that a failed write ends a trace.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 
@@ -36,7 +36,7 @@ fn node(name: &str) -> NodeId {
     NodeId::name(name).expect("a name")
 }
 
-/// Writes a trace of two nodes, one application and two users.
+/// Returns the lines of a trace of two nodes, one application and two users, with the records that `write` adds.
 fn written(detail: Detail, write: impl FnOnce(&mut TraceWriter<Vec<u8>>)) -> Vec<String> {
     let (application, nodes, users) = (application(), ["top", "edge"].map(node), [1, 2].map(Id::number));
     let files = [("p.pl".to_owned(), "operation(_, _, _) :- fail.\n".to_owned())];
@@ -86,7 +86,7 @@ fn written(detail: Detail, write: impl FnOnce(&mut TraceWriter<Vec<u8>>)) -> Vec
     String::from_utf8(bytes).expect("text").lines().map(str::to_owned).collect()
 }
 
-/// An evaluation of instance 5 on the second node.
+/// Records an evaluation of instance 5 on the second node.
 fn evaluate(writer: &mut TraceWriter<Vec<u8>>, time: Time, is_same: bool) {
     let instance = InstanceId::number(5);
     let free = Capacity::units(1);
@@ -209,7 +209,7 @@ fn a_summary_trace_has_counts_instead_of_individual_records() {
     assert_eq!(lines[1..], expected);
 }
 
-/// A writer that accepts this number of bytes, then fails.
+/// A writer that fails if it would have to accept more than this number of bytes.
 struct Full(usize);
 
 impl Write for Full {
