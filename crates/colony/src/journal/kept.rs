@@ -31,7 +31,7 @@ pub struct KeptLedger {
     pub deploys: Vec<KeptDeploy>,
     /// Neighbours as they last introduced themselves.
     pub peers: Vec<KeptPeer>,
-    /// The last record that concerns each neighbour.
+    /// The number of the last record that concerns each neighbour.
     pub concerning: Vec<KeptConcern>,
     /// Journals that will never come back.
     pub lost: Vec<JournalId>,

@@ -120,8 +120,8 @@ impl Step<'_> {
         self.hand_over(transfer, token, is_running);
     }
 
-    /// Called when the copy of an exclusive application has stopped here. It is restarted if the transfer was aborted
-    /// in the meantime.
+    /// Called when the copy of an exclusive application has stopped here. Hands its instance over, or restarts the copy
+    /// if the transfer was aborted in the meantime.
     pub(super) fn own_copy_stopped(&mut self, workload: WorkloadId) {
         if !self.state.stopping.remove(&workload) {
             return;

@@ -144,8 +144,8 @@ impl Step<'_> {
     }
 
     /// Called when the source hands an instance over. If the token is that of the reservation, this node takes the
-    /// instance: the migration takes effect with the record written here. A duplicate is answered with `Taken` again,
-    /// any other message with `NotTaken`.
+    /// instance: the migration takes effect with the record written here. A duplicate is answered with `Taken` again;
+    /// without a valid reservation, the answer is `NotTaken`.
     pub(super) fn transfer(
         &mut self,
         from: &NodeId,
