@@ -27,7 +27,7 @@ const COLONIES: u64 = 1_000;
 /// The checker must detect each sabotage within this number of colonies.
 const SABOTAGED: u64 = 2_000;
 
-/// The minimum number of events of each kind in the first [`COLONIES`] colonies, so that the test exercises them.
+/// The minimum number of events of each kind in a run of at least [`COLONIES`] colonies from seed 0.
 const LEAST: [(&str, u64); 16] = [
     ("migrations", 6_000),
     ("exclusive migrations", 2_000),
@@ -61,7 +61,7 @@ fn run(ground: &Ground, plan: &Plan, sabotage: Option<Sabotage>) -> Outcome {
     Outcome { log: world.log, tally: world.checker.tally, violation }
 }
 
-/// Shrinks a failing schedule: removes runs of events, shorter and shorter ones, as long as the rest still fails.
+/// Shrinks a failing schedule: removes runs of events without which it still fails, long runs first.
 fn shrink(ground: &Ground, plan: &Plan) -> Plan {
     let mut smallest = plan.clone();
     let mut length = smallest.events.len().div_ceil(2);

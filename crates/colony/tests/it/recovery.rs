@@ -60,7 +60,7 @@ fn a_target_that_crashes_after_taking_answers_taken() {
 }
 
 /// Each run migrates an instance, and crashes the source or the target one record later than the run before, until the
-/// migration completes first.
+/// migration completes without a crash.
 #[test]
 fn a_crash_after_any_record_neither_loses_nor_duplicates_an_instance() {
     for (is_exclusive, victim) in [(false, 0), (false, 1), (true, 0), (true, 1)] {

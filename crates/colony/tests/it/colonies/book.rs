@@ -44,7 +44,7 @@ pub struct Held {
     pub hardware: u64,
 }
 
-/// An instance in custody, until the target has taken it.
+/// An instance in custody for a transfer.
 #[derive(Clone)]
 pub struct Kept {
     pub held: Held,

@@ -63,7 +63,8 @@ pub struct Event {
     pub what: What,
 }
 
-/// A fault, its repair, or a command of an operator. `pick` chooses one of the instances that the node then holds.
+/// A fault, a change of availability, or a command of an operator. `pick` selects one of the instances that the node
+/// holds at that time.
 #[derive(Clone, Debug)]
 pub enum What {
     Deploy {

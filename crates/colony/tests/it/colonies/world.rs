@@ -278,7 +278,7 @@ impl<'a> World<'a> {
     }
 
     /// Passes each agent of a node an observation with a random number. After the horizon it has none, so that agents
-    /// propose nothing. Before, also triggers evaluation and judging, unless nodes use their own timers.
+    /// propose nothing. Before the horizon, also triggers evaluation and judging, unless nodes use their own timers.
     fn observe(&mut self, node: usize) {
         let instances: Vec<InstanceId> = self.daemons[node].node.iter().flat_map(Node::instances).cloned().collect();
         for instance in &instances {
