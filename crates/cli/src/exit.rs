@@ -59,7 +59,7 @@ impl Exit {
             Self::Environment => 3,
             // The code of a Rust process that panicked.
             Self::Bug => 101,
-            // The code that shells report for a process ended by signal 2.
+            // The code that shells report for a process ended by SIGINT.
             Self::Interrupted => 130,
             Self::Halted(status) => status,
         }

@@ -34,7 +34,7 @@ fn interrupt(mut running: Running) -> String {
     running.signal(Signal::SIGINT);
     let (code, message) = running.end();
     assert_eq!(code, Some(130), "{message}");
-    // It takes about a tenth of a second; a busy machine may need longer, and the run would need minutes.
+    // Stopping takes about a tenth of a second, and longer on a busy machine. The run itself would take minutes.
     assert!(sent.elapsed() < Duration::from_secs(20), "{:?}", sent.elapsed());
     message
 }

@@ -1,4 +1,4 @@
-//! Commands do not replace unrelated files, and report files and directories that lack what they need.
+//! Commands replace no unrelated file, reject a directory without results, and list missing files of a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -165,7 +165,7 @@ fn a_run_under_nohup_survives_a_closed_terminal() {
     let directory = place.join("run");
     let out = directory.to_str().expect("a name");
     let mut command = std::process::Command::new("sh");
-    // As `nohup` does.
+    // Ignores SIGHUP, as `nohup` does.
     let script = "trap '' HUP; exec \"$@\"";
     let arguments = ["run", "paper", "--set", "duration=100000000", "--out", out];
     let command = command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_mario")]).args(arguments);

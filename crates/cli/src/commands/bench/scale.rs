@@ -134,7 +134,8 @@ fn question(arguments: &Arguments, size: Size) -> Question {
 
 /// Measures the sizes in this process, and prints an object for each.
 fn here(arguments: &Arguments, sizes: &[Size], console: &Console) -> Result<Outcome, Failure> {
-    // The parent process holds the write end of standard input. When that end is closed, the parent has ended.
+    // The parent process holds the write end of standard input. If the parent ends, the copy ends, and so does this
+    // process.
     thread::spawn(|| {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         std::process::exit(1);

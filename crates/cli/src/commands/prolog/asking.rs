@@ -37,19 +37,19 @@ impl Ended {
     }
 }
 
-/// The source of a goal, for error messages.
+/// The source of a goal, for error messages: the name of a text, and the number of lines before the goal.
 pub(super) struct Place {
     name: &'static str,
     lines_before: usize,
 }
 
 impl Place {
-    /// For a text that is a single goal.
+    /// The source of a goal that is a whole text.
     pub(super) fn whole(name: &'static str) -> Self {
         Self { name, lines_before: 0 }
     }
 
-    /// For a goal that starts after `lines_before` lines of the text.
+    /// The source of a goal that starts after `lines_before` lines of a text.
     pub(super) fn after_lines(name: &'static str, lines_before: usize) -> Self {
         Self { name, lines_before }
     }

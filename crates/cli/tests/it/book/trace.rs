@@ -9,7 +9,7 @@ use super::{place, read, shell};
 
 const PAGE: &str = "docs/trace.md";
 
-/// The part of the page below a heading.
+/// The part of the page below a heading, up to the next heading of level 2.
 fn below<'a>(page: &'a str, heading: &str) -> &'a str {
     let (_, rest) = page.split_once(heading).unwrap_or_else(|| panic!("{PAGE} has no {heading}"));
     rest.split("\n## ").next().unwrap_or_default()
