@@ -69,12 +69,13 @@ impl CheckpointSchedule {
         schedule
     }
 
-    /// The simulation time up to which the run may proceed before the next checkpoint.
+    /// The simulation time at which the run must pause for a checkpoint; [`Time::NEVER`] unless the interval is a
+    /// number of cycles.
     pub(crate) fn until(&self) -> Time {
         self.until
     }
 
-    /// Whether a checkpoint is due. `reached_until`: whether the run has reached [`CheckpointSchedule::until`].
+    /// Whether a checkpoint is due. `reached_until` says whether the run has reached [`CheckpointSchedule::until`].
     pub(crate) fn is_due(&self, reached_until: bool) -> bool {
         let is_first = !self.is_saved && self.since.elapsed() >= FIRST;
         match self.every {

@@ -25,7 +25,7 @@ enum Origin {
 
 impl Text {
     /// Finds a policy: a word with a slash, a backslash or the extension `.pl` is the path of a file. Any other word is
-    /// the name of a shipped policy, or `library`; if there is no such policy, it is the name of a file.
+    /// the name of a shipped policy, or `library`; if there is no such policy, it is the name of an existing file.
     pub fn find(written: &Path) -> Result<Text, Failure> {
         match word(written).map(Text::shipped) {
             None => Text::file(written),

@@ -48,7 +48,8 @@ impl Choices {
     }
 }
 
-/// The scenario of this name: a preset, or a file if there is no such preset.
+/// Opens a scenario. A name with a slash, a backslash or a dot is a path. Any other name is that of a preset or, if
+/// there is no such preset, of an existing file.
 pub fn open(name: &Path) -> Result<Document, Failure> {
     let word = name.to_str().filter(|word| !word.contains(['/', '\\', '.']));
     match word {
@@ -72,7 +73,8 @@ pub fn open(name: &Path) -> Result<Document, Failure> {
     }
 }
 
-/// Reads files from disk, and decompresses gzip. Fails for more than [`TEXT_SIZE_BYTES_MAX`].
+/// Reads files from disk, and decompresses gzip. A file whose content is larger than [`TEXT_SIZE_BYTES_MAX`] is an
+/// error.
 pub struct Disk;
 
 impl Files for Disk {

@@ -1,4 +1,5 @@
-//! Warnings at the end of a run: policies that failed, and agents that were never allowed to act.
+//! Warnings at the end of a run: policies of agents and nodes that failed, and agents whose requests were all
+//! inhibited.
 
 use std::path::Path;
 

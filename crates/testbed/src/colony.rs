@@ -426,7 +426,7 @@ impl Colony {
             let reply = client.ask(Method::POST, "/v1/instances", &headers, document.clone()).await?;
             match reply.json() {
                 Ok(_) => return Ok(()),
-                // The node is still searching for processes that a previous daemon left running.
+                // The node may still be searching for processes that a previous daemon left running.
                 Err(_) if reply.status == 503 && Instant::now() < deadline => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }

@@ -1,7 +1,7 @@
 //! Determines which client requests a colony with faults could have answered.
 //!
 //! If faults separate a user from all instances of the application, a failed request is not a defect: in a tree, a cut
-//! link is a partition, and no instance is started on the other side. A request that fails soon after a fault although
+//! link is a partition, and a part without instances gets none. A request that fails soon after a fault although
 //! an instance was reachable is counted separately, because nodes may still have been rerouting.
 
 use std::collections::BTreeSet;

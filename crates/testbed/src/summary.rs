@@ -84,7 +84,7 @@ pub struct ApplicationSummary {
     pub instances: usize,
 }
 
-/// Response times, in milliseconds.
+/// The distribution of response times, in milliseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Percentiles {
     /// The mean.
@@ -100,7 +100,8 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
-    /// Computes the percentiles of unsorted times in microseconds; `None` if there are no times.
+    /// Computes the mean, the percentiles and the maximum of times in microseconds, in any order; `None` if there are
+    /// no times.
     pub fn of(mut times_us: Vec<u32>) -> Option<Percentiles> {
         times_us.sort_unstable();
         let count = times_us.len();

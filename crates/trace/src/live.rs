@@ -368,7 +368,8 @@ pub enum Cause<N> {
         /// The transfer.
         transfer: String,
     },
-    /// It replaces an instance that was handed over to a node that an operator declared lost. It has a fresh id.
+    /// The instance replaces one that was handed over to a node whose journal an operator declared lost. It has a new
+    /// id.
     Adopted {
         /// The transfer.
         transfer: String,

@@ -137,7 +137,8 @@ impl<W: Write> TraceWriter<W> {
         self.close()
     }
 
-    /// Ends the trace of an interrupted run, without results and an end record. Returns the output.
+    /// Flushes and returns the output. A trace that ends here, as for an interrupted run, has no results and no end
+    /// record.
     pub fn close(mut self) -> io::Result<W> {
         self.write_moves();
         match self.broken {
