@@ -29,7 +29,7 @@ class Applications {
     }).observe(this.grid);
   }
 
-  /** The width of a chart, also before there is one. */
+  /** The width of a chart in pixels; before there is one, that of a temporary figure. */
   chartWidth() {
     const [card] = this.cards.values();
     if (card) return Math.floor(card.plot.clientWidth);
@@ -41,8 +41,8 @@ class Applications {
   }
 
   /**
-   * Asks for the charts, and shows them. A chart under the pointer is not redrawn. If the width changed in the meantime,
-   * asks once more.
+   * Requests the charts and shows them, unless the page is hidden or the pointer is over a chart. If the width changed
+   * in the meantime, requests them once more.
    */
   async refresh(isRepeat = false) {
     const width = this.chartWidth();

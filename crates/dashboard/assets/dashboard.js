@@ -341,7 +341,8 @@ function showConnection(isThere) {
     : `The connection to the dashboard was lost at ${clock(since)}. The page shows the state at that time, and tries to reconnect every second.`;
 }
 
-// Follows the event stream of the server. A stream that ends or is silent for too long is reopened, and resumes after the last event.
+// Follows the event stream of the server. A stream that fails, or is silent for 12 seconds, is reopened, and resumes
+// after the last event.
 function follow() {
   view.openedAt = Date.now();
   const stream = new EventSource(`events${view.lastId ? `?last=${view.lastId}` : ""}`);

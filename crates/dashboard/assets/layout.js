@@ -50,7 +50,8 @@ function rowsOf(nodes, links) {
     }
     return found;
   };
-  // Each connected component of the colony, from its centre.
+  // Each connected component of the colony, from its centre. A component of more than 200 nodes starts at its first
+  // node, because finding its centre would take too long.
   let left = nodes.map(({ id }) => id).sort(compareIds);
   while (left.length) {
     const part = [...distances(left[0]).keys()];

@@ -61,7 +61,7 @@ class ColonyMap {
   }
 
   /**
-   * Draws everything that does not change with the numbers.
+   * Computes the layout, and draws nodes, links and the names of tiers.
    * @param {Snapshot} picture
    * @param {string} shape
    */
@@ -273,7 +273,8 @@ class ColonyMap {
   }
 
   /**
-   * Marks an event for a few seconds: an arrow between nodes, a frame around the node, a cross for an inhibited request.
+   * Marks an event for a few seconds: a line between two nodes, and a frame around the target, or a cross for an
+   * inhibited request.
    * @param {Happening} happening
    */
   happened({ kind, instance, from, to }) {
@@ -339,7 +340,7 @@ function cross([x, y]) {
 }
 
 /**
- * Shortens the ids of instances in a text: of the journal id that they begin with, a few digits suffice.
+ * Shortens the ids of instances in a text: keeps six digits of the journal id that they begin with.
  * @param {unknown} text
  */
 function brief(text) {
@@ -357,7 +358,7 @@ function shortened(text, room) {
 }
 
 /**
- * The label of a chip: the number at the end of a name, or else its first letter.
+ * The label of a chip: up to two digits from the end of a name, or else its first letter.
  * @param {string} id
  */
 function shortName(id) {
@@ -366,7 +367,7 @@ function shortName(id) {
 }
 
 /**
- * The index of an application, which determines its colour.
+ * The index of an application's colour; 0 if the application is unknown.
  * @param {Snapshot} picture
  * @param {string | null} application
  */

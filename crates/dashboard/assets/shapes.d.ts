@@ -1,6 +1,6 @@
 // The types of the dashboard's own data. Those of the server's data are in `types.d.ts`.
 
-/** What a node reported, unchanged. The node may have another version, so every part may be missing. */
+/** Data of a node or the testbed, unchanged. A node may have another version, so every part may be missing. */
 type Told = Record<string, any>;
 
 type NodeDetails = ShownNode & {

@@ -67,7 +67,7 @@ impl Hub {
         self.has_news.notify_one();
     }
 
-    /// Adds an event to the picture, and sends it to browsers. Returns whether it is new.
+    /// Adds an event to the picture and sends it to browsers. Returns `false`, and does neither, for a duplicate.
     pub(crate) fn happened(&self, source: usize, event: &Value) -> bool {
         let mut picture = self.picture();
         let Some(colony_event) = picture.happened(source, now_ms(), event) else { return false };
@@ -82,8 +82,8 @@ impl Hub {
         frame("happened", Some(&format!("{}-{}", self.name, colony_event.number)), &json!(colony_event))
     }
 
-    /// Returns the first frames for a browser, and a receiver for later ones. `last` is the last event of this
-    /// dashboard that the browser has seen; `None` for a new browser.
+    /// Returns the first frames for a browser, and a receiver for later ones. `last` is the number of the last
+    /// event that the browser has seen; `None` if it has seen none of this dashboard.
     pub(crate) fn subscribe(&self, last: Option<u64>) -> (Vec<Bytes>, broadcast::Receiver<Message>) {
         let picture = self.picture();
         let news = self.news.subscribe();
@@ -96,14 +96,15 @@ impl Hub {
     }
 
     /// The number of the last event that a browser has seen, from the id that the browser sends; `None` for an id of
-    /// another dashboard.
+    /// another dashboard or a malformed one.
     pub(crate) fn last_seen(&self, id: &str) -> Option<u64> {
         let (name, number) = id.split_once('-')?;
         if name == self.name { number.parse().ok() } else { None }
     }
 }
 
-/// Sends a snapshot when something has changed. Adds a point to the time series at regular intervals, and announces it.
+/// Sends a snapshot when something has changed and a browser is connected. Adds a point to the time series every
+/// [`SAMPLE_EVERY`], and announces it.
 pub(crate) async fn publish(hub: Arc<Hub>) {
     let mut ticks = interval(SAMPLE_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -119,7 +120,7 @@ pub(crate) async fn publish(hub: Arc<Hub>) {
             _ = ticks.tick() => {
                 let now_ms = now_ms();
                 hub.picture().sample(now_ms);
-                // Pages ask for charts of their own width.
+                // Only the time is sent: each page then requests charts drawn for its own width.
                 let _ = hub.news.send(frame("sample", None, &json!({ "time_ms": now_ms })));
             }
         }
@@ -127,7 +128,7 @@ pub(crate) async fn publish(hub: Arc<Hub>) {
 }
 
 fn frame(kind: &str, id: Option<&str>, data: &Value) -> Bytes {
-    // JSON escapes all line breaks within strings.
+    // JSON escapes line breaks within strings, so the data fits on one `data:` line.
     let id = id.map_or_else(String::new, |id| format!("id: {id}\n"));
     Bytes::from(format!("event: {kind}\n{id}data: {data}\n\n"))
 }

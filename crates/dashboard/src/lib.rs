@@ -11,7 +11,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | [`picture`] | the nodes' answers, merged: nodes, links, instances, events, problems |
-//! | `watch` | polls one node, with retries |
+//! | `watch` | polls one node and follows its events, with retries |
 //! | `hub` | the state of the running dashboard, and its subscribers |
 //! | `server` | answers browsers, within [`Limits`] |
 //!
@@ -28,7 +28,7 @@
 //!
 //! **Invariant:** state is kept in memory only, and nodes are queried only for what the role `look` allows.
 //!
-//! **Invariant:** data from a node takes bounded memory, and reaches the page as text, never as markup.
+//! **Invariant:** data from nodes takes bounded memory, and reaches the page as text, never as markup.
 //!
 //! **Invariant:** a node that is silent, slow or gone does not keep other nodes from being shown.
 
@@ -92,8 +92,8 @@ impl NodeSource {
 /// }
 /// ```
 ///
-/// `tier` counts from 0, the top. `faults` are those that the testbed injects. `facts` are shown under the title
-/// unchanged. `requests_per_s` of an application replaces the rate computed from its instances.
+/// `tier` counts from 0, the top. `faults` are those that the testbed injects. `facts` are shown under the title. An
+/// application's `requests_per_s` replaces the rate computed from its instances.
 pub struct Dashboard {
     sources: Vec<NodeSource>,
     extra: Option<cell::Receiver<Value>>,

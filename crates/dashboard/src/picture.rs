@@ -1,9 +1,10 @@
 //! The nodes' answers, merged.
 //!
-//! A [`Picture`] is updated with one answer or event at a time, with its time of arrival, and returns snapshots as
-//! JSON. It does no I/O and reads no clock.
+//! A [`Picture`] takes one answer or event at a time, together with its time of arrival, and returns snapshots as JSON.
+//! It does no I/O and reads no clock.
 //!
-//! **Invariant:** its memory is bounded, whatever nodes send.
+//! **Invariant:** memory is bounded if the size of an answer is, because only the last answer of a node to each topic
+//! is kept, and lists of events and verdicts have limits.
 
 mod charts;
 mod event;
@@ -25,14 +26,15 @@ use source::Source;
 
 /// How many events are kept.
 const EVENTS_MAX: usize = 2_000;
-/// How many instances on unpolled nodes are kept.
+/// How many instances that migrated to unpolled nodes are kept.
 const ELSEWHERE_MAX: usize = 1_000;
-/// How many nodes' verdicts are kept, and how many of each.
+/// The maximum number of nodes whose verdicts are kept.
 const JUDGES_MAX: usize = 1_000;
+/// How many verdicts of one node are kept.
 const VERDICTS_MAX: usize = 40;
 /// The rule that inhibits operations for lack of hardware.
 const ROOM: &str = "capacity";
-/// The maximum length of a text from a node; longer ones are truncated.
+/// The maximum length of an id, a cause or the description of an event, in characters; longer ones are truncated.
 const TEXT_CHARS_MAX: usize = 600;
 
 /// The known state of a colony.
@@ -107,7 +109,7 @@ impl Picture {
         self.extra = extra;
     }
 
-    /// Adds an event of a node. Returns `None` if it was added before.
+    /// Adds an event of a node. Returns `None` for a duplicate or an unknown source.
     pub fn happened(&mut self, source: usize, now_ms: u64, event: &Value) -> Option<ColonyEvent> {
         let origin = self.sources.get_mut(source)?;
         if !origin.is_new(event) {
@@ -125,7 +127,8 @@ impl Picture {
         Some(colony_event)
     }
 
-    /// Stores an event in time order, because nodes also report past events when they are first polled.
+    /// Stores an event in time order, because nodes also report past events when they are first polled. The oldest
+    /// event is dropped if there are too many.
     fn remember(&mut self, colony_event: ColonyEvent) {
         let place = self.events.partition_point(|kept| kept.time_ms <= colony_event.time_ms);
         self.events.insert(place, colony_event);
@@ -134,7 +137,7 @@ impl Picture {
         }
     }
 
-    /// Records the verdict of a manager.
+    /// Records the manager's verdict if the event is one.
     fn judged(&mut self, event: &Value, colony_event: &ColonyEvent) {
         let report = &event["report"];
         if report["kind"] != "judged" {
@@ -180,7 +183,7 @@ impl Picture {
         here.or_else(|| self.elsewhere.get(instance).map(|elsewhere| elsewhere.application.clone()))
     }
 
-    /// Returns the events after a number, or all that are kept, oldest first.
+    /// Returns the kept events with a number above `after`, or all of them for `None`, oldest first.
     pub fn events(&self, after: Option<u64>) -> impl Iterator<Item = &ColonyEvent> {
         self.events.iter().filter(move |colony_event| colony_event.number > after.unwrap_or(0))
     }
@@ -211,7 +214,8 @@ impl Picture {
         problems::find(self, now_ms)
     }
 
-    /// All known data, for programs: the [`snapshot`](Picture::snapshot) with all details of each node, and the events.
+    /// All known data, for programs: the [`snapshot`](Picture::snapshot), the details of each polled node whose id is
+    /// known, the events and the time series.
     pub fn everything(&self, now_ms: u64) -> Value {
         let mut shown = self.snapshot(now_ms);
         shown["details"] = self.sources.iter().filter_map(|source| self.node_details(source.id.as_deref()?)).collect();
@@ -221,7 +225,7 @@ impl Picture {
     }
 }
 
-/// The text of an id, which may be a number.
+/// A string, truncated, or a number as text; `None` for other values.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(clipped(text)),
@@ -230,7 +234,7 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// A text from a node, truncated to the length that is kept.
+/// The text, truncated to [`TEXT_CHARS_MAX`] characters.
 fn clipped(text: &str) -> String {
     match text.char_indices().nth(TEXT_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),

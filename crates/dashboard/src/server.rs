@@ -1,7 +1,7 @@
 //! Answers browsers on this machine.
 //!
-//! Which requests are rejected, and the limits, are those of `mario_page::server`. Event streams may use at most half of
-//! the connections.
+//! `mario_page::server` rejects invalid requests and enforces the limits. Event streams may use at most half of the
+//! connections.
 
 mod answer;
 mod stream;
@@ -16,8 +16,8 @@ use tokio::sync::Semaphore;
 
 use crate::hub::Hub;
 
-/// The page may load scripts and styles from this server and connect to it, and nothing else. Scripts and styles are
-/// files of their own, so that no inline code has to be allowed by its hash.
+/// The page may load scripts and styles from this server, connect to it, and show images from `data:` addresses, and
+/// nothing else. Scripts and styles are files of their own, so that no inline code has to be allowed by its hash.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 

@@ -13,21 +13,21 @@ use crate::NodeSource;
 use crate::hub::Hub;
 use crate::picture::{Answer, Topic};
 
-/// How often an idle node is polled.
+/// The polling interval of a node without events, if there are at most [`NODES_AT_FULL_PACE`] nodes.
 const ASK_EVERY: Duration = Duration::from_secs(1);
 /// With more nodes than this, each is polled less often.
 const NODES_AT_FULL_PACE: u32 = 24;
 /// The longest polling interval. It must be less than 10 seconds, after which nodes close idle connections.
 const ASK_EVERY_MAX: Duration = Duration::from_secs(8);
-/// How often data that rarely changes is polled.
+/// The minimum interval between two polls of data that rarely changes: routes and journal.
 const SELDOM: Duration = Duration::from_secs(5);
 /// How long further events are awaited after an event, before the node is polled.
 const GATHERING: Duration = Duration::from_millis(80);
-/// The delay before a node that did not answer is polled again.
+/// The delay before a node that did not answer is polled again, and before an event stream is reopened.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How long a node may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The maximum size of an answer.
+/// The maximum size of an answer in bytes.
 const ANSWER_BYTES_MAX: usize = 8 << 20;
 
 /// Polls a node and follows its events. Never returns; dropping the future stops it.
@@ -97,7 +97,7 @@ async fn question(hub: &Hub, index: usize, connection: &mut Connection, topic: T
     Ok(())
 }
 
-/// Follows events, reopening the stream when it ends. [`ask`] determines whether the node answers at all.
+/// Follows events, reopening the stream when it ends. Never returns; [`ask`] detects that the node does not answer.
 async fn follow(hub: &Hub, index: usize, client: &Client, happened: &Notify) {
     loop {
         // Requests all events that the node still keeps. Events that were already seen are recognised, even when a
@@ -118,7 +118,7 @@ async fn patient<T>(asking: impl Future<Output = Result<T, Fault>>) -> Result<T,
     timeout(TIMEOUT, asking).await.unwrap_or_else(|_| late())
 }
 
-/// Updates the picture with the data that only the testbed knows.
+/// Updates the picture with the testbed's data whenever it changes. Returns when the sender is gone.
 pub(crate) async fn take_extra(hub: Arc<Hub>, mut extra: watch::Receiver<Value>) {
     loop {
         let told = extra.borrow_and_update().clone();

@@ -1,4 +1,4 @@
-//! The charts of the page: what applications did in the last minutes.
+//! The charts of the page: instances, client requests and response times of applications in the last five minutes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,11 @@ use serde::Serialize;
 
 use super::history::{ApplicationSample, History, Point};
 
-/// How many points are drawn: the last five minutes.
+/// How many points are drawn: five minutes, at one a second.
 const POINTS_DRAWN: usize = 300;
-/// How many lines can be labelled.
+/// The maximum number of lines in a chart. More could not be labelled.
 const LINES_MAX: usize = 12;
-/// The widths in pixels that are drawn; others are moved to the nearest.
+/// The minimum and the maximum width of a chart, in pixels. Other widths are clamped.
 const WIDTHS: [f64; 2] = [240.0, 1_600.0];
 
 /// A chart, and the texts around it.
@@ -57,10 +57,10 @@ const RESPONSES: Quantity = Quantity {
     value: |sample| sample.p95_ms,
 };
 
-/// The colours of applications: the index of each in the palette.
+/// The index of each application's colour in the palette, by application.
 pub(super) type Colours = BTreeMap<String, usize>;
 
-/// The charts of quantities that were measured, drawn for a width.
+/// Draws a chart for each quantity that was measured, at a width in pixels. Empty before there are two points.
 pub(super) fn charts(history: &History, colours: &Colours, width: f64) -> Vec<ShownChart> {
     let width = width.clamp(WIDTHS[0], WIDTHS[1]);
     let points = history.last(POINTS_DRAWN);
@@ -106,7 +106,7 @@ fn before_now(time: f64) -> String {
     format!("{} s before now", fixed(Some(-time), 0))
 }
 
-/// The values of an application.
+/// The values of one application over time.
 struct Line {
     name: String,
     colour: String,
@@ -136,7 +136,7 @@ impl Line {
         self.values.iter().flatten().copied().fold(0.0, f64::max)
     }
 
-    /// The path of the line, in pieces where nothing was measured.
+    /// The SVG path of the line, with gaps where nothing was measured.
     fn path(&self, places: &[f64], height: impl Fn(f64) -> f64) -> String {
         let mut path = String::new();
         let mut is_down = false;
@@ -157,16 +157,16 @@ struct Lines {
     axis: TimeAxis,
     times: Vec<f64>,
     drawn: Vec<Line>,
-    /// How many lines there are with those that are not drawn.
+    /// The number of lines, including those that are not drawn.
     count: usize,
 }
 
 impl Lines {
-    /// Keeps the highest lines, as many as can be labelled.
+    /// Keeps at most [`LINES_MAX`] lines, those with the highest maxima.
     fn new(label: &'static str, axis: TimeAxis, times: Vec<f64>, mut lines: Vec<Line>) -> Lines {
         let count = lines.len();
         if count > LINES_MAX {
-            // The sort is stable: of equal lines the first are kept.
+            // The sort is stable: of lines with equal maxima, the first by name are kept.
             lines.sort_by(|one, other| other.most().total_cmp(&one.most()));
             lines.truncate(LINES_MAX);
             lines.sort_by(|one, other| one.name.cmp(&other.name));

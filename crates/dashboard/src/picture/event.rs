@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{clipped, text};
 
-/// Events reported within this time after they happened are animated; older ones are only listed.
+/// Events received within this time after they happened are fresh. The page animates only fresh events.
 pub(super) const FRESH_MS: u64 = 10_000;
 
 /// An event on a node.
@@ -31,7 +31,7 @@ pub struct ColonyEvent {
     pub from: Option<String>,
     /// The target node of the operation, or the node at which an instance arrived.
     pub to: Option<String>,
-    /// Whether the event was reported within 10 seconds after it happened. A node that is first polled also reports
+    /// Whether the event was received within 10 seconds after it happened. A node that is first polled also reports
     /// past events.
     pub is_fresh: bool,
 }

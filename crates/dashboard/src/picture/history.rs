@@ -15,7 +15,7 @@ const APPLICATIONS_MAX: usize = 64;
 pub(super) struct ApplicationNow {
     pub(super) instances: usize,
     pub(super) requests_per_s: Option<f64>,
-    /// Response times that a testbed measured at clients.
+    /// The testbed's data on the application, such as response times at clients; null if there is none.
     pub(super) responses: Value,
 }
 

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::source::{Reach, Source};
 use super::{Picture, text};
 
-/// A node that inhibited this many requests in a row, within [`REFUSALS_WITHIN_MS`], is reported as inhibiting
-/// everything.
+/// A node that inhibited at least this many requests in a row, within the last [`REFUSALS_WITHIN_MS`], is reported as
+/// full or as refusing everything.
 const REFUSALS_MIN: usize = 5;
 const REFUSALS_WITHIN_MS: u64 = 120_000;
 /// The maximum number of problems that are listed.
@@ -37,7 +37,7 @@ pub struct Problem {
     pub node: Option<String>,
     /// The instance concerned.
     pub instance: Option<String>,
-    /// The details of a problem of several nodes.
+    /// The problem of each node, if it is one of several nodes; otherwise empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<_>"))]
     pub parts: Vec<Part>,
@@ -74,8 +74,8 @@ impl Found {
         self.0.push(Problem { severity, text, node, instance: instance.map(str::to_owned), parts: Vec::new() });
     }
 
-    /// Adds one problem that several nodes share, because a list of all of them would hide other problems. `words`
-    /// returns the text for a number of nodes.
+    /// Adds a problem that several nodes share as one, because one entry per node would hide other problems. `words`
+    /// returns the text for two or more nodes, given their number. Adds nothing for no nodes.
     fn add_together(&mut self, mut parts: Vec<Part>, words: impl FnOnce(usize) -> String) {
         match parts.len() {
             0 => {}
@@ -133,7 +133,7 @@ fn of_node(found: &mut Found, source: &Source, now_ms: u64) {
     }
 }
 
-/// Adds the links that are down, each once.
+/// Adds the links that are down or pass no client requests, each once.
 fn links(found: &mut Found, picture: &Picture) {
     let mut told: BTreeMap<(String, String), &'static str> = BTreeMap::new();
     for source in picture.sources.iter().filter(|source| source.answers()) {
@@ -157,8 +157,8 @@ fn links(found: &mut Found, picture: &Picture) {
     }
 }
 
-/// Adds the nodes whose managers inhibit everything. A node that inhibited them only for lack of hardware is reported
-/// as full instead, because it may accept a smaller or a later request.
+/// Adds the nodes whose managers inhibited all recent requests. A node that did so only for lack of hardware is
+/// reported as full, because it may accept a smaller or a later request; any other is reported as refusing everything.
 fn verdicts(found: &mut Found, picture: &Picture, now_ms: u64) {
     let (mut full, mut refusing) = (Vec::new(), Vec::new());
     for (node, verdicts) in &picture.verdicts {

@@ -11,11 +11,12 @@ use super::problems::Problem;
 use super::source::{Reach, Source};
 use super::{Elsewhere, Picture, text};
 
-/// How many nodes and instances are shown.
+/// The maximum number of nodes, and of instances, in a snapshot.
 const NODES_MAX: usize = 2_000;
 const INSTANCES_MAX: usize = 10_000;
 
-/// The overview that the page draws. Values reported by a node are passed on unchanged, and may have any shape.
+/// The overview that the page draws. Fields of type [`Value`] are as a node or the testbed reported them, and may have
+/// any shape.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct Snapshot {
@@ -36,7 +37,7 @@ pub(super) struct Snapshot {
     faults: Value,
 }
 
-/// A node that is polled, or that another node names.
+/// A node that is polled, or that a polled node or the testbed names.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct ShownNode {
@@ -78,14 +79,15 @@ pub(super) struct ShownLink {
     round_trip_ms: Option<f64>,
 }
 
-/// An instance, on the node that owns it or that handed it over.
+/// An instance, on the node that reports it or that it migrated to.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct ShownInstance {
     id: String,
     application: Option<String>,
     node: String,
-    /// The state of its copy; `elsewhere` on a node that is not polled.
+    /// The state of its copy, or `in-custody` on a node that handed it over, or `elsewhere` on a node that is not
+    /// polled.
     #[cfg_attr(test, ts(type = "unknown"))]
     state: Value,
     is_silent: bool,
@@ -99,7 +101,7 @@ pub(super) struct ShownInstance {
     hardware: Value,
     requests_per_s: Option<f64>,
     has_no_answer: bool,
-    /// The node that reports an instance elsewhere.
+    /// The node that reported the migration, if the instance is `elsewhere`.
     told_by: Option<String>,
 }
 
@@ -112,7 +114,7 @@ pub(super) struct ShownApplication {
     colour: usize,
     instances: usize,
     requests_per_s: Option<f64>,
-    /// Response times that a testbed measured at clients.
+    /// The testbed's data on the application, such as response times at clients; null if there is none.
     #[cfg_attr(test, ts(type = "unknown"))]
     responses: Value,
 }
@@ -150,7 +152,7 @@ impl Picture {
         })
     }
 
-    /// The polled nodes, and the nodes that they name.
+    /// The polled nodes, and the nodes that they or the testbed name.
     fn shown_nodes(&self) -> Vec<ShownNode> {
         let mut nodes: BTreeMap<String, ShownNode> = BTreeMap::new();
         for source in &self.sources {
@@ -178,7 +180,7 @@ impl Picture {
         nodes.into_values().take(NODES_MAX).collect()
     }
 
-    /// Each link once. A link is up only if no end that answers reports it as down.
+    /// Each link once. It is up if every end that answers reports it as up; unknown if no end answers.
     fn shown_links(&self) -> Vec<ShownLink> {
         let mut links: BTreeMap<(String, String), LinkNow> = BTreeMap::new();
         for source in &self.sources {
@@ -203,12 +205,12 @@ impl Picture {
         shown.collect()
     }
 
-    /// Each instance once. The node that owns it takes precedence over a node that has it in custody.
+    /// Each instance once. Of several nodes that report it, one that answers takes precedence over a silent one, then
+    /// the owner over a node that has it in custody, then the higher epoch.
     fn placed(&self) -> BTreeMap<&str, Placed<'_>> {
         let mut placed: BTreeMap<&str, Placed<'_>> = BTreeMap::new();
         for source in &self.sources {
             for (id, told) in &source.instances {
-                // Current answers of other nodes take precedence over the last answer of a silent node.
                 let rank = |source: &Source, told: &Value| {
                     (source.answers(), told["state"] == "owned", told["epoch"].as_u64())
                 };
@@ -234,7 +236,7 @@ impl Picture {
         shown
     }
 
-    /// All applications that have instances, routes or measurements.
+    /// All applications that have instances, routes or data of the testbed.
     pub(super) fn applications(&self) -> BTreeMap<String, ApplicationNow> {
         let mut applications: BTreeMap<String, ApplicationNow> = BTreeMap::new();
         for placed in self.placed().values() {
@@ -269,7 +271,7 @@ impl Picture {
         self.applications().into_iter().enumerate().map(shown).collect()
     }
 
-    /// The colours of applications, on the map as in charts.
+    /// The index of each application's colour, the same on the map and in charts.
     pub(super) fn colours(&self) -> Colours {
         self.applications().into_keys().enumerate().map(|(colour, id)| (id, colour)).collect()
     }
@@ -311,7 +313,7 @@ impl Picture {
         Some(json!(ShownInstance::elsewhere(id, elsewhere)))
     }
 
-    /// The index of the source of the node that an instance is on.
+    /// The index of the source that reports the instance; `None` if no source does.
     pub(crate) fn source_of(&self, instance: &str) -> Option<usize> {
         let placed = self.placed();
         let source = placed.get(instance)?.source;

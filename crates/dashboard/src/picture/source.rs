@@ -59,7 +59,7 @@ impl Answer {
         Answer(Content::Json(topic, value))
     }
 
-    /// Metrics in the text format of Prometheus.
+    /// An answer in the text format of Prometheus. Only metrics of mario without labels are kept.
     pub fn metrics(text: &str) -> Answer {
         let lines = text.lines().filter(|line| line.starts_with("mario_") && !line.contains('{'));
         let values = lines.filter_map(|line| {
@@ -73,7 +73,7 @@ impl Answer {
 /// Whether a node answers.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Reach {
-    /// It was not polled yet.
+    /// No poll has succeeded or failed yet.
     Unknown,
     Answers,
     /// It does not answer, since this time and for this reason.
@@ -97,7 +97,8 @@ pub(super) struct Source {
     pub(super) routes: Value,
     pub(super) journal: Value,
     pub(super) metrics: BTreeMap<String, f64>,
-    /// The increase per second of each counter (a metric whose name ends in `_total`), by name.
+    /// The increase per second of each counter (a metric whose name ends in `_total`) between the last two answers, by
+    /// name.
     pub(super) rates: BTreeMap<String, f64>,
     metrics_at_ms: Option<u64>,
     /// Number and time of the last event.
@@ -156,11 +157,11 @@ impl Source {
         }
     }
 
-    /// Stores counters, and computes their rates. A counter that decreased was reset.
+    /// Stores metrics, and computes the rates of counters. A counter that decreased was reset, and has no rate.
     fn counted(&mut self, now_ms: u64, values: BTreeMap<String, f64>) {
         if let Some(before_ms) = self.metrics_at_ms {
             let seconds = now_ms.saturating_sub(before_ms) as f64 / 1_000.0;
-            // Over a very short interval, even one request would be a high rate.
+            // Ignored: over a very short interval, even one request would be a high rate.
             if seconds < 0.5 {
                 return;
             }
@@ -188,7 +189,8 @@ impl Source {
         self.metrics_at_ms = None;
     }
 
-    /// Whether an event is new. A restarted daemon counts from 1 again, at later times.
+    /// Whether an event is new; if so, it is recorded as the last one. A restarted daemon numbers events from 1 again,
+    /// but at later times.
     pub(super) fn is_new(&mut self, event: &Value) -> bool {
         let number = event["number"].as_u64().unwrap_or(0);
         let time_ms = event["time_ms"].as_u64().unwrap_or(0);
@@ -200,7 +202,8 @@ impl Source {
         true
     }
 
-    /// The client requests per second that reached an instance in its last window.
+    /// The client requests per second that reached an instance in its last evaluation period; `None` if the node did
+    /// not report them.
     pub(super) fn requests_per_s(&self, instance: &Value) -> Option<f64> {
         let window_s = self.status["evaluation_ms"].as_f64()? / 1_000.0;
         let requests = instance["facts"]["requests"].as_array()?;

@@ -57,7 +57,7 @@ fn nodes_instances_and_links_are_shown_once_each() {
     let places: Vec<(&Value, &Value)> =
         shown["instances"].as_array().expect("a list").iter().map(|one| (&one["id"], &one["node"])).collect();
     assert_eq!(places, [(&json!("i1"), &json!("b")), (&json!("i2"), &json!("a"))]);
-    // Ten requests in a window of two seconds, twice.
+    // Two instances, each with ten requests in two seconds.
     assert_eq!(shown["applications"][0]["requests_per_s"], 10.0);
     assert_eq!(shown["problems"], json!([]));
 }
@@ -147,7 +147,7 @@ fn a_silent_node_is_a_problem_until_it_answers() {
     let shown = picture.snapshot(START_MS);
     assert_eq!((&shown["nodes"][0]["reach"], &shown["answering"]), (&json!("silent"), &json!(1)));
     assert_eq!(shown["instances"][0]["is_silent"], true, "what it told last is marked as such");
-    // The instance may have moved before its node went silent, so the node that answers is trusted.
+    // The instance may have moved since its node went silent, so the node that answers is trusted.
     hosts(&mut picture, 1, &[instance("i1", "owned")]);
     assert_eq!(picture.snapshot(START_MS)["instances"][0]["node"], "b");
     hosts(&mut picture, 0, &[]);

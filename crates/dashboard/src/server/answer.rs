@@ -14,7 +14,7 @@ use super::Desk;
 use super::stream::EventBody;
 use crate::hub::now_ms;
 
-/// The type of a stream of server-sent events.
+/// The media type of a stream of server-sent events.
 const EVENTS: &str = "text/event-stream";
 
 /// How long a node may take to explain a decision.
@@ -22,7 +22,7 @@ const EXPLANATION_TIMEOUT: Duration = Duration::from_secs(30);
 
 const MARKUP: &str = include_str!("../../assets/dashboard.html");
 
-/// The dashboard's own parts of the script, in order.
+/// The parts of the script that only the dashboard has, in order.
 const PROGRAM: &[&str] = &[
     include_str!("../../assets/layout.js"),
     include_str!("../../assets/map.js"),
@@ -51,7 +51,7 @@ impl Desk {
         }
     }
 
-    /// The details of one node or instance, or the data of a chart.
+    /// Replies to `/nodes/ID`, `/instances/ID`, `/charts/NAME.csv` and `/explanations/INSTANCE`.
     async fn details(&self, path: &str) -> Reply {
         let Some((kind, id)) = path.strip_prefix('/').and_then(|rest| rest.split_once('/')) else { return not_found() };
         let id = decoded(id);
@@ -106,13 +106,14 @@ fn program() -> String {
     format!("(() => {{\n\"use strict\";\n{}}})();\n", [assets::SCRIPTS, PROGRAM].concat().concat())
 }
 
-/// The width that a page asks for, e.g. `width=560`; without one, that of a phone.
+/// The width in pixels that a page asks for, e.g. `width=560`; without a valid one, 350, the width of a phone.
 fn width_in(query: Option<&str>) -> f64 {
     let width = query.and_then(|query| query.strip_prefix("width="));
     f64::from(width.and_then(|width| width.parse::<u16>().ok()).unwrap_or(350))
 }
 
-/// A part of a path with its escapes decoded; invalid escapes are left unchanged.
+/// A part of a path with its percent escapes decoded. Invalid escapes are left unchanged, and invalid UTF-8 is replaced
+/// by U+FFFD.
 fn decoded(part: &str) -> String {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes();

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::hub::Hub;
 
-/// How many frames may wait for a browser before it counts as lagging.
+/// How many frames are buffered for a browser. Further ones wait in the hub's channel, in which the browser may lag.
 const WAITING_MAX: usize = 8;
 
 /// The heartbeat interval when nothing happens. The page considers the connection lost after 12 seconds without any

@@ -36,7 +36,7 @@ impl Running {
     /// Sends bytes. Returns the connection, which stays open, and the head of the answer.
     fn send(&self, bytes: &[u8]) -> (TcpStream, String) {
         let mut stream = self.connect();
-        // A server that has read enough may close the connection before everything is sent.
+        // The server may close the connection before everything is sent.
         let _ = stream.write_all(bytes);
         let head = read_head(&mut stream);
         (stream, head)
@@ -68,7 +68,7 @@ fn read_head(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&head).into_owned()
 }
 
-/// Requests, and the statuses that they may get. The list is empty if the connection is closed without an answer.
+/// Requests, and the statuses that they may get. An empty status means that the connection is closed without an answer.
 const HOSTILE: &[(&str, &[&str])] = &[
     ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc", &["405"]),
     (

@@ -130,7 +130,7 @@ async fn a_node_that_does_not_answer_does_not_hide_other_nodes() {
     let authority = Authority::new("harbour", 10).expect("an authority");
     let ada = directory.operator(&authority, "ada", vec![Role::Look]);
     let (address, stop) = node(&directory, &authority, "a").await;
-    // No server listens at one address, and a silent server listens at another.
+    // At one address, no server listens; at another, a server accepts connections but never answers.
     let mute = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let (moving, addresses) = watch::channel(free_address().to_string());
     let (tell, extra) = watch::channel(serde_json::json!({ "title": "a testbed" }));
@@ -146,7 +146,7 @@ async fn a_node_that_does_not_answer_does_not_hide_other_nodes() {
     .await;
     assert_eq!(shown["title"], "a testbed");
     assert!(problems(&shown).contains("refused"), "{}", problems(&shown));
-    // The first daemon starts at another address.
+    // A daemon starts, and the first source moves to its address.
     let (other, _other_stop) = node(&directory, &authority, "b").await;
     moving.send(other.to_string()).expect("it is watched");
     wait(page, "both answer", |shown| shown["answering"] == 2 && shown["nodes"].to_string().contains("\"b\"")).await;

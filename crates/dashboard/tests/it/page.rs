@@ -52,7 +52,7 @@ fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as u64
 }
 
-/// Returns the errors on the console, except for failed requests to the server.
+/// Returns the errors on the browser's console, except for failed requests to the server.
 fn complaints(browser: &Browser) -> Vec<String> {
     browser.complaints().into_iter().filter(|complaint| !complaint.starts_with("asked for http://127.0.0.1:")).collect()
 }
@@ -78,7 +78,6 @@ fn the_page_shows_nodes_links_instances_and_problems() {
     assert!(browser.text("h1").contains("The paper's tree"));
     assert!(browser.text(".applications").contains("video"));
     browser.wait_for("document.querySelectorAll('.log-list li').length === 3");
-    // Recent events are highlighted for a while.
     assert!(browser.text("#log").contains("vi-1 migrates to ap2"));
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }
