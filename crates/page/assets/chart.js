@@ -1,7 +1,7 @@
-// Charts, which are drawn by the program: this script builds the elements that it is given, and shows tooltips.
+// Charts. The program lays them out; this script builds their elements and shows tooltips.
 
 /**
- * The widest layout that fits the page without making its texts much smaller.
+ * The widest layout that has to shrink by at most a tenth to fit the width; else the narrowest.
  * @param {Chart} chart
  * @param {number} width
  */

@@ -1,4 +1,4 @@
-// Colours that people with any kind of colour vision can tell apart; the style sheet of the palette has them.
+// The colours of applications, which are defined in the style sheet of the palette.
 
 const APPLICATION_COLOURS = 6;
 

@@ -1,4 +1,4 @@
-// Figures and their data as files.
+// Saves figures and their data as files.
 
 /**
  * @param {string} name

@@ -1,7 +1,7 @@
-// Why an agent decided as it did, in the words of `mario policy explain`.
+// Shows why an agent decided as it did, in the words of `mario policy explain`.
 
 /**
- * The lines of an explanation, grouped by clause.
+ * The elements for the lines of an explanation. Consecutive lines of code are one element.
  * @param {ExplanationLine[]} lines
  */
 function explanationLines(lines) {
@@ -38,7 +38,7 @@ function explanationLines(lines) {
 }
 
 /**
- * The proposal with its proof, then each operation that was not proposed with the goal that failed.
+ * The proof of the proposal, further answers, then each operation that was not proposed with the goal that failed.
  * @param {ExplanationLine[][]} parts
  */
 function explanationDetails(parts) {

@@ -1,7 +1,8 @@
 // Formats numbers for people.
 
 /**
- * A narrow no-break space between thousands, which no locale reads as a decimal point.
+ * Rounds to a whole number. Thousands are separated by a narrow no-break space, which no locale reads as a decimal
+ * point.
  * @param {number} value
  */
 function whole(value) {

@@ -2,7 +2,7 @@
 //!
 //! A page concatenates what it needs, in the order of these lists, with its own parts after them.
 
-/// The colours of all pages and drawings, each in light and in dark.
+/// The colours of all pages and drawings, in light and in dark.
 pub const PALETTE: &str = include_str!("../assets/palette.css");
 
 /// The styles, the palette first.
@@ -15,7 +15,7 @@ pub const STYLES: &[&str] = &[
     include_str!("../assets/explanation.css"),
 ];
 
-/// The scripts. They define functions, and change nothing until a page calls them.
+/// The scripts. They only define functions and constants; a page calls the functions.
 pub const SCRIPTS: &[&str] = &[
     include_str!("../assets/elements.js"),
     include_str!("../assets/theme.js"),

@@ -1,11 +1,12 @@
 //! Serves a page to browsers on this machine, within limits.
 //!
-//! Start at [`serve`]. The report and the dashboard differ only in how they answer a request; what is rejected, the
-//! limits and the security headers are the same (`docs/decisions/0009-hyper-serves.md`).
+//! Start at [`serve`]. The report and the dashboard differ only in how they answer a request; the rules for rejecting
+//! requests, the limits and the security headers are the same (`docs/decisions/0009-hyper-serves.md`).
 //!
-//! **Invariant:** no client can stop the server, exhaust its memory, or block others for longer than a timeout.
+//! **Invariant:** no client can stop the server or exhaust its memory. A client that sends or reads too slowly is
+//! disconnected.
 //!
-//! **Invariant:** only the head of a request is read, never its body.
+//! **Invariant:** the body of a request is never used; a request with a body is rejected.
 
 mod connections;
 mod reply;
@@ -55,17 +56,18 @@ impl Default for Limits {
     }
 }
 
-/// How long the server waits when all connections are being answered, or when accepting fails, e.g. for lack of file
-/// descriptors.
+/// How long the server waits when no connection is idle and no more are allowed, or when accepting fails, e.g. for lack
+/// of file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// After this many failures in a row, the server gives up accepting connections.
 const ACCEPT_FAILURES_MAX: u32 = 100;
 
-/// Answers browsers until accepting connections fails. Open connections are closed when the future is dropped.
+/// Answers browsers until accepting connections fails 100 times in a row. Open connections are closed when the future
+/// is dropped.
 ///
-/// `policy` is the content security policy of every reply. `answer` gets only requests without a body, for reading, to
-/// this machine by name.
+/// `policy` is the content security policy of every reply. `answer` gets only `GET` and `HEAD` requests that have no
+/// body and whose host is `127.0.0.1` or `localhost`.
 pub async fn serve<A, F>(listener: TcpListener, limits: Limits, policy: HeaderValue, answer: A) -> io::Result<()>
 where
     A: Fn(Request<Incoming>) -> F + Send + Sync + 'static,
@@ -79,7 +81,7 @@ where
             sleep(PAUSE).await;
             continue;
         }
-        // Not for longer than the pause: an idle connection that could be closed may have become busy meanwhile.
+        // Waits no longer than the pause: an idle connection that could be closed may have become busy meanwhile.
         let Ok(accepted) = timeout(PAUSE, listener.accept()).await else { continue };
         match accepted {
             Ok((stream, _)) => {
@@ -144,6 +146,6 @@ where
         .header_read_timeout(limits.head_timeout)
         .max_buf_size(limits.head_bytes)
         .serve_connection(TokioIo::new(stream), service);
-    // A client that violates the protocol or disconnects does not stop the server.
+    // An error concerns only this connection, e.g. if the client violates the protocol.
     let _ = connection.await;
 }

@@ -4,9 +4,9 @@ use super::chart::{Hover, Layout};
 use super::element::{Element, rounded};
 use super::numbers::{Steps, amount, ticks, whole};
 
-/// The size of most texts.
+/// The size of most texts, in pixels.
 const TEXT: f64 = 11.0;
-/// The mean width of a character.
+/// The approximate mean width of a character.
 const CHARACTER: f64 = TEXT * 0.56;
 /// The distance between the lines of labels.
 const LINE: f64 = 13.0;
@@ -15,7 +15,7 @@ const LINE: f64 = 13.0;
 pub const INK: &str = "var(--ink)";
 /// The colour of labels.
 pub const SOFT: &str = "var(--soft)";
-/// The colour of what is beside the point.
+/// The colour of less important texts.
 pub const FAINT: &str = "var(--faint)";
 
 /// The approximate width of a text.
@@ -58,12 +58,13 @@ pub enum Anchor {
 pub struct Scale {
     low: f64,
     start: f64,
-    /// The length of one unit of a value.
+    /// The change of the position for one unit of a value; negative on a vertical scale.
     pub factor: f64,
 }
 
 impl Scale {
-    /// Maps the values from `low` to `high` to the positions from `start` to `end`.
+    /// Maps the values from `low` to `high` to the positions from `start` to `end`. If `high` is not above `low`, it is
+    /// taken as `low + 1`.
     pub fn new((low, high): (f64, f64), (start, end): (f64, f64)) -> Scale {
         let span = if high > low { high - low } else { 1.0 };
         Scale { low, start, factor: (end - start) / span }
@@ -87,7 +88,7 @@ pub struct TimeAxis {
 }
 
 impl TimeAxis {
-    /// The axis of a run that lasts this many milliseconds.
+    /// The axis of a run of this duration in milliseconds.
     pub fn of_run(duration: f64) -> TimeAxis {
         TimeAxis { start: 0.0, end: duration, label: "time, ms" }
     }
@@ -182,7 +183,7 @@ impl Canvas {
         self.y_label(label);
     }
 
-    /// Draws the horizontal axis, with numbers at these positions.
+    /// Draws the horizontal axis: ticks with numbers at these positions, and a label.
     pub fn x_axis(&mut self, numbers: impl IntoIterator<Item = (f64, String)>, label: &str) {
         for (place, number) in numbers {
             let path = format!("M{} {}v4", rounded(place), rounded(self.bottom));

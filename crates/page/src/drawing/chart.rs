@@ -18,7 +18,8 @@ pub struct Chart {
     pub layouts: Vec<Layout>,
     /// The tooltips along the horizontal axis, from left to right.
     pub tips: Vec<String>,
-    /// The values on that axis between which each tip is shown: one more than there are tips.
+    /// The values on that axis at which tips begin and end: tip `n` is shown from value `n` to value `n + 1`. Empty if
+    /// there are no tips.
     #[serde(serialize_with = "compact::list")]
     pub edges: Vec<f64>,
 }
@@ -34,13 +35,13 @@ pub struct Layout {
     /// The element `svg`.
     #[cfg_attr(test, ts(type = "Drawn"))]
     pub drawing: Element,
-    /// Where the tooltips are, if the chart has any along an axis.
+    /// The area of the tooltips along the horizontal axis; `None` if there are none.
     pub hover: Option<Hover>,
     /// Whether a page that is narrower scrolls the drawing, instead of making it smaller.
     pub scrolls: bool,
 }
 
-/// The positions of the figure's tooltips: an edge is at `zero` plus `factor` times its value.
+/// The area of the figure's tooltips. An edge is at the horizontal position `zero` plus `factor` times its value.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Hover {
@@ -65,7 +66,8 @@ impl Chart {
         Chart { parts: Vec::new(), layouts: layouts.into_iter().collect(), tips: Vec::new(), edges: Vec::new() }
     }
 
-    /// The content of a file, sized in points. Two columns take the second layout, if there is one.
+    /// The content of an SVG file, sized in points. Two columns take the second layout if there is one. Empty without
+    /// layouts.
     pub fn svg(&self, title: &str, columns: FileWidth) -> String {
         let (nth, points) = match columns {
             FileWidth::One => (0, 336.0),

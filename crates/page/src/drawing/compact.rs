@@ -1,9 +1,9 @@
-//! Writes numbers with as few characters as possible: a page holds hundreds of thousands of them.
+//! Serialises whole numbers without a fraction, to save space: a page may hold many numbers.
 
 use serde::Serializer;
 use serde::ser::SerializeSeq;
 
-/// Larger whole numbers are not exact in JavaScript.
+/// Whole numbers from this one on are not all exact in JavaScript.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// Serialises a number without a fraction if it is whole.
@@ -15,7 +15,7 @@ pub fn compact<S: Serializer>(value: f64, serializer: S) -> Result<S::Ok, S::Err
     }
 }
 
-/// A number of a drawing.
+/// A number that is serialised by [`compact`].
 pub(super) struct Compact(pub(super) f64);
 
 impl serde::Serialize for Compact {
@@ -24,7 +24,7 @@ impl serde::Serialize for Compact {
     }
 }
 
-/// Serialises a list of numbers.
+/// Serialises a list of numbers, each by [`compact`].
 pub(super) fn list<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
     let mut list = serializer.serialize_seq(Some(values.len()))?;
     values.iter().try_for_each(|value| list.serialize_element(&Compact(*value)))?;

@@ -1,8 +1,8 @@
 //! The elements of a drawing: a tree that is written as SVG into files, and as JSON into the page, whose script builds
 //! the same elements.
 //!
-//! Colours are custom properties of the page's palette, such as `var(--grid)`. A browser resolves them to light or dark; files
-//! have the light colours written out.
+//! Colours are custom properties of the page's palette, such as `var(--grid)`. A browser resolves them to light or
+//! dark; files have the light colours written out.
 
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ enum Audience {
     All,
     /// In files only, because the page has controls instead.
     Files,
-    /// In the page only, where its script shows it on request.
+    /// In the page only.
     Page,
 }
 
@@ -81,13 +81,13 @@ impl Element {
         Element::new("g").with("class", class)
     }
 
-    /// A rectangle at its upper left corner.
+    /// A rectangle, given its upper left corner and its size. A negative width or height becomes 0.
     pub fn rectangle([x, y]: [f64; 2], [width, height]: [f64; 2], fill: &str) -> Element {
         let rectangle = Element::new("rect").with("x", x).with("y", y);
         rectangle.with("width", width.max(0.0)).with("height", height.max(0.0)).with("fill", fill)
     }
 
-    /// A circle around its centre.
+    /// A circle, given its centre and its radius.
     pub fn circle([x, y]: [f64; 2], radius: f64, fill: &str) -> Element {
         Element::new("circle").with("cx", x).with("cy", y).with("r", radius).with("fill", fill)
     }
@@ -174,7 +174,7 @@ impl Element {
         self.audience == Audience::Page || self.attributes.iter().any(|(name, _)| *name == "display")
     }
 
-    /// Appends the element as SVG. `parts` are those of its figure.
+    /// Appends the element as SVG, or nothing if it is not for files. `parts` are those of its figure.
     pub fn write_svg(&self, parts: &[Element], svg: &mut String) {
         if self.is_hidden() {
             return;
@@ -214,7 +214,8 @@ impl Element {
     }
 }
 
-/// `[tag, attributes, ...content]`, where content is an element, a text, or the index of a part.
+/// `[tag, attributes, ...content]`, where content is an element, a text, or the index of a part. Elements for files
+/// only are left out of the content.
 impl Serialize for Element {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(None)?;

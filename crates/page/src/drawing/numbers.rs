@@ -3,7 +3,7 @@
 /// The thousands separator: a narrow no-break space, which no locale reads as a decimal point.
 const THOUSANDS: char = '\u{202f}';
 
-/// Formats a number without decimals.
+/// Formats a number rounded to a whole one, with separated thousands.
 pub fn whole(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut grouped = String::new();
@@ -19,7 +19,7 @@ pub fn whole(value: f64) -> String {
     grouped
 }
 
-/// A count, with its thousands set apart.
+/// Formats a count with separated thousands.
 pub fn count(value: u64) -> String {
     whole(value as f64)
 }
@@ -48,7 +48,7 @@ pub fn list(words: &[String]) -> String {
     }
 }
 
-/// The valid ticks of an axis.
+/// Which numbers may be ticks of an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Steps {
     /// Any number.
@@ -57,7 +57,7 @@ pub enum Steps {
     Whole,
 }
 
-/// Returns about `about` round numbers between `low` and `high`.
+/// Returns evenly spaced round numbers between `low` and `high`, roughly `about` of them.
 pub fn ticks(low: f64, high: f64, about: usize, steps: Steps) -> Vec<f64> {
     let rough = (high - low).max(1e-9) / about.max(1) as f64;
     let power = 10_f64.powf(rough.log10().floor());

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use crate::assets::PALETTE;
 
-/// Applications have this many colours, in the palette of Okabe and Ito, cool colours first.
+/// The number of colours for applications. They are from the palette of Okabe and Ito, cool colours first.
 pub const APPLICATION_COLOURS: usize = 6;
-/// Tiers have this many shades.
+/// The number of shades for tiers.
 const SHADES: usize = 7;
 
 static COLOURS: LazyLock<BTreeMap<&str, [&str; 2]>> = LazyLock::new(|| colours(PALETTE));
@@ -28,12 +28,12 @@ pub fn light_and_dark(value: &str) -> [&str; 2] {
     name.and_then(|name| COLOURS.get(name)).copied().unwrap_or([value; 2])
 }
 
-/// The colour of the application at an index.
+/// The colour of the application at an index. Colours repeat after [`APPLICATION_COLOURS`] applications.
 pub fn application_colour(index: usize) -> String {
     format!("var(--application-{})", index % APPLICATION_COLOURS)
 }
 
-/// The colour of a tier, from the top.
+/// The colour of a tier of `count` tiers; 0 is the top.
 pub fn tier_colour(tier: usize, count: usize) -> String {
     let part = tier as f64 / count.saturating_sub(1).max(1) as f64;
     let shade = (part * (SHADES - 1) as f64).round() as usize;

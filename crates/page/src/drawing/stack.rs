@@ -6,7 +6,7 @@ use super::csv::Csv;
 use super::element::{Element, rounded};
 use super::numbers::{Steps, count};
 
-/// The maximum number of parts that can be labelled. The smallest ones are combined into one part.
+/// The maximum number of parts that are drawn. If there are more, the smallest are combined into one.
 const PARTS_MAX: usize = 12;
 
 /// Counts over time, stacked. A count applies from its time to the next.
@@ -44,7 +44,7 @@ impl Stack {
         let total = |place: usize| parts.iter().map(|part| part.counts[place]).sum();
         let totals: Vec<u64> = (0..self.times.len()).map(total).collect();
         let layouts = widths.iter().map(|width| self.layout(&parts, &totals, *width)).collect();
-        // One tip for each interval without a change.
+        // One tip for each interval in which no count changes.
         let is_new =
             |place: &usize| *place == 0 || parts.iter().any(|part| part.counts[*place] != part.counts[place - 1]);
         let starts: Vec<usize> = (0..self.times.len()).filter(is_new).collect();
@@ -68,11 +68,11 @@ impl Stack {
         csv
     }
 
-    /// The largest parts, with the rest as one.
+    /// At most [`PARTS_MAX`] parts: those with the largest sums, and one for the rest.
     fn few_parts(&self) -> Vec<Part> {
         let mut kept: Vec<usize> = (0..self.parts.len()).collect();
         if kept.len() > PARTS_MAX {
-            // The sort is stable: of equal parts the first are kept.
+            // The sort is stable: of parts with equal sums, the first are kept.
             kept.sort_by_key(|index| std::cmp::Reverse(self.parts[*index].counts.iter().sum::<u64>()));
             kept.truncate(PARTS_MAX - 1);
             kept.sort_unstable();
@@ -122,7 +122,8 @@ impl Stack {
         canvas.finish()
     }
 
-    /// Returns the time from which the counts at an index apply; after the last index, the end.
+    /// Returns the time from which the counts at an index apply; after the last index, the end of its interval, which
+    /// is as long as the interval before it, but ends with the axis.
     fn edge(&self, place: usize) -> f64 {
         match (self.times.get(place), self.times.as_slice()) {
             (Some(time), _) => *time,

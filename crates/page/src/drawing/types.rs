@@ -1,11 +1,11 @@
-//! The types of charts for the type checker of the pages' scripts, `assets/types.d.ts`.
+//! Compares `assets/types.d.ts`, which declares charts for the type checker of the pages' scripts, with the structs.
 
 use std::path::Path;
 
 use super::Chart;
 use crate::declarations::Declarations;
 
-/// What is serialised by hand.
+/// The declaration of `Element`, whose serialisation is written by hand.
 const BY_HAND: &str = "\
 /** An element of a drawing: content is an element, a text, or the index of a part. */
 type Drawn = [tag: string, attributes: Record<string, string | number>, ...content: (Drawn | string | number)[]];

@@ -11,20 +11,20 @@ use hyper::{Method, Request, Response, StatusCode};
 /// A reply to a request.
 pub type Reply = Response<BoxBody<Bytes, Infallible>>;
 
-/// The type of plain text.
+/// The media type of plain text.
 pub const TEXT: &str = "text/plain; charset=utf-8";
-/// The type of a page.
+/// The media type of a page.
 pub const HTML: &str = "text/html; charset=utf-8";
-/// The type of a script.
+/// The media type of a script.
 pub const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
-/// The type of a style sheet.
+/// The media type of a style sheet.
 pub const STYLES: &str = "text/css; charset=utf-8";
-/// The type of data for scripts.
+/// The media type of JSON.
 pub const JSON: &str = "application/json";
-/// The type of tables.
+/// The media type of tables as comma-separated values.
 pub const CSV: &str = "text/csv; charset=utf-8";
 
-/// The security headers of every reply, beside the content security policy.
+/// The headers of every reply, beside the content security policy.
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::REFERRER_POLICY, "no-referrer"),
@@ -37,7 +37,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
 /// The methods that are answered.
 const METHODS: &str = "GET, HEAD";
 
-/// A reply with its whole content.
+/// A reply whose content is complete.
 pub fn whole(status: StatusCode, kind: &'static str, content: impl Into<Bytes>) -> Reply {
     of_kind(status, kind, Full::new(content.into()).boxed())
 }
@@ -80,7 +80,7 @@ pub(super) fn add_headers(reply: &mut Reply, policy: &HeaderValue, request_has_b
     }
 }
 
-/// Returns the rejection of a request; `None` if it is valid.
+/// Returns the rejection of a request; `None` if it is to be answered.
 pub(super) fn refuse<B: Body>(request: &Request<B>) -> Option<Reply> {
     if !is_for_this_machine(request) {
         return Some(plain(StatusCode::FORBIDDEN, "This server answers on 127.0.0.1 and localhost only.\n"));
@@ -96,8 +96,8 @@ pub(super) fn refuse<B: Body>(request: &Request<B>) -> Option<Reply> {
     None
 }
 
-/// Whether the request names this machine. This prevents DNS rebinding: a foreign page whose name resolves to this
-/// address must not read what is served here.
+/// Whether the request has one `Host` header, and names this machine. This prevents DNS rebinding: a foreign page whose
+/// name resolves to this address must not read what is served here.
 fn is_for_this_machine<B>(request: &Request<B>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
@@ -105,7 +105,7 @@ fn is_for_this_machine<B>(request: &Request<B>) -> bool {
         && request.uri().authority().is_none_or(|name| is_this_machine(name.as_str()))
 }
 
-/// Whether a host name, with or without a port, is one of this machine.
+/// Whether a host, with or without a port, is `127.0.0.1` or `localhost`.
 fn is_this_machine(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,

@@ -1,5 +1,5 @@
-//! A connection that fails if the client reads too slowly. The HTTP library itself limits how slowly a client may
-//! write.
+//! A connection that fails if the client reads too slowly. The HTTP library itself limits how slowly a client may send
+//! the head of a request.
 
 use std::io;
 use std::pin::Pin;
@@ -12,15 +12,15 @@ use tokio::time::{Sleep, sleep};
 
 use super::connections::Activity;
 
-/// The timeout is restarted whenever the client has read this many bytes of an answer.
+/// The timeout is reset whenever this many bytes were written.
 const PROGRESS_BYTES: usize = 16 << 10;
 
 pub(super) struct TimedStream {
     inner: TcpStream,
     timeout: Duration,
-    /// The timeout, which runs while sent data has not been read by the client.
+    /// The timeout, from a write that the socket could not accept until the next reset.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// Bytes written since `stalled` started.
+    /// Bytes written since the last reset.
     written: usize,
     activity: Activity,
 }
@@ -60,7 +60,7 @@ impl AsyncWrite for TimedStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // The library flushes only when it has nothing more to write, so the timeout ends.
+        // The library flushes only when it has nothing more to write, so the timeout is reset.
         (self.stalled, self.written) = (None, 0);
         self.activity.flushed();
         Pin::new(&mut self.inner).poll_flush(context)

@@ -1,5 +1,5 @@
-//! Generates TypeScript types of the data of a page, for the type checker of its scripts. Included by tests of the
-//! report and of the dashboard.
+//! Generates TypeScript types of the data of a page, for the type checker of its scripts. Included by the tests of this
+//! crate, of the report and of the dashboard.
 
 use std::collections::BTreeMap;
 use std::path::Path;
