@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::mutation::mutated;
 use crate::targets::{Outcome, Target};
 
-/// How many inputs of a campaign a reader accepted.
+/// How many inputs of a campaign a reader accepted and rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     /// Inputs for which the reader returned a value.
@@ -19,8 +19,8 @@ pub fn input(target: &Target, number: u64) -> Vec<u8> {
     mutated(&(target.seeds)(), target.pieces, number)
 }
 
-/// Runs a target on the inputs with these numbers. If it panics, prints the command that replays the input to standard
-/// error.
+/// Runs a target on the inputs with these numbers. If the target panics, the command that replays the input is printed
+/// to standard error.
 pub fn campaign(target: &Target, numbers: Range<u64>) -> Tally {
     let seeds = (target.seeds)();
     let mut tally = Tally::default();

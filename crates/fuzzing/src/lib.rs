@@ -1,11 +1,11 @@
-//! One fuzz target for each reader of outside bytes: files, messages and requests that mario did not write itself.
+//! One fuzz target for each reader of untrusted bytes: files, messages and requests.
 //!
-//! A [`Target`] is a function from bytes to an [`Outcome`], with seeds: valid inputs to start from. It panics if its
-//! reader violates an invariant, for example if the position of an error is outside the text. There are two drivers:
+//! A [`Target`] is a function from bytes to an [`Outcome`], with seeds: inputs to start from. It panics if its reader
+//! violates an invariant, for example if the position of an error is outside the text. There are two drivers:
 //!
 //! - [`campaign`](fn@campaign) mutates the seeds a fixed number of times. The tests of this crate run it for every
 //!   target on the pinned toolchain, with the same inputs each time.
-//! - The programs in `fuzz/` pass it to libFuzzer, which is guided by coverage and runs until it is stopped.
+//! - The programs in `fuzz/` pass a target to libFuzzer, which is guided by coverage and runs until it is stopped.
 //!
 //! ```
 //! use mario_fuzzing::{Outcome, campaign, target};
@@ -16,7 +16,7 @@
 //! assert_eq!(tally.accepted + tally.rejected, 20);
 //! ```
 //!
-//! To add a reader, add its target to [`TARGETS`]. The tests then report what is missing in `fuzz/`.
+//! To add a reader, add its target to [`TARGETS`]. The tests then fail until `fuzz/` has a program for it.
 //!
 //! **Invariant:** input `n` of a target is a pure function of the target and `n`, so that its number reproduces a
 //! failure.

@@ -1,9 +1,9 @@
-//! Mutations: small changes to valid inputs, which reach deeper into a reader than random bytes.
+//! Mutations: small changes to seeds, which reach deeper into a reader than random bytes.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Numbers at the limits of types, and beyond.
+/// Small numbers, and numbers at or beyond the limits of types.
 const NUMBERS: [&str; 12] = [
     "0",
     "-1",
@@ -19,10 +19,11 @@ const NUMBERS: [&str; 12] = [
     "1e-9",
 ];
 
-/// Bytes that are delimiters or limits in most formats.
+/// Bytes that are delimiters in text formats, or limits of byte values.
 const BYTES: [u8; 16] = [0, 1, 0x7f, 0x80, 0xff, b'"', b'\'', b'<', b'>', b'[', b']', b'{', b'}', b'\n', b',', b'\\'];
 
-/// Returns mutation `number` of the seeds. `pieces` are words of the format to insert.
+/// Returns mutation `number` of the seeds: one to four changes to one of them. `pieces` are words of the format to
+/// insert.
 pub(crate) fn mutated(seeds: &[Vec<u8>], pieces: &[&str], number: u64) -> Vec<u8> {
     let mut random = Pcg64::seed_from_u64(number);
     let mut input = seeds[random.random_range(0..seeds.len())].clone();
@@ -66,7 +67,7 @@ fn mutate(input: &mut Vec<u8>, seeds: &[Vec<u8>], pieces: &[&str], random: &mut 
     }
 }
 
-/// Repeats, removes or swaps lines.
+/// Repeats or removes a line, or swaps two lines.
 fn change_lines(input: &mut Vec<u8>, random: &mut Pcg64) {
     let mut lines: Vec<&[u8]> = input.split_inclusive(|byte| *byte == b'\n').collect();
     let (one, other) = (random.random_range(0..lines.len()), random.random_range(0..lines.len()));
@@ -78,7 +79,7 @@ fn change_lines(input: &mut Vec<u8>, random: &mut Pcg64) {
     *input = lines.concat();
 }
 
-/// Replaces the first number at or after a position.
+/// Replaces the first run of digits at or after a position; does nothing if there is none.
 fn change_number(input: &mut Vec<u8>, place: usize, random: &mut Pcg64) {
     let Some(start) = input[place..].iter().position(u8::is_ascii_digit).map(|offset| place + offset) else { return };
     let length = input[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();

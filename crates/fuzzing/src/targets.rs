@@ -21,7 +21,7 @@ pub enum Outcome {
     Rejected,
 }
 
-/// A reader of outside bytes.
+/// A reader of untrusted bytes, and how it is tested.
 pub struct Target {
     /// The name, here and in `fuzz/fuzz_targets`.
     pub name: &'static str,
@@ -29,8 +29,8 @@ pub struct Target {
     pub reads: &'static str,
     /// Reads an input. Panics if the reader violates an invariant.
     pub run: fn(&[u8]) -> Outcome,
-    /// Returns the inputs that mutations start from: files of the repository or texts in this crate, at least half of
-    /// them valid.
+    /// Returns the inputs that mutations start from: files of the repository, texts in this crate, or files of a small
+    /// run. At least half of them are valid.
     pub seeds: fn() -> Vec<Vec<u8>>,
     /// Words of the format, which mutations insert.
     pub pieces: &'static [&'static str],
@@ -60,7 +60,7 @@ pub const TARGETS: [Target; 18] = [
     requests::OPERATORS,
 ];
 
-/// Returns the target with this name.
+/// Returns the target with this name; `None` if there is none.
 pub fn target(name: &str) -> Option<&'static Target> {
     static ALL: [Target; TARGETS.len()] = TARGETS;
     ALL.iter().find(|target| target.name == name)

@@ -9,7 +9,7 @@ use mario_policy::PolicyText;
 use super::{Outcome, Target};
 use crate::scratch::Scratch;
 
-/// The identity of the application `shop`.
+/// The identity of the application `shop`, with keys that are new in each process.
 static SHOP: LazyLock<Identity> = LazyLock::new(|| {
     let scratch = Scratch::new("application");
     let authority = Authority::new("harbour", 10).expect("an authority");
@@ -80,7 +80,7 @@ fn policy() -> PolicyText {
     PolicyText { name: "idle".to_owned(), files, memory: 0 }
 }
 
-/// Reads and signs a text as the description of an application.
+/// Reads and signs a text as the description of an application. A signed description must open.
 pub(super) const APPLICATION_FILE: Target = Target {
     name: "application_file",
     reads: "the description of an application that an owner writes",

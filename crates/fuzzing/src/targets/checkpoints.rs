@@ -15,8 +15,8 @@ use mario_simulator::{Checkpoint, Detail, Existing, Keep, ResumeError, Reuse, Ru
 use super::{Outcome, Target};
 use crate::scratch::Scratch;
 
-/// How long a resumed run continues, in calls of `wants_pause`: long enough to use the numbers that validation
-/// accepted.
+/// How long a resumed run continues, in calls of `wants_pause`. It continues because some errors of a checkpoint only
+/// show in use.
 const PAUSE_CHECKS: u32 = 1_000;
 
 /// Resumes a run with bytes as the content of a checkpoint file. The first byte selects the file: `0` for
@@ -27,7 +27,7 @@ pub(super) const CHECKPOINT: Target =
 /// The files of an interrupted run.
 struct Interrupted {
     files: Vec<(String, Vec<u8>)>,
-    /// The first line of its checkpoint.
+    /// The first line of its file `checkpoint`.
     opening: Vec<u8>,
     state: Vec<u8>,
     scenario: Vec<u8>,
@@ -124,7 +124,7 @@ fn checkpoint(bytes: &[u8]) -> Outcome {
     }
     let state = if *which == b'0' {
         let (file, checksum) = packed(opening, content);
-        // The state begins with the size and the checksum of the scenario.
+        // The state begins with the size and the checksum of the file `checkpoint.scenario`.
         let (_, rest): ((u64, u32), _) = postcard::take_from_bytes(state).expect("a digest");
         let digest = postcard::to_extend(&(file.len() as u64, checksum), Vec::new()).expect("two numbers");
         fs::write(path.join("checkpoint.scenario"), file).expect("the temporary directory is writable");
@@ -134,7 +134,7 @@ fn checkpoint(bytes: &[u8]) -> Outcome {
     };
     fs::write(path.join("checkpoint"), packed(opening, &state).0).expect("the temporary directory is writable");
     match resumed(path) {
-        // Contradictory sums are only detected while the run continues.
+        // A panic of the resumed run, which `guarded` returns as an error.
         Err(ResumeError::Contradictory { .. }) => Outcome::Rejected,
         Err(error) => {
             assert!(!error.to_string().is_empty());

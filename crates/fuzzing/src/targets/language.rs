@@ -1,4 +1,4 @@
-//! The policy language, and the knowledge bases that policies are tried on.
+//! Programs and goals of the policy language, and recorded knowledge bases.
 
 use std::cell::RefCell;
 use std::sync::{Arc, LazyLock};
@@ -10,7 +10,7 @@ use super::{Outcome, Target, files};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 
-/// Large enough to reach every predicate, and small enough that every input is fast.
+/// The budget of [`PROGRAM`]: small, so that every input is fast.
 const BUDGET: Budget = Budget {
     inferences: 2_000,
     heap_bytes: 1 << 20,
@@ -23,7 +23,7 @@ const BUDGET: Budget = Budget {
 const PIECES: &[&str] =
     &[" :- ", ". ", "(", ")", "[H|T]", "X", "0'", "/*", "\\+ ", "é", "call(X)", "99999999999999999999"];
 
-/// Loads a text as a program. The result must be a program, or errors with positions inside the text.
+/// Loads a text as a program. The positions of errors and warnings must be inside the text.
 pub(super) const READER: Target = Target {
     name: "reader",
     reads: "a program of the policy language",
@@ -50,7 +50,7 @@ fn reader(bytes: &[u8]) -> Outcome {
     outcome
 }
 
-/// Runs a text as a goal. It must end within its budget, and leave the machine usable for the next query.
+/// Runs a text as a goal, for at most five answers. Afterwards, the machine must be usable for the next query.
 pub(super) const MACHINE: Target =
     Target { name: "machine", reads: "a goal", run: machine, seeds: goals, pieces: PIECES, inputs: 2_000 };
 
@@ -80,7 +80,7 @@ fn machine(bytes: &[u8]) -> Outcome {
     })
 }
 
-/// The goals of the conformity tests.
+/// The goals of the conformity tests that the machine accepts.
 fn goals() -> Vec<Vec<u8>> {
     let cases = files("crates/prolog/tests/conformity", ".cases");
     let texts = cases.iter().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
@@ -93,7 +93,7 @@ fn goals() -> Vec<Vec<u8>> {
     goals.into_iter().filter(|goal| machine(goal) == Outcome::Accepted).collect()
 }
 
-/// Runs the first line of a text as a goal, with the rest as its program.
+/// Runs the first line of a text as a goal, with the rest as its program, or without a program if the rest has errors.
 pub(super) const PROGRAM: Target = Target {
     name: "program",
     reads: "a goal, and the program that it runs in",
@@ -125,7 +125,7 @@ fn program(bytes: &[u8]) -> Outcome {
     }
 }
 
-/// Reads a line as the recorded knowledge base of an agent.
+/// Reads a line as the recorded knowledge base of an agent. The position of an error must be inside the line.
 pub(super) const KNOWLEDGE_BASE: Target = Target {
     name: "knowledge_base",
     reads: "a recorded knowledge base of an agent",

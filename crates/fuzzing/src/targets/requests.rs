@@ -46,7 +46,7 @@ pub(super) const INGRESS: Target = Target {
     inputs: 200,
 };
 
-/// The address of an ingress that knows an application but no route to it.
+/// The address of an ingress, started on first use, that knows an application but no route to it.
 static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
     let (sender, address) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -78,7 +78,7 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
     address.recv().expect("it listens")
 });
 
-/// Sends bytes and returns the answer. It may be empty if the client has shut down its side, because then the ingress
+/// Sends bytes and returns the answer. The answer may be empty if `shut` closes a direction, because the ingress then
 /// treats the client as disconnected.
 fn ask(bytes: &[u8], shut: Option<Shutdown>) -> Vec<u8> {
     let mut stream = TcpStream::connect(*ADDRESS).expect("it listens");
@@ -125,6 +125,6 @@ pub(super) const OPERATORS: Target = Target {
 fn operators(bytes: &[u8]) -> Outcome {
     let answer = converse(bytes);
     assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 "), "{}", String::from_utf8_lossy(&answer));
-    // Most other answers report that the node does not have the requested instance.
+    // All other answers count as accepted, although most report that the node does not have the requested instance.
     Outcome::of(!answer.is_empty() && !answer.starts_with(b"HTTP/1.1 400"))
 }

@@ -49,7 +49,7 @@ fn scenario(bytes: &[u8]) -> Outcome {
     resolved(document.resolve(&mut NoFiles))
 }
 
-/// Checks the invariants of the mistakes in a scenario.
+/// Checks that each mistake has a message, and that its positions are inside the text.
 fn resolved(result: Result<Resolved, ScenarioError>) -> Outcome {
     let Err(error) = result else { return Outcome::Accepted };
     assert!(!error.mistakes.is_empty(), "an error without a mistake");

@@ -9,7 +9,8 @@ use mario_trace::join::join;
 use super::checkpoints::finished_trace;
 use super::{Outcome, Target};
 
-/// Audits bytes as a trace. The budget is small, because the policies in the header are fuzzed too.
+/// Audits bytes as a trace; for every fourth length, also makes the decisions again. Their budget is small, because the
+/// policies in the header are fuzzed too.
 pub(super) const TRACE: Target = Target {
     name: "trace",
     reads: "a trace",
