@@ -1,8 +1,9 @@
-//! No locked version of a dependency has a known vulnerability, is unsound or is unmaintained, unless that is accepted.
+//! No locked version of a dependency has a known vulnerability or is unsound. One that is unmaintained must be accepted
+//! with a reason.
 //!
 //! [`DATABASE`] holds the advisories of <https://rustsec.org> about the packages in Cargo.lock, as of the last look-up.
-//! It is part of the workspace, so the result for a commit does not depend on the day or on a network. The drawback is
-//! that it becomes outdated. [`age::warning`] warns about that, but no test fails because of it.
+//! The file is part of the workspace, so the result for a commit does not depend on the day or on a network. The
+//! drawback is that the file becomes outdated. [`age::warning`] warns about that, but no test fails because of it.
 
 pub mod age;
 
@@ -18,7 +19,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{Finding, Workspace};
 
-/// The advisories that were looked up.
+/// The file with the advisories that were looked up.
 pub const DATABASE: &str = "crates/tidy/data/advisories.toml";
 const LOCK: &str = "Cargo.lock";
 
@@ -30,7 +31,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
     }
 }
 
-/// The advisories that were looked up for this workspace.
+/// Reads the advisories that were looked up for this workspace. A missing or malformed file is a finding.
 pub fn database(workspace: &Workspace) -> Result<Database, Finding> {
     read(workspace, DATABASE)
 }

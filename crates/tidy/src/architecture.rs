@@ -9,7 +9,8 @@
 //! * (tests) -> reference          what the tests of every crate may link
 //! ```
 //!
-//! The rest of the page must describe each crate by its path, such as `crates/cli`, and may name no crate that does not exist.
+//! The rest of the page must mention each crate by its path, such as `crates/cli`, and may name no crate that does not
+//! exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -135,7 +136,7 @@ fn ghosts(workspace: &Workspace, allowed: &Allowed, prose: &str) -> Vec<Finding>
         .collect()
 }
 
-/// The names of all crates that the text mentions by path.
+/// The names of all crates that the text mentions by a path below `crates/`.
 fn paths_in(text: &str) -> BTreeSet<&str> {
     text.split("crates/")
         .skip(1)

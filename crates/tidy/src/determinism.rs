@@ -1,4 +1,4 @@
-//! The crates that ARCHITECTURE.md calls deterministic are under the bans of `clippy.toml`, and exceptions have reasons.
+//! The crates that ARCHITECTURE.md calls deterministic are under the bans of `clippy.toml`; exceptions have reasons.
 //!
 //! The page has a block that opens with ```` ```text deterministic ```` and names the crates, separated by commas.
 //! Clippy enforces the bans; this rule ensures that they are not removed, hidden by another `clippy.toml`, or lifted
@@ -9,13 +9,14 @@ use std::collections::BTreeSet;
 use crate::architecture::PAGE;
 use crate::{Finding, Workspace};
 
-/// The file with the bans, one for the workspace.
+/// The file with the bans, at the root of the workspace.
 pub const BANS: &str = "clippy.toml";
 
 const BLOCK_OPENS: &str = "```text deterministic";
 const BLOCK_CLOSES: &str = "```";
 
-/// Bans that must be in the file, for each source of nondeterminism: hash order, clocks, the environment and files.
+/// Some of the bans that the file must have, for each source of nondeterminism: hash order, clocks, the environment and
+/// files.
 const NEEDED: [&str; 6] = [
     "std::collections::HashMap",
     "std::collections::HashSet",
@@ -75,7 +76,7 @@ fn exceptions(workspace: &Workspace, names: &BTreeSet<&str>) -> Vec<Finding> {
     findings
 }
 
-/// The attributes that lift a ban, from their `#` on.
+/// The texts of the attributes that lift a ban, from `#` to before `)]`.
 fn attributes(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(LINTS).filter_map(|(at, _)| {
         let start = text[..at].rfind('#')?;

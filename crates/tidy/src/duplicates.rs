@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::{Finding, Package};
 
-/// Applies the rule. `accepted` names packages that may occur in several versions, because this workspace cannot fix
-/// it; an entry that no longer applies is a finding too.
+/// Applies the rule. `accepted` names packages that may occur in several versions, because this workspace cannot avoid
+/// it; an entry that does not apply is a finding, too.
 pub fn check(packages: &[Package], accepted: &[&str]) -> Vec<Finding> {
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for package in packages {

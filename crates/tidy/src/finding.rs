@@ -1,4 +1,4 @@
-//! The finding of a rule.
+//! The findings of rules.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Finding {
     /// A file of the workspace, with a line number if there is one, or the name of a package.
     pub place: String,
-    /// The problem, and how to fix it.
+    /// The problem, and in most cases how to fix it.
     pub message: String,
 }
 

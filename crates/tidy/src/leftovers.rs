@@ -1,4 +1,4 @@
-//! The workspace has no absolute paths of a developer's machine and no marks of unfinished work.
+//! The workspace has no absolute paths of a developer's machine, and its Rust has no marks of unfinished work.
 
 use crate::{Finding, SourceFile, Workspace};
 
@@ -37,8 +37,8 @@ fn lines_with(file: &SourceFile, patterns: &[&str], message: &str) -> Vec<Findin
     findings
 }
 
-/// Whether the match is not part of a longer word, such as a web address or an identifier. More characters may follow a
-/// path.
+/// Whether the match at `start` is not part of a longer word, such as a web address or an identifier. After a path,
+/// anything may follow.
 fn stands_alone(line: &str, start: usize, pattern: &str) -> bool {
     let is_word = |character: char| character.is_alphanumeric() || "_-.".contains(character);
     let before = line[..start].chars().next_back();

@@ -1,8 +1,8 @@
 //! Files and functions are short; those that are already longer may not grow.
 //!
 //! [`LIST`] has the files and functions that were too long at the last update, with their lengths. An entry must be
-//! lowered once the code has shrunk by more than [`SLACK_LINES`], so that the code cannot grow back. The list is
-//! rewritten by [`update`]; a new or higher entry is visible to a reviewer in the diff of the list.
+//! lowered once the code has shrunk by more than [`SLACK_LINES`], and removed once it is short enough, so that the code
+//! cannot grow back. The list is rewritten by [`update`]; a new or higher entry is visible to a reviewer in its diff.
 //!
 //! Functions are found by their indentation, not by parsing: the format check runs before this one, so a function ends
 //! at the first closing brace at the indentation of its `fn`. A function that contains such a line in a multi-line
@@ -19,7 +19,7 @@ use crate::{Finding, SourceFile, Workspace};
 pub const FILE_LINES_MAX: usize = 500;
 /// The maximum number of lines of a function, including its signature and braces.
 pub const FUNCTION_LINES_MAX: usize = 80;
-/// How far an entry of the list may exceed the actual length.
+/// How many lines an entry of the list may exceed the actual length by.
 pub const SLACK_LINES: usize = 40;
 /// The list of longer files and functions.
 pub const LIST: &str = "crates/tidy/long.txt";

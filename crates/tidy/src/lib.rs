@@ -1,9 +1,8 @@
 //! Checks that the workspace follows the rules in its documents.
 //!
 //! Start at [`Workspace::read`], which reads a workspace once, and [`check`], which applies the rules to it. A rule is
-//! a module with a function that returns its [`Finding`]s, and has a fixture in `tests/it` that proves that it can
-//! fail. [`licences`], [`duplicates`] and [`public_api`] need more than the text of the workspace, so tests apply them
-//! separately.
+//! a module with a function `check` that returns [`Finding`]s. Tests show that each rule can fail. [`licences`],
+//! [`duplicates`] and [`public_api`] need more than the text of the workspace, so tests apply them separately.
 //!
 //! | module | rule |
 //! |---|---|
@@ -14,12 +13,12 @@
 //! | [`opening`] | every crate opens with documentation |
 //! | [`length`] | files and functions are short, or at least do not grow |
 //! | [`names`] | a module is named after what is in it; retired names of types do not return |
-//! | [`leftovers`] | no paths of one machine, no marks of unfinished work |
+//! | [`leftovers`] | no paths of a developer's machine, no marks of unfinished work |
 //! | [`words`] | retired phrases stay out of comments and pages |
 //! | [`palette`] | colours for light and dark are written down once |
 //! | [`licences`], [`duplicates`] | dependencies have accepted licences and occur in one version |
 //! | [`public_api`] | the public interfaces of library crates match the committed lists |
-//! | [`advisories`] | no locked version has a known defect, and every locked package was looked up |
+//! | [`advisories`] | every locked package was looked up, and none has a known defect that is not accepted |
 //!
 //! The rules are tests, not a separate tool, because every developer runs the tests before sharing a change.
 //!

@@ -1,4 +1,4 @@
-//! A module is named after what is in it, and a type by the term of the field.
+//! A module is named after what is in it, and a type does not have a retired name.
 //!
 //! Modules with meaningless names accumulate unrelated code. A module `foo` is in `foo.rs` beside `foo/`, not in
 //! `foo/mod.rs`, so that the tabs of an editor have different names.

@@ -1,8 +1,8 @@
 //! The public interface of a crate as a list of lines, and the differences between two lists.
 //!
-//! No version of mario is published yet, so a new interface is compared with the lists in `crates/tidy/data/public-api`,
-//! not with a published version. [`listing`] makes a list from the JSON of rustdoc, [`Baseline`] is the committed one,
-//! and [`Baseline::changes`] separates breaking changes from additions.
+//! An interface is compared with the lists in `crates/tidy/data/public-api`, not with a published version, because none
+//! is published yet. [`listing`] makes a list from the JSON of rustdoc, [`Baseline`] is a committed list, and
+//! [`Baseline::changes`] separates breaking changes from additions.
 
 mod signature;
 mod walk;
@@ -101,8 +101,8 @@ impl Baseline {
         }
     }
 
-    /// Whether a version may have breaking changes. After a release, its major version must be higher than that of the
-    /// baseline, or before 1.0 its minor version.
+    /// Whether a version may have breaking changes: always if the baseline is not released, else only if its major
+    /// version, or before 1.0 its minor version, is higher than that of the baseline.
     pub fn may_break_in(&self, version: &Version) -> bool {
         let rank = |version: &Version| if version.major == 0 { (0, version.minor) } else { (version.major, 0) };
         !self.is_released || rank(version) > rank(&self.version)

@@ -1,7 +1,7 @@
-//! Comments and pages are in plain technical English: retired phrases do not return.
+//! Retired phrases do not return to comments and pages.
 //!
-//! Only prose is searched: the comments of Rust files and all Markdown. Names, strings and messages are left to their
-//! authors. [`LIST`] has the number of remaining occurrences of each phrase. A number may not grow, and must be lowered
+//! Only prose is searched: the comments of Rust files and all Markdown. Names and strings may contain the phrases.
+//! [`LIST`] has the number of remaining occurrences of each phrase. A number may not grow, and must be lowered
 //! when occurrences are removed.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::path::Path;
 
 use crate::{Finding, SourceFile, Workspace};
 
-/// The remaining occurrences of retired phrases.
+/// The file that lists the remaining occurrences of retired phrases.
 pub const LIST: &str = "crates/tidy/retired.txt";
 
 const LIST_OPENS: &str = "\

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::metadata::{self, array, text};
 
-/// Directories to skip, besides build output, which is recognised by the tag that cargo puts into it.
+/// Directories to skip. Build output is skipped, too; it is recognised by the tag that cargo puts into it.
 const FOREIGN_DIRECTORIES: [&str; 2] = [".git", "node_modules"];
 const BUILD_OUTPUT_TAG: &str = "CACHEDIR.TAG";
 
@@ -35,7 +35,7 @@ pub struct Member {
     pub manifest: String,
     /// The names of the crates of the workspace that it links.
     pub dependencies: Vec<String>,
-    /// The names of the crates of the workspace that only its tests or its build script link.
+    /// The names of the crates of the workspace that its tests or its build script link.
     pub test_dependencies: Vec<String>,
     /// The root source files of its libraries and binaries, relative to the root of the workspace.
     pub openings: Vec<String>,
@@ -71,7 +71,7 @@ impl Workspace {
         Ok(Self { root, members, files })
     }
 
-    /// The text of the file at this path, if it exists.
+    /// The text of the file at this path; `None` if there is no such text file.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
     }

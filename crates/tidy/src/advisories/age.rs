@@ -6,7 +6,7 @@ use toml::value::Date;
 
 use super::{DATABASE, Database};
 
-/// The age of a look-up, in days, up to which [`warning`] returns nothing.
+/// The maximum age of a look-up, in days. [`warning`] warns about an older one.
 pub const AGE_DAYS_MAX: i64 = 120;
 
 /// A day in UTC, as the number of days since 1970-01-01.
@@ -35,8 +35,8 @@ impl From<Date> for Day {
     }
 }
 
-/// The warning about a look-up that is too old on this day; `None` if it is recent. It is not a finding, because a
-/// commit that passed must not fail later without a change.
+/// The warning about a look-up that is too old on this day; `None` if the look-up is recent. An old look-up is not a
+/// finding, because a commit that passed must not fail later without a change.
 pub fn warning(database: &Database, today: Day) -> Option<String> {
     let age_days = today.0 - Day::from(database.looked_up).0;
     (age_days > AGE_DAYS_MAX).then(|| {

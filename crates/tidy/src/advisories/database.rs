@@ -12,7 +12,7 @@ use toml::value::Date;
 pub struct Database {
     /// When all packages were last looked up.
     pub looked_up: Date,
-    /// The date of the newest advisory of any package at that time.
+    /// The date of the newest advisory, of any package, that was known then.
     pub newest_advisory: Date,
     /// Packages that were looked up, with or without advisories.
     pub packages: BTreeSet<String>,

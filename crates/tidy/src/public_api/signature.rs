@@ -1,8 +1,8 @@
 //! Types, generics and functions of rustdoc's JSON, written as in Rust.
 //!
-//! A type of another crate is written with its full path, so that `io::Error` and `fmt::Error` differ no matter how
-//! they were imported. Types of the workspace are written without their modules, because moving one to another private
-//! module does not affect users.
+//! A type of a foreign crate is written with its full path, so that `io::Error` and `fmt::Error` differ no matter how
+//! they were imported; only the types in [`PRELUDE`] have no path. Types of the workspace are written without their
+//! modules, because moving one to another private module does not affect users.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The rule on advisories fails on a lock file or a database that breaks it, and on nothing else.
+//! Tests of the rule on advisories, with lock files and databases that break it or comply with it.
 
 use crate::fixture::Fixture;
 

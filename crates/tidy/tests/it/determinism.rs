@@ -1,4 +1,5 @@
-//! The rule on determinism fails if a ban is missing, hidden or lifted without a reason, and only then.
+//! Tests of the rule on determinism: bans that are missing, hidden or lifted are found; exceptions with a reason are
+//! not.
 
 use crate::fixture::Fixture;
 

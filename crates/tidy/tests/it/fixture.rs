@@ -1,4 +1,4 @@
-//! A small workspace that breaks no rule, to be changed in one place by each test.
+//! A small workspace that breaks no rule, which tests change.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -15,8 +15,8 @@ fn manifest() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The interface of a crate, from the rustdoc of the pinned toolchain. Its JSON output is unstable, so a script enables
-/// unstable features for rustdoc alone. Enabling them for cargo would rebuild everything.
+/// The interface of a crate, from the rustdoc of the pinned toolchain. The JSON output of rustdoc is unstable, so a
+/// script enables unstable features for rustdoc alone. Enabling them for cargo would rebuild everything.
 fn interface(name: &str) -> BTreeSet<String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let package = format!("mario-{name}");

@@ -1,5 +1,4 @@
-//! Each rule fails on a workspace that breaks it, and only there. Every fixture differs from the clean one in one
-//! place.
+//! Tests that each rule reports a workspace that breaks it. The fixtures are a clean workspace with small changes.
 
 use mario_tidy::{Package, duplicates, length, licences};
 
