@@ -1,6 +1,6 @@
 //! Assembles the sources of the book in the layout that mdBook reads.
 //!
-//! Every file keeps its path in the repository, so that all links between them stay valid. Only the summary is moved to
+//! Every file keeps its path in the repository, so that links between files stay valid. Only the summary is moved to
 //! the top, where mdBook expects it.
 
 use std::collections::BTreeSet;
@@ -16,8 +16,8 @@ const SETTINGS: [&str; 2] = ["book.toml", "book.css"];
 /// Marks where the generated pages are inserted in the summary.
 const MARK: &str = "<!-- reference -->";
 
-/// Writes the settings and the sources (`src`) into `directory`, replacing those of an earlier build. Returns the pages
-/// of `docs` that the summary does not name, and a missing mark for the reference.
+/// Writes the settings and the sources (`src`) into `directory`, after deleting `src` and `html` of an earlier build.
+/// Reports the pages of `docs` that the summary does not name, and a missing mark for the reference.
 pub fn assemble(root: &Path, directory: &Path) -> Result<Vec<Finding>, BookError> {
     for former in ["src", "html"].map(|name| directory.join(name)) {
         if former.exists() {
@@ -47,7 +47,8 @@ pub fn assemble(root: &Path, directory: &Path) -> Result<Vec<Finding>, BookError
     missing_chapters(root, &summary, &chapters)
 }
 
-/// Returns the pages that the summary links to. A title that only groups other pages has no link.
+/// Returns the pages that the summary links to. A title that only groups other pages has an empty target, and is
+/// skipped.
 fn chapters(summary: &str) -> BTreeSet<String> {
     let links = markdown::links(summary).into_iter().filter(|link| !link.target.is_empty());
     links.filter_map(|link| files::resolve(SUMMARY, &link.target)).collect()
@@ -80,8 +81,8 @@ fn missing_chapters(root: &Path, summary: &str, chapters: &BTreeSet<String>) -> 
     Ok(findings)
 }
 
-/// Copies the files that a page links to, including its pictures. Markdown pages are skipped, because the summary lists
-/// them. Missing files are skipped as well, and reported when links are checked.
+/// Copies the files that a page links to, including its pictures. A linked directory is copied with an index page.
+/// Markdown pages are skipped, because the summary lists them; missing files, because the check of links reports them.
 fn copy_what_is_linked(root: &Path, sources: &Path, path: &str, text: &str) -> Result<(), BookError> {
     for link in markdown::links(text).iter().filter(|link| !link.is_outside()) {
         let file = link.target.split('#').next().unwrap_or_default();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::BookError;
 
-/// Directories to skip, besides build output, which is recognised by the tag that cargo puts into it.
+/// Directories to skip. Build output is skipped, too; it is recognised by the tag that cargo puts into it.
 const FOREIGN_DIRECTORIES: [&str; 2] = [".git", "node_modules"];
 const BUILD_OUTPUT_TAG: &str = "CACHEDIR.TAG";
 
@@ -34,8 +34,8 @@ fn collect(directory: &Path, prefix: &str, ending: &str, paths: &mut Vec<String>
     Ok(())
 }
 
-/// Resolves `link`, as written in the page `from`, to a path relative to the same directory as `from`. Returns `None`
-/// if it leads outside of that directory.
+/// Resolves `link`, as written in the page `from`, to a path that is relative to the same root as `from`. Returns
+/// `None` if the link leads out of that root.
 pub(crate) fn resolve(from: &str, link: &str) -> Option<String> {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();

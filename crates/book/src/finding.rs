@@ -1,13 +1,13 @@
-//! A problem of a page.
+//! A problem of a page or of a source file.
 
 use std::fmt;
 
-/// A problem of a page.
+/// A problem of a page or of a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The page, with a line number if there is one.
+    /// The file, with a line number if there is one.
     pub place: String,
-    /// The problem, and how to fix it.
+    /// The problem, and in most cases how to fix it.
     pub message: String,
 }
 

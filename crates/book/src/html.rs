@@ -9,7 +9,8 @@ pub struct Page {
     pub ids: Vec<String>,
 }
 
-/// Reads a page. Scripts and comments are skipped; everything else that looks like an element is treated as one.
+/// Reads a page. Comments and the content of scripts are skipped; everything else that looks like an element is treated
+/// as one.
 pub fn read(text: &str) -> Page {
     let mut page = Page::default();
     let mut rest = text;

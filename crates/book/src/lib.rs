@@ -10,7 +10,7 @@
 //! | [`assembly`] | assembles the sources |
 //! | [`tool`] | finds or installs mdBook, and runs it |
 //! | [`markdown`], [`html`] | read links and link targets |
-//! | [`links`] | checks the links of the repository's Markdown and programs, and of the built HTML |
+//! | [`links`] | checks the links of Markdown and of the built HTML, and the pages that source files mention |
 //!
 //! mdBook is run as a separate program. Linking it would more than double the build time of this workspace, and its
 //! licence requires more than a notice.
@@ -45,14 +45,14 @@ pub const SUMMARY: &str = "docs/book/SUMMARY.md";
 pub struct Book {
     /// The directory with its pages.
     pub pages: PathBuf,
-    /// All problems of the book, such as broken links. They do not stop the build.
+    /// All problems, such as broken links. They do not stop the build.
     pub findings: Vec<Finding>,
     /// How many links of the built pages were checked.
     pub links: usize,
 }
 
-/// Builds the book of the repository `root` in `directory`, with an mdBook on the search path or in `tools`. It is
-/// installed in `tools` if neither exists.
+/// Builds the book of the repository `root` in `directory`, with mdBook from the search path or from `tools`. If
+/// neither has the right version, mdBook is installed in `tools`.
 pub fn build(root: &Path, directory: &Path, tools: &Path) -> Result<Book, BookError> {
     let mut findings = links::of_repository(root)?;
     findings.extend(links::of_code(root)?);

@@ -54,8 +54,8 @@ fn broken(root: &Path, path: &str, text: &str, target: &str) -> Result<Option<St
     Ok(no_such_place(target, &leads_to, anchor, &anchors))
 }
 
-/// Checks the pages of `docs` that source files mention in messages, comments and examples. Tests may mention pages
-/// that do not exist.
+/// Reports pages of `docs` that source files mention, e.g. in messages and comments, and that do not exist. Tests are
+/// skipped.
 pub fn of_code(root: &Path) -> Result<Vec<Finding>, BookError> {
     let mut findings = Vec::new();
     for path in files::below(root, "")? {

@@ -10,7 +10,7 @@ use std::path::Path;
 pub struct Link {
     /// The line that it is in, counted from 1.
     pub line: usize,
-    /// Its target, as written.
+    /// Its target, as written, without spaces around it.
     pub target: String,
 }
 

@@ -1,4 +1,4 @@
-//! The pages that are generated from the code, so that they are always up to date.
+//! The pages that are generated from the code and from the policies that ship, so that they are always up to date.
 
 mod commands;
 mod policies;

@@ -27,8 +27,7 @@ impl MdBook {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo
             .args(["install", "mdbook", "--version", &version, "--locked"])
-            // Watching and serving are not needed. An optimised build would take longer to compile than all its runs
-            // together.
+            // Watching and serving are not needed. An optimised build would take longer to compile than it saves.
             .args(["--no-default-features", "--features", "search", "--debug"])
             .env("CARGO_PROFILE_DEV_DEBUG", "0")
             .arg("--root")

@@ -1,4 +1,4 @@
-//! The reference of all commands, generated from the same source as their help, completions and manual pages.
+//! The reference of all commands, generated from the same definitions as their help, completions and manual pages.
 
 use clap::Arg;
 

@@ -6,7 +6,7 @@ use super::Generated;
 use super::prose::markdown;
 use crate::{BookError, files};
 
-/// Returns the page of all policies in `policies`.
+/// Returns the page of all policies in `policies`, without their tests.
 pub(super) fn page(root: &Path) -> Result<Generated, BookError> {
     let mut managing = Vec::new();
     let mut accepting = Vec::new();

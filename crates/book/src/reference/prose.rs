@@ -1,7 +1,7 @@
 //! Converts help texts and comments to Markdown.
 
-/// Converts paragraphs to Markdown. A paragraph that is indented by two spaces or more is an example or a table: it
-/// becomes a code block, without the indentation that its lines share.
+/// Converts paragraphs to Markdown. A paragraph whose lines are all indented by two spaces or more becomes a code
+/// block, without the indentation that its lines share.
 pub(super) fn markdown<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
     let lines: Vec<&str> = lines.into_iter().collect();
     let paragraphs = lines.split(|line| line.trim().is_empty()).filter(|lines| !lines.is_empty());

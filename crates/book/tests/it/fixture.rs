@@ -56,7 +56,7 @@ impl Fixture {
         lines(&links::of_code(&self.root).expect("it can be read"))
     }
 
-    /// Assembles its book, and returns its findings.
+    /// Assembles its book. Returns the directory of the sources, and the findings.
     pub fn assembled(&self) -> (PathBuf, Vec<String>) {
         let directory = self.root.join("target");
         let findings = assembly::assemble(&self.root, &directory).expect("it can be read");

@@ -1,4 +1,4 @@
-//! Tests of this repository's book, and of small books with one error each.
+//! Tests of this repository's book, and of small books with errors.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

@@ -1,4 +1,4 @@
-//! Each error is found, with its position and a hint.
+//! Tests that the errors of small books and sites are found.
 
 use std::fs;
 use std::path::Path;
