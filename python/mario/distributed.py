@@ -26,10 +26,10 @@ from .study import sweep as sweep_here
 #: The files of a shard that are merged.
 _FILES = ("study.json", "runs.jsonl")
 
-#: How many seconds to wait before looking for completed shards again.
+#: How many seconds pass between two checks for completed shards.
 _POLL_INTERVAL = 0.05
 
-#: How many seconds pass between two questions for the number of workers.
+#: How many seconds pass between two checks of the number of workers.
 _WORKERS_INTERVAL = 1.0
 
 #: The default number of shards if no worker is there yet.
@@ -107,12 +107,12 @@ class _Part:
             return {name: (out / name).read_bytes() for name in _FILES}
 
 
-#: The files of a shard, or why there are none.
+#: The files of a shard, or the exception that it ended with.
 _Outcome = Union[dict[str, bytes], BaseException]
 
 
 class _Engine(Protocol):
-    """What runs tasks on several machines."""
+    """A library that runs tasks on several machines."""
 
     def processors(self) -> int:
         """The number of tasks that run at the same time; 0 while there is no worker."""
@@ -120,7 +120,7 @@ class _Engine(Protocol):
     def run(self, part: _Part, shards: list[str], retries: int) -> Generator[tuple[str, _Outcome] | None, None, None]:
         """Runs shards, and yields each with its outcome when it is complete, and ``None`` from time to time while it waits.
 
-        What is left is cancelled if that ends early.
+        Pending shards are cancelled if the generator is closed early.
         """
 
 
@@ -136,7 +136,7 @@ class _Dask:
         try:
             for shard in shards:
                 pending[shard] = self._client.submit(_run_on_dask, part, shard, retries=retries, pure=False)
-            # Not with `as_completed`, which blocks until the next shard is complete.
+            # `as_completed` is not used, because it blocks until the next shard is complete.
             while pending:
                 yield None
                 for shard in [shard for shard, future in pending.items() if future.done()]:
@@ -152,7 +152,7 @@ def _run_on_dask(part: _Part, shard: str) -> dict[str, bytes]:
 
 
 def _stop_if_cancelled() -> Callable[[float, float], None]:
-    """A function that ends a task after the client has cancelled it. Dask itself lets it run to its end."""
+    """Returns a progress function that ends the task after the client has cancelled it. Dask itself would let it run on."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -250,7 +250,7 @@ def _distribute(
         missing = [shard for shard, place in places.items() if not place.exists()]
         failed: dict[str, BaseException] = {}
         workers = _Workers(engine, worker_timeout)
-        # `closing` also after Ctrl-C, so that no task is left.
+        # `closing` cancels the pending shards, also after Ctrl-C.
         with (
             Progress(progress, "shards", " shards") as shown,
             Interrupts() as interrupts,

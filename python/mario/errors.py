@@ -34,7 +34,7 @@ class EnvironmentError(Error, OSError):  # noqa: A001 - the counterpart of Input
 
 
 class Interrupted(KeyboardInterrupt):
-    """Interrupted by Ctrl-C. The results so far are kept, and the text says how to resume."""
+    """Interrupted by Ctrl-C. With ``out``, the results so far are kept, and the text says how to resume."""
 
     def __init__(self, message: str, diagnostics: list[dict[str, Any]] | None = None) -> None:
         super().__init__(message)

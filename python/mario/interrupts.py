@@ -1,4 +1,4 @@
-"""Ctrl-C while another library works."""
+"""Makes sure that Ctrl-C is not lost while another library works."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Interrupts:
     """Remembers Ctrl-C, so that :meth:`check` can raise it again.
 
     Python drops an exception that is raised in a finaliser or in a callback of the garbage collector, and with it a
-    ``KeyboardInterrupt``. Dask has such a callback, which takes long enough for this to happen once in some hundred times.
+    ``KeyboardInterrupt``. Dask has such a callback.
     """
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class Interrupts:
         self._former: Any = None
 
     def __enter__(self) -> Interrupts:
-        # Only the main thread handles signals, and only the usual handler is replaced: others have effects of their own.
+        # Only the main thread may set a handler, and only Python's default handler is replaced.
         is_main = threading.current_thread() is threading.main_thread()
         if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._former = signal.signal(signal.SIGINT, self._request)

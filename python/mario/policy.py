@@ -24,7 +24,7 @@ class Decision:
     operations: list[tuple[str, str, str]]
     #: The clause that produced each proposal: its number from 1, its file and its line.
     clauses: list[dict[str, Any]]
-    #: The cost of the decision.
+    #: The number of inferences that the decision took.
     inferences: int
     #: Solutions that are not valid operations, each with the reason.
     invalid: list[dict[str, Any]] = field(default_factory=list)
@@ -156,7 +156,7 @@ class FunctionPolicy:
             )
             if is_read
         ]
-        # Read now: where the function is run, on another machine perhaps, its source may not be there.
+        # The source is read now, because the function may be run on a machine that does not have it.
         self._source = source(function) or "(its source is not known)\n"
 
     def __call__(self, facts: Facts) -> Proposals:

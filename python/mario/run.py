@@ -59,11 +59,11 @@ class Run:
 
     @property
     def trace(self) -> Path:
-        """The path of the trace: everything that happened, one JSON object per line."""
+        """The path of the trace: a header and all events of the run, one JSON value per line."""
         return self.directory / "trace.jsonl"
 
     def records(self, kind: str | None = None) -> Iterator[dict[str, Any]]:
-        """The records of the trace, or those of one kind."""
+        """The lines of the trace as Python values, or those of one kind."""
         with self.trace.open(encoding="utf-8") as lines:
             for line in lines:
                 record = json.loads(line)
@@ -72,17 +72,17 @@ class Run:
 
     @property
     def operations(self) -> _mario.Table:
-        """The number of operations of agents at each activation of the managers."""
+        """The number of operations of each kind at each activation of the managers."""
         return self.table("operations")
 
     @property
     def moves(self) -> _mario.Table:
-        """The verdict on each proposal; missing with ``trace="summary"``."""
+        """The outcome of each judged agent; missing with ``trace="summary"``."""
         return self.table("moves")
 
     @property
     def handovers(self) -> _mario.Table:
-        """The access points of users over time; missing with ``trace="summary"``."""
+        """Each change of a user's access point; missing with ``trace="summary"``."""
         return self.table("handovers")
 
     @property
@@ -91,7 +91,7 @@ class Run:
         return self.table("messages")
 
     def table(self, name: str) -> _mario.Table:
-        """A table of Arrow columns, for pandas, polars, pyarrow and other libraries that read them."""
+        """The table of this name, for pandas, polars, pyarrow and other libraries that read Arrow columns."""
         if name not in _TABLES:
             raise KeyError(f"there is no table `{name}`; there are {', '.join(_TABLES)}")
         if not (self.directory / f"{name}.csv").exists():

@@ -160,7 +160,7 @@ def _toml(settings: Settings) -> str:
 
 
 def _plain(given: Any) -> Any:
-    """A value that JSON does not know as one that it knows."""
+    """Converts a path or a value of numpy to one that JSON can represent."""
     if isinstance(given, os.PathLike):
         return os.fspath(given)
     if hasattr(given, "tolist"):  # a number or an array of numpy
@@ -182,5 +182,5 @@ def _refuse_none(given: Any, path: str) -> None:
 
 
 def directory_of(path: str | os.PathLike[str] | None) -> Path | None:
-    """A path, or ``None``."""
+    """Converts to a ``Path``; ``None`` stays ``None``."""
     return None if path is None else Path(path)

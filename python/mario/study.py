@@ -230,7 +230,7 @@ def _study(
 
 
 def settled(policies: Iterable[ContenderLike]) -> list[ContenderLike]:
-    """The same policies, ready for other machines: functions with their sources."""
+    """The same policies with the sources of functions read, because another machine may not have them."""
 
     def ready(policy: ContenderLike) -> ContenderLike:
         if isinstance(policy, tuple):
@@ -242,7 +242,7 @@ def settled(policies: Iterable[ContenderLike]) -> list[ContenderLike]:
 
 
 def settled_metrics(metrics: Mapping[str, MetricLike] | None) -> dict[str, MetricLike]:
-    """The same metrics, ready for other machines: functions with what distinguishes them."""
+    """The same metrics with the identities of functions computed, because another machine may not have their sources."""
     return {
         name: _Metric(name, metric, _identity(metric)) if callable(metric) else metric for name, metric in _named(metrics).items()
     }

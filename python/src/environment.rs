@@ -1,8 +1,8 @@
 //! A run in which Python decides for the agents, for reinforcement learning.
 //!
-//! The simulation runs in a thread of its own. Where a policy would decide, the thread sends questions and waits for the
-//! answers. So Python gets exactly the facts that a policy would, at the same times. The thread asks
-//! for one agent at a time, or for all agents that are due at the same time.
+//! The simulation runs in a thread of its own. Where a policy would decide, the thread sends questions and waits for
+//! the answers. So Python gets the facts that a policy would get, at the same times. The thread asks for one agent at a
+//! time, or for all agents that are due at the same time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,8 @@ use crate::scenario::ScenarioText;
 /// How often Python is polled for signals while the simulation computes.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What happened to one instance since its last turn.
+/// What happened to one instance since the last query: the requests that it served, and the sum of their response
+/// times.
 #[derive(Clone, Debug, Default)]
 struct News {
     served: u64,
@@ -39,7 +40,7 @@ struct News {
     verdicts: Vec<(String, Option<String>)>,
 }
 
-/// News of all instances by their ids, and the time.
+/// News of all instances by their ids, and the time of the last of them.
 #[derive(Default)]
 struct Journal {
     now: f64,
@@ -81,8 +82,8 @@ pub(crate) struct Session {
 
 #[pymethods]
 impl Session {
-    /// Starts a run of a scenario. `function` is the name of the function that the policies declare. With `together`, all
-    /// agents that are due at the same time are asked at once.
+    /// Starts a run of a scenario. `function` is the name of the function that the policies declare. With `together`,
+    /// all agents that are due at the same time are asked at once.
     #[new]
     #[pyo3(signature = (scenario, function, *, overrides, choices, seed, files, together))]
     #[allow(clippy::too_many_arguments, reason = "each is a keyword of the Python function, which names it")]
@@ -154,8 +155,8 @@ impl Session {
         }
     }
 
-    /// Sends the answers of the current agents, in the order in which they were asked: the proposals of each in order of
-    /// priority, each an operation and a target.
+    /// Sends the answers of the current agents, in the order in which they were asked. The answer of an agent is its
+    /// proposals in order of priority, each an operation and a target.
     fn answer(&mut self, answers: &Bound<'_, PyAny>) -> PyResult<()> {
         let all = answers.try_iter()?.map(|proposals| read_answer(&proposals?)).collect::<PyResult<Vec<Answer>>>()?;
         if all.len() != self.waiting || all.is_empty() {
@@ -168,13 +169,13 @@ impl Session {
         Ok(())
     }
 
-    /// The simulation time.
+    /// The simulation time of the last verdict, or of the last request that an instance began to serve.
     #[getter]
     fn now(&self) -> f64 {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner).now
     }
 
-    /// What happened to an instance since the last call: requests served, the sum of their response times, and
+    /// What happened to an instance since the last call for it: requests served, the sum of their response times, and
     /// the verdicts on its proposals.
     fn news<'py>(&self, py: Python<'py>, instance: &str) -> PyResult<Bound<'py, PyDict>> {
         let news =
@@ -288,7 +289,7 @@ impl PolicyFunction for Asking {
 
     fn preview(&self, facts: &KnowledgeBase, instance: Constant) {
         let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
-        // If a question cannot be sent, `decide` finds no answer to it and fails.
+        // Without this question, there is one answer too few, and `decide` fails for the last agent.
         let _ = self.note(&mut exchange, facts, instance);
     }
 }

@@ -8,8 +8,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// The facts of an agent. Of `node/2` and `node/3`, which are equivalent, only the one with neighbours is included;
-/// `refused/3` appears as `inhibited/3`.
+/// The facts of an agent, without `node/2`, which `node/3` contains, and without `refused/3`, which is an alias of
+/// `inhibited/3`.
 pub(crate) fn dictionary<'py>(py: Python<'py>, facts: &KnowledgeBase) -> PyResult<Bound<'py, PyDict>> {
     let dictionary = PyDict::new(py);
     for (position, predicate) in FACTS.iter().enumerate() {
@@ -27,7 +27,8 @@ pub(crate) fn dictionary<'py>(py: Python<'py>, facts: &KnowledgeBase) -> PyResul
     Ok(dictionary)
 }
 
-/// A constant: a name is a `str`, a number an `int` or a `float`, and `inf` is `float("inf")`.
+/// A value of a fact: a name becomes a `str`, a number an `int` or a `float`, `inf` becomes `float("inf")`, and a list
+/// a `list`.
 pub(crate) fn value<'py>(py: Python<'py>, facts: &KnowledgeBase, constant: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
     match constant {
         Value::Integer(number) => number.into_bound_py_any(py),
@@ -43,7 +44,7 @@ pub(crate) fn value<'py>(py: Python<'py>, facts: &KnowledgeBase, constant: Value
     }
 }
 
-/// A node, an instance or a flavour: a `str` or an `int`.
+/// Converts a target, which is a `str` or an `int`, to an id.
 pub(crate) fn id(object: &Bound<'_, PyAny>) -> PyResult<Id> {
     if let Ok(number) = object.extract::<i64>() {
         return Ok(Id::Number(number));

@@ -1,6 +1,6 @@
 //! Policies and metrics that are Python functions.
 //!
-//! An exception of a function ends the run: it is kept here, and raised when the run has stopped.
+//! An exception of a function ends the run: the exception is stored, and raised when the run has stopped.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use pyo3::types::PyDict;
 
 use crate::facts::{dictionary, id};
 
-/// The first exception of a function. Later ones are mostly repetitions.
+/// The first exception of a function; later ones are dropped.
 #[derive(Clone, Default)]
 pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 
@@ -42,7 +42,7 @@ struct PythonPolicy {
     raised: Raised,
 }
 
-/// The functions that decide in place of policies, by name.
+/// Converts a dictionary of Python functions that decide instead of policies, by name.
 pub(crate) fn policies(functions: Option<&Bound<'_, PyDict>>, raised: &Raised) -> PyResult<PolicyFunctions> {
     let mut all = PolicyFunctions::default();
     for (name, function) in functions.into_iter().flatten() {

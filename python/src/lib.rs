@@ -5,9 +5,13 @@
 //! interface, and [`environment`] lets learning agents decide. The public classes are written in Python, in
 //! `python/mario`; those here are thin wrappers.
 //!
-//! **Invariant:** nothing is computed here: a binding calls a library or the front end, and converts values.
-//! **Invariant:** the GIL is released while a simulation runs, and signals are polled every tenth of a second.
-//! **Invariant:** every failure is an exception with the text that the command line prints, never a panic.
+//! **Invariant:** no simulation, decision or statistic is computed here: a binding calls a library or the front end,
+//! and converts values.
+//!
+//! **Invariant:** the GIL is released while a simulation runs, except in Python functions and while signals are polled.
+//!
+//! **Invariant:** a failure of the front end is an exception with the text that the command line prints. Wrong
+//! arguments are a `ValueError` or a `TypeError`.
 //!
 //! Not here: what the package offers to its users (`python/mario/__init__.py`).
 

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{exception, warn};
 
-/// The budget of one decision in the small worlds of a check, as on the command line.
+/// The default budget of one decision in the small worlds of a check, in inferences, as on the command line.
 const CHECK_INFERENCES: u64 = 1_000_000;
 
 /// A policy that was loaded.
@@ -92,7 +92,7 @@ impl LoadedPolicy {
         explained.map_err(|failure| exception(py, &failure))
     }
 
-    /// Checks the policy. Returns the findings as the JSON that `mario policy check --format json` prints for each file.
+    /// Checks the policy. Returns the findings as the JSON that `mario policy check --format json` prints for a file.
     #[pyo3(signature = (budget))]
     fn check(&self, py: Python<'_>, budget: Option<u64>) -> PyResult<String> {
         let inferences = budget.unwrap_or(CHECK_INFERENCES);

@@ -10,10 +10,10 @@ use pyo3::prelude::*;
 use crate::errors::warn;
 use crate::function::Raised;
 
-/// How often progress is reported and Python is polled for signals.
+/// The minimum interval between two polls of Python for signals during a run, and between two reports of a study.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Reports progress to a function, which may stop the work.
+/// Reports progress to a function, which may stop the work by raising an exception.
 pub(crate) struct Progress<'a> {
     function: Option<&'a Py<PyAny>>,
     total: f64,
@@ -33,8 +33,8 @@ impl<'a> Progress<'a> {
         self.total = total;
     }
 
-    /// Reports that `done` of the total are done, unless something was reported a moment ago. Returns whether to
-    /// continue.
+    /// Reports progress, unless it was reported within [`POLL_INTERVAL`] and is not complete. Also polls Python for
+    /// signals. Returns whether to continue.
     pub(crate) fn tell(&mut self, done: f64, total: f64) -> bool {
         self.total = total;
         if self.raised.is_any() || self.error.is_some() {
@@ -55,7 +55,7 @@ impl<'a> Progress<'a> {
         self.error.is_none()
     }
 
-    /// The exception that was raised in the meantime by a policy, a metric, the function or a signal handler.
+    /// The exception that a policy, a metric, the function or a signal handler raised, if any.
     pub(crate) fn into_error(self) -> Option<PyErr> {
         self.raised.take().or(self.error)
     }

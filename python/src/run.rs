@@ -148,8 +148,8 @@ fn measure(directory: &Path, scenario: &Scenario) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The outcome of a run with notes and warnings. An exception of a function takes precedence over the interruption that
-/// it caused.
+/// Converts the outcome of a run: issues its warnings, and returns its notes. An exception of a Python function or of a
+/// signal handler takes precedence over the failure that it caused.
 fn conclude(
     py: Python<'_>,
     done: Result<(Vec<String>, Vec<Diagnostic>), Failure>,
@@ -163,7 +163,8 @@ fn conclude(
     }
 }
 
-/// Turns Ctrl-C into the exception that says where the checkpoint is. Every other exception is returned unchanged.
+/// Turns Ctrl-C into the exception for the interruption, which says how to resume. Every other exception is returned
+/// unchanged.
 pub(crate) fn interrupted(py: Python<'_>, failure: &Failure, error: PyErr) -> PyErr {
     if !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) {
         return error;

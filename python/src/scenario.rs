@@ -29,7 +29,7 @@ impl ScenarioText {
         Ok(ScenarioText { document })
     }
 
-    /// A scenario from TOML text; paths in it are relative to the directory of `path`.
+    /// A scenario from TOML text. Paths in the text are relative to the directory of `path`.
     #[staticmethod]
     fn read(path: PathBuf, text: String) -> ScenarioText {
         ScenarioText { document: Document::file(&path, text, &mut Disk) }
@@ -61,7 +61,7 @@ impl ScenarioText {
         Ok((settings, resolved.notes.clone(), resolved.cost.to_string()))
     }
 
-    /// Checks that it can be run: the initial deployment must fit.
+    /// Checks that the scenario can be run, e.g. that its initial deployment fits. Returns notes for the user.
     #[pyo3(signature = (overrides, policies, files, functions))]
     fn check(
         &self,
@@ -97,7 +97,7 @@ impl ScenarioText {
     }
 }
 
-/// Reads files: from memory if a text is given for the name, otherwise from disk.
+/// Reads files: from memory if there is a text for the path, otherwise from disk.
 pub(crate) struct Texts<'a>(pub(crate) &'a BTreeMap<String, String>);
 
 impl Files for Texts<'_> {

@@ -33,8 +33,8 @@ enum Column {
 
 #[pymethods]
 impl Table {
-    /// Reads a file of comma-separated values with a header. Columns named in `texts` are texts, those in `integers` integers,
-    /// and all others numbers. An empty cell of a number is null.
+    /// Reads a file of comma-separated values with a header. Columns named in `texts` are texts, those in `integers`
+    /// are integers, and all others are floating-point numbers. An empty cell of a number is null.
     #[staticmethod]
     fn read_csv(py: Python<'_>, path: PathBuf, texts: Vec<String>, integers: Vec<String>) -> PyResult<Table> {
         py.detach(|| {
@@ -98,7 +98,7 @@ fn wrong(error: &ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// The number of a malformed line, and its error.
+/// The number of a malformed row, where the header is row 1, and its error.
 type Wrong = (usize, String);
 
 fn table(content: &str, texts: &[String], integers: &[String]) -> Result<Table, Wrong> {
@@ -190,8 +190,8 @@ impl Column {
     }
 }
 
-/// Removes the next row from the text, and returns its cells. Quoted cells may hold commas, line breaks and doubled
-/// quotes.
+/// Removes the next row from the text, and returns its cells; `None` at the end of the text. Quoted cells may contain
+/// commas, line breaks and doubled quotes.
 fn row(rest: &mut &str) -> Option<Vec<String>> {
     if rest.is_empty() {
         return None;

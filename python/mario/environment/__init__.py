@@ -1,4 +1,4 @@
-"""Environments for learning agents, in the manner of PettingZoo and Gymnasium.
+"""Environments for learning agents, with the interfaces of PettingZoo and Gymnasium.
 
 A turn is one evaluation of an agent in the simulator. What the agent observes is what its policy would see at that moment,
 and what it does is judged by the managers of the nodes as every proposal is. Agents come and go: a replica is a new agent.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 try:
     import gymnasium
-    import numpy  # noqa: F401 - so that what is missing is told here
+    import numpy  # noqa: F401 - so that a missing package is reported here
     import pettingzoo  # noqa: F401
 except ImportError as error:  # pragma: no cover - depends on what is installed
     raise ImportError("mario.environment needs PettingZoo: pip install 'mario[environment]'") from error

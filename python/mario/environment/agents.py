@@ -1,4 +1,4 @@
-"""What the environments of PettingZoo share."""
+"""The common base of the environments for PettingZoo."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ class Agents:
         self.agents.append(agent)
         self._joined += 1
         if self._seed is not None:
-            # The samples of its actions depend only on the seed.
+            # The samples of its actions depend only on the seed and on the order in which agents join.
             self.action_spaces[agent].seed(self._seed + self._joined)
         return True

@@ -17,7 +17,7 @@ from .encoding import Encoding, Observation
 class Controller(gymnasium.Env):
     """A run of a scenario in which one learner decides for all agents that are due at one time.
 
-    It sees what all agents together see, which no agent does: what it learns is a bound for agents, and no policy. There are
+    It sees what all agents together see, which no single agent does: its result is a bound for agents, not a policy. There are
     ``instances`` rows. An agent takes the first free row when it is first asked, and frees it when its instance is gone;
     while there are more agents than rows, those without one do nothing. An observation has a row of :class:`Environment` for
     each: the array ``observation``, and the ``action_mask``. An action has a number for each row; one that the mask forbids
@@ -84,7 +84,7 @@ class Controller(gymnasium.Env):
         return self._observation(moment), reward, is_empty, moment.is_over and not is_empty, self._info(moment)
 
     def action_masks(self) -> numpy.ndarray:
-        """What the rows may do now, one after another, for learners that ask for masks in this way."""
+        """The masks of all rows, one after another, for learners that ask for masks in this way."""
         if self._moment is None:
             raise RuntimeError("the environment has no run: call reset first")
         return self._observation(self._moment)["action_mask"].astype(bool).ravel()

@@ -21,7 +21,7 @@ def late_and_large(facts: Facts, news: Mapping[str, Any]) -> float:
     """The default reward: minus the share of requests with too high a latency, minus 0.1 for the cost of the instance.
 
     An agent that serves all its clients in time gets -0.1 per turn, and one whose clients are all too far away gets -1.1. The
-    final reward is -10 if the instance ended while it had clients, and 0 if it had none.
+    final reward is -10 if the instance ended while it had clients, and 0 if it had none or a migration was accepted.
     """
     if news["gone"]:
         has_moved = ("migrate", None) in news["verdicts"]
@@ -41,9 +41,9 @@ class Moment:
     asked: dict[str, Facts]
     #: Agents that have decided before and whose instances are gone now.
     gone: list[str]
-    #: For each of both, what happened since its last turn.
+    #: For each agent in ``asked`` or ``gone``, what happened since its last turn.
     news: dict[str, dict[str, Any]]
-    #: The rewards of those that have decided before.
+    #: The rewards of those agents that have decided before.
     rewards: dict[str, float]
 
     @property
@@ -90,13 +90,13 @@ class Course:
         return self._next(self._session)
 
     def decide(self, answers: Iterable[list[tuple[str, Constant]]]) -> Moment:
-        """The agents that were asked last propose this, in that order; returns the next moment."""
+        """Sends the proposals of the agents that were asked last, in that order. Returns the next moment."""
         session = self.running()
         session.answer(answers)
         return self._next(session)
 
     def running(self) -> _mario.Session:
-        """The run; an exception if there is none."""
+        """The current run. Raises an exception if there is none."""
         if self._session is None:
             raise RuntimeError("the environment has no run: call reset first")
         return self._session

@@ -39,7 +39,7 @@ class Encoding:
         )
 
     def observation(self, facts: Facts | None) -> Observation:
-        """What an agent with these facts observes, and which actions it may take. Without facts it may do nothing."""
+        """What an agent with these facts observes, and the mask of its actions. Without facts, only action 0 is allowed."""
         observation = numpy.zeros(self.length, numpy.float32)
         mask = numpy.zeros(self.actions, numpy.int8)
         mask[0] = 1
@@ -51,7 +51,7 @@ class Encoding:
         mask[1] = 1
         seen = {node: (rate, latency) for node, rate, latency in facts.requests}
         own_rate, own_latency = seen.get("self", (0.0, 0.0))
-        # Unbounded hardware is -1: a learner cannot use infinity.
+        # Infinite values, such as unbounded hardware, become -1: a learner cannot use infinity.
         numbers = [facts.free, facts.hardware, facts.max_rate, facts.max_latency, own_rate, own_latency]
         observation[:OWN] = [-1.0 if math.isinf(number) else number for number in numbers]
         for place, node in enumerate(facts.neighbours[: self.neighbours]):
@@ -76,7 +76,7 @@ class Encoding:
         return (2 if operation == "migrate" else 2 + self.neighbours) + places.index(str(target))
 
     def checked(self, agent: str, action: Any) -> int:
-        """The action as an ``int``, if there is one of this number."""
+        """The action as an ``int``. Raises ``ValueError`` if there is no such action."""
         try:
             number = operator.index(action)
         except TypeError:
