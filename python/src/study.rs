@@ -103,7 +103,8 @@ pub(crate) fn merge(py: Python<'_>, directories: Vec<PathBuf>, out: Option<PathB
     told.ok_or_else(|| PyValueError::new_err("there is nothing to merge: name at least one directory"))
 }
 
-/// Converts a metric: its name, a function or a command, and what distinguishes it from others of that name.
+/// Converts a metric, which is given as its name, a function or a command, and an identity that distinguishes it from
+/// others of that name.
 fn read_metric(py: Python<'_>, metric: (String, Py<PyAny>, String), raised: &Raised) -> PyResult<Metric> {
     let (name, maker, identity) = metric;
     if let Ok(command) = maker.extract::<String>(py) {

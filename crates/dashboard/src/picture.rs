@@ -194,7 +194,7 @@ impl Picture {
         self.history.sample(now_ms, applications);
     }
 
-    /// The time series.
+    /// The time series of all applications as JSON, oldest point first.
     pub fn history(&self) -> Value {
         self.history.shown()
     }

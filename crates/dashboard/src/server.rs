@@ -29,7 +29,7 @@ struct Desk {
     streams: Arc<Semaphore>,
 }
 
-/// Answers browsers until accepting connections fails.
+/// Answers browsers until accepting connections fails repeatedly.
 pub(crate) async fn serve(hub: Arc<Hub>, listener: TcpListener, limits: Limits) -> io::Result<()> {
     let desk = Desk { hub, streams: Arc::new(Semaphore::new((limits.connections / 2).max(1))) };
     let answer = move |request| {

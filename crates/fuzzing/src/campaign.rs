@@ -8,9 +8,9 @@ use crate::targets::{Outcome, Target};
 /// How many inputs of a campaign a reader accepted and rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Inputs for which the reader returned a value.
+    /// Inputs that the reader accepted.
     pub accepted: u64,
-    /// Inputs for which the reader returned an error.
+    /// Inputs that the reader rejected.
     pub rejected: u64,
 }
 

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 /// Whether a reader accepted an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The reader returned a value.
+    /// The reader returned a value, or a server answered the request as valid.
     Accepted,
-    /// The reader returned an error.
+    /// The reader returned an error, or a server answered that the request is malformed or not at all.
     Rejected,
 }
 

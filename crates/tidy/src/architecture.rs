@@ -1,6 +1,7 @@
 //! The crates and their dependencies are those that ARCHITECTURE.md allows.
 //!
-//! The page has a block that opens with ```` ```text dependencies ```` and has one line for each crate:
+//! The page has a block that opens with ```` ```text dependencies ```` and has a line for each crate, and lines for
+//! what only tests may link:
 //!
 //! ```text
 //! cli -> prolog, diagnostics      what cli may link

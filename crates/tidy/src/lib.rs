@@ -1,8 +1,8 @@
 //! Checks that the workspace follows the rules in its documents.
 //!
-//! Start at [`Workspace::read`], which reads a workspace once, and [`check`], which applies the rules to it. A rule is
-//! a module with a function `check` that returns [`Finding`]s. Tests show that each rule can fail. [`licences`],
-//! [`duplicates`] and [`public_api`] need more than the text of the workspace, so tests apply them separately.
+//! Start at [`Workspace::read`], which reads a workspace once, and [`check`], which applies the rules to it. Each
+//! rule is a module; the function `check` of most returns [`Finding`]s. [`licences`], [`duplicates`] and [`public_api`]
+//! need more than the text of the workspace, so tests apply them separately.
 //!
 //! | module | rule |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The resources of the dashboard.
+//! The resources that the dashboard serves: the page, its data as JSON and CSV, and its events.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -114,7 +114,7 @@ impl Room {
     }
 }
 
-/// The space for the numbers of an axis on the left.
+/// The space for the numbers of an axis on the left that ends at `most`.
 fn left_room(most: f64) -> f64 {
     (14.0 + whole(most).chars().count() as f64 * 7.0).max(32.0)
 }

@@ -18,7 +18,7 @@ const PROGRESS_BYTES: usize = 16 << 10;
 pub(super) struct TimedStream {
     inner: TcpStream,
     timeout: Duration,
-    /// The timeout, from a write that the socket could not accept until the next reset.
+    /// The timeout; `None` if the socket has accepted all writes since the last reset.
     stalled: Option<Pin<Box<Sleep>>>,
     /// Bytes written since the last reset.
     written: usize,
