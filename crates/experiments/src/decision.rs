@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::report::Reach;
 
-/// The inference budget for loading all policies of a trace.
+/// The inference budget for compiling all policies of a trace, to find out how far back they look.
 const LOADING_INFERENCES: u64 = 100_000_000;
 
 /// A decision of a run, with its reasons.
@@ -24,11 +24,11 @@ pub struct DecisionOfRun {
     pub time: f64,
     /// The node of the instance at that time.
     pub node: String,
-    /// The name of its policy.
+    /// The name of the agent's policy.
     pub policy: String,
     /// The decision and its explanation.
     pub explained: Explained,
-    /// The managers' verdict; `None` if the trace ends before it.
+    /// The managers' verdict; `None` if the trace has none before the next evaluation of the instance.
     pub verdict: Option<JudgedDecision>,
 }
 
@@ -46,17 +46,18 @@ pub struct JudgedDecision {
 pub enum DecisionError {
     /// The trace cannot be read.
     Read(ReadError),
-    /// The trace holds no evaluations.
+    /// The trace does not record evaluations. Contains its detail.
     NoEvaluations(Detail),
-    /// The trace has no evaluation of the instance. Contains ids of instances that have one.
+    /// The trace has no evaluation of the instance. Contains the ids of at most 8 instances that have one.
     NoInstance(Vec<String>),
     /// The first evaluation of the instance, at this time, is later than the requested time.
     NotYet(f64),
-    /// The policy cannot be loaded.
+    /// The policy cannot be loaded. Contains the cause.
     Policy(String),
 }
 
-/// Explains the last decision of an instance at or before the time `until`, or in the whole run.
+/// Explains the last decision of an instance at or before the time `until`; if `until` is `None`, its last decision in
+/// the trace.
 pub fn explain_decision<R: BufRead>(
     mut reader: TraceReader<R>,
     instance: &str,
@@ -108,7 +109,7 @@ pub fn explain_decision<R: BufRead>(
     })
 }
 
-/// The state of an agent when it decided.
+/// The inputs of one decision.
 struct Found {
     time: f64,
     instance: InstanceId,
@@ -130,9 +131,9 @@ struct DecisionSearch<'a> {
     until: f64,
     reach: Reach,
     pasts: Pasts,
-    /// Application and policy of each instance seen so far.
+    /// The current application and policy of each instance seen so far.
     origins: FxHashMap<InstanceId, (u32, u32)>,
-    /// The flavours of the instances that have ever left the default flavour.
+    /// The current flavours of instances; an instance without an entry has the default flavour.
     flavours: FxHashMap<InstanceId, u32>,
     /// The instances that are asleep.
     asleep: FxHashSet<InstanceId>,
@@ -140,7 +141,7 @@ struct DecisionSearch<'a> {
     verdict: Option<JudgedDecision>,
     /// The time of the instance's first evaluation.
     first: Option<f64>,
-    /// Other instances, listed in the error if this one is not found.
+    /// Other instances with an evaluation, listed in the error if the wanted one is not found.
     others: Vec<String>,
     is_done: bool,
 }
@@ -166,7 +167,7 @@ impl<'a> DecisionSearch<'a> {
 
     fn read(&mut self, record: Record) {
         self.reach.read(&record);
-        // Taken before the record is applied, because an evaluation knows only what happened before it.
+        // Read before the record is applied, because the history that an evaluation sees does not include itself.
         let recalled = match &record {
             Record::Evaluation(evaluation) => self.pasts.recalled(&evaluation.instance).clone(),
             _ => Recalled::default(),
@@ -217,7 +218,7 @@ impl<'a> DecisionSearch<'a> {
             return;
         }
         let Some(&(application, policy)) = self.origins.get(&evaluation.instance) else { return };
-        // An evaluation without facts has the same facts as the previous one.
+        // A record without facts means that the facts equal those of the instance's previous evaluation.
         let before = self.found.take().map(|found| found.seen);
         let Some(seen) = evaluation.seen.or(before) else { return };
         let unreached = self.reach.unreached(self.header, evaluation.node);

@@ -1,10 +1,10 @@
-//! All figures of a run, computed from its trace.
+//! The figures of a run, computed from its trace.
 //!
 //! Start at [`from_trace`]. [`Reading`] does the same record by record. Nothing here uses the simulator's counts. The
-//! simulator computes the same figures independently, and tests compare both.
+//! simulator computes the figures of groups independently, and tests compare both.
 //!
-//! Undefined figures are absent: the correlation with a constant series, a ratio to zero movements, the mean of an
-//! empty set.
+//! Undefined figures are `None`: the correlation with a constant series, a ratio to zero movements, the mean response
+//! time without served requests.
 
 mod groups;
 mod measuring;
@@ -27,7 +27,7 @@ pub use reading::Reading;
 pub struct RunFigures {
     /// All applications together first, then each kind.
     pub groups: Vec<GroupFigures>,
-    /// How often an agent evaluated its policy.
+    /// The number of evaluations of all agents.
     pub evaluations: u64,
     /// Client requests that an instance started to serve.
     pub served: u64,
@@ -47,11 +47,11 @@ pub struct GroupFigures {
     /// Counts beyond the paper's figures.
     #[serde(flatten)]
     pub further: FurtherCounts,
-    /// The counts divided by the number of movements; `None` without movements.
+    /// Accepted operations and inhibited proposals per movement; `None` without movements.
     pub per_movement: Option<OperationRatios>,
-    /// Mean and maximum number of instances, sampled after each cycle.
+    /// Mean and maximum number of instances, sampled after each cycle; 0 without cycles.
     pub instances: MeanAndMax,
-    /// Mean response time: averaged per user, then per application, then over applications.
+    /// Mean response time, in milliseconds: averaged per user, then per application, then over applications.
     pub response: Option<f64>,
     /// Request rate divided by the capacity of an instance: averaged over evaluations per application, then over
     /// applications.
@@ -61,13 +61,14 @@ pub struct GroupFigures {
     pub pearson_r: Option<f64>,
     /// The same correlation with the first step, in which the first connections count as movements.
     pub pearson_r_with_start: Option<f64>,
-    /// The number of active cycles of a step, over the steps with a movement, without the first step.
+    /// Mean and maximum number of active cycles per step, over the steps with a movement, without the first step.
     pub cycles_to_steady_state: Option<MeanAndMax>,
     /// The figures of each step.
     pub steps: Vec<StepFigures>,
 }
 
-/// The number of operations of each kind.
+/// The number of accepted operations of each kind, of evaluations that proposed nothing (`nop`), and of inhibited
+/// proposals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "each is the operation of that name")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -79,7 +80,7 @@ pub struct OperationCounts {
     pub inhibited: u64,
 }
 
-/// Counts beyond the paper's figures; zero counts are omitted.
+/// Counts beyond the paper's figures. Zero counts are not serialised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -119,7 +120,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Counts per movement.
+/// Accepted operations and inhibited proposals, divided by the number of movements.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "each is the operation of that name")]
 pub struct OperationRatios {
@@ -144,7 +145,7 @@ pub struct MeanAndMax {
 pub struct StepFigures {
     /// Handovers, arrivals and departures.
     pub movements: u64,
-    /// The outcomes of all evaluations in the step.
+    /// The outcomes of all cycles in the step.
     #[serde(flatten)]
     pub operations: OperationCounts,
     /// Cycles with at least one accepted undeploy, migrate or replicate.
@@ -156,30 +157,31 @@ pub struct StepFigures {
 pub struct CycleFigures {
     /// When the cycle took place.
     pub time: f64,
-    /// The outcomes of all evaluations in the cycle.
+    /// The outcomes of the cycle.
     #[serde(flatten)]
     pub operations: OperationCounts,
     /// The number of instances after the cycle.
     pub instances: u64,
 }
 
-/// The tiers that instances reached, and the rules that inhibited proposals.
+/// Whether applications left the top tier, which rules inhibited proposals, and how often nodes were overloaded.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Whereabouts {
     /// One entry for each application.
     pub applications: Vec<ApplicationWhereabouts>,
     /// The number of inhibited proposals by rule.
     pub inhibited_by_rule: BTreeMap<&'static str, u64>,
-    /// The number of nodes that hold more than their capacity, added up over the initial deployments and all cycles.
+    /// The number of nodes that hold more than their capacity, summed over samples after each initial deployment and
+    /// after each cycle.
     pub overloads: u64,
 }
 
-/// The tiers that the instances of an application reached.
+/// Whether an application left the top tier.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ApplicationWhereabouts {
     /// The application.
     pub application: String,
-    /// The group of the application.
+    /// The kind of the application.
     pub kind: String,
     /// Whether an instance was ever below the top tier.
     pub left_the_top: bool,
@@ -192,11 +194,11 @@ pub struct TraceFigures {
     pub figures: RunFigures,
     /// For each group in the order of `figures`, the figures of each cycle.
     pub cycles: Vec<Vec<CycleFigures>>,
-    /// The tiers that instances reached.
+    /// Whether applications left the top tier, inhibitions by rule, and overloads.
     pub whereabouts: Whereabouts,
-    /// The measures of single applications, nodes and tiers.
+    /// The measures of single applications, calls, nodes and tiers, and the cost of the run.
     pub measured: Measured,
-    /// Whether the trace has an end. Without it, response times and usage are undefined.
+    /// Whether the trace has an end. Without it, the response times and service usage of groups are undefined.
     pub is_complete: bool,
 }
 
@@ -211,7 +213,7 @@ pub fn from_trace(input: impl BufRead) -> Result<TraceFigures, ReadError> {
 }
 
 impl OperationCounts {
-    /// The number of accepted operations that changed a placement.
+    /// The number of accepted operations that changed the placement: undeploys, migrations and replications.
     pub fn changes(&self) -> u64 {
         self.undeploy + self.migrate + self.replicate
     }
@@ -226,7 +228,7 @@ impl OperationCounts {
 }
 
 impl RunFigures {
-    /// The figures of the group with this name.
+    /// The figures of the first group with this name.
     pub fn group(&self, name: &str) -> Option<&GroupFigures> {
         self.groups.iter().find(|group| group.group == name)
     }

@@ -1,5 +1,6 @@
 //! Computes and shows results of runs: figures from traces, the reproduction of the published experiments, comparisons
-//! of policies, parameter sweeps, explanations of decisions, animations, and a report of them.
+//! of policies, parameter sweeps, plots, explanations of decisions, animations and reports. It also checks the files of
+//! a run against its trace.
 //!
 //! Start at [`figures::from_trace`] for the figures of a run, at [`reproduce::reproduce`] for the published
 //! experiments, at [`study::carry_out`] for many runs of many policies, at [`comparison::Comparison`] for their
@@ -26,11 +27,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** everything drawn or printed about a stored run is computed from its trace alone.
+//! **Invariant:** figures, reports, explanations and animations of a stored run are computed from its trace alone.
 //!
-//! **Invariant:** results do not depend on the number of threads, except measured CPU time and memory.
+//! **Invariant:** results do not depend on the number of threads, except measured times and memory.
 //!
-//! **Invariant:** it never writes to a terminal. Output for users is returned as text.
+//! **Invariant:** this crate never writes to a terminal. Output for users is returned as text.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 

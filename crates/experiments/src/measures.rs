@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 use crate::figures::{GroupFigures, RunFigures};
 
-/// One number of a group of applications.
+/// A figure of a group of applications.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Measure {
     /// Mean response time, in milliseconds.
     Response,
-    /// Request rate divided by the capacity of an instance.
+    /// Mean of the request rate at an instance divided by the rate that it can handle.
     ServiceUsage,
     /// Accepted replications.
     Replicate,
@@ -31,15 +31,15 @@ pub enum Measure {
     InstancesMean,
     /// Maximum number of instances.
     InstancesMax,
-    /// Correlation of movements and operations by step, without the first step.
+    /// Pearson's correlation of the numbers of movements and operations per step, without the first step.
     PearsonR,
-    /// The same with the first step.
+    /// The same correlation with the first step.
     PearsonRWithStart,
     /// Cycles to a steady state, mean.
     CyclesMean,
     /// Cycles to a steady state, maximum.
     CyclesMax,
-    /// Handovers, arrivals and departures.
+    /// Handovers, arrivals and departures after the first step.
     Movements,
 }
 
@@ -82,7 +82,7 @@ impl Measure {
         Measure::CyclesMean,
     ];
 
-    /// The name in files.
+    /// The name of the measure in files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Measure::Response => "response",
@@ -169,12 +169,12 @@ impl Measure {
 /// The name of the number of lost client requests.
 pub const LOST: &str = "lost";
 
-/// The name in files of a measure of a group.
+/// The name in files of a measure of a group: `GROUP.MEASURE`.
 pub fn key(group: &str, measure: Measure) -> String {
     format!("{group}.{}", measure.as_str())
 }
 
-/// Whether a name is a valid name of a figure: `GROUP.FIGURE`, `lost`, or a name that [`extra`] knows.
+/// Whether a name is a valid name of a figure: `GROUP.MEASURE` with any group, `lost`, or a name that [`extra`] knows.
 pub fn is_name(name: &str) -> bool {
     let measure = name.rsplit_once('.').map(|(_, measure)| measure);
     name == LOST
@@ -197,7 +197,7 @@ pub fn groups(values: &Values) -> Vec<String> {
     groups
 }
 
-/// All numbers of a run by name.
+/// Returns the figures of all groups and the number of lost client requests, by name.
 pub fn values(figures: &RunFigures) -> Values {
     let mut values = Values::new();
     for group in &figures.groups {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-/// Published values by name of the figure.
+/// Published values by the name of the figure, `GROUP.FIGURE`.
 pub type PublishedValues = BTreeMap<String, f64>;
 
 /// The published results of one policy.
@@ -17,7 +17,7 @@ pub struct Published {
     pub run: PublishedValues,
 }
 
-/// The published results of a policy: `policy-1` to `policy-4`.
+/// The published results of `policy-1`, `policy-2`, `policy-3` or `policy-4`; `None` for other names.
 pub fn published(policy: &str) -> Option<&'static Published> {
     static ALL: OnceLock<BTreeMap<String, Published>> = OnceLock::new();
     let all =

@@ -1,8 +1,9 @@
 //! The published experiments, repeated and compared with the published results.
 //!
-//! Start at [`reproduce`]. It stores a run of each experiment in its own directory and computes everything from the
-//! traces there. For further seeds and other worlds, only the figures are kept. [`Reproduction::summary`] is an
-//! overview on one screen, and [`Reproduction::text`] reports all figures and claims.
+//! Start at [`reproduce`]. It stores one run of each experiment in its own directory and computes the figures from the
+//! stored trace. Of runs with further seeds and in other worlds, only the figures are kept. [`Reproduction::summary`]
+//! is a short overview, and [`Reproduction::text`] compares each experiment with its published figures and lists all
+//! claims.
 
 mod agreement;
 mod claims;
@@ -51,11 +52,11 @@ pub struct Experiment {
     pub title: &'static str,
     /// The name of the shipped policy.
     pub policy: &'static str,
-    /// For how many cycles agents remember inhibitions, if the experiment sets that.
+    /// The number of cycles for which agents remember inhibitions; `None` if the policy does not use memory.
     pub memory: Option<u32>,
-    /// The key of the scenario that sets the memory.
+    /// The setting of the scenario for this memory, as `KEY=VALUE`.
     pub setting: Option<&'static str>,
-    /// The name of its published results; `None` if the paper has no figures.
+    /// The name of its published results, for [`published`]; `None` if no figures of the experiment were published.
     pub published: Option<&'static str>,
 }
 
@@ -65,15 +66,15 @@ pub struct Options<'a> {
     pub preset: Preset,
     /// The world as a scenario, with the user's changes.
     pub document: &'a Document,
-    /// The directory for the runs.
+    /// The directory in which each experiment has a subdirectory for its stored run.
     pub directory: &'a Path,
     /// What to do with existing runs.
     pub existing: Existing,
     /// The number of seeds, including the scenario's own.
     pub seeds: u64,
-    /// The number of threads.
+    /// The number of threads for runs that are not stored. Stored runs are made one after another.
     pub jobs: usize,
-    /// Whether the stored runs are compared with the best placement.
+    /// Whether the placements of the stored runs are compared with the best ones.
     pub regret: bool,
     /// Other worlds in which the experiments are run, without storing the runs.
     pub worlds: &'a [World],
@@ -90,9 +91,9 @@ pub struct Reproduced {
     pub directory: PathBuf,
     /// The figures of the stored run.
     pub figures: TraceFigures,
-    /// The number of findings of the auditor.
+    /// The number of the auditor's findings in the stored run.
     pub findings: u64,
-    /// The figures of the other seeds.
+    /// The figures of the runs with further seeds, in the order of seeds.
     pub others: Vec<TraceFigures>,
 }
 
@@ -101,7 +102,7 @@ pub struct Reproduced {
 pub struct Reproduction {
     /// The world.
     pub preset: Preset,
-    /// Notes for the user.
+    /// Notes for the user about the scenario.
     pub notes: Vec<String>,
     /// The results of each experiment.
     pub experiments: Vec<Reproduced>,
@@ -116,11 +117,11 @@ pub enum ReproduceError {
     Run(RunError),
     /// A run cannot be stored.
     Keep(KeepError),
-    /// A stored file cannot be opened.
+    /// A stored trace cannot be opened.
     Open(PathBuf, io::Error),
-    /// A stored file is not a trace.
+    /// A stored trace cannot be read.
     Read(PathBuf, ReadError),
-    /// There are not enough seeds.
+    /// A seed would exceed the largest 64-bit number.
     Seeds,
     /// The reproduction was interrupted.
     Interrupted,
@@ -168,7 +169,7 @@ impl Preset {
     }
 }
 
-/// The published results of a shipped policy, by its name.
+/// The published results of a shipped policy, by its name; `None` if there are none.
 pub fn published_about(policy: &str) -> Option<&'static Published> {
     let experiments = Preset::Paper.experiments();
     let mut of_policy = experiments.iter().filter(|experiment| experiment.policy == policy);
@@ -183,7 +184,7 @@ pub fn published_policies() -> Vec<&'static str> {
 }
 
 impl Experiment {
-    /// Returns the world with the policy of the experiment.
+    /// Returns the world with the policy and the memory of the experiment.
     pub fn document(&self, world: &Document) -> Document {
         let mut document = world.clone();
         document.set_policy(self.policy);
@@ -191,7 +192,7 @@ impl Experiment {
         document
     }
 
-    /// The published results of the experiment.
+    /// The published results of the experiment; `None` if there are none.
     pub fn published_values(&self) -> Option<&'static Published> {
         published(self.published?)
     }
@@ -203,8 +204,8 @@ impl Experiment {
     }
 }
 
-/// Runs all experiments. `progress` is called with the number of finished runs and the total, and returns whether to
-/// continue.
+/// Runs all experiments. `progress` is called repeatedly with the number of finished runs and the total, and returns
+/// whether to continue.
 pub fn reproduce<F: Files>(
     options: &Options<'_>,
     files: impl Fn() -> F + Sync,
@@ -286,9 +287,9 @@ fn resolve_first(
     resolved.map_err(|error| ReproduceError::Run(RunError::Scenario(error)))
 }
 
-/// Checks all directories before the first experiment starts, so that nothing is run if a result cannot be stored.
+/// Fails if a directory already has content that must not be replaced. Called before the first experiment runs.
 fn refuse_former_runs(experiments: &[Experiment], options: &Options<'_>) -> Result<(), ReproduceError> {
-    // A directory that is itself a run is never overwritten, even if existing experiments may be replaced.
+    // A directory that is itself a stored run is refused, even if existing experiments may be replaced.
     if options.directory.join("run.json").exists() || options.directory.join("trace.jsonl").exists() {
         return Err(ReproduceError::Keep(KeepError::Exists(options.directory.to_owned())));
     }
@@ -331,7 +332,7 @@ fn keep(
     Ok(())
 }
 
-/// The figures of a stored run, and the number of the auditor's findings.
+/// Returns the figures of a stored run, and the number of the auditor's findings.
 fn read(directory: &Path) -> Result<(TraceFigures, u64), ReproduceError> {
     let path = directory.join("trace.jsonl");
     let open = || File::open(&path).map(BufReader::new).map_err(|error| ReproduceError::Open(path.clone(), error));

@@ -1,9 +1,8 @@
 //! Confidence intervals of means, and tests of differences.
 //!
-//! Two policies run with the same seeds, and so with the same users, so their runs are pairs: [`PairedTest`]. It uses
-//! Wilcoxon's signed ranks instead of Student's t. If a policy overloads an instance in a few seeds, the response times
-//! of these seeds dominate the mean of the differences, even if all seeds agree on the sign. The t test is reported as
-//! well. [`holm`] corrects for many tests.
+//! Two policies run with the same seeds, and so with the same users. [`PairedTest`] pairs their runs by seed. It uses
+//! Wilcoxon's signed ranks instead of Student's t, because a few seeds in which a policy overloads an instance would
+//! dominate the mean difference of response times. The t test is reported as well. [`holm`] corrects for many tests.
 
 mod signed_ranks;
 #[cfg(test)]
@@ -32,22 +31,23 @@ pub struct Estimate {
 /// The difference between two policies over the same seeds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct PairedTest {
-    /// The typical difference, second minus first: the Hodges-Lehmann estimate.
+    /// The typical difference, second minus first: the Hodges-Lehmann estimate, or the mean for very many pairs.
     pub shift: Estimate,
     /// The two-sided p-value of the signed-rank test.
     pub p: f64,
-    /// The rank-biserial correlation: how one-sided the differences are, from -1 to 1.
+    /// The rank-biserial correlation: -1 if all differences other than 0 are negative, 1 if they are positive.
     pub effect: Estimate,
-    /// The mean difference.
+    /// The mean difference, second minus first.
     pub difference: Estimate,
-    /// The p-value of the mean by Student's t test; absent if all differences are the same.
+    /// The two-sided p-value of Student's paired t test; `None` if all differences are the same.
     pub p_of_mean: Option<f64>,
-    /// The mean difference over the standard deviation of differences (Cohen's d), with its approximate interval.
+    /// The mean difference divided by the standard deviation of the differences (Cohen's d), with its approximate
+    /// interval; `None` if all differences are the same.
     pub standardised: Option<Estimate>,
 }
 
 impl Estimate {
-    /// The mean of these values; `None` without values.
+    /// The mean of these values, with an interval if there are at least two; `None` without values.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         if values.is_empty() {
             return None;
@@ -115,7 +115,7 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     (mean, if values.len() < 2 { 0.0 } else { (squares / (count - 1.0)).sqrt() })
 }
 
-/// Student's distribution for the mean of this many values.
+/// Student's t distribution with `count - 1` degrees of freedom.
 fn student(count: usize) -> StudentsT {
     StudentsT::new(0.0, 1.0, (count - 1) as f64).expect("there are at least two values")
 }

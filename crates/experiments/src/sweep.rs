@@ -12,10 +12,10 @@ use crate::runs::split_list;
 use crate::statistics::Estimate;
 use crate::study::{Results, cell};
 
-/// Why a text is not a list of values for a key.
+/// Why the keys of a sweep are invalid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum KeyError {
-    /// It has no `=`.
+    /// A text has no `=`.
     NoValues(String),
     /// A value is empty.
     Empty(String),
@@ -27,7 +27,8 @@ pub enum KeyError {
     Seed,
 }
 
-/// Returns all combinations of `KEY=VALUE,VALUE,…`. The last key changes fastest.
+/// Returns all combinations of the values in texts `KEY=VALUE,VALUE,…`, each as a list of `KEY=VALUE`. The last key
+/// changes fastest. Without keys, there is one empty combination.
 pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, KeyError> {
     let mut variants: Vec<Vec<String>> = vec![Vec::new()];
     let mut known: Vec<&str> = Vec::new();
@@ -61,7 +62,7 @@ pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, KeyError> {
 struct Row<'a> {
     variant: &'a [String],
     policy: &'a str,
-    /// The estimate of each figure.
+    /// The name and the estimate of each figure; `None` if it is undefined in all runs.
     estimates: Vec<(String, Option<Estimate>)>,
 }
 
@@ -82,13 +83,13 @@ fn rows(results: &Results) -> Vec<Row<'_>> {
     rows
 }
 
-/// The names of all figures that a table can have.
+/// The names of the figures that at least one run has, in alphabetical order.
 pub fn figure_names(results: &Results) -> Vec<String> {
     let names: BTreeSet<&String> = results.runs.values().flat_map(|values| values.keys()).collect();
     names.into_iter().cloned().collect()
 }
 
-/// The default figures of a table.
+/// The figures that a table shows by default; empty without runs.
 pub fn usual_figures(results: &Results) -> Vec<String> {
     let Some(values) = results.runs.values().next() else { return Vec::new() };
     let mut groups = groups(values);
@@ -105,7 +106,7 @@ pub fn usual_figures(results: &Results) -> Vec<String> {
     figures
 }
 
-/// Returns a table for users, with a row for each variant and policy.
+/// Returns a table for users, with a row for each variant and policy and a column for each of these figures.
 pub fn text(results: &Results, figures: &[String]) -> String {
     let mut table = vec![vec!["variant".to_owned(), "policy".to_owned(), "seeds".to_owned()]];
     table[0].extend(figures.iter().cloned());
@@ -127,7 +128,7 @@ pub fn text(results: &Results, figures: &[String]) -> String {
         let mut written = String::new();
         for (column, (part, width)) in line.iter().zip(&widths).enumerate() {
             let space = " ".repeat(width - part.chars().count());
-            // Text is left-aligned, numbers are right-aligned.
+            // The variant and the policy are left-aligned, numbers are right-aligned.
             let part = if column < 2 { format!("{part}{space}  ") } else { format!("{space}{part}  ") };
             written.push_str(&part);
         }
@@ -137,7 +138,7 @@ pub fn text(results: &Results, figures: &[String]) -> String {
     text
 }
 
-/// How many decimals to show of a mean.
+/// The number of decimals to show for a mean of a figure.
 fn decimals(figure: &str, mean: f64) -> usize {
     if let Some(extra) = extra(figure) {
         return extra.decimals_for(mean);
@@ -146,7 +147,7 @@ fn decimals(figure: &str, mean: f64) -> usize {
     measure.map_or(1, |measure| measure.decimals().max(1))
 }
 
-/// One row for each variant, policy and figure.
+/// Returns the results as CSV, with one row for each variant, policy and figure.
 pub fn csv(results: &Results) -> String {
     let mut text = "variant,policy,figure,seeds,mean,low,high\n".to_owned();
     for row in rows(results) {
@@ -166,7 +167,7 @@ pub fn csv(results: &Results) -> String {
     text
 }
 
-/// The results as JSON.
+/// Returns the results as JSON, with one row for each variant and policy.
 pub fn json(results: &Results) -> Value {
     let row = |row: Row<'_>| {
         let figures: serde_json::Map<String, Value> =

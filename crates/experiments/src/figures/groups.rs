@@ -1,4 +1,4 @@
-//! The groups of figures: all applications, and each kind in order of first appearance.
+//! The groups of applications that have figures: all applications, then each kind in order of first appearance.
 
 use mario_audit::reader::Header;
 

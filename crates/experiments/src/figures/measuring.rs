@@ -1,5 +1,5 @@
-//! Measures of single applications, nodes and tiers: percentiles of response times, late requests, throughput,
-//! utilisation, energy, money and carbon.
+//! Measures of single applications, calls, nodes and tiers: percentiles of response times, late requests, throughput,
+//! inhibitions and utilisation. Also the cost of the run: energy, money and carbon.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{MeanAndMax, OperationCounts};
 
-/// The measures of single applications, nodes and tiers.
+/// The measures of single applications, calls, nodes and tiers, and the cost of the run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Measured {
     /// The figures of each application.
@@ -18,10 +18,10 @@ pub struct Measured {
     pub inhibitions: Vec<Inhibitions>,
     /// The figures of each tier, from the top down; empty for a trace of counts.
     pub tiers: Vec<TierFigures>,
-    /// The figures of each call of one application by another, in the order of the header; empty if there are no calls.
+    /// The figures of each call of one application by another; empty if there are no calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<CallFigures>,
-    /// The cost of the run, if the scenario has models and the trace records single nodes.
+    /// The cost of the run; `None` if the scenario has no models of cost, or for a trace of counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumption: Option<Consumption>,
 }
@@ -39,23 +39,25 @@ pub struct ApplicationFigures {
     pub lost: u64,
     /// Client requests served per second of the run.
     pub throughput: f64,
-    /// The share of served requests that took longer than tolerated, if the trace records it.
+    /// The share of served requests that took longer than tolerated; `None` if none was served or the trace does not
+    /// record it.
     pub late_share: Option<f64>,
-    /// The median response time, in milliseconds.
+    /// The median response time, in milliseconds. Percentiles are the midpoints of histogram buckets; `None` if no
+    /// request was served.
     pub response_p50: Option<f64>,
-    /// The 95th percentile of the response time.
+    /// The 95th percentile of the response time, in milliseconds.
     pub response_p95: Option<f64>,
-    /// The 99th percentile of the response time.
+    /// The 99th percentile of the response time, in milliseconds.
     pub response_p99: Option<f64>,
-    /// The longest response time, if the trace records it.
+    /// The longest response time, in milliseconds; `None` if no request was served or the trace does not record it.
     pub response_max: Option<f64>,
     /// Accepted operations, inhibited proposals, and evaluations that proposed nothing.
     pub operations: OperationCounts,
-    /// Mean and maximum number of instances after a cycle.
+    /// Mean and maximum number of instances, sampled after each cycle; 0 without cycles.
     pub instances: MeanAndMax,
 }
 
-/// The results of the requests that instances of one application sent to another.
+/// The results of the requests that instances of one application sent to another in one stage.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CallFigures {
     /// The application whose instances make the call.
@@ -74,11 +76,12 @@ pub struct CallFigures {
     pub served: u64,
     /// Requests lost.
     pub lost: u64,
-    /// The mean response time of the served requests, including their own calls, in milliseconds.
+    /// The mean response time of the served requests, including their own calls, in milliseconds; `None` if none was
+    /// served.
     pub response_mean: Option<f64>,
 }
 
-/// How often a manager inhibited a proposal by a rule.
+/// How often the manager of a node inhibited proposals by a rule.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Inhibitions {
     /// The node of the manager.
@@ -96,10 +99,10 @@ pub struct TierFigures {
     pub tier: u32,
     /// The name of the tier, or its number if it has no name.
     pub name: String,
-    /// The share of the hardware in use, averaged over time and over the nodes that are up; absent for unbounded
-    /// hardware.
+    /// Units in use divided by the capacity of the nodes that are up, both summed over time; `None` if a node of the
+    /// tier is unbounded.
     pub utilisation: Option<f64>,
-    /// The energy of its nodes, in joules.
+    /// The energy of its nodes, in joules; `None` if the scenario has no models of cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy_joules: Option<f64>,
 }
@@ -115,7 +118,7 @@ pub struct Consumption {
     pub energy_joules: f64,
     /// The price of hardware in use and of traffic, in the scenario's currency.
     pub money: f64,
-    /// The carbon emissions of all energy, in grams; absent unless the scenario has carbon intensities.
+    /// The carbon emissions of all energy, in grams; `None` if the scenario has no carbon intensities.
     pub carbon_grams: Option<f64>,
 }
 
@@ -143,7 +146,7 @@ struct Application {
     instances_max: u64,
 }
 
-/// A node, and its sums up to its last change.
+/// The state of a node since the time `since`, and its sums up to that time.
 #[derive(Clone)]
 struct Node {
     is_up: bool,
@@ -159,7 +162,7 @@ struct Node {
 /// Milliseconds in an hour.
 const HOUR: f64 = 3_600_000.0;
 
-/// Watts times milliseconds in a kilowatt-hour.
+/// A kilowatt-hour in watt-milliseconds.
 const KILOWATT_HOUR: f64 = 1_000.0 * HOUR;
 
 impl Measuring {
@@ -184,7 +187,7 @@ impl Measuring {
         *self.inhibitions.entry((node.to_string(), rule)).or_default() += 1;
     }
 
-    /// Ends a cycle. `instances` is the number of instances of each application.
+    /// Samples the number of instances of each application after a cycle.
     pub(super) fn after_cycle(&mut self, instances: &[u64]) {
         for (application, count) in self.applications.iter_mut().zip(instances) {
             application.cycles += 1;
@@ -243,7 +246,7 @@ impl Measuring {
         self.nodes[node as usize].is_up = is_up;
     }
 
-    /// Updates the sums of a node up to `time`.
+    /// Updates the sums of a node up to `time`, at most to the end of the run.
     fn settle(&mut self, header: &Header, place: u32, time: f64) {
         let node = &mut self.nodes[place as usize];
         let (from, to) = (node.since, time.clamp(node.since, header.duration.max(node.since)));
@@ -262,7 +265,7 @@ impl Measuring {
         }
     }
 
-    /// Computes the measures.
+    /// Computes the measures at the end of the run.
     pub(super) fn finish(mut self, header: &Header) -> Measured {
         for node in 0..self.nodes.len() as u32 {
             self.settle(header, node, header.duration);
@@ -321,7 +324,7 @@ impl Measuring {
         money += bits / 8e9 * models.gigabyte_price;
         if let Some(general) = models.carbon.first() {
             // The trace does not record when messages were in transit, so the energy of links is charged at the mean
-            // intensity of the run.
+            // over the run of the default intensity.
             let mean = integral(&general.grams_per_kwh, 0.0, header.duration) / header.duration;
             grams += link_joules / (KILOWATT_HOUR / 1_000.0) * mean;
         }
@@ -336,7 +339,7 @@ impl Measuring {
 }
 
 impl Node {
-    /// Idle power times the time up, plus power per unit times the time in use.
+    /// The energy up to `since`, in joules: idle power times the time up, plus power per unit times unit time in use.
     fn joules(&self, models: &Models, tier: u32) -> f64 {
         (by_tier(&models.idle_watts, tier) * self.up + by_tier(&models.unit_watts, tier) * self.use_time) / 1_000.0
     }
@@ -377,8 +380,8 @@ impl Application {
 }
 
 /// Returns the midpoint of the bucket that contains the nearest-rank percentile: the smallest value that at least
-/// `share` of all values do not exceed. `None` without values. The exact percentiles of live runs are computed by
-/// `Percentiles` in `crates/testbed/src/summary.rs`.
+/// `share` of all values do not exceed. The bucket `None` has the value 0. Returns `None` without values. The exact
+/// percentiles of live runs are computed by `Percentiles` in `crates/testbed/src/summary.rs`.
 fn percentile(
     buckets: impl Iterator<Item = (Option<i64>, u64)> + Clone,
     share: f64,
@@ -402,7 +405,8 @@ fn by_tier(list: &[f64], tier: u32) -> f64 {
     list.get(tier as usize).or(list.last()).copied().unwrap_or(0.0)
 }
 
-/// Returns the integral of a step function between two times. The first value also applies before its time.
+/// Returns the integral between two times of a step function, given as pairs of a time and the value from then on. The
+/// first value also applies before its time.
 fn integral(values: &[(f64, f64)], from: f64, to: f64) -> f64 {
     let mut sum = 0.0;
     for (place, (start, value)) in values.iter().enumerate() {
@@ -416,7 +420,8 @@ fn integral(values: &[(f64, f64)], from: f64, to: f64) -> f64 {
     sum
 }
 
-/// For each node, the index of its region among the carbon intensities; 0 if its region is not listed.
+/// For each node, the index of its region among the carbon intensities; 0, the default intensity, if the node has no
+/// region or its region is not listed.
 fn regions(header: &Header) -> Vec<usize> {
     let Some(models) = header.models.as_ref().filter(|models| models.carbon.len() > 1) else {
         return vec![0; header.nodes.len()];
@@ -438,7 +443,7 @@ mod tests {
     #[test]
     fn a_step_function_is_integrated_piecewise() {
         let values = [(100.0, 2.0), (200.0, 5.0), (400.0, 1.0)];
-        // The first value also applies before its time: 100 at 2, then 100 at 2, 200 at 5, 50 at 1.
+        // The first value also applies before its time: 200 ms at 2, 200 ms at 5, and 50 ms at 1.
         assert_eq!(integral(&values, 0.0, 450.0).to_bits(), 1_450_f64.to_bits());
         assert_eq!(integral(&values, 250.0, 300.0).to_bits(), 250_f64.to_bits());
         assert_eq!(integral(&values, 300.0, 300.0).to_bits(), 0_f64.to_bits());

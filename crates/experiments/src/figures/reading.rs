@@ -24,7 +24,7 @@ const STEPS_MAX: usize = 1 << 20;
 pub struct Reading {
     header: Arc<Header>,
     groups: Groups,
-    /// The smallest tier of any node.
+    /// The index of the top tier: the smallest tier of any node.
     top: u32,
     /// The running instances.
     instances: BTreeMap<InstanceId, Running>,
@@ -38,9 +38,8 @@ pub struct Reading {
     further: Vec<FurtherCounts>,
     /// The mean usage over its evaluations, by application; `None` without evaluations.
     usage: Vec<Option<f64>>,
-    /// The results of client requests in the whole run, by user.
+    /// The results of client requests in the whole run, by user; `None` if the trace has none for the user.
     clients: Vec<Option<Client>>,
-    /// The sums in a trace of counts.
     summed: Summed,
     whereabouts: Whereabouts,
     measuring: Measuring,
@@ -52,9 +51,9 @@ pub struct Reading {
     is_complete: bool,
 }
 
-/// The sums in a trace of counts.
+/// What a trace of counts records for each application instead of each user.
 struct Summed {
-    /// For each application, the mean of its users' mean response times.
+    /// For each application, the mean of its users' mean response times; `None` if the trace does not have it.
     responses: Vec<Option<f64>>,
 }
 
@@ -74,7 +73,7 @@ impl Running {
 }
 
 impl Reading {
-    /// Creates a reader for the records of the trace with this header.
+    /// Creates the state before the first record of a trace with this header.
     pub fn new(header: Arc<Header>) -> Reading {
         let groups = Groups::new(&header);
         let group_count = groups.names.len();
@@ -179,8 +178,7 @@ impl Reading {
 
     fn cycle(&mut self, cycle: &Cycle) {
         let mut counts = vec![OperationCounts::default(); self.groups.names.len()];
-        // Operations are enacted after all proposals were judged. Until then, a migrating instance still occupies its
-        // old node.
+        // Accepted proposals of agents are enacted together, after all outcomes were counted.
         let mut enacted: Vec<(&InstanceId, &Proposal, Option<&InstanceId>)> = Vec::new();
         for outcome in &cycle.outcomes {
             match outcome {
@@ -333,7 +331,7 @@ impl Reading {
         }
     }
 
-    /// Changes the flavour of an instance.
+    /// Changes the flavour of an instance, if its application has that flavour.
     fn run_in(&mut self, instance: &InstanceId, running: Running, flavour: &Target) {
         let application = &self.header.applications[running.application as usize];
         if let Some(flavour) = application.find_flavour(flavour) {
@@ -341,7 +339,7 @@ impl Reading {
         }
     }
 
-    /// Replaces the state of an instance.
+    /// Replaces the state of an instance, and updates the hardware in use.
     fn change(&mut self, instance: &InstanceId, running: Running) {
         self.disappear(instance);
         self.appear(instance, running);
@@ -403,7 +401,7 @@ impl Reading {
         ((time / self.header.step) as usize).min(self.movements[0].len() - 1)
     }
 
-    /// Computes the figures.
+    /// Computes the figures from the records read so far.
     pub fn figures(self) -> TraceFigures {
         let groups = (0..self.groups.names.len()).map(|group| self.group(group)).collect();
         let figures = RunFigures { groups, evaluations: self.evaluations, served: self.served, lost: self.lost };
@@ -458,7 +456,7 @@ impl Reading {
         steps
     }
 
-    /// Returns the mean of the mean response times of an application's users.
+    /// Returns the mean of the mean response times of an application's users; `None` if none was served.
     fn response(&self, application: usize) -> Option<f64> {
         if let Some(response) = self.summed.responses[application] {
             return Some(response);

@@ -13,7 +13,7 @@ fn figures(records: &str) -> TraceFigures {
     from_trace(text.trim_start().as_bytes()).expect("a trace")
 }
 
-/// Two applications, three users and three steps.
+/// The records of a run with two applications, three users and three steps.
 const SMALL: &str = r#"["deployed",0,1,0,0,0]
     ["deployed",0,2,1,0,0]
     ["handover",0,0,null,1]
@@ -100,7 +100,7 @@ fn a_migration_under_a_new_id_does_not_add_an_instance() {
     assert_eq!(found.figures.groups[1].operations.undeploy, 1);
 }
 
-/// An edge that is down from 200 to 250, and two instances that leave the cloud.
+/// The records of a run in which the edge is down from 200 to 250, and `quick` replicates and migrates to it before.
 const MEASURED: &str = r#"["deployed",0,1,0,0,0]
     ["deployed",0,2,1,0,0]
     ["cycle",10,[[1,"replicate",1,"accepted",3],[2,"nop"]]]
@@ -131,10 +131,10 @@ fn measures_of_applications_nodes_and_tiers_equal_those_computed_by_hand() {
     let found = measured(&HEADER.replace(r#""mario_trace":1"#, r#""mario_trace":3,"measures":true"#));
     let [quick, strong] = &found.applications[..] else { panic!("two applications") };
     assert_eq!((quick.application.as_str(), quick.kind.as_str(), quick.served, quick.lost), ("quick", "LS", 6, 1));
-    // 6 requests in 0.3 seconds, all of which took longer than the 1 ms that are tolerated.
+    // 6 requests in 0.3 seconds. All of them took longer than the tolerated 1 ms.
     assert_eq!((quick.throughput, quick.late_share, quick.response_max), (20.0, Some(1.0), Some(2.3)));
-    // Three took from 2 to 2.03125, three from 2.28125 to 2.3125: the percentiles are the midpoints of the bins of the
-    // third and of the sixth.
+    // Three requests took from 2 to 2.03125 ms, three from 2.28125 to 2.3125. The median is the midpoint of the first
+    // bucket, the other percentiles are that of the second.
     let percentiles = [quick.response_p50, quick.response_p95, quick.response_p99];
     assert_eq!(percentiles, [Some(2.015_625), Some(2.296_875), Some(2.296_875)]);
     assert_eq!((strong.late_share, strong.response_p50, strong.response_max), (None, None, None));
@@ -156,7 +156,7 @@ fn measures_of_applications_nodes_and_tiers_equal_those_computed_by_hand() {
 fn percentiles_of_a_trace_without_exact_times_are_within_nine_percent() {
     let found = measured(HEADER);
     let p50 = found.applications[0].response_p50.expect("requests were served");
-    // The bin reaches from 2 to 2.378.
+    // The coarse bucket of the median reaches from 2 to 2.378.
     assert!(p50 > 2.0 && p50 < 2.378 && found.applications[0].response_max.is_some(), "{p50}");
 }
 
@@ -169,17 +169,19 @@ fn energy_money_and_carbon_equal_those_computed_by_hand() {
     let header = HEADER.replace(r#""mario_trace":1"#, models).replace(r#""policies":"#, facts);
     let found = measured(&header);
     let cost = found.consumption.expect("there are models");
-    // The cloud has 3 units in use until 110 and 2 until 300, 710 unit-milliseconds; the edge is up for 250 ms and has 200.
+    // The cloud has 3 units in use until 110 and 2 until 300: 710 unit-milliseconds. The edge is up for 250 ms and has
+    // 200 unit-milliseconds.
     let (cloud, edge) = ((100.0 * 300.0 + 5.0 * 710.0) / 1e3, (10.0 * 250.0 + 2.0 * 200.0) / 1e3);
     assert!(is_near(cloud, 33.55) && is_near(edge, 2.9));
     let of_tiers: Vec<f64> = found.tiers.iter().filter_map(|tier| tier.energy_joules).collect();
     assert!(of_tiers.len() == 2 && is_near(of_tiers[0], cloud) && is_near(of_tiers[1], edge), "{of_tiers:?}");
-    // 1000 hops of 8000 bits at a microjoule each.
+    // 1000 hops of 8000 bits, at a microjoule per bit.
     assert!(is_near(cost.node_joules, 36.45) && is_near(cost.link_joules, 8.0) && is_near(cost.energy_joules, 44.45));
-    // 710 and 200 unit-milliseconds at 1 and 2 per unit-second, and a thousandth of a gigabyte at 2.
+    // 710 and 200 unit-milliseconds at a price of 1 and 2 per unit-second, and a thousandth of a gigabyte at 2 per
+    // gigabyte.
     assert!(is_near(cost.money, 0.71 + 0.4 + 0.002), "{}", cost.money);
-    // Watts times milliseconds times grams per kilowatt-hour. The edge draws 10, 12, 14, 12, 12 and, after its failure,
-    // 10 W.
+    // Each term is watts times milliseconds times grams per kilowatt-hour. The edge draws 10, 12, 14, 12, 12 and, after
+    // its failure, 10 W. The intensity changes at 150.
     let edge = 10.0 * 10.0 * 100.0
         + 12.0 * 100.0 * 100.0
         + 14.0 * 10.0 * 100.0

@@ -1,12 +1,12 @@
-//! Numbers of a run other than the figures of groups: figures of single applications and tiers, costs, and user-defined
-//! metrics.
+//! Numbers of a run other than the figures of groups: figures of single applications, calls, tiers and rules, costs,
+//! and user-defined metrics.
 
 use std::collections::BTreeMap;
 
 use super::Values;
 use crate::figures::{ApplicationFigures, Measured};
 
-/// The description of one of these numbers.
+/// The description of a number that is not a figure of a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Extra {
     /// The name shown to users.
@@ -15,15 +15,15 @@ pub struct Extra {
     pub unit: &'static str,
     /// The number of decimals for values that are not small; see [`Extra::decimals_for`].
     pub decimals: usize,
-    /// Whether a smaller value is better.
+    /// Whether a smaller value is better. If `false`, neither a smaller nor a larger value is judged better.
     pub is_cost: bool,
     /// Whether policies are compared by it.
     pub is_compared: bool,
 }
 
 impl Extra {
-    /// Returns the number of decimals that shows at least three significant digits of a value, because costs and
-    /// user-defined metrics may be very small.
+    /// Returns the number of decimals to show for a value: `decimals`, or enough for three significant digits if the
+    /// value is below 0.1, but at most 15. Numbers with fewer than three `decimals` always use these.
     pub fn decimals_for(&self, value: f64) -> usize {
         const DECIMALS_MAX: f64 = 15.0;
         let size = value.abs();
@@ -59,7 +59,7 @@ const OF_APPLICATION: [(&str, &str, &str, usize, bool, bool); 12] = [
     ("inhibited", "inhibited", "", 1, true, false),
 ];
 
-/// The costs of a run.
+/// The costs of a run: name in files, name for users, and unit.
 const COSTS: [(&str, &str, &str); 5] = [
     ("energy_joules", "energy", "J"),
     ("node_joules", "energy of nodes", "J"),
@@ -76,7 +76,7 @@ pub fn extra(name: &str) -> Option<Extra> {
         return (!metric.is_empty()).then(|| new(metric.to_owned(), "", 3, false, true));
     }
     if let Some((_, title, unit)) = COSTS.into_iter().find(|(known, ..)| *known == name) {
-        // The total energy is the sum of the two others, so only the total is compared.
+        // Only the total energy is compared, because it is the sum of the energy of nodes and of links.
         let is_compared = !["node_joules", "link_joules"].contains(&name);
         return Some(new(title.to_owned(), unit, 3, true, is_compared));
     }
@@ -105,7 +105,7 @@ pub fn extra(name: &str) -> Option<Extra> {
     Some(new(format!("inhibited by {rule}"), "", 1, true, false))
 }
 
-/// Returns the values other than the figures of groups, by name.
+/// Returns the numbers of applications, calls, tiers, rules and costs, by name.
 pub fn measured_values(measured: &Measured) -> Values {
     let mut values = Values::new();
     for figures in &measured.applications {
@@ -113,7 +113,7 @@ pub fn measured_values(measured: &Measured) -> Values {
             values.insert(format!("{APPLICATION}{}.{measure}", figures.application), of_application(figures, measure));
         }
     }
-    // Calls between the same two applications are summed over all stages.
+    // Calls of one application by another are combined over all stages of the caller.
     let mut calls: BTreeMap<(&str, &str), (u64, u64, f64)> = BTreeMap::new();
     for figures in &measured.calls {
         let (served, lost, sum) = calls.entry((&figures.caller, &figures.application)).or_default();
@@ -137,7 +137,7 @@ pub fn measured_values(measured: &Measured) -> Values {
     for inhibitions in &measured.inhibitions {
         *rules.entry(&inhibitions.rule).or_default() += inhibitions.count;
     }
-    // Every run has a row for every rule, so that tables of many runs have the same columns.
+    // Every run has a value for every rule, so that tables of many runs have the same columns.
     for rule in mario_audit::reader::Rule::WORDS {
         let count = rules.get(rule).copied().unwrap_or(0);
         values.insert(format!("{RULE}{rule}.inhibited"), Some(count as f64));
@@ -185,7 +185,7 @@ mod tests {
         let shown = |value: f64| format!("{value:.*}", money.decimals_for(value));
         let found = [0.0, 12.34567, 0.25, 0.004_903_1, -1.234_567e-5, 1e-40].map(shown);
         assert_eq!(found, ["0.000", "12.346", "0.250", "0.00490", "-0.0000123", "0.000000000000000"]);
-        // Counts of instances have one decimal, however few they are.
+        // Numbers with one decimal keep it, even if the value is small.
         assert_eq!(extra("application/a.instances_max").map(|extra| extra.decimals_for(0.01)), Some(1));
     }
 

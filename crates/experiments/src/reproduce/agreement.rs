@@ -1,4 +1,4 @@
-//! Compares figures with the published ones, digit by digit.
+//! Compares figures with the published ones, to the last published digit.
 
 use serde::Serialize;
 
@@ -11,9 +11,9 @@ const PAPER_DECIMALS: usize = 3;
 /// How many published figures an experiment reproduces.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Agreement {
-    /// The paper's response times and service usages.
+    /// The comparison with the paper's response times and service usages.
     pub paper: Count,
-    /// The figures of the stored run.
+    /// The comparison with the figures of the prototype's stored run.
     pub run: Count,
 }
 
@@ -27,7 +27,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// Returns a text such as `4 of 4`, or `-` if nothing was published.
+    /// Returns how many figures agree, such as `4 of 4`, or `-` if nothing was published.
     pub fn text(&self) -> String {
         match self.of {
             0 => "-".to_owned(),
@@ -36,22 +36,21 @@ impl Count {
     }
 }
 
-/// Whether a number equals the published one to `decimals` digits. The paper truncates some numbers and rounds others:
-/// 3.1047 is 3.104 there, and 1.1306 is 1.131.
+/// Whether a number equals the published one if it is rounded or truncated to `decimals` decimals. The paper truncates
+/// some numbers and rounds others: 3.1047 is printed as 3.104, and 1.1306 as 1.131.
 pub fn equals_printed(ours: f64, published: f64, decimals: usize) -> bool {
     let factor = 10_f64.powi(decimals as i32);
     let published = (published * factor).round() as i64;
     [(ours * factor).round(), (ours * factor).trunc()].iter().any(|printed| *printed as i64 == published)
 }
 
-/// Whether a number rounds to the recorded one, which has this number of decimals. Without decimals, both must be
-/// equal.
+/// Whether a number rounds to the recorded one, which has `decimals` decimals. If `decimals` is 0, both must be equal.
 fn rounds_to(ours: f64, recorded: f64, decimals: usize) -> bool {
-    // Allows half a unit of the last digit, plus the rounding error of the recorded number.
+    // Half a unit of the last digit, plus a tolerance for floating-point errors.
     (ours - recorded).abs() <= if decimals == 0 { 0.0 } else { 0.5 * 10_f64.powi(-(decimals as i32)) + 1e-9 }
 }
 
-/// The measure of a figure `GROUP.MEASURE`.
+/// The measure of a figure `GROUP.MEASURE`; `None` for other figures.
 fn measure_of(figure: &str) -> Option<Measure> {
     let (_, name) = figure.rsplit_once('.')?;
     Measure::ALL.into_iter().find(|measure| measure.as_str() == name)

@@ -1,28 +1,29 @@
 //! Checks the paper's claims about the behaviour of the system.
 //!
-//! Each claim is a sentence of the paper's evaluation. Nothing is adjusted to make a claim true.
+//! Each claim restates a statement of the paper's evaluation as a condition on figures.
 
 use serde::Serialize;
 
 use super::Experiment;
 use crate::figures::{GroupFigures, TraceFigures};
 
-/// A claim of the paper, checked in one run.
+/// A claim of the paper, checked in one run of each experiment.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Claim {
     /// The text of the claim.
     pub claim: String,
-    /// Whether the claim is true in this run.
+    /// Whether the claim is true in these runs.
     pub holds: bool,
-    /// The numbers that support or refute it.
+    /// The figures by which the claim was judged, as text.
     pub numbers: String,
 }
 
-/// A run of an experiment.
+/// An experiment, and the figures of a run of it.
 type Run<'a> = (&'a Experiment, &'a TraceFigures);
 
-/// Checks the claims about these experiments. A claim is omitted if one of its experiments is missing.
+/// Checks the paper's claims in one run of each experiment. A claim that names a policy is omitted if the experiment of
+/// that policy is missing.
 pub fn claims(runs: &[Run<'_>]) -> Vec<Claim> {
     let judge = Judge { runs };
     let mut claims = Vec::new();
@@ -53,7 +54,7 @@ impl<'a> Judge<'a> {
         self.run(name)?.figures.group(group)
     }
 
-    /// One number for each experiment.
+    /// Lists a number of each experiment, as text.
     fn each(&self, number: impl Fn(&TraceFigures) -> String) -> String {
         let parts: Vec<String> = self
             .runs

@@ -1,4 +1,4 @@
-//! The results of a reproduction, as files.
+//! The results of a reproduction: differences from the published figures, claims by seed, and the files with both.
 
 use std::error::Error;
 use std::fmt::{self, Write as _};
@@ -15,44 +15,44 @@ use crate::measures::{Values, measured_values, values};
 use crate::reproduce::claims::{Claim, claims};
 use crate::statistics::Estimate;
 
-/// Why results were not written.
+/// The file of results that cannot be written, and why.
 #[derive(Debug)]
 pub struct WriteError(pub PathBuf, pub io::Error);
 
-/// A figure with its published values.
+/// A figure of an experiment, beside its published values.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Difference {
     /// `GROUP.FIGURE`.
     pub figure: String,
-    /// Our value in the stored run.
+    /// Our value in the stored run; `None` if undefined.
     pub ours: Option<f64>,
-    /// The mean over all seeds; absent for one seed.
+    /// The mean over all seeds; `None` with one seed, or if the figure is undefined for all seeds.
     pub seeds: Option<Estimate>,
-    /// The value in the paper.
+    /// The value in the paper; `None` if it was not published.
     pub paper: Option<f64>,
-    /// The value in the prototype's stored run.
+    /// The value in the prototype's stored run; `None` if it is not known.
     pub run: Option<f64>,
 }
 
-/// A claim, and the number of seeds in which it is true.
+/// A claim, and in how many seeds it is true.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct JudgedClaim {
-    /// The claim, checked in the stored run.
+    /// The claim, checked in the stored runs.
     #[serde(flatten)]
     pub claim: Claim,
     /// The number of seeds in which it is true.
     pub holds_in: usize,
-    /// The number of seeds.
+    /// The number of seeds in which it was checked.
     pub of: usize,
 }
 
 impl Reproduced {
-    /// The runs of all seeds, the stored one first.
+    /// The figures of all seeds, those of the stored run first.
     pub fn runs(&self) -> impl Iterator<Item = &TraceFigures> {
         std::iter::once(&self.figures).chain(&self.others)
     }
 
-    /// Returns all figures with their published values.
+    /// Returns all figures of the stored run, beside their published values.
     pub fn differences(&self) -> Vec<Difference> {
         let all = |run: &TraceFigures| {
             let mut all = values(&run.figures);

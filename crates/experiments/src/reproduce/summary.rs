@@ -1,5 +1,4 @@
-//! An overview of the results, in the published world and in others: as text for one screen, and as tables for the
-//! page.
+//! An overview of the results, in the published world and in others: as text, and as tables for the report.
 
 use std::fmt::Write;
 
@@ -10,7 +9,7 @@ use crate::measures::{Measure, key, values};
 use crate::report::Table;
 use crate::reproduce::claims::Claim;
 
-/// Explains why the worlds differ, one sentence each.
+/// Explains why results differ between the worlds, one paragraph each.
 const WHY: [&str; 4] = [
     "One number makes most of the difference: the link between an access point and its edge node takes 3 ms in the paper's text \
      and 1 ms in its prototype.",
@@ -22,7 +21,7 @@ const WHY: [&str; 4] = [
      the hardware of nodes and in how agents observe, requests are routed and proposals are judged.",
 ];
 
-/// Explains the terms in the tables.
+/// The legend: explains the terms in the tables.
 const LEGEND: &str = "WS: workload-sensitive applications, LS: latency-sensitive ones. Policies: 1 workload-aware, 2 latency-aware, 3 \
                       both, 4 both with a memory of 1 and of 10 cycles. Service usage: rate of requests over what an instance \
                       handles. Inhibited: proposals that node managers turned down. Stored run: what the prototype's authors \
@@ -40,12 +39,12 @@ const WORLDS_HEAD: &str =
 ";
 const WORLDS_WIDTHS: [usize; 9] = [38, 7, 7, 6, 6, 6, 8, 8, 12];
 
-/// The column at which sentences wrap.
+/// The maximum number of characters in a line of prose.
 const WIDTH: usize = 100;
 
 impl Reproduction {
-    /// Returns the published figures beside ours, the claims that are false, and the results in other worlds, in fewer
-    /// than 60 lines.
+    /// Returns the published figures beside ours, the claims that are false, and the results in other worlds. The title
+    /// assumes that the stored runs are those of [`World::PUBLISHED`].
     pub fn summary(&self) -> String {
         let mut text = String::new();
         text.push_str(
@@ -81,7 +80,7 @@ impl Reproduction {
         text
     }
 
-    /// The tables of the summary for the page.
+    /// The tables of the summary for the report.
     pub fn tables(&self) -> Vec<Table> {
         let mut tables = vec![self.published_table()];
         tables[0].notes = self.published_notes();
@@ -151,7 +150,7 @@ impl Reproduction {
         ]
     }
 
-    /// The largest difference from the paper in any of these measures.
+    /// The largest absolute difference from the paper in these measures, over all experiments and groups.
     fn largest_difference(&self, measures: &[Measure]) -> f64 {
         let rows = self.experiments.iter().flat_map(Reproduced::differences);
         let of_measures = rows.filter(|row| measures.iter().any(|measure| row.figure.ends_with(measure.as_str())));
@@ -235,7 +234,7 @@ fn push_wrapped(text: &mut String, sentence: &str) {
         if length > 0 && length + 1 + width > WIDTH {
             text.push('\n');
             length = 0;
-            // The following lines of a list item are indented.
+            // Continuation lines of a list item are indented.
             if sentence.starts_with("- ") {
                 text.push(' ');
                 length = 1;

@@ -1,4 +1,4 @@
-//! The results of a reproduction as text.
+//! The results of a reproduction as text, in full.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use super::{Preset, Reproduced, Reproduction};
 use crate::measures::{Measure, key};
 
 impl Reproduction {
-    /// Returns our figures beside the published ones, and which claims are true.
+    /// Returns tables of our figures beside the published ones, and all claims with their verdicts.
     pub fn text(&self) -> String {
         let mut text = format!("The paper's experiments in the world of the preset `{}`", self.preset.as_str());
         for note in &self.notes {
@@ -94,7 +94,7 @@ fn line(text: &mut String, name: &str, measure: Measure, row: &Difference, many:
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
-/// Removes the sign of a number that rounds to zero.
+/// Removes the sign of a formatted number if all its digits are 0.
 fn without_minus_zero(number: String) -> String {
     if number.chars().all(|letter| !letter.is_ascii_digit() || letter == '0') { number[1..].to_owned() } else { number }
 }

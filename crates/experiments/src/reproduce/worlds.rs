@@ -17,7 +17,7 @@ pub struct World {
     pub title: &'static str,
     /// The preset on which it is based.
     pub preset: Preset,
-    /// The settings that differ from the preset.
+    /// The settings that differ from the preset, as `KEY=VALUE`.
     pub overrides: &'static [&'static str],
 }
 
@@ -57,7 +57,7 @@ impl World {
         },
     ];
 
-    /// The world as a scenario without policies.
+    /// Returns the world as a scenario. [`Experiment::document`] sets its policy.
     pub fn document(&self) -> Result<Document, RunError> {
         let mut document = Document::preset(self.preset.as_str()).map_err(RunError::Scenario)?;
         document.set(&self.overrides.iter().map(|&key| key.to_owned()).collect::<Vec<_>>());
@@ -72,8 +72,8 @@ impl WorldFigures {
     }
 }
 
-/// Runs all experiments in each of these worlds. `progress` is called with the number of finished runs, and returns
-/// whether to continue.
+/// Runs all experiments in each of these worlds. `progress` is called repeatedly with the number of finished runs, and
+/// returns whether to continue.
 pub(super) fn run<F: Files>(
     worlds: &[World],
     jobs: usize,

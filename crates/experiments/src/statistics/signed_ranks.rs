@@ -5,15 +5,15 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::Estimate;
 
-/// Up to this number of differences, the p-value is exact; beyond that, it uses the normal approximation.
+/// Up to this number of differences, p-values and intervals are exact; beyond that, they use the normal approximation.
 const EXACT_MAX: usize = 50;
 
 /// The maximum number of differences for the Hodges-Lehmann estimate, which averages all pairs of them.
 const SHIFT_MAX: usize = 2_000;
 
-/// Non-zero differences and their ranks by size. Ranks are doubled, so that shared ranks are whole numbers.
+/// The ranks of the non-zero differences by absolute value. Ranks are doubled, so that shared ranks are whole numbers.
 struct Ranked {
-    /// Twice the rank of each difference, the smallest first.
+    /// Twice the rank of each difference, in ascending order.
     doubled: Vec<usize>,
     /// Twice the sum of the ranks of the positive differences.
     positive: usize,
@@ -44,8 +44,8 @@ impl Ranked {
     }
 }
 
-/// Returns the two-sided p-value of the signed-rank test. Differences of 0 are dropped. Equal differences share their
-/// ranks, and the exact distribution accounts for that.
+/// Returns the two-sided p-value of the signed-rank test. Differences of 0 are dropped. Differences with the same
+/// absolute value share the mean of their ranks, which the distribution accounts for.
 pub fn signed_ranks(differences: &[f64]) -> f64 {
     let ranked = Ranked::of(differences);
     let count = ranked.doubled.len();
@@ -73,8 +73,9 @@ fn ways(numbers: &[usize]) -> Vec<f64> {
     ways
 }
 
-/// The rank-biserial correlation, with an interval by Fisher's transformation: -1 if all differences are negative, 1 if
-/// all are positive.
+/// The rank-biserial correlation of the non-zero differences, with an interval by Fisher's transformation: -1 if all
+/// are negative, 1 if all are positive, 0 without an interval if there are none. `quantile` is that of the standard
+/// normal distribution for the wanted confidence.
 pub(super) fn one_sidedness(differences: &[f64], quantile: f64) -> Estimate {
     let ranked = Ranked::of(differences);
     let (count, total) = (ranked.doubled.len(), ranked.total() as f64);
@@ -85,14 +86,14 @@ pub(super) fn one_sidedness(differences: &[f64], quantile: f64) -> Estimate {
     let n = count as f64;
     let error = ((2.0 * n.powi(3) + 3.0 * n.powi(2) + n) / 6.0).sqrt() / (n * (n + 1.0) / 2.0);
     let ends = [-1.0, 1.0].map(|side| (mean.atanh() + side * quantile * error).tanh());
-    // Fisher's transformation is infinite at -1 and 1.
+    // Fisher's transformation is infinite at -1 and 1, so there the interval is the correlation alone.
     let interval = if mean.abs() < 1.0 { ends } else { [mean, mean] };
     Estimate { count: differences.len(), mean, interval: Some(interval) }
 }
 
-/// The Hodges-Lehmann estimate: the median of the means of all pairs of differences, with the interval of the
-/// signed-rank test. Unlike a mean, it is robust against a few extreme runs. `None` for more than [`SHIFT_MAX`]
-/// differences.
+/// The Hodges-Lehmann estimate: the median of the means of all pairs of differences, including each difference with
+/// itself. Its interval is that of the signed-rank test, with probability `tail` beyond each end. Unlike a mean, it is
+/// robust against a few extreme runs. `None` for more than [`SHIFT_MAX`] differences.
 pub(super) fn shift(differences: &[f64], tail: f64) -> Option<Estimate> {
     let count = differences.len();
     if count > SHIFT_MAX {
@@ -110,8 +111,8 @@ pub(super) fn shift(differences: &[f64], tail: f64) -> Option<Estimate> {
     Some(Estimate { count, mean: median, interval })
 }
 
-/// The number of pairwise means to drop at each end of the interval, plus one; 0 if there are too few differences for
-/// an interval.
+/// The rank of the pairwise mean at which the interval starts, from 1, and at which it ends if counted from the
+/// greatest; 0 if there are too few differences for an interval.
 fn outside(count: usize, tail: f64) -> usize {
     let n = count as f64;
     if count > EXACT_MAX {

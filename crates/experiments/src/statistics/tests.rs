@@ -43,10 +43,11 @@ fn the_signed_rank_test_equals_scipys() {
     let sixty: Vec<f64> =
         (1..=60).map(|place| ((f64::from(place).sin() * 3.0 + 0.7) * 1000.0).round() / 1000.0).collect();
     assert!((signed_ranks(&sixty) - 0.006_747_212_202_345_499).abs() < 1e-7);
-    // Of the 256 ways to assign signs to the ranks 2, 2, 2, 5, 5, 5, 7.5, 7.5, 37 are at least as uneven on this side.
+    // The ranks are 2, 2, 2, 5, 5, 5, 7.5, 7.5. In 37 of the 256 assignments of signs, the negative ranks add up to at
+    // most 9.5.
     close(signed_ranks(&[1.0, 1.0, -1.0, 2.0, 2.0, 2.0, -3.0, 3.0]), 74.0 / 256.0);
     close(signed_ranks(&[0.0; 9]), 1.0);
-    // Five equal differences: 2 of 32 ways.
+    // Of the 32 assignments of signs to five differences, 2 are as extreme as equal signs.
     close(signed_ranks(&[3.0; 5]), 2.0 / 32.0);
 }
 
@@ -55,7 +56,8 @@ fn the_hodges_lehmann_estimate_has_the_interval_of_the_signed_rank_test() {
     let pairs = TWELVE.map(|difference| (10.0, 10.0 + difference));
     let found = PairedTest::of(&pairs).expect("twelve pairs");
     close(found.shift.mean, 1.375);
-    // For twelve differences 13 is the greatest sum of ranks with a probability of at most 0.025.
+    // For twelve differences, 13 is the greatest sum of ranks w such that a sum of at most w has a probability of at
+    // most 0.025.
     let [low, high] = found.shift.interval.expect("twelve pairs");
     close(low, 0.2);
     close(high, 2.6);
@@ -95,7 +97,7 @@ fn holms_correction_equals_the_one_computed_by_hand() {
     assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
 }
 
-/// A number from the standard normal distribution (Box and Muller).
+/// Draws a number from the standard normal distribution (Box-Muller transform).
 fn normal(random: &mut Random) -> f64 {
     (-2.0 * (1.0 - random.fraction()).ln()).sqrt() * (std::f64::consts::TAU * random.fraction()).cos()
 }
@@ -109,7 +111,7 @@ fn the_false_positive_rate_is_five_percent_for_tests_and_for_corrected_families(
     let (mut by_ranks, mut by_mean, mut families) = (0, 0, 0);
     for _ in 0..FAMILIES {
         let test = |_| {
-            // The effect of the seed on both policies, which pairing removes.
+            // `common` is the effect of the seed on both policies, which pairing removes.
             let pair = |_| {
                 let common = 5.0 * normal(&mut random);
                 (common + normal(&mut random), common + normal(&mut random))
@@ -122,7 +124,8 @@ fn the_false_positive_rate_is_five_percent_for_tests_and_for_corrected_families(
         let corrected = holm(&tests.iter().map(|test| test.p).collect::<Vec<_>>());
         families += usize::from(corrected.iter().any(|p| *p <= 0.05));
     }
-    // Of 10,000 tests 500 are expected, with a standard deviation of 22; of 1,000 families at most 50, with one of 7.
+    // Without a real difference, 500 of 10,000 tests are expected to be positive, with a standard deviation of 22, and
+    // at most 50 of 1,000 families, with a standard deviation of 7.
     assert!((420..=570).contains(&by_ranks), "{by_ranks} of 10,000");
     assert!((420..=580).contains(&by_mean), "{by_mean} of 10,000");
     assert!((20..=75).contains(&families), "{families} of 1,000");
