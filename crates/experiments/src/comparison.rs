@@ -1,4 +1,4 @@
-//! Tests whether one policy is better than another.
+//! Tests in which figures policies differ.
 //!
 //! Start at [`Comparison::of`]. For each pair of policies and each figure the runs of the same seed are paired and
 //! tested; Holm's method corrects the p-values of all tests together. [`crate::statistics`] explains the choice of
@@ -23,18 +23,18 @@ pub(crate) use text::shown_estimate;
 /// A difference is significant if its corrected p-value is at most this.
 pub const LEVEL: f64 = 0.05;
 
-/// A number that policies are compared by.
+/// A figure that policies are compared by.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Figure {
-    /// Its name in files.
+    /// The name of the figure in files.
     pub name: String,
-    /// The group of applications that the figure describes.
+    /// The group of applications that the figure describes; `all` for figures without a group.
     #[serde(skip)]
     group: String,
     /// The measure; `None` for lost client requests and for extra figures.
     #[serde(skip)]
     measure: Option<Measure>,
-    /// The description of a figure that does not belong to a group.
+    /// The description of an extra figure; `None` for measures of groups and for lost client requests.
     #[serde(skip)]
     extra: Option<Extra>,
 }
@@ -46,9 +46,10 @@ pub struct Comparison {
     pub variant: Vec<String>,
     /// The names of the compared policies.
     pub policies: Vec<String>,
-    /// The number of seeds.
+    /// The number of seeds of the policy that has most.
     pub seeds: usize,
-    /// Whether each policy has the same result with all seeds. Its runs then count as one.
+    /// Whether each policy has the same result with all of its seeds, which are at least two. The runs of a policy then
+    /// count as one.
     pub is_seedless: bool,
     /// For each figure, the result of each policy.
     pub figures: Vec<FigureOfPolicies>,
@@ -61,16 +62,16 @@ pub struct Comparison {
 pub struct FigureOfPolicies {
     /// The figure.
     pub figure: Figure,
-    /// One estimate for each policy, in order; `None` if the figure is undefined.
+    /// One estimate for each policy, in order; `None` if the figure is undefined in all its runs.
     pub estimates: Vec<Option<Estimate>>,
 }
 
 /// The tests between two policies.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Pair {
-    /// The first.
+    /// The name of the first policy.
     pub first: String,
-    /// The second.
+    /// The name of the second policy.
     pub second: String,
     /// For each figure, how the second differs from the first.
     pub tests: Vec<FigureTest>,
@@ -145,13 +146,14 @@ impl Comparison {
         comparison
     }
 
-    /// Returns the smallest corrected p-value that this number of seeds can reach, however clear the differences are.
+    /// Returns the smallest corrected p-value that a test can reach with this number of seeds and tests. It may exceed
+    /// 1.
     pub fn least_probability(&self) -> f64 {
         let tests = self.pairs.iter().flat_map(|pair| &pair.tests).filter(|test| test.test.is_some()).count();
         2_f64.powi(1 - i32::try_from(self.seeds).unwrap_or(i32::MAX)) * tests as f64
     }
 
-    /// Corrects the p-values of all tests together.
+    /// Corrects the p-values of all tests of all pairs together.
     fn correct(&mut self) {
         let mut tests: Vec<&mut FigureTest> = self.pairs.iter_mut().flat_map(|pair| &mut pair.tests).collect();
         let made: Vec<f64> = tests.iter().filter_map(|test| Some(test.test?.p)).collect();
@@ -171,8 +173,8 @@ impl Comparison {
     }
 }
 
-/// The figures to compare. With a single kind of application, only the group `all` is kept, because both groups are the
-/// same.
+/// The figures to compare. With a single kind of application, its figures are omitted, because they equal those of the
+/// group `all`.
 fn figures(runs: &[BTreeMap<u64, &Values>]) -> Vec<Figure> {
     let Some(values) = runs.iter().find_map(|seeds| seeds.values().next()) else { return Vec::new() };
     let mut groups = groups(values);
@@ -197,7 +199,7 @@ fn figures(runs: &[BTreeMap<u64, &Values>]) -> Vec<Figure> {
         extra,
     };
     figures.push(of_run(LOST, None));
-    // Some runs may lack a metric.
+    // The names are collected from all runs, because some may lack a metric.
     let names: BTreeSet<&String> =
         runs.iter().flat_map(|seeds| seeds.values()).flat_map(|values| values.keys()).collect();
     figures.extend(names.into_iter().filter_map(|name| {

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use crate::measures::METRIC;
 use crate::runs::Stop;
 
-/// The number of bytes of the output of a program that are read.
+/// The maximum number of bytes that are read of each of a program's output streams.
 const OUTPUT_MAX: u64 = 65_536;
 
-/// How often to poll whether a program has ended.
+/// How long to wait between checks whether a program has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A user-defined metric: a name, and how to compute the number for a run.
@@ -39,7 +39,7 @@ pub enum MetricMaker {
 
 /// A function that computes a number for a run.
 pub trait MetricFunction: Send + Sync {
-    /// Distinguishes this function from another of the same name.
+    /// Returns a text that distinguishes this function from another of the same name.
     fn identity(&self) -> String;
 
     /// Computes the number for the run in a directory, or returns why it cannot.
@@ -51,7 +51,7 @@ pub trait MetricFunction: Send + Sync {
 pub enum MetricSyntax {
     /// It is not `NAME=COMMAND`.
     Shape,
-    /// The name has other characters than letters, digits, `-` and `_`.
+    /// The name is empty, or has characters other than ASCII letters, digits, `-` and `_`.
     Name,
     /// There is no command.
     Command,
@@ -77,18 +77,18 @@ pub enum MetricCause {
     Timeout(Duration),
     /// The program was killed because a stop was requested.
     Stopped,
-    /// The program failed, with this status and standard error.
+    /// The program failed, with this status and the last lines of its standard error.
     Failed(String, String),
-    /// The program printed this instead of one number.
+    /// The program printed this, or the host function returned this, instead of one finite number.
     NotANumber(String),
-    /// The run could not be stored for the metric.
+    /// The run could not be stored for the metric, or its trace could not be read.
     Keep(String),
     /// The host function failed with this message.
     Function(String),
 }
 
 impl Metric {
-    /// Parses `NAME=COMMAND`. Words of the command are separated by spaces, unless they are quoted.
+    /// Parses `NAME=COMMAND`. Spaces and tabs separate the words of the command, unless they are within quotes.
     pub fn read(text: &str) -> Result<Metric, MetricSyntax> {
         let (name, command) = text.split_once('=').ok_or(MetricSyntax::Shape)?;
         check_name(name)?;
@@ -105,7 +105,7 @@ impl Metric {
         Ok(Metric { name: name.to_owned(), maker: MetricMaker::Function(function) })
     }
 
-    /// Distinguishes this metric from another of the same name.
+    /// Returns a text that distinguishes this metric from another of the same name.
     pub(crate) fn identity(&self) -> String {
         match &self.maker {
             MetricMaker::Command(command) => command.join(" "),
@@ -113,12 +113,13 @@ impl Metric {
         }
     }
 
-    /// The key of the metric among the numbers of a run.
+    /// The name of the metric among the numbers of a run.
     pub fn key(&self) -> String {
         format!("{METRIC}{}", self.name)
     }
 
-    /// Computes the number for the run in a directory. A program is killed after `timeout`, or when a stop is requested.
+    /// Computes the number for the run in a directory. A program, unlike a host function, is killed after `timeout` or
+    /// when a stop is requested.
     pub fn measure(&self, directory: &Path, timeout: Duration, stop: &Stop) -> Result<f64, MetricError> {
         let failed = |cause| MetricError { name: self.name.clone(), cause };
         let command = match &self.maker {
@@ -140,7 +141,7 @@ impl Metric {
         let output = child.stdout.take().map(listen);
         let complaints = child.stderr.take().map(listen);
         let status = wait(&mut child, timeout, stop).map_err(failed)?;
-        // Children of the program may keep its output open, so waiting for the end of the output is bounded, too.
+        // Child processes of the program may keep its output open, so the wait for its end has a timeout, too.
         let heard = |listening: Option<Receiver<Vec<u8>>>| {
             let bytes = listening.and_then(|listening| listening.recv_timeout(timeout).ok()).unwrap_or_default();
             String::from_utf8_lossy(&bytes).trim().to_owned()
@@ -159,7 +160,8 @@ fn check_name(name: &str) -> Result<(), MetricSyntax> {
     if name.is_empty() || !name.chars().all(is_letter) { Err(MetricSyntax::Name) } else { Ok(()) }
 }
 
-/// Waits for a program and kills it after `timeout` or a request to stop. Returns how it failed, or `None` if it succeeded.
+/// Waits for a program. Returns its status if it failed, `None` if it succeeded, and an error if it was killed, after
+/// `timeout` or a request to stop.
 fn wait(child: &mut Child, timeout: Duration, stop: &Stop) -> Result<Option<String>, MetricCause> {
     let end = Instant::now() + timeout;
     loop {
@@ -177,19 +179,19 @@ fn wait(child: &mut Child, timeout: Duration, stop: &Stop) -> Result<Option<Stri
     }
 }
 
-/// Reads the output of a program on a thread, up to a limit.
+/// Reads at most [`OUTPUT_MAX`] bytes of a program's output on a new thread, which sends them when it is done.
 fn listen(output: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // A read error leaves partial output, which is not a number.
+        // After a read error, the output is what was read before.
         let _ = output.take(OUTPUT_MAX).read_to_end(&mut bytes);
         let _ = sender.send(bytes);
     });
     receiver
 }
 
-/// Splits a command into words.
+/// Splits a command into words at spaces and tabs outside of quotes.
 fn words(text: &str) -> Result<Vec<String>, MetricSyntax> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -331,7 +333,7 @@ mod tests {
         ] {
             assert_eq!(measure(script, 60.0), Err(words.to_owned()));
         }
-        // The output of an endless writer is truncated, and a program that does not end is killed.
+        // The output of an endless writer is not read to its end, and a program that does not end is killed.
         assert!(measure("yes", 60.0).is_err());
         assert_eq!(measure("sleep 600", 0.05), Err("the program was stopped: it took longer than 0.05 s".to_owned()));
         let sleeping = Metric::read("m=sh -c 'exec sleep 600' sh").expect("a metric");

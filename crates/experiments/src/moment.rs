@@ -1,5 +1,5 @@
-//! The state of a colony at one time, as a scenario. For runs that cannot be simulated again, such as those of live
-//! nodes.
+//! The state of a colony at one time, as a scenario. It is for runs that cannot be simulated again, such as those of
+//! live nodes.
 //!
 //! The state consists of the placement, the last observations of agents, and the nodes, applications and policies.
 //! [`Moment::scenario`] turns it into a scenario that starts from this state: the instances are deployed, and
@@ -31,13 +31,14 @@ pub struct Moment {
     pub evaluation_period: f64,
     /// The nodes.
     pub nodes: Vec<MomentNode>,
-    /// The links between nodes, by node indices with the smaller first, with their latency if known.
+    /// The links between nodes, by node indices with the smaller first, with their latency in milliseconds if known.
     pub links: BTreeMap<(usize, usize), Option<f64>>,
     /// The applications.
     pub applications: Vec<MomentApplication>,
     /// The instances, as indices of application and node.
     pub instances: Vec<(usize, usize)>,
-    /// Client requests per evaluation period: indices of application and node, and the number.
+    /// Client requests per evaluation period: indices of the application and of the node that they come from, and their
+    /// number.
     pub demand: Vec<(usize, usize, f64)>,
     /// Descriptions of what is missing in the scenario, for users.
     pub left_out: Vec<String>,
@@ -48,7 +49,7 @@ pub struct Moment {
 pub struct MomentNode {
     /// The node.
     pub id: NodeId,
-    /// Its hardware.
+    /// The hardware of the node.
     pub capacity: Capacity,
     /// The index of its tier, from 0 at the top.
     pub tier: u16,
@@ -63,15 +64,15 @@ pub struct MomentApplication {
     pub id: ApplicationId,
     /// The group that it belongs to in figures.
     pub kind: String,
-    /// What one instance needs.
+    /// The hardware that one instance needs.
     pub hardware: Hardware,
     /// The client requests that one instance handles per evaluation period.
     pub max_rate: Quantity,
-    /// The latency that a client request tolerates.
+    /// The latency that a client request tolerates, in milliseconds.
     pub max_latency: Quantity,
-    /// The flavours.
+    /// The flavours; empty if there are none.
     pub flavours: Vec<Flavour>,
-    /// The sleep settings, if instances can sleep.
+    /// The sleep settings; `None` if instances cannot sleep.
     pub sleep: Option<Sleep>,
     /// Further facts about the application.
     pub facts: Vec<Fact>,
@@ -79,7 +80,7 @@ pub struct MomentApplication {
     pub policy: PolicyText,
 }
 
-/// Why no scenario can be created.
+/// Why there is no snapshot, or no scenario of it.
 #[derive(Debug)]
 pub enum MomentError {
     /// The trace cannot be read.
@@ -100,8 +101,8 @@ pub enum MomentError {
 }
 
 impl Moment {
-    /// Returns the scenario that starts from this state, as the content of a scenario file. It refers to no other
-    /// files.
+    /// Returns the scenario that starts from this state, as the content of a scenario file. The topology and the
+    /// policies are embedded in it. Applications without an instance are omitted.
     pub fn scenario(&self) -> Result<Value, MomentError> {
         if self.instances.is_empty() {
             return Err(MomentError::Empty);

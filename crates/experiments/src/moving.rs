@@ -1,7 +1,7 @@
-//! An animation of a run: an SVG that any browser plays, without a script.
+//! An animation of a run, as an SVG without scripts.
 //!
 //! Nodes are drawn in rows by tier. Each instance is a square in the colour of its application that appears, moves
-//! between nodes and disappears as in the trace. The animation of the whole run has a fixed duration and loops.
+//! between nodes and disappears as in the trace. The whole run takes a fixed time and is repeated.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -13,13 +13,13 @@ use mario_page::drawing::{APPLICATION_COLOURS, application_colour, escape, light
 
 use crate::report::resolve;
 
-/// A text in the title of every animation, near its start, by which it is recognised.
+/// A text near the start of every animation, by which an existing file is recognised as one.
 pub const MARK: &str = "instances go from node to node";
 /// The duration of the animation, in seconds.
 const SECONDS: f64 = 24.0;
 /// The fraction of the duration that a move takes.
 const MOVE: f64 = 0.012;
-/// The maximum number of instances. An animation of more would be a large file and impossible to follow.
+/// The maximum number of instances in the whole run. With more, the file would be large and hard to follow.
 const INSTANCES_MAX: usize = 1_000;
 
 const WIDTH: f64 = 760.0;
@@ -33,7 +33,7 @@ const GAP: f64 = 2.0;
 pub enum MovingError {
     /// The trace cannot be read.
     Read(ReadError),
-    /// The trace has no single instances, or too many of them. Contains their number.
+    /// The trace has no instances, for example because it has only counts, or too many. Contains their number.
     Instances(usize),
 }
 
@@ -52,14 +52,14 @@ pub fn moving_picture<R: BufRead>(mut reader: TraceReader<R>) -> Result<String, 
     }
 }
 
-/// The time from which an instance was on a node, or on no node.
+/// A time, and the node of an instance from then on; `None` if it has disappeared.
 type Stay = (f64, Option<u32>);
 
 /// The placement over time.
 #[derive(Default)]
 struct PlacementHistory {
     places: BTreeMap<InstanceId, usize>,
-    /// For each instance its application and its stays.
+    /// For each instance, its application and its stays by time. A migrated instance keeps its entry.
     stays: Vec<(u32, Vec<Stay>)>,
 }
 
@@ -143,7 +143,7 @@ impl Layout {
         let mut widths = vec![0.0; header.nodes.len()];
         for (row, tier) in rows.iter().enumerate() {
             let mut nodes: Vec<usize> = (0..header.nodes.len()).filter(|node| tiers[*node] == *tier).collect();
-            // Nodes are ordered by the nodes that they link to above them, so that few links cross.
+            // Nodes are ordered by the mean position of their neighbours in higher rows, so that few links cross.
             let above = |node: usize| above(header, &tiers, &middles, node);
             nodes.sort_by(|one, other| above(*one).total_cmp(&above(*other)));
             let room = WIDTH / nodes.len() as f64;
@@ -165,7 +165,8 @@ impl Layout {
     }
 }
 
-/// The row of each node. Live nodes have no tiers, so their row is the number of hops from the centre of the colony.
+/// The tier of each node. Live nodes have none, so they get the number of hops from the centre of the colony: the node
+/// whose greatest distance to another is smallest.
 fn tiers(header: &Header) -> Vec<u32> {
     if header.live.is_none() {
         return header.nodes.iter().map(|node| node.tier).collect();
@@ -174,7 +175,7 @@ fn tiers(header: &Header) -> Vec<u32> {
     all.min_by_key(|distances| distances.iter().copied().max()).unwrap_or_default()
 }
 
-/// The number of hops to every node; unreachable nodes count as 0.
+/// The number of hops from a node to every node; 0 for unreachable nodes.
 fn distances(header: &Header, from: usize) -> Vec<u32> {
     let mut distances = vec![None; header.nodes.len()];
     distances[from] = Some(0);
@@ -190,7 +191,7 @@ fn distances(header: &Header, from: usize) -> Vec<u32> {
     distances.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// The mean horizontal position of the neighbours in higher rows; 0 if there are none.
+/// The mean horizontal position of a node's neighbours in higher rows; 0 if there are none.
 fn above(header: &Header, tiers: &[u32], middles: &[(f64, f64)], node: usize) -> f64 {
     let is_above = |other: &&u32| tiers[**other as usize] < tiers[node];
     let above: Vec<f64> =
@@ -229,7 +230,8 @@ fn draw(header: &Header, history: &PlacementHistory, end: f64) -> String {
     svg
 }
 
-/// The colours in light and in dark, written out: an image in a document has no style sheet of its page.
+/// The style sheet for light and dark mode. It contains colours instead of variables, because an SVG that a page embeds
+/// as an image does not see the variables of the page.
 fn style() -> String {
     let rules = |nth: usize| {
         let names = ["var(--page)", "var(--faint)", "var(--line)", "var(--ink)"];
@@ -239,12 +241,12 @@ fn style() -> String {
     format!(".l{{stroke-width:1.5}}{}@media(prefers-color-scheme:dark){{{}}}", rules(0), rules(1))
 }
 
-/// The colour of an application, the same in light and in dark.
+/// The colour of an application: that of light mode, in dark mode as well.
 fn colour(application: usize) -> String {
     light_and_dark(&application_colour(application))[0].to_owned()
 }
 
-/// Draws the legend of applications and the progress bar.
+/// Draws the legend of applications, the duration of the run and the progress bar.
 fn legend(svg: &mut String, header: &Header, end: f64) {
     for (place, application) in header.applications.iter().take(APPLICATION_COLOURS).enumerate() {
         let x = 8.0 + 78.0 * place as f64;
@@ -299,7 +301,8 @@ fn squares(svg: &mut String, layout: &Layout, history: &PlacementHistory, end: f
     }
 }
 
-/// The position of an instance from the time `at` on, which is a fraction of the duration of the run.
+/// The position of an instance from the time `at` on, which is a fraction of the run. If `is_there` is false, the
+/// instance has disappeared at its last position.
 #[derive(Clone, Copy)]
 struct Frame {
     at: f64,
@@ -307,7 +310,7 @@ struct Frame {
     is_there: bool,
 }
 
-/// Writes the animation of one instance: its stays, and the short moves between them.
+/// Writes the animation of one instance: it stays at each position, and moves to the next in a short time.
 fn animate(svg: &mut String, frames: &[Frame]) {
     let (mut times, mut corners, mut opacities) = (Vec::new(), Vec::new(), Vec::new());
     let mut put = |at: f64, corner: (f64, f64), is_there: bool| {

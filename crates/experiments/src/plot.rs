@@ -1,7 +1,7 @@
-//! Figures of comparisons and sweeps, as SVG and as PDF for a paper.
+//! Plots of comparisons and sweeps, as SVG and as PDF.
 //!
-//! Start at [`figures_of`]: it draws one [`Figure`] for each requested number. A figure is a list of shapes, which is
-//! written in both formats.
+//! Start at [`figures_of`]: it draws one [`Figure`] for each requested number. Each is first drawn as a list of shapes,
+//! which is then written in both formats.
 
 mod axis;
 mod pdf;

@@ -303,8 +303,8 @@ fn refuse_former_runs(experiments: &[Experiment], options: &Options<'_>) -> Resu
     Ok(())
 }
 
-/// Runs an experiment and stores it. Fails with [`ReproduceError::Interrupted`] when `wants_stop`, which is called about
-/// every tenth of a second, returns true.
+/// Runs an experiment and stores it. Calls `wants_stop` about every tenth of a second, and fails with
+/// [`ReproduceError::Interrupted`] when it returns true.
 fn keep(
     resolved: &Resolved,
     directory: &Path,

@@ -1,8 +1,8 @@
 //! Checks the files in the directory of a run against its trace.
 //!
 //! Start at [`RunFiles::open`], pass the records of the trace to [`RunFiles::read`], and [`RunFiles::finish`] returns
-//! the findings. Everything is recomputed from the trace. Except for `measures.json`, no code is shared with the
-//! writers of the files.
+//! the findings. The expected content is recomputed from the trace. Except for `measures.json`, no code is shared with
+//! the writers of the files.
 
 mod messages;
 mod summary;
@@ -44,7 +44,7 @@ pub struct Checked {
 }
 
 impl RunFiles {
-    /// Opens the files in the directory of a run whose trace has this header.
+    /// Opens the tables in the directory of a run whose trace has this header. Missing tables are not checked.
     pub fn open(directory: &Path, header: &Arc<Header>) -> io::Result<RunFiles> {
         Ok(RunFiles {
             directory: directory.to_owned(),
@@ -67,7 +67,7 @@ impl RunFiles {
         self.tables.read(record)
     }
 
-    /// Completes the check after the last record.
+    /// Completes the check after the last record, and returns its result.
     pub fn finish(self) -> io::Result<Checked> {
         let mut checked = Checked::default();
         checked.unchecked.extend(self.missing_files());
@@ -83,8 +83,8 @@ impl RunFiles {
         Ok(checked)
     }
 
-    /// Lists the files of `mario run` that are missing, in words. `None` if none is missing, or if the directory has
-    /// none of them: then it was not written by `mario run`.
+    /// Lists the missing files of `mario run`, as text. `None` if none is missing, or if the directory was not written
+    /// by `mario run`: the trace is that of live nodes, or none of the files exists.
     fn missing_files(&self) -> Option<String> {
         let mut names = vec!["run.json", "operations.csv"];
         if self.header.detail != Detail::Summary {
@@ -115,7 +115,7 @@ fn opened(directory: &Path, name: &str) -> io::Result<Option<Box<dyn BufRead>>> 
     }
 }
 
-/// Formats a number as in the files: without a fraction if it is whole.
+/// Formats a number as in the files: without a decimal point if it is whole and at most 2^53.
 fn number(value: f64) -> String {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() <= EXACT { format!("{}", value as i64) } else { format!("{value:?}") }

@@ -19,7 +19,7 @@ use mario_simulator::{
 use crate::figures::{RunFigures, TraceFigures, from_trace};
 use crate::metric::{MetricCause, MetricError};
 
-/// How often the caller of parallel work is asked whether to continue.
+/// How often the caller is asked whether to continue while runs are in progress.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Why a run failed.
@@ -33,11 +33,11 @@ pub enum RunError {
     Past(PastError),
     /// A metric cannot be computed.
     Metric(MetricError),
-    /// The run was stopped before its end, because the caller asked for it. It has no result.
+    /// The run was stopped before its end at the caller's request. It has no result.
     Stopped,
 }
 
-/// A request to stop, which the threads that make runs share. It cannot be withdrawn.
+/// A flag, shared by all threads that make runs, that requests them to stop. It cannot be reset.
 #[derive(Debug, Default)]
 pub struct Stop(AtomicBool);
 
@@ -58,23 +58,23 @@ impl Stop {
 pub enum Progress<R> {
     /// The item at this place has this result.
     Done(usize, R),
-    /// No result has come for a while.
+    /// About a tenth of a second has passed. The caller may stop the work.
     Waiting,
 }
 
 /// One of the compared policies, with its own settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Contender {
-    /// The text from which it was read.
+    /// The text from which it was parsed, which is also its name in results.
     pub name: String,
-    /// The policy, as for `--policy`; empty for the scenario's own.
+    /// The policy, as for `--policy`; empty for the policies of the scenario.
     policy: String,
-    /// The settings that go with the policy.
+    /// The settings that go with the policy, as `KEY=VALUE`.
     overrides: Vec<String>,
 }
 
 impl Contender {
-    /// Parses `POLICY` or `POLICY@KEY=VALUE,KEY=VALUE`. Commas within brackets or quotes do not separate.
+    /// Parses `POLICY` or `POLICY@KEY=VALUE,KEY=VALUE`. Commas within brackets, braces or quotes do not separate.
     pub fn read(text: &str) -> Contender {
         let (policy, overrides) = text.split_once('@').unwrap_or((text, ""));
         Contender { name: text.to_owned(), policy: policy.to_owned(), overrides: split_list(overrides) }
@@ -91,7 +91,7 @@ impl Contender {
     }
 }
 
-/// Splits a text at the commas outside brackets and quotes. Empty text has no parts.
+/// Splits a text at the commas outside of brackets, braces and quotes. An empty text has no parts.
 pub fn split_list(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let (mut depth, mut quote) = (0_i32, None);
@@ -112,7 +112,8 @@ pub fn split_list(text: &str) -> Vec<String> {
     if parts.len() == 1 && parts[0].is_empty() { Vec::new() } else { parts }
 }
 
-/// Resolves a scenario with a seed.
+/// Resolves a scenario with a seed. Fails if the simulation does not reproduce the recorded past that the scenario
+/// resumes.
 pub fn resolve(document: &Document, seed: u64, files: &mut dyn Files) -> Result<Resolved, RunError> {
     let mut document = document.clone();
     document.set_seed(seed);
@@ -166,8 +167,8 @@ pub fn traced(
     Ok((from_trace(trace.as_slice()).expect("what was just written is a trace"), effort))
 }
 
-/// Runs a scenario and stores the run with a full trace in a directory. An existing run there is replaced. A stopped run
-/// leaves what was written until then, marked as partial.
+/// Runs a scenario and stores the run with a full trace in a directory, replacing an existing run. If the run is
+/// stopped, an incomplete run remains there, marked with the file `PARTIAL`.
 pub fn kept(
     resolved: &Resolved,
     functions: &PolicyFunctions,
@@ -188,8 +189,8 @@ pub fn kept(
 }
 
 /// Works on `items` with `jobs` threads. `observe` is called on this thread with each result in the order of `items`,
-/// and about every tenth of a second while it waits. When it returns `false`, no more work is started, and the work in
-/// progress is asked to stop; `observe` still gets all results of it.
+/// and about every tenth of a second with [`Progress::Waiting`]. When it returns `false`, no more items are started,
+/// and those in progress are requested to stop; `observe` is still called with their results.
 pub fn in_parallel<T: Sync, R: Send>(
     jobs: usize,
     items: &[T],
@@ -234,7 +235,7 @@ pub fn in_parallel<T: Sync, R: Send>(
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            // Also while results come that have to wait for an earlier one.
+            // Polls even if results keep arriving, because they may be held back for an earlier one.
             if Instant::now() >= next_poll {
                 if !stop.is_requested() {
                     tell(Progress::Waiting);
@@ -282,7 +283,7 @@ mod tests {
                 jobs,
                 &items,
                 |item, _| {
-                    // Later items finish sooner.
+                    // Items take different times, so that they finish out of order.
                     thread::sleep(Duration::from_micros((200 - item) % 7 * 50));
                     item * item
                 },
@@ -309,7 +310,7 @@ mod tests {
             2,
             &items,
             |_, stop| {
-                // The first few end at once, and the others only when they are asked to.
+                // The first five end at once, the others only when a stop is requested.
                 while begun.fetch_add(1, Ordering::Relaxed) >= 5 && !stop.is_requested() {
                     thread::yield_now();
                 }
@@ -319,7 +320,7 @@ mod tests {
                 seen < 5
             },
         );
-        // Each thread may have begun one more item before it learnt of the stop, and results of these are reported.
+        // Each of the two threads may have started one more item before the stop, and its result is reported, too.
         assert!((5..=5 + 2).contains(&seen), "{seen}");
     }
 
@@ -331,7 +332,7 @@ mod tests {
             2,
             &items,
             |item, stop| {
-                // The first item ends only when it is asked to; the others wait for it to be reported.
+                // The first item ends only when a stop is requested. The others end at once, but are reported after it.
                 while *item == 0 && !stop.is_requested() {
                     thread::sleep(Duration::from_millis(1));
                 }

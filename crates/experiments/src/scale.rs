@@ -1,8 +1,8 @@
 //! A scaling benchmark: how CPU time and memory of a run grow with the size of its world.
 //!
-//! The world is the paper's, enlarged to the size of any full tree: [`Size`]. By default it grows by districts. Each
-//! district is a town like the paper's, with the same distance between access points, its own hotspots and users who
-//! stay in it. The number of users per node is constant, so only the tree above the districts becomes deeper.
+//! The world is the paper's, scaled to a full tree of any depth: [`Size`]. With [`Growth::Town`] it grows by districts.
+//! Each district is a town like the paper's, with the same distance between access points, its own hotspots and users
+//! who stay in it. The number of users per node is the same for all sizes; only the tree above the districts is deeper.
 //! [`measure`] runs one size in this process; for separate memory peaks, run each size in its own process.
 
 mod usage;
@@ -30,9 +30,9 @@ pub struct Size {
 pub struct NoSuchTree {
     /// The requested number of nodes.
     pub nodes: u64,
-    /// The largest tree with fewer nodes.
+    /// The largest tree with fewer nodes; `None` if there is none.
     pub below: Option<Size>,
-    /// The smallest tree with more nodes.
+    /// The smallest tree of at most 12 levels with more nodes; `None` if there is none.
     pub above: Option<Size>,
 }
 
@@ -43,7 +43,7 @@ pub struct Question {
     pub size: Size,
     /// The policy of all applications.
     pub policy: String,
-    /// The seed of everything random.
+    /// The seed of the scenario.
     pub seed: u64,
     /// The number of threads that evaluate agents.
     pub threads: usize,
@@ -54,33 +54,33 @@ pub struct Question {
 /// What grows with the number of nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Growth {
-    /// The town: it has more districts like the paper's town.
+    /// The area of the town: it has more districts like the paper's town.
     Town,
-    /// The density: access points move closer together in the same town, so that users pass more of them.
+    /// The density of access points in a town of constant area, so that users have more handovers.
     Density,
 }
 
-/// The result of a run at one size.
+/// The measurements of one size.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measured {
     /// The number of nodes.
     pub nodes: u64,
     /// The number of users.
     pub users: u64,
-    /// The mean number of agents: decisions per cycle.
+    /// The mean number of agents: `asked` divided by `cycles`.
     pub agents: u64,
-    /// The number of cycles, in which every agent evaluates once.
+    /// The number of evaluation periods in the run. Every agent decides once in each.
     pub cycles: u64,
-    /// The number of decisions: one for each agent and cycle.
+    /// The number of decisions of all agents in the run.
     pub asked: u64,
-    /// Decisions for which a policy was evaluated. The others were cached for the same facts, of the same agent or of
-    /// another.
+    /// Decisions for which a policy was evaluated. The other decisions were reused, because the same or another agent
+    /// had already decided from the same facts.
     pub evaluated: u64,
     /// The CPU time of all threads in the fastest run, in nanoseconds, divided by `asked`.
     pub cpu_ns_per_agent_cycle: f64,
-    /// The peak memory of the process up to the end of its first run.
+    /// The peak memory of the process up to the end of its first run, in bytes.
     pub peak_bytes: u64,
-    /// The wall-clock time to build the world and to run it for the first time, in seconds.
+    /// The wall-clock time to build the world and to finish the first run, in seconds.
     pub wall_s: f64,
 }
 
@@ -96,10 +96,10 @@ pub enum MeasureError {
 /// The number of children of an inner node.
 const FAN_OUT: u64 = 4;
 
-/// A deeper tree has more nodes than the simulator supports.
+/// The maximum depth. A tree with 13 levels has more nodes than a scenario may have.
 const LEVELS_MAX: u32 = 12;
 
-/// One million users on the tree with ten levels: 2.86 per node.
+/// Sets the number of users per node for all sizes: one million users on the tree with ten levels, 2.86 per node.
 const USERS: u64 = 1_000_000;
 const USERS_LEVELS: u32 = 10;
 
@@ -112,16 +112,17 @@ const CENTRE: Position = Position { latitude: 41.8986, longitude: 12.4806 };
 /// The number of access points along each side of a district, as in the paper's town.
 const DISTRICT_SIDE: u64 = 8;
 
-/// A run is repeated at least this often, until this much CPU time was measured. The minimum is reported, for all
-/// sizes: the first run pays for page faults and cold caches, and other processes disturb some of the others.
+/// Each size runs at least `RUNS_MIN` times, and until `REPEAT_UNTIL_NS` of CPU time were measured in total. The
+/// minimum is reported, because the first run pays for page faults and cold caches, and other processes may slow down
+/// the rest.
 const RUNS_MIN: u32 = 3;
 const REPEAT_UNTIL_NS: u64 = 1_000_000_000;
 
-/// The default sizes, in the syntax of the option.
+/// The default sizes as numbers of nodes, in the syntax of the option `--nodes`.
 pub const DEFAULT_NODES: &str = "85,1365,21845,349525";
 
 impl Size {
-    /// The size with this number of nodes.
+    /// Returns the size with this number of nodes.
     pub fn with_nodes(nodes: u64) -> Result<Size, NoSuchTree> {
         let sizes = || (1..=LEVELS_MAX).map(|levels| Size { levels });
         match sizes().find(|size| size.nodes() == nodes) {
@@ -139,7 +140,7 @@ impl Size {
         (FAN_OUT.pow(self.levels) - 1) / (FAN_OUT - 1)
     }
 
-    /// The number of users.
+    /// The number of users, in proportion to the number of nodes.
     pub fn users(self) -> u64 {
         let most = Size { levels: USERS_LEVELS }.nodes();
         (2 * self.nodes() * USERS + most) / (2 * most)
@@ -152,7 +153,7 @@ impl Size {
 }
 
 impl Question {
-    /// The scenario to measure.
+    /// Returns the scenario to measure.
     pub fn document(&self) -> Document {
         let mut document = Document::preset("paper").expect("it ships");
         let users = self.size.users();
@@ -163,7 +164,7 @@ impl Question {
             format!("mobility.users={users}"),
             format!("mobility.first_users={users}"),
             "network.fidelity=flow".to_owned(),
-            // No limits, because the resources that a world of this size needs are what is measured.
+            // Practically no limits, because the resources that a world of this size needs are what is measured.
             "limits.events=1e18".to_owned(),
             "limits.memory_mib=1e18".to_owned(),
         ];
@@ -182,7 +183,8 @@ impl Question {
     }
 }
 
-/// Runs one size in this process, and reports its progress.
+/// Runs one size several times in this process. `progress` is called with the current and the last simulated time of
+/// the run and the number of client requests sent so far.
 pub fn measure(
     question: &Question,
     files: &mut dyn Files,
@@ -227,7 +229,8 @@ pub fn measure(
     })
 }
 
-/// The measurements as a table, with a comparison of the largest and the smallest size.
+/// Returns the measurements as a table, followed by the ratio of the largest to the smallest size in CPU time per agent
+/// and cycle.
 pub fn table(measured: &[Measured]) -> String {
     let headings =
         ["nodes", "users", "agents", "cycles", "asked", "evaluated", "CPU ns/agent/cycle", "peak MiB", "wall s"];

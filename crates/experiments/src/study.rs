@@ -35,7 +35,7 @@ pub struct Plan<'a> {
     pub variants: Vec<Vec<String>>,
     /// The policies to compare.
     pub contenders: Vec<Contender>,
-    /// The number of seeds, starting with the scenario's own.
+    /// The number of consecutive seeds, starting with the scenario's own.
     pub seeds: u64,
     /// The part of the runs to make.
     pub shard: Shard,
@@ -47,7 +47,7 @@ pub struct Plan<'a> {
     pub metric_timeout: Duration,
     /// Host functions that decide for policies whose text names them.
     pub functions: PolicyFunctions,
-    /// Seeds whose runs are stored with their traces, in the directory of the study.
+    /// Seeds whose runs are stored with their traces, if the study has a directory.
     pub kept_seeds: Vec<u64>,
 }
 
@@ -67,7 +67,7 @@ pub enum StudyError {
     Run(RunError),
     /// Runs cannot be stored, or stored ones cannot be used.
     Store(StoreError),
-    /// There are not enough seeds.
+    /// A seed would exceed the largest 64-bit number.
     Seeds,
     /// The study was interrupted. Finished runs are kept in its directory, if it has one.
     Interrupted,
@@ -87,16 +87,17 @@ impl Shard {
     }
 }
 
-/// A run to make.
+/// A run to make, by indices into the plan.
 struct Missing {
     variant: usize,
     contender: usize,
     seed: u64,
 }
 
-/// Makes the missing runs, and returns all runs. They are stored in `directory`, if there is one. `progress` is called
-/// with the number of finished runs and the total, about every tenth of a second, and returns whether to continue. If it
-/// returns `false`, the runs in progress are stopped and have no result, and the finished ones are kept.
+/// Makes the missing runs, and returns them with those in `directory`, in which they are stored, if there is one.
+/// `progress` is called after each run and about every tenth of a second, with the number of runs made and the number
+/// that were missing, and returns whether to continue. If it returns `false`, the runs in progress are stopped without
+/// a result, and the finished ones remain in `directory`.
 pub fn carry_out<F: Files>(
     plan: &Plan<'_>,
     directory: Option<&std::path::Path>,
@@ -137,7 +138,7 @@ pub fn carry_out<F: Files>(
             Progress::Waiting => Ok(()),
         };
         if failure.is_none() {
-            // Before an error is reported: an interruption may be its cause.
+            // `progress` is called before an error is reported, because an interruption may have caused the error.
             failure = if progress(made, count) { kept.err() } else { Some(StudyError::Interrupted) };
         }
         failure.is_none()
@@ -152,17 +153,18 @@ pub fn carry_out<F: Files>(
     failure.map_or(Ok(results), Err)
 }
 
-/// Adds the values of a run to the results and to the directory. Values of metrics that were computed earlier are kept.
+/// Adds the values of a run to the results and to the directory. Earlier values of the run, such as those of other
+/// metrics, are kept.
 fn keep(key: RunKey, values: Values, results: &mut Results, store: Option<&mut Store>) -> Result<(), StudyError> {
     let mut joined = results.runs.remove(&key).unwrap_or_default();
     joined.extend(values);
     let appended = store.map_or(Ok(()), |store| store.append(&key, &joined));
-    // Also if it cannot be appended, because the earlier values must not be lost.
+    // Inserted even if appending failed, because the earlier values were removed above.
     results.runs.insert(key, joined);
     appended.map_err(StudyError::Store)
 }
 
-/// How often policies failed in the runs that were made.
+/// How often policies were evaluated and failed in the runs of a contender.
 #[derive(Clone, Copy, Default)]
 struct FailureCounts {
     evaluated: u64,
@@ -179,7 +181,7 @@ impl FailureCounts {
         self.failed_acceptances += effort.acceptances.failed;
     }
 
-    /// Warnings about failed evaluations.
+    /// Returns warnings about failed evaluations; empty if none failed.
     fn notes(self, contender: &str) -> Vec<String> {
         let told = |failed: u64, asked: u64, who: &str| {
             (failed > 0).then(|| {
@@ -195,8 +197,8 @@ impl FailureCounts {
     }
 }
 
-/// Returns the missing runs of a plan. All policies run with one seed before the next seed, so that the policies can be
-/// compared even if the study is interrupted.
+/// Returns the runs of the plan's shard that are missing, or that lack a metric. In each variant, all policies run with
+/// one seed before the next seed, so that they can be compared even if the study is interrupted.
 fn missing(plan: &Plan<'_>, seeds: &[u64], known: &Results) -> Vec<Missing> {
     let mut missing = Vec::new();
     let mut place = 0;
@@ -223,7 +225,7 @@ fn key(plan: &Plan<'_>, run: &Missing) -> RunKey {
     }
 }
 
-/// A variant of the scenario with the policy of a contender.
+/// Returns a variant of the scenario with the policy and settings of a contender.
 fn managed(plan: &Plan<'_>, variant: usize, contender: usize) -> Document {
     let mut document = plan.document.clone();
     if !plan.variants[variant].is_empty() {

@@ -3,7 +3,9 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::study::{Identity, RunKey};
 
-/// Two policies: `new` answers LS requests about 2 ms faster, runs 3 more LS instances, and otherwise equals `old`.
+/// The results of two policies: `new` answers LS requests about 2 ms faster, runs 3 more LS instances, answers WS
+/// requests sometimes faster and sometimes slower, and otherwise equals `old`. Unless `is_drawn`, all seeds have equal
+/// results.
 fn results(seeds: u64, is_drawn: bool) -> Results {
     let policies = vec!["old".to_owned(), "new".to_owned()];
     let identity = Identity {
@@ -85,9 +87,9 @@ fn describes_which_figures_differ_and_which_do_not() {
 fn all_tests_are_corrected_together() {
     let comparison = Comparison::of(&results(20, true), &[]);
     let faster = test(&comparison, "LS.response");
-    // 22 tests were made: 8 figures of 3 groups and the lost requests, without the three that are undefined. For each
-    // of the two figures that differ, all 20 seeds have the same sign, which has probability 2^-19. The first of them
-    // is corrected for all 22 tests.
+    // 22 tests were made: 8 figures of 3 groups and the lost requests, without the three that are undefined. In the two
+    // figures that differ, all 20 differences have the same sign, so p is 2^-19. Holm's method multiplies the smallest
+    // p-value by the number of tests.
     let p = faster.test.expect("tested").p;
     assert!((p - 2_f64.powi(-19)).abs() < 1e-12);
     assert!((faster.p_corrected.expect("tested") - 22.0 * p).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! A comparison as text for people, and as CSV for programs.
+//! A comparison as text for the terminal, as tables for a page, and as CSV.
 
 use std::fmt::Write;
 
@@ -44,7 +44,8 @@ impl Comparison {
         std::iter::once(means).chain(self.pairs.iter().enumerate().map(pair)).collect()
     }
 
-    /// Returns the means, and then for each pair its significant and insignificant differences and its verdict.
+    /// Returns the means, and then for each pair the significant differences, the figures without one, and the overall
+    /// verdict.
     pub fn text(&self) -> String {
         let mut text = String::new();
         if self.is_seedless {
@@ -94,7 +95,7 @@ impl Comparison {
         }
     }
 
-    /// One row for each pair and figure.
+    /// Returns the tests as CSV, with one row for each pair and figure.
     pub fn csv(&self) -> String {
         const HEAD: &str = "first,second,figure,seeds,shift,low,high,p,p_corrected,effect,effect_low,effect_high,mean,mean_low,\
                             mean_high,p_of_mean,standardised,standardised_low,standardised_high,verdict\n";
@@ -155,8 +156,8 @@ fn drawn_from_the_seed() -> String {
     DRAWN_FROM_THE_SEED.map(row).concat()
 }
 
-/// Formats an estimate as `2.345 ± 0.012`, or only the mean without an interval. `decimals` returns the number of
-/// decimals for a mean.
+/// Formats an estimate as `2.345 ± 0.012`, as the mean alone without an interval, and as `n/a` if it is `None`.
+/// `decimals` returns the number of decimals for a mean.
 pub(crate) fn shown_estimate(estimate: Option<&Estimate>, decimals: impl Fn(f64) -> usize) -> String {
     let Some(Estimate { mean, interval, .. }) = estimate else { return "n/a".to_owned() };
     let decimals = decimals(*mean);
@@ -166,7 +167,7 @@ pub(crate) fn shown_estimate(estimate: Option<&Estimate>, decimals: impl Fn(f64)
     }
 }
 
-/// A, B, C and so on.
+/// The label of the policy with this index: `A` to `Z`, then `P27` and so on.
 fn letter(place: usize) -> String {
     match u8::try_from(place) {
         Ok(place) if place < 26 => char::from(b'A' + place).to_string(),

@@ -1,4 +1,4 @@
-//! Describes the result of a test in words.
+//! Describes results of tests in words.
 
 use super::{Figure, FigureTest};
 use crate::measures::{Extra, Measure};
@@ -34,7 +34,7 @@ impl Figure {
         }
     }
 
-    /// Its unit; empty when it has none.
+    /// The unit of the figure; empty if it has none.
     pub fn unit(&self) -> &'static str {
         match (&self.extra, self.measure) {
             (Some(extra), _) => extra.unit,
@@ -49,13 +49,13 @@ impl Figure {
         if unit.is_empty() { self.title() } else { format!("{}, {unit}", self.title()) }
     }
 
-    /// The number of decimals to show of a number.
+    /// The number of decimals to show for a value.
     pub(super) fn decimals(&self, value: f64) -> usize {
         let of_measure = || self.measure.map_or(1, |measure| measure.decimals().max(1));
         self.extra.as_ref().map_or_else(of_measure, |extra| extra.decimals_for(value))
     }
 
-    /// Describes in words that a policy has less or more of the figure.
+    /// Describes in words that a policy has a lower or higher value by `amount`.
     fn difference(&self, amount: &str, is_less: bool) -> String {
         let kind = if self.group == "all" { String::new() } else { format!("{} ", self.group) };
         let instances = if self.group == "all" { String::new() } else { format!(" {} instances", self.group) };
@@ -139,7 +139,7 @@ fn effect(test: &PairedTest) -> String {
     format!("{word} effect ({:.2}{interval})", test.effect.mean)
 }
 
-/// The result of all tests of a pair.
+/// The result of all tests of a pair in words.
 pub(super) fn overall(tests: &[FigureTest], first: &str, second: &str) -> String {
     if tests.iter().all(|test| test.test.is_none()) {
         return format!("nothing can be said about {second} against {first}: that takes two seeds that differ");
@@ -165,7 +165,7 @@ pub(super) fn overall(tests: &[FigureTest], first: &str, second: &str) -> String
     format!("{judgement}: {}", parts.join("; "))
 }
 
-/// Lists figures by measure, each with its groups: `response time (WS, LS), migrate`.
+/// Lists figures by measure, each with its groups: `response time (WS, LS); migrate`.
 pub(super) fn listed<'a>(figures: impl Iterator<Item = &'a Figure>) -> String {
     let mut list: Vec<(&str, Vec<&str>)> = Vec::new();
     for figure in figures {

@@ -14,7 +14,8 @@ use super::{Moment, MomentApplication, MomentError, MomentNode};
 use crate::report::resolve;
 
 impl Moment {
-    /// The state after all records of a trace that are earlier than `at`.
+    /// The state after all records of a trace that are earlier than `at`, in milliseconds. Fails if the trace ends
+    /// before `at`.
     pub fn of_trace<R: BufRead>(mut reader: TraceReader<R>, at: f64) -> Result<Moment, MomentError> {
         let header = std::sync::Arc::clone(reader.header());
         if header.detail == Detail::Summary {
@@ -37,11 +38,11 @@ impl Moment {
 /// The state after the records read so far.
 #[derive(Default)]
 struct State {
-    /// The instances, in order of arrival.
+    /// The instances, in the order in which they appeared.
     instances: BTreeMap<u64, Placed>,
     places: BTreeMap<InstanceId, u64>,
     next: u64,
-    /// For each link, the smallest end-to-end latency of client requests whose last hop it was.
+    /// For each link, the smallest end-to-end latency of the client requests whose last hop was this link.
     latencies: BTreeMap<(u32, u32), f64>,
     links_down: usize,
 }

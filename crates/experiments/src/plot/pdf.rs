@@ -1,4 +1,4 @@
-//! Writes a drawing as a PDF of one page, with lines, circles and texts in Helvetica, which every PDF reader has.
+//! Writes a drawing as a PDF of one page. Texts are in Helvetica, which every PDF reader has, so no font is embedded.
 //!
 //! The file has no date and no random id, so that the same drawing produces the same bytes.
 
@@ -7,7 +7,7 @@ use std::fmt::Write;
 use super::scene::{Anchor, Colour, Scene, Shape, text_width};
 
 /// The distance of the control points of a Bézier curve from its ends, as a fraction of the radius, such that four
-/// curves form a circle.
+/// curves approximate a circle.
 const KAPPA: f64 = 0.552_284_75;
 
 pub(super) fn pdf(scene: &Scene) -> Vec<u8> {
@@ -53,7 +53,7 @@ pub(super) fn pdf(scene: &Scene) -> Vec<u8> {
     file
 }
 
-/// The content stream. In PDF, y grows upwards.
+/// Returns the content stream of the page. In PDF, y grows upwards.
 fn content(scene: &Scene) -> Vec<u8> {
     let mut content = b"1 J 1 j\n".to_vec();
     let y = |y: f64| scene.height - y;
@@ -70,7 +70,7 @@ fn content(scene: &Scene) -> Vec<u8> {
             Shape::Dot { centre: [cx, cy], radius, colour } => {
                 let (cy, handle) = (y(*cy), radius * KAPPA);
                 let _ = write!(text, "{} rg {:.2} {cy:.2} m ", parts(*colour), cx + radius);
-                // One quarter of the circle for each pair of start and end direction.
+                // Each pair of directions, from the centre to the start and to the end, is a quarter of the circle.
                 for [[fx, fy], [tx, ty]] in [
                     [[1.0, 0.0], [0.0, 1.0]],
                     [[0.0, 1.0], [-1.0, 0.0]],
@@ -112,7 +112,8 @@ fn parts(colour: Colour) -> String {
     colour.map(|part| format!("{:.3}", f64::from(part) / 255.0)).join(" ")
 }
 
-/// Encodes a text as a PDF string. Characters that the font lacks become question marks.
+/// Encodes a text as a PDF string. Some dashes and spaces become ASCII, and other characters outside of Latin-1 become
+/// question marks.
 fn string(text: &str) -> Vec<u8> {
     let mut bytes = vec![b'('];
     for letter in text.chars() {
@@ -141,7 +142,6 @@ mod tests {
         scene
     }
 
-    /// Checks the offsets in the table of objects, and the length of the stream.
     #[test]
     fn the_table_of_objects_has_correct_offsets() {
         let file = pdf(&scene());

@@ -1,4 +1,4 @@
-//! A drawing as a list of shapes. Sizes are points; y grows downwards.
+//! A drawing as a list of shapes. Sizes and positions are in points; y grows downwards.
 
 /// A drawing.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,7 +15,7 @@ pub(super) type Colour = [u8; 3];
 /// A shape of a drawing.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Shape {
-    /// A line through points.
+    /// A line through these points, one after another.
     Line { points: Vec<[f64; 2]>, thickness: f64, colour: Colour },
     /// A filled circle.
     Dot { centre: [f64; 2], radius: f64, colour: Colour },
@@ -31,7 +31,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// The colour of important texts.
+/// The colour of names.
 pub(super) const INK: Colour = [0x1c, 0x21, 0x28];
 /// The colour of axes and their texts.
 pub(super) const SOFT: Colour = [0x57, 0x60, 0x6a];
@@ -75,9 +75,9 @@ impl Scene {
     }
 }
 
-/// Returns the width of a text in Helvetica, in points. Characters outside of ASCII count as wide as a digit.
+/// Returns the width of a text in Helvetica, in points. Characters other than printable ASCII count as a digit.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
-    /// Widths in thousandths of the size, from the space to the tilde, from the metrics of the font.
+    /// The widths of the characters from space to tilde in thousandths of the size, from the metrics of the font.
     const WIDTHS: [u16; 95] = [
         278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556,
         556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667,
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn the_width_of_a_text_follows_the_metrics_of_helvetica() {
-        // H 722, e 556, l 222, l 222, o 556 thousandths.
+        // H is 722, e 556, l 222 and o 556 thousandths wide.
         assert!((text_width("Hello", 10.0) - 22.78).abs() < 1e-9);
         assert!((text_width("±", 1_000.0) - 556.0).abs() < 1e-9);
         assert!((text_width("~ ", 1_000.0) - 862.0).abs() < 1e-9);

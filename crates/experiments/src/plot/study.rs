@@ -1,5 +1,5 @@
-//! Draws the mean results of policies with their 95 % confidence intervals: as rows, or as lines over the values of a
-//! key.
+//! Draws the mean of a figure for each policy with its 95 % confidence interval: as rows, or as lines over the values
+//! of a key.
 
 use super::axis::Axis;
 use super::pdf::pdf;
@@ -24,7 +24,7 @@ const WIDTH: f64 = 336.0;
 const ROW: f64 = 16.0;
 const HEIGHT: f64 = 230.0;
 const TOP: f64 = 22.0;
-/// The space for the numbers and the label of the axis.
+/// The height of the space below the plot, for the numbers and the label of the axis.
 const BELOW: f64 = 34.0;
 /// The maximum width of names; longer ones are truncated.
 const NAME_WIDTH_MAX: f64 = 170.0;
@@ -66,8 +66,8 @@ fn points<'a>(results: &'a Results, name: &str) -> Vec<Point<'a>> {
     points
 }
 
-/// Returns the varied key and its values in the order of variants, if there is only one such key and it has at least
-/// two numeric values.
+/// Returns the varied key and its values in the order of variants; `None` unless a single key is varied over at least
+/// two values, all of them numbers.
 fn numbers(results: &Results) -> Option<(String, Vec<f64>)> {
     let mut key = None;
     let mut values = Vec::new();
@@ -82,7 +82,7 @@ fn numbers(results: &Results) -> Option<(String, Vec<f64>)> {
     (values.len() > 1).then(|| (key.unwrap_or_default().to_owned(), values))
 }
 
-/// The label of a number on an axis, with its unit.
+/// The label of a figure with this name, with its unit.
 fn label(name: &str) -> String {
     let with_unit =
         |title: &str, unit: &str| if unit.is_empty() { title.to_owned() } else { format!("{title}, {unit}") };
@@ -104,7 +104,7 @@ fn ends(estimate: &Estimate) -> [f64; 2] {
     estimate.interval.unwrap_or([estimate.mean, estimate.mean])
 }
 
-/// A row for each variant and policy.
+/// Draws a row for each variant and policy.
 fn rows(results: &Results, title: &str, points: &[Point<'_>]) -> Scene {
     let name = |point: &Point<'_>| {
         let policy = &results.identity.policies[point.policy];
@@ -134,7 +134,7 @@ fn rows(results: &Results, title: &str, points: &[Point<'_>]) -> Scene {
     scene
 }
 
-/// A line for each policy over the values of a key.
+/// Draws a line for each policy over the values of a key.
 fn lines(results: &Results, title: &str, (key, values): (&str, &[f64]), points: &[Point<'_>]) -> Scene {
     let policies = &results.identity.policies;
     let legend = TOP + 12.0 * policies.len() as f64;
@@ -176,7 +176,7 @@ fn lines(results: &Results, title: &str, (key, values): (&str, &[f64]), points: 
     scene
 }
 
-/// Truncates a text to a width; truncation is marked by dots.
+/// Truncates a text to a width in points. Three dots mark the truncation.
 fn fitted(text: &str, width: f64) -> String {
     if text_width(text, TEXT_SIZE) <= width {
         return text.to_owned();
@@ -192,7 +192,7 @@ fn fitted(text: &str, width: f64) -> String {
     format!("{short}...")
 }
 
-/// Converts a name to a file name.
+/// Converts the name of a figure to a file name: characters other than ASCII letters, digits and `_` become `-`.
 fn file_name(name: &str) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' };
     name.chars().map(plain).collect()
@@ -232,7 +232,7 @@ mod tests {
     fn a_comparison_has_a_row_for_each_policy_and_a_sweep_a_line() {
         let names = ["all.response", "money", "no.such"].map(str::to_owned);
         let rows = figures_of(&results(&[&[]]), &names);
-        // A number that no run has is not drawn.
+        // Numbers that are undefined in all runs, and unknown names, are not drawn.
         assert_eq!(rows.iter().map(|figure| figure.name.as_str()).collect::<Vec<_>>(), ["all-response"]);
         assert_eq!(rows[0].svg.matches("<circle").count(), 2);
         assert!(

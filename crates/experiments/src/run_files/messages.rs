@@ -1,4 +1,5 @@
-//! Checks the table of client requests: their number and response times per user must match the end of the trace.
+//! Checks the table of client requests: for each user, their number and the sum of their response times must match the
+//! trace.
 
 use std::io::{self, BufRead, Read};
 
@@ -12,7 +13,7 @@ const NAME: &str = "messages.csv";
 const COLUMNS: &str = "user,instance,emitted,arrived,started,ended";
 const ROW_BYTES_MAX: u64 = 1 << 20;
 
-/// The relative tolerance between sums of the same response times in different orders.
+/// The relative tolerance between sums of the same response times, which may be added in different orders.
 const TOLERANCE: f64 = 1e-8;
 
 pub(super) fn check(
@@ -76,7 +77,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Splits a CSV row into its cells.
+/// Splits a CSV row into its cells, without quotes.
 fn cells(row: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut is_quoted = false;

@@ -16,7 +16,7 @@ use crate::report::regret::RegretSums;
 /// The file that marks an incomplete run.
 const PARTIAL: &str = "PARTIAL";
 
-/// The relative tolerance between means of the same numbers.
+/// The relative tolerance between expected and found numbers.
 const TOLERANCE: f64 = 1e-9;
 
 /// The keys of a summary that traces do not record, with the reason.
@@ -26,7 +26,7 @@ const UNRECORDED: [(&str, &str); 3] = [
     ("hops", "the trace does not record the paths of client requests"),
 ];
 
-/// Accumulates the expected summary.
+/// Computes the expected summary, record by record.
 pub(super) struct Summed {
     header: Arc<Header>,
     groups: Groups,
@@ -35,7 +35,7 @@ pub(super) struct Summed {
     deploys: Vec<Vec<u64>>,
     regret: RegretSums,
     totals: [u64; 2],
-    /// The outcomes of the proposals of agents, over all applications.
+    /// The outcomes of all proposals of agents, for the summary of a live colony.
     asked: OperationCounts,
 }
 
@@ -64,7 +64,7 @@ impl Summed {
                             (AgentOperation::Undeploy, _) => &mut self.asked.undeploy,
                             (AgentOperation::Migrate, _) => &mut self.asked.migrate,
                             (AgentOperation::Replicate, _) => &mut self.asked.replicate,
-                            // Not counted in the summary of a live colony.
+                            // The summary of a live colony has no counts of these.
                             (AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake, _) => continue,
                         };
                         *counter += 1;
@@ -97,7 +97,7 @@ impl Summed {
         }
         self.check_run(directory, checked)?;
         if !is_complete {
-            // An incomplete run has the file `PARTIAL` instead of a summary.
+            // An incomplete run has the file `PARTIAL`, so a summary without it promises a complete trace.
             if !directory.join(PARTIAL).exists() {
                 let expected = format!("a trace with its end, since there are a summary and no `{PARTIAL}`");
                 let who = "the run".to_owned();
@@ -153,7 +153,8 @@ impl Summed {
         checked.unchecked.push(others.to_owned());
     }
 
-    /// Checks `run.json` against the header, except for the scenario.
+    /// Checks `run.json` against the header of the trace and the existence of `messages.csv`. The scenario is not
+    /// checked.
     fn check_run(&self, directory: &Path, checked: &mut Checked) -> io::Result<()> {
         let Some(file) = opened(directory, "run.json")? else { return Ok(()) };
         let found: Value = serde_json::from_reader(file).unwrap_or_default();
@@ -176,7 +177,7 @@ impl Summed {
         Ok(())
     }
 
-    /// Returns the expected summary, and the expected measures.
+    /// Returns the expected content of `summary.json` and of `measures.json`.
     fn expected(self) -> (Value, Value) {
         let Summed { header, reading, deploys, regret, .. } = self;
         let TraceFigures { figures, cycles, measured, .. } = reading.figures();
@@ -215,7 +216,7 @@ impl Summed {
     }
 }
 
-/// Checks that `measures.json` follows from the trace.
+/// Checks `measures.json`, if it exists, against the measures computed from the trace.
 fn check_measures(directory: &Path, expected: &Value, checked: &mut Checked) -> io::Result<()> {
     const MEASURES: &str = "measures.json";
     let Some(file) = opened(directory, MEASURES)? else { return Ok(()) };
@@ -237,7 +238,7 @@ fn operations(counts: &OperationCounts, deploy: u64) -> Value {
     })
 }
 
-/// The figures of a group, except those per cycle.
+/// The expected figures of a group, except those per cycle.
 fn group_value(group: &GroupFigures, header: &Header, times: &[f64], deploys: &[u64]) -> Value {
     let mut value = serde_json::to_value(group).unwrap_or_default();
     value["operations"] = operations(&group.operations, deploys.iter().sum());
@@ -256,8 +257,8 @@ fn group_value(group: &GroupFigures, header: &Header, times: &[f64], deploys: &[
     value
 }
 
-/// Adds each key of `expected` whose value is missing or different in `found` to `wrong`, with both values. Other keys
-/// of `found` are ignored.
+/// Adds each path whose value in `expected` is missing or different in `found` to `wrong`, with both values as text.
+/// Other keys of `found` are ignored.
 fn compare(path: &str, expected: &Value, found: &Value, wrong: &mut Vec<(String, String, String)>) {
     let inside = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     let is_same = match (expected, found) {

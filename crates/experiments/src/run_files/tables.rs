@@ -1,4 +1,4 @@
-//! Checks the tables whose rows follow from the records of the trace.
+//! Checks the tables whose rows follow from single records of the trace: operations, moves and handovers.
 
 use std::io::{self, BufRead, Read};
 use std::path::Path;
@@ -13,14 +13,14 @@ use rustc_hash::FxHashMap;
 
 use super::{Checked, number, opened};
 
-/// The maximum length of a row.
+/// The maximum length of a row, in bytes.
 const ROW_BYTES_MAX: u64 = 1 << 20;
 
 /// A table that is compared while the trace is read.
 struct Table {
     name: &'static str,
     rows: Option<Box<dyn BufRead>>,
-    /// The number of lines compared.
+    /// The number of lines read.
     line: u64,
     /// The first row that differs: its line, the expected and the found text.
     wrong: Option<(u64, String, String)>,
@@ -42,7 +42,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Compares the next row with the expected one.
+    /// Compares the next row with the expected one, unless an earlier row differs.
     fn expect(&mut self, row: &str) -> io::Result<()> {
         if self.wrong.is_none()
             && let Some(found) = self.next()?
@@ -53,7 +53,7 @@ impl Table {
         Ok(())
     }
 
-    /// Returns the next row; empty at the end, `None` if there is no table.
+    /// Returns the next row; empty at the end of the file, `None` if there is no file.
     fn next(&mut self) -> io::Result<Option<String>> {
         let Some(rows) = &mut self.rows else { return Ok(None) };
         let mut bytes = Vec::new();
@@ -159,7 +159,7 @@ impl Tables {
             if let Some(place) = columns.iter().position(|name| *name == action) {
                 counts[place] += 1;
             }
-            // Records about unknown instances are ignored here; the auditor reports them.
+            // The application of an unknown instance is an empty cell. The auditor reports such instances.
             let application = self.applications.get(instance).map(|place| &self.header.applications[*place as usize]);
             let application = application.map(|application| cell(application.id.id())).unwrap_or_default();
             let row = [cell(instance.id()), application, number(cycle.time), action.to_owned()];
@@ -172,7 +172,7 @@ impl Tables {
         self.operations(cycle.time, &counts)
     }
 
-    /// Expects the rows of actions of a node's owner.
+    /// Checks the rows of the actions of a node's owner.
     fn owner(&mut self, owner: &Owner) -> io::Result<()> {
         for OwnerAct { instance, kind, .. } in &owner.acts {
             let application = self.applications.get(instance).map(|place| &self.header.applications[*place as usize]);
@@ -191,7 +191,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Expects the row of a client request that reached a sleeping instance.
+    /// Checks the row of a client request that reached a sleeping instance.
     fn woken(&mut self, woken: &Woken) -> io::Result<()> {
         let application = self.applications.get(&woken.instance);
         let application = application.map(|place| &self.header.applications[*place as usize]);
@@ -237,7 +237,7 @@ impl Tables {
     }
 }
 
-/// The columns of the table of operations after the time.
+/// The columns of `operations.csv` after `time`.
 fn columns(header: &Header) -> Vec<&'static str> {
     let mut columns = vec!["undeploy", "nop", "migrate", "replicate", "inhibited"];
     columns.extend(header.has_flavours().then_some("adapt"));

@@ -1,4 +1,4 @@
-//! Tests of sizes and tables. Measuring runs is tested in the command line, which starts them.
+//! Tests of sizes, scenarios and tables. Measuring is tested with the command line.
 
 use mario_scenario::NoFiles;
 
@@ -38,10 +38,10 @@ fn handovers_per_user_do_not_grow_with_the_town() {
         assert_eq!(scenario.topology.node_count() as u64, nodes);
         scenario.attachments.handovers().total() as f64 / scenario.users.len() as f64
     };
-    // The remaining difference is random.
+    // The tolerance is for random differences.
     let [small, larger, large] = [85, 1_365, 21_845].map(|nodes| per_user(nodes, Growth::Town));
     assert!((larger / small - 1.0).abs() < 0.2 && (large / larger - 1.0).abs() < 0.05, "{small} {larger} {large}");
-    // In a town of constant size, the distance between access points shrinks with their number.
+    // In a town of constant area, the distance between access points shrinks with their number.
     let dense = per_user(21_845, Growth::Density);
     assert!(dense / large > 2.5, "{large} {dense}");
 }

@@ -1,6 +1,6 @@
 //! CPU time and memory of this process.
 
-/// The CPU time of all threads so far, in nanoseconds.
+/// The CPU time of all threads so far, in nanoseconds; `None` if the system does not report it.
 #[cfg(unix)]
 pub(super) fn cpu_ns() -> Option<u64> {
     use nix::sys::time::TimeValLike;
@@ -9,12 +9,12 @@ pub(super) fn cpu_ns() -> Option<u64> {
     u64::try_from(microseconds).ok().map(|microseconds| microseconds * 1_000)
 }
 
-/// The peak memory, in bytes.
+/// The peak memory, in bytes; `None` if the system does not report it.
 #[cfg(unix)]
 pub(super) fn peak_bytes() -> Option<u64> {
-    /// The unit in which the system reports the peak.
+    /// The unit in which `getrusage` reports the peak, in bytes.
     const UNIT: u64 = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
-    // The peak in `/proc` is that of this program; the portable count may include the program that started it.
+    // The peak in `/proc` is that of this program only. The one of `getrusage` may include the program that started it.
     high_water_mark().or_else(|| u64::try_from(own()?.max_rss()).ok().map(|peak| peak * UNIT))
 }
 

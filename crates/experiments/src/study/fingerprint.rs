@@ -1,10 +1,10 @@
-//! Fingerprints scenarios, with the texts of their policies and the content of their files.
+//! Fingerprints of resolved scenarios, which include the texts of their policies and the content of their files.
 
 use std::fmt::{self, Write};
 
 use mario_scenario::Scenario;
 
-/// 64-bit FNV-1a, which is sufficient to detect a change and the same on every platform.
+/// A 64-bit FNV-1a hash. It detects accidental changes, and is the same on every platform.
 struct Fingerprint(u64);
 
 impl Write for Fingerprint {
@@ -16,7 +16,7 @@ impl Write for Fingerprint {
     }
 }
 
-/// Returns a hash of everything that a run depends on.
+/// Returns a hash of a resolved scenario, as 16 hexadecimal digits.
 pub(super) fn fingerprint(scenario: &Scenario) -> String {
     let mut fingerprint = Fingerprint(0xcbf2_9ce4_8422_2325);
     let _ = write!(fingerprint, "{scenario:?}");

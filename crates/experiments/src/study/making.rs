@@ -19,8 +19,9 @@ const RUNS: &str = "runs";
 /// The file with the measures of a stored run, as written by `mario run`.
 const MEASURES: &str = "measures.json";
 
-/// Makes a run and returns all its numbers. The run is stored if the plan asks for it; otherwise it is stored only
-/// while metrics are computed. Fails with [`RunError::Stopped`] soon after a stop is requested.
+/// Makes a run and returns its numbers and statistics. The run is stored in `directory` if the plan keeps its seed;
+/// otherwise it is stored temporarily if the plan has metrics. Fails with [`RunError::Stopped`] soon after a stop is
+/// requested.
 pub(super) fn make(
     plan: &Plan<'_>,
     key: &RunKey,
@@ -59,7 +60,8 @@ fn in_directory(plan: &Plan<'_>, resolved: &Resolved, place: &Path, stop: &Stop)
     let mut values = all_values(&figures, resolved);
     for metric in &plan.metrics {
         let measured = metric.measure(place, plan.metric_timeout, stop);
-        // A program that was stopped, or that got the same signal, is not at fault.
+        // After a request to stop, a failure is not reported as one of the metric: its program was killed, or received
+        // the same signal as this process.
         let number =
             measured.map_err(|error| if stop.is_requested() { RunError::Stopped } else { RunError::Metric(error) })?;
         values.insert(metric.key(), Some(number));
@@ -67,7 +69,7 @@ fn in_directory(plan: &Plan<'_>, resolved: &Resolved, place: &Path, stop: &Stop)
     Ok((values, effort))
 }
 
-/// The figures, and the measures if the scenario asks for them.
+/// The figures of groups, and the other measures if the scenario asks for them.
 fn all_values(figures: &TraceFigures, resolved: &Resolved) -> Values {
     let mut all = values(&figures.figures);
     if resolved.scenario.is_measured() {
@@ -76,8 +78,8 @@ fn all_values(figures: &TraceFigures, resolved: &Resolved) -> Values {
     all
 }
 
-/// The name of a run's directory. Characters other than letters and digits become `-`, and a hash distinguishes runs
-/// that would have the same name.
+/// The name of a run's directory: the words of its key joined by `-`, truncated to 100 characters, and a hash that
+/// distinguishes runs with the same words.
 fn name(key: &RunKey) -> String {
     let whole = format!("{key}");
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };

@@ -1,4 +1,4 @@
-//! All existing runs of a study, and their identity.
+//! The results of a study: the figures of its existing runs, and their identity.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -26,7 +26,8 @@ pub struct Identity {
     pub policies: Vec<String>,
     /// The requested number of seeds.
     pub seeds: u64,
-    /// For each policy in each variant, a fingerprint of everything that its runs depend on.
+    /// For each policy in each variant, a fingerprint of the resolved scenario; for each metric, its command or the
+    /// identity of its function.
     pub inputs: BTreeMap<String, String>,
     /// Notes for the user about the scenario.
     #[serde(skip)]
@@ -36,7 +37,7 @@ pub struct Identity {
 /// Identifies a run.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct RunKey {
-    /// The settings that differ from the scenario.
+    /// The settings of the variant, as `KEY=VALUE`.
     pub variant: Vec<String>,
     /// The name of the policy.
     pub policy: String,
@@ -44,14 +45,15 @@ pub struct RunKey {
     pub seed: u64,
 }
 
-/// All existing runs.
+/// The existing runs of a study.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
     /// The identity of the runs.
     pub identity: Identity,
     /// The figures of each run.
     pub runs: BTreeMap<RunKey, Values>,
-    /// How often policies failed in the runs that were just made. These are also among the notes, and are not stored.
+    /// Warnings about policies that failed in the runs that were just made. They are also among the notes, and are not
+    /// stored.
     pub warnings: Vec<String>,
 }
 
@@ -60,11 +62,11 @@ pub struct Results {
 pub enum MergeError {
     /// They were made by different versions of the program.
     Program(String, String),
-    /// They are of different scenarios.
+    /// They are of different scenarios, or start at different seeds.
     Scenario,
     /// Their variants set different keys.
     Keys(Vec<String>, Vec<String>),
-    /// A policy or a file has changed in between.
+    /// A policy, a file or a metric differs. Contains the name of the input.
     Inputs(String),
     /// The same run has different results.
     Run(Box<RunKey>),
@@ -115,7 +117,7 @@ impl Identity {
         keys.into_iter().map(str::to_owned).collect()
     }
 
-    /// Merges another identity into this one.
+    /// Adds the variants, policies, seeds and inputs of another identity to this one.
     pub(super) fn join(&mut self, other: &Identity) -> Result<(), MergeError> {
         if self.program != other.program {
             return Err(MergeError::Program(self.program.clone(), other.program.clone()));
@@ -157,13 +159,12 @@ impl Results {
         Results { identity, runs: BTreeMap::new(), warnings: Vec::new() }
     }
 
-    /// Adds other runs of the same study.
+    /// Adds other runs of the same study. Fails if the identities are incompatible, or if a run has different values.
     pub fn merge(&mut self, other: Results) -> Result<(), MergeError> {
         self.identity.join(&other.identity)?;
         for (key, values) in other.runs {
             let known = self.runs.entry(key.clone()).or_default();
-            // A part that was made with another metric adds the values of that metric. Values in both parts must be
-            // equal.
+            // Runs that were made with other metrics add the values of these. Values that both have must be equal.
             let is_other = |(name, value): (&String, &Option<f64>)| known.get(name).is_some_and(|known| known != value);
             if values.iter().any(is_other) {
                 return Err(MergeError::Run(Box::new(key)));
@@ -191,7 +192,7 @@ impl Results {
         self.runs.iter().filter(|(key, _)| is_meant(key)).map(|(key, values)| (key.seed, values)).collect()
     }
 
-    /// The first missing run, in the order in which runs are made.
+    /// The first missing run, in the order in which runs are made; `None` if none is missing.
     pub fn first_missing(&self) -> Option<RunKey> {
         let Identity { variants, policies, seeds, .. } = &self.identity;
         let seeds = (0..*seeds).filter_map(|more| self.identity.first_seed().checked_add(more));
@@ -210,7 +211,7 @@ impl Results {
         wanted.saturating_sub(self.runs.len() as u64)
     }
 
-    /// One row for each run.
+    /// Returns the results as CSV, with one row for each run. Undefined values are empty cells.
     pub fn csv(&self) -> String {
         let figures: BTreeSet<&String> = self.runs.values().flat_map(|values| values.keys()).collect();
         let mut text = "variant,policy,seed".to_owned();
@@ -233,7 +234,7 @@ impl Results {
     }
 }
 
-/// Formats a text as a CSV cell.
+/// Formats a text as a CSV cell, quoted if necessary.
 pub(crate) fn cell(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

@@ -1,14 +1,14 @@
-//! The directory in which runs are stored.
+//! The directory in which the runs of a study are stored.
 //!
 //! | file | content |
 //! |---|---|
-//! | `study.json` | the identity of the study: program, scenario, variants, policies, seeds |
+//! | `study.json` | the identity of the study: program, scenario, variants, policies, seeds, fingerprints of inputs |
 //! | `runs.jsonl` | one line for each run: variant, policy, seed, and all figures |
-//! | `runs.csv` | the same as a table |
+//! | `runs.csv` | the content of `runs.jsonl` as a table |
 //! | `runs/` | the runs of the seeds that are kept with their traces |
 //!
-//! `runs.jsonl` is appended to while runs are made. At the end it is rewritten in the order of tables, so that the same
-//! runs produce the same bytes, in whatever order they were made.
+//! Each run is appended to `runs.jsonl` when it is made. At the end the file is rewritten in the order of tables, so
+//! that its content does not depend on the order in which the runs were made.
 
 use std::error::Error;
 use std::fmt;
@@ -29,13 +29,13 @@ const FORMAT: u64 = 1;
 pub const STUDY: &str = "study.json";
 const RUNS: &str = "runs.jsonl";
 
-/// A directory in which runs are stored.
+/// An open directory to which runs are appended.
 pub struct Store {
     directory: OwnDirectory,
     runs: File,
 }
 
-/// A directory that is locked against other processes while this value exists.
+/// A directory that is locked against other processes while this value exists, if the system can lock directories.
 pub struct OwnDirectory {
     path: PathBuf,
     _lock: Option<File>,
@@ -46,11 +46,11 @@ pub struct OwnDirectory {
 pub enum StoreError {
     /// Another process uses the directory.
     Busy(PathBuf),
-    /// The directory is not empty, and is not a study.
+    /// The directory has no `study.json`.
     NotAStudy(PathBuf),
-    /// A file in it cannot be read or written.
+    /// The directory or a file in it cannot be read or written.
     File(PathBuf, io::Error),
-    /// A file or line is malformed.
+    /// A file or line is malformed, or has another format version.
     Content(PathBuf, String),
     /// The stored runs belong to another study.
     Merge(PathBuf, MergeError),
@@ -71,7 +71,8 @@ struct Line {
 }
 
 impl Store {
-    /// Opens or creates a directory, and reads the runs in it.
+    /// Opens or creates a directory, reads the runs in it, and adds `identity` to theirs. Fails if the directory has
+    /// other content, or runs of an incompatible study.
     pub fn open(directory: &Path, identity: Identity) -> Result<(Store, Results), StoreError> {
         let failed = |error| StoreError::File(directory.to_owned(), error);
         let own = OwnDirectory::open(directory)?;
@@ -87,29 +88,28 @@ impl Store {
         };
         results.identity.notes = notes;
         write_identity(directory, &results.identity)?;
-        // Rewrites the runs without a last line that was truncated by an interruption, so that appended lines start on
-        // a new line.
+        // Drops a last line that was truncated by an interruption, so that appended runs start on a new line.
         write_runs(directory, &results)?;
         let path = directory.join(RUNS);
         let runs = OpenOptions::new().append(true).open(&path).map_err(|error| StoreError::File(path, error))?;
         Ok((Store { directory: own, runs }, results))
     }
 
-    /// Appends a run.
+    /// Appends a run to `runs.jsonl`.
     pub(super) fn append(&mut self, key: &RunKey, values: &Values) -> Result<(), StoreError> {
         let line = line(key, values);
         let failed = |error| StoreError::File(self.directory.path.join(RUNS), error);
         self.runs.write_all(line.as_bytes()).map_err(failed)
     }
 
-    /// Rewrites all runs in the order of tables.
+    /// Rewrites all files of the directory, with the runs in the order of tables.
     pub(super) fn finish(self, results: &Results) -> Result<(), StoreError> {
         save(&self.directory, results)
     }
 }
 
 impl OwnDirectory {
-    /// Creates a directory if necessary, and locks it against other processes.
+    /// Creates a directory if necessary, and locks it against other processes. Fails if another process has locked it.
     pub fn open(directory: &Path) -> Result<OwnDirectory, StoreError> {
         fs::create_dir_all(directory).map_err(|error| StoreError::File(directory.to_owned(), error))?;
         // On systems where directories cannot be opened or locked, the directory is not protected against other
@@ -159,7 +159,7 @@ pub fn load(directory: &Path) -> Result<Results, StoreError> {
     Ok(results)
 }
 
-/// Writes runs into a directory, replacing those in it.
+/// Writes `study.json`, `runs.jsonl` and `runs.csv` into a directory, replacing existing ones.
 pub fn save(directory: &OwnDirectory, results: &Results) -> Result<(), StoreError> {
     write_identity(&directory.path, &results.identity)?;
     write_runs(&directory.path, results)?;
