@@ -84,7 +84,8 @@ pub struct Pair {
 pub struct FigureTest {
     /// The figure.
     pub figure: Figure,
-    /// The test; `None` if fewer than two seeds define the figure for both policies.
+    /// The test; `None` if fewer than two seeds define the figure for both policies, or if all seeds have the same
+    /// result.
     pub test: Option<PairedTest>,
     /// The p-value, corrected for all tests of the comparison; `None` if there is no test.
     pub p_corrected: Option<f64>,
@@ -146,8 +147,7 @@ impl Comparison {
         comparison
     }
 
-    /// Returns the smallest corrected p-value that a test can reach with this number of seeds and tests. It may exceed
-    /// 1.
+    /// Returns the smallest corrected p-value that this number of seeds and tests can reach. It may exceed 1.
     pub fn least_probability(&self) -> f64 {
         let tests = self.pairs.iter().flat_map(|pair| &pair.tests).filter(|test| test.test.is_some()).count();
         2_f64.powi(1 - i32::try_from(self.seeds).unwrap_or(i32::MAX)) * tests as f64

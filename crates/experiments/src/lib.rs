@@ -1,6 +1,6 @@
 //! Computes and shows results of runs: figures from traces, the reproduction of the published experiments, comparisons
 //! of policies, parameter sweeps, plots, explanations of decisions, animations and reports. It also checks the files of
-//! a run against its trace.
+//! a run against its trace, and turns the state of a run into a scenario.
 //!
 //! Start at [`figures::from_trace`] for the figures of a run, at [`reproduce::reproduce`] for the published
 //! experiments, at [`study::carry_out`] for many runs of many policies, at [`comparison::Comparison`] for their

@@ -34,7 +34,7 @@ pub use claims::{Claim, claims};
 pub use results::{Difference, WriteError};
 pub use worlds::{World, WorldFigures};
 
-/// The world of the experiments.
+/// The world of the experiments: nodes, users, applications, and the strategies of agents and managers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Preset {
     /// As the paper describes it.
@@ -62,9 +62,9 @@ pub struct Experiment {
 
 /// The options of a reproduction.
 pub struct Options<'a> {
-    /// The world.
+    /// The preset, which determines the settings of the experiments.
     pub preset: Preset,
-    /// The world as a scenario, with the user's changes.
+    /// The world as a scenario: the preset with the user's changes.
     pub document: &'a Document,
     /// The directory in which each experiment has a subdirectory for its stored run.
     pub directory: &'a Path,
@@ -100,7 +100,7 @@ pub struct Reproduced {
 /// The results of all experiments.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reproduction {
-    /// The world.
+    /// The preset of the world.
     pub preset: Preset,
     /// Notes for the user about the scenario.
     pub notes: Vec<String>,

@@ -64,7 +64,7 @@ pub struct CallFigures {
     pub caller: String,
     /// The application that is called.
     pub application: String,
-    /// The caller's stage that makes the call, from 1.
+    /// The number of the caller's stage that makes the call, from 1.
     pub stage: u32,
     /// `parallel` if the requests of the stage are sent at once, `sequence` if one after another.
     pub order: String,
@@ -100,7 +100,7 @@ pub struct TierFigures {
     /// The name of the tier, or its number if it has no name.
     pub name: String,
     /// Units in use divided by the capacity of the nodes that are up, both summed over time; `None` if a node of the
-    /// tier is unbounded.
+    /// tier is unbounded, or if the capacity is 0.
     pub utilisation: Option<f64>,
     /// The energy of its nodes, in joules; `None` if the scenario has no models of cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +116,7 @@ pub struct Consumption {
     pub link_joules: f64,
     /// The energy of all nodes and links, in joules.
     pub energy_joules: f64,
-    /// The price of hardware in use and of traffic, in the scenario's currency.
+    /// The cost of hardware in use and of traffic, in the unit of the scenario's prices.
     pub money: f64,
     /// The carbon emissions of all energy, in grams; `None` if the scenario has no carbon intensities.
     pub carbon_grams: Option<f64>,

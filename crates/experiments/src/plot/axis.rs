@@ -12,8 +12,8 @@ pub(super) struct Axis {
 
 impl Axis {
     /// Creates an axis from the position `start` to `end` that covers these values, with margins and about `ticks`
-    /// ticks. If no value is negative and the lowest is at most 60 % of the highest, it starts at zero, without a margin
-    /// there.
+    /// ticks. It starts at zero, without a margin there, if no value is negative and the lowest is at most 60 % of the
+    /// highest.
     pub(super) fn over(values: impl Iterator<Item = f64>, start: f64, end: f64, ticks: usize) -> Axis {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| value.is_finite()) {
