@@ -113,7 +113,7 @@ impl Comparison {
         });
         let series = |figure: &Figure, policy: usize| -> BTreeMap<u64, f64> {
             let value = |values: &Values| values.get(&figure.name).copied().flatten();
-            // Identical runs contain no information about random variation.
+            // Identical runs contain no information about random variation, so only the first one counts.
             let counted = if is_seedless { 1 } else { usize::MAX };
             runs[policy].iter().take(counted).filter_map(|(seed, values)| Some((*seed, value(values)?))).collect()
         };

@@ -69,7 +69,7 @@ pub struct Measured {
     pub users: u64,
     /// The mean number of agents: `asked` divided by `cycles`.
     pub agents: u64,
-    /// The number of evaluation periods in the run. Every agent decides once in each.
+    /// The number of evaluation periods in the run. An agent decides once in each.
     pub cycles: u64,
     /// The number of decisions of all agents in the run.
     pub asked: u64,
