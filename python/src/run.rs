@@ -13,7 +13,7 @@ use mario_frontend::scenarios::Choices;
 use mario_frontend::warnings::warnings;
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Fidelity, Resolved, Scenario};
-use mario_simulator::{Checkpoint, Detail, Existing, Keep, Reuse, RunDirectory, RunOptions, verify};
+use mario_simulator::{Checkpoint, Detail, IfExists, OutputOptions, Reuse, RunDirectory, RunOptions, verify};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -26,8 +26,8 @@ use crate::scenario::ScenarioText;
 /// The options of a run, and how it is stored.
 struct Options {
     out: PathBuf,
-    keep: Keep,
-    existing: Existing,
+    keep: OutputOptions,
+    existing: IfExists,
     run: RunOptions,
     every: CheckpointInterval,
     regret: bool,
@@ -65,8 +65,8 @@ pub(crate) fn run(
     let functions = policies(functions, &raised)?;
     let options = Options {
         out,
-        keep: Keep { detail: detail(trace)?, messages },
-        existing: if force { Existing::Replace } else { Existing::Refuse },
+        keep: OutputOptions { detail: detail(trace)?, messages },
+        existing: if force { IfExists::Replace } else { IfExists::Refuse },
         run: RunOptions { threads, reuse: if reuse { Reuse::Proposals } else { Reuse::Nothing } },
         every: every(checkpoint_every)?,
         regret,

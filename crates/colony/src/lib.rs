@@ -19,7 +19,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use mario_colony::{Config, Effect, Input, JournalId, Ledger, Limits, Node, Start, Timing};
+//! use mario_colony::{Config, Effect, Input, JournalId, Ledger, NodeLimits, Node, Start, Timing};
 //! use mario_domain::{Capacity, NodeId, Time};
 //! use mario_prolog::{Budget, Engine};
 //!
@@ -31,7 +31,7 @@
 //!     catalogue: Vec::new(),
 //!     budget: Budget::default(),
 //!     timing: Timing::default(),
-//!     limits: Limits::default(),
+//!     limits: NodeLimits::default(),
 //! };
 //! let start = Start { config: Arc::new(config), ledger: Ledger::default(), new_journal: JournalId(1), seed: 7 };
 //! let mut effects = Vec::new();
@@ -93,4 +93,4 @@ pub use journal::{
 pub use manager::{Availability, Manager, Miscount, Reservation};
 pub use mario_policy::PolicyText;
 pub use message::{AgentSnapshot, Hello, Message, Prepare, TransferKind};
-pub use node::{Config, Knowledge, Limits, Node, Start, StartError, Timing};
+pub use node::{Config, Knowledge, Node, NodeLimits, Start, StartError, Timing};

@@ -133,7 +133,7 @@ pub struct AgentSnapshot {
 }
 
 impl AgentSnapshot {
-    /// Its approximate size in bytes, which [`Limits::snapshot_bytes_max`](crate::Limits::snapshot_bytes_max) limits.
+    /// Its approximate size in bytes, which [`NodeLimits::snapshot_bytes_max`](crate::NodeLimits::snapshot_bytes_max) limits.
     pub fn bytes(&self) -> u64 {
         let target = |target: &Target| match target {
             Target::Own => 0,

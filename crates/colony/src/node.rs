@@ -41,7 +41,7 @@ use crate::message::{AgentSnapshot, Hello, Message, Prepare, TransferKind};
 use crate::rules::{History, Notice, Remembered};
 use reasoner::Reasoner;
 
-pub use config::{Config, Limits, Timing};
+pub use config::{Config, NodeLimits, Timing};
 
 /// The inputs for starting a node.
 #[derive(Clone, Debug)]

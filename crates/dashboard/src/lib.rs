@@ -13,7 +13,7 @@
 //! | [`picture`] | the nodes' answers, merged: nodes, links, instances, events, problems |
 //! | `watch` | polls one node and follows its events, with retries |
 //! | `hub` | the state of the running dashboard, and its subscribers |
-//! | `server` | answers browsers, within [`Limits`] |
+//! | `server` | answers browsers, within [`ServerLimits`] |
 //!
 //! A picture needs no network, so it works without nodes:
 //!
@@ -50,7 +50,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch as cell;
 use tokio::task::JoinSet;
 
-pub use mario_page::server::Limits;
+pub use mario_page::server::ServerLimits;
 pub use picture::Picture;
 
 use hub::Hub;
@@ -97,19 +97,19 @@ impl NodeSource {
 pub struct Dashboard {
     sources: Vec<NodeSource>,
     extra: Option<cell::Receiver<Value>>,
-    limits: Limits,
+    limits: ServerLimits,
 }
 
 impl Dashboard {
     /// Creates a dashboard of these nodes. Only the first [`SOURCES_MAX`] are polled.
     pub fn new(mut sources: Vec<NodeSource>, extra: Option<cell::Receiver<Value>>) -> Dashboard {
         sources.truncate(SOURCES_MAX);
-        Dashboard { sources, extra, limits: Limits::default() }
+        Dashboard { sources, extra, limits: ServerLimits::default() }
     }
 
     /// Replaces the limits of the server.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Dashboard {
+    pub fn with_limits(mut self, limits: ServerLimits) -> Dashboard {
         self.limits = limits;
         self
     }
@@ -141,7 +141,7 @@ pub async fn serve_picture(picture: Picture, listener: TcpListener, stop: impl F
     let mut tasks = JoinSet::new();
     tasks.spawn(hub::publish(Arc::clone(&hub)));
     tokio::select! {
-        served = server::serve(hub, listener, Limits::default()) => served,
+        served = server::serve(hub, listener, ServerLimits::default()) => served,
         () = stop => Ok(()),
     }
 }

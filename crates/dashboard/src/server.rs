@@ -10,7 +10,7 @@ use std::io;
 use std::sync::Arc;
 
 use hyper::header::HeaderValue;
-use mario_page::server::{self, Limits};
+use mario_page::server::{self, ServerLimits};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
@@ -30,7 +30,7 @@ struct Desk {
 }
 
 /// Answers browsers until accepting connections fails repeatedly.
-pub(crate) async fn serve(hub: Arc<Hub>, listener: TcpListener, limits: Limits) -> io::Result<()> {
+pub(crate) async fn serve(hub: Arc<Hub>, listener: TcpListener, limits: ServerLimits) -> io::Result<()> {
     let desk = Desk { hub, streams: Arc::new(Semaphore::new((limits.connections / 2).max(1))) };
     let answer = move |request| {
         let desk = desk.clone();

@@ -68,7 +68,7 @@ function judgementText(history, { event, from }, instance) {
     }
     case "announced": {
       const within = plural(event.evaluations, "evaluation");
-      return ["evicted", `told to leave ${node(from)} within ${within}: ${reason(event.reason)}`];
+      return ["evicted", `will be evicted from ${node(from)} within ${within}: ${reason(event.reason)}`];
     }
     case "sleep":
       return ["sleep", `sleeps on ${node(from)}`];
@@ -77,7 +77,7 @@ function judgementText(history, { event, from }, instance) {
     case "woken":
       return ["wake", `woken on ${node(from)} by a client request`];
     case "notWoken":
-      return ["inhibited", `a client request was not let wake it by ${refused(event.reason)}`];
+      return ["inhibited", `wake-up for a client request inhibited by ${refused(event.reason)}`];
     case "inhibited": {
       // The target of an operation may be no node, such as a flavour.
       const wanted = event.target === undefined ? OPERATIONS[event.operation] : wantedText(run, event);

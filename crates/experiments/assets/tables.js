@@ -205,7 +205,7 @@ const FURTHER = [
   ["sleeps", "sleep"],
   ["wakes", "wake"],
   ["woken by requests", "woken"],
-  ["not let wake", "not_woken"],
+  ["wake-ups inhibited", "not_woken"],
 ];
 
 /** @param {PageData} report */
@@ -234,11 +234,11 @@ function comparisonTables(report) {
     comparison(report, {
       title: "Operations for each movement",
       name: "operations-per-movement",
-      note: "How often agents acted for each handover of a user, arrivals after the beginning among them.",
+      note: "Operations per handover of a user; arrivals after the start count as handovers.",
       columns: [perMovement("replicate"), perMovement("migrate"), perMovement("undeploy")],
     }),
     comparison(report, {
-      title: "What clients and nodes felt",
+      title: "Response time and usage",
       name: "response-and-usage",
       note: `Response time is the mean over users, then applications. Service usage is the rate that instances saw over what one handles: above 1 they are overloaded. r relates movements and operations by step; it is n/a where one of them never changes.${regret.length ? " Regret is how many users more the best placement would have satisfied, on average." : ""}`,
       columns: [

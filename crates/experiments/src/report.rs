@@ -44,7 +44,7 @@ use replay::Explain;
 pub(crate) use placement::{Reach, resolve};
 
 pub use drawings::Drawing;
-pub use mario_page::server::Limits;
+pub use mario_page::server::ServerLimits;
 pub use measured::{measured_tables, measured_text};
 pub use run::Run;
 pub use scale::{Scale, ScaleError};

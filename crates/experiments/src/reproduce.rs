@@ -23,7 +23,7 @@ use mario_audit::reader::ReadError;
 use mario_audit::{Options as AuditOptions, audit};
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Document, Files, Resolved};
-use mario_simulator::{Detail, Existing, Keep, KeepError, RunDirectory, RunOptions, Simulation};
+use mario_simulator::{Detail, IfExists, OutputError, OutputOptions, RunDirectory, RunOptions, Simulation};
 
 use crate::figures::{TraceFigures, from_trace};
 use crate::published::{Published, published};
@@ -69,7 +69,7 @@ pub struct Options<'a> {
     /// The directory in which each experiment has a subdirectory for its stored run.
     pub directory: &'a Path,
     /// What to do with existing runs.
-    pub existing: Existing,
+    pub existing: IfExists,
     /// The number of seeds, including the scenario's own.
     pub seeds: u64,
     /// The number of threads for runs that are not stored. Stored runs are made one after another.
@@ -116,7 +116,7 @@ pub enum ReproduceError {
     /// A run failed.
     Run(RunError),
     /// A run cannot be stored.
-    Keep(KeepError),
+    Keep(OutputError),
     /// A stored trace cannot be opened.
     Open(PathBuf, io::Error),
     /// A stored trace cannot be read.
@@ -291,13 +291,13 @@ fn resolve_first(
 fn refuse_former_runs(experiments: &[Experiment], options: &Options<'_>) -> Result<(), ReproduceError> {
     // A directory that is itself a stored run is refused, even if existing experiments may be replaced.
     if options.directory.join("run.json").exists() || options.directory.join("trace.jsonl").exists() {
-        return Err(ReproduceError::Keep(KeepError::Exists(options.directory.to_owned())));
+        return Err(ReproduceError::Keep(OutputError::Exists(options.directory.to_owned())));
     }
     for experiment in experiments {
         let directory = options.directory.join(experiment.name);
         let is_filled = directory.read_dir().is_ok_and(|mut entries| entries.next().is_some());
-        if is_filled && options.existing == Existing::Refuse {
-            return Err(ReproduceError::Keep(KeepError::Exists(directory)));
+        if is_filled && options.existing == IfExists::Refuse {
+            return Err(ReproduceError::Keep(OutputError::Exists(directory)));
         }
     }
     Ok(())
@@ -314,21 +314,21 @@ fn keep(
     let scenario = &resolved.scenario;
     let mut simulation = Simulation::new(scenario, RunOptions::default())
         .map_err(|error| ReproduceError::Run(RunError::Simulation(error)))?;
-    let keep = Keep { detail: Detail::Full, messages: false };
+    let keep = OutputOptions { detail: Detail::Full, messages: false };
     let mut kept = RunDirectory::create(directory, resolved, keep, options.existing).map_err(ReproduceError::Keep)?;
     if options.regret {
         kept = kept.with_regret(scenario);
     }
     let mut next_poll = Instant::now();
-    let effort = run_unless(scenario, &mut simulation, kept.recorder(), || {
+    let statistics = run_unless(scenario, &mut simulation, kept.recorder(), || {
         let is_due = Instant::now() >= next_poll;
         if is_due {
             next_poll = Instant::now() + POLL_INTERVAL;
         }
         is_due && wants_stop()
     });
-    let effort = effort.map_err(|_| ReproduceError::Interrupted)?;
-    kept.complete(scenario, effort).map_err(ReproduceError::Keep)?;
+    let statistics = statistics.map_err(|_| ReproduceError::Interrupted)?;
+    kept.complete(scenario, statistics).map_err(ReproduceError::Keep)?;
     Ok(())
 }
 

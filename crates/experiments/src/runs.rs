@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Document, Files, Resolved, Scenario, ScenarioError};
 use mario_simulator::{
-    Detail, Effort, Existing, Keep, KeepError, PastError, Recorder, RunDirectory, RunOptions, Simulation,
-    SimulationError, Tally, TraceRecorder, verify,
+    Detail, IfExists, OutputError, OutputOptions, PastError, Recorder, RunDirectory, RunOptions, RunStatistics,
+    Simulation, SimulationError, Tally, TraceRecorder, verify,
 };
 
 use crate::figures::{RunFigures, TraceFigures, from_trace};
@@ -127,11 +127,11 @@ pub fn counted(
     scenario: &Scenario,
     functions: &PolicyFunctions,
     stop: &Stop,
-) -> Result<(RunFigures, Effort), RunError> {
+) -> Result<(RunFigures, RunStatistics), RunError> {
     let mut simulation = begin(scenario, functions)?;
     let mut tally = Tally::new(scenario);
-    let effort = run_unless(scenario, &mut simulation, &mut tally, || stop.is_requested())?;
-    Ok((tally.figures().into(), effort))
+    let statistics = run_unless(scenario, &mut simulation, &mut tally, || stop.is_requested())?;
+    Ok((tally.figures().into(), statistics))
 }
 
 fn begin<'a>(scenario: &'a Scenario, functions: &PolicyFunctions) -> Result<Simulation<'a>, RunError> {
@@ -144,13 +144,13 @@ pub(crate) fn run_unless(
     simulation: &mut Simulation<'_>,
     recorder: &mut impl Recorder,
     mut wants_stop: impl FnMut() -> bool,
-) -> Result<Effort, RunError> {
+) -> Result<RunStatistics, RunError> {
     let mut is_stopped = false;
     simulation.run_until_pause(scenario.end(), recorder, || {
         is_stopped = wants_stop();
         is_stopped
     });
-    if is_stopped { Err(RunError::Stopped) } else { Ok(simulation.effort()) }
+    if is_stopped { Err(RunError::Stopped) } else { Ok(simulation.statistics()) }
 }
 
 /// Runs a scenario with a trace in memory, and computes the figures from it. Returns the run statistics, too.
@@ -158,13 +158,13 @@ pub fn traced(
     scenario: &Scenario,
     functions: &PolicyFunctions,
     stop: &Stop,
-) -> Result<(TraceFigures, Effort), RunError> {
+) -> Result<(TraceFigures, RunStatistics), RunError> {
     let mut simulation = begin(scenario, functions)?;
     let mut trace = TraceRecorder::new(Vec::new(), scenario, Detail::Operations);
-    let effort = run_unless(scenario, &mut simulation, &mut trace, || stop.is_requested())?;
-    trace.traffic(effort.hops);
+    let statistics = run_unless(scenario, &mut simulation, &mut trace, || stop.is_requested())?;
+    trace.traffic(statistics.hops);
     let trace = trace.finish(scenario.end()).expect("writing to memory does not fail");
-    Ok((from_trace(trace.as_slice()).expect("what was just written is a trace"), effort))
+    Ok((from_trace(trace.as_slice()).expect("what was just written is a trace"), statistics))
 }
 
 /// Runs a scenario and stores the run with a full trace in a directory, replacing an existing run. If the run is
@@ -174,18 +174,18 @@ pub fn kept(
     functions: &PolicyFunctions,
     directory: &Path,
     stop: &Stop,
-) -> Result<Effort, RunError> {
+) -> Result<RunStatistics, RunError> {
     let scenario = &resolved.scenario;
     let mut simulation = begin(scenario, functions)?;
-    let failed = |error: KeepError| {
+    let failed = |error: OutputError| {
         let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
         RunError::Metric(MetricError { name: "trace".to_owned(), cause: MetricCause::Keep(format!("{error}{cause}")) })
     };
-    let keep = Keep { detail: Detail::Full, messages: false };
-    let mut run = RunDirectory::create(directory, resolved, keep, Existing::Replace).map_err(failed)?;
-    let effort = run_unless(scenario, &mut simulation, run.recorder(), || stop.is_requested())?;
-    run.complete(scenario, effort.clone()).map_err(failed)?;
-    Ok(effort)
+    let keep = OutputOptions { detail: Detail::Full, messages: false };
+    let mut run = RunDirectory::create(directory, resolved, keep, IfExists::Replace).map_err(failed)?;
+    let statistics = run_unless(scenario, &mut simulation, run.recorder(), || stop.is_requested())?;
+    run.complete(scenario, statistics.clone()).map_err(failed)?;
+    Ok(statistics)
 }
 
 /// Works on `items` with `jobs` threads. `observe` is called on this thread with each result in the order of `items`,

@@ -205,25 +205,25 @@ pub fn measure(
             // No trace is written, because its cost would be attributed to the agents.
             let until = Time::ZERO + scenario.duration * f64::from(part) / f64::from(PARTS);
             simulation.run_until(until, &mut NullRecorder);
-            progress(simulation.now(), scenario.end(), simulation.effort().emitted);
+            progress(simulation.now(), scenario.end(), simulation.statistics().emitted);
         }
         let cpu = usage::cpu_ns().ok_or(MeasureError::NoUsage)?.saturating_sub(before).max(1);
         (runs, least, total) = (runs + 1, least.min(cpu), total + cpu);
         if first.is_none() {
             let peak_bytes = usage::peak_bytes().ok_or(MeasureError::NoUsage)?;
-            first = Some((simulation.effort(), peak_bytes, began.elapsed().as_secs_f64()));
+            first = Some((simulation.statistics(), peak_bytes, began.elapsed().as_secs_f64()));
         }
     }
-    let (effort, peak_bytes, wall_s) = first.expect("there was a first run");
+    let (statistics, peak_bytes, wall_s) = first.expect("there was a first run");
     let cycles = ((scenario.end() - scenario.agents.start) / scenario.agents.period).max(1.0) as u64;
     Ok(Measured {
         nodes: scenario.topology.node_count() as u64,
         users: scenario.users.len() as u64,
-        agents: (effort.asked + cycles / 2) / cycles,
+        agents: (statistics.due + cycles / 2) / cycles,
         cycles,
-        asked: effort.asked,
-        evaluated: effort.evaluated,
-        cpu_ns_per_agent_cycle: least as f64 / effort.asked.max(1) as f64,
+        asked: statistics.due,
+        evaluated: statistics.evaluated,
+        cpu_ns_per_agent_cycle: least as f64 / statistics.due.max(1) as f64,
         peak_bytes,
         wall_s,
     })

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Document, Files};
-use mario_simulator::Effort;
+use mario_simulator::RunStatistics;
 
 use crate::measures::Values;
 use crate::metric::Metric;
@@ -119,7 +119,7 @@ pub fn carry_out<F: Files>(
     };
     let missing = missing(plan, &seeds, &results);
     let count = missing.len();
-    let work = |run: &Missing, stop: &Stop| -> Result<(Values, Effort), RunError> {
+    let work = |run: &Missing, stop: &Stop| -> Result<(Values, RunStatistics), RunError> {
         let document = managed(plan, run.variant, run.contender);
         let resolved = resolve(&document, run.seed, &mut files())?;
         making::make(plan, &key(plan, run), &resolved, directory, stop)
@@ -129,8 +129,8 @@ pub fn carry_out<F: Files>(
     let mut failure = None;
     in_parallel(plan.jobs, &missing, work, |news| {
         let kept = match news {
-            Progress::Done(place, Ok((values, effort))) => {
-                failure_counts.entry(missing[place].contender).or_default().add(&effort);
+            Progress::Done(place, Ok((values, statistics))) => {
+                failure_counts.entry(missing[place].contender).or_default().add(&statistics);
                 made += 1;
                 keep(key(plan, &missing[place]), values, &mut results, store.as_mut())
             }
@@ -174,11 +174,11 @@ struct FailureCounts {
 }
 
 impl FailureCounts {
-    fn add(&mut self, effort: &Effort) {
-        self.evaluated += effort.evaluated;
-        self.failed += effort.failed;
-        self.acceptances += effort.acceptances.asked;
-        self.failed_acceptances += effort.acceptances.failed;
+    fn add(&mut self, statistics: &RunStatistics) {
+        self.evaluated += statistics.evaluated;
+        self.failed += statistics.failed;
+        self.acceptances += statistics.acceptances.asked;
+        self.failed_acceptances += statistics.acceptances.failed;
     }
 
     /// Returns warnings about failed evaluations; empty if none failed.

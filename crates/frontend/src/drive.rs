@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
 use mario_scenario::Scenario;
-use mario_simulator::{Checkpoint, Effort, KeepError, ResumeError, RunDirectory, Simulation, Summary};
+use mario_simulator::{Checkpoint, OutputError, ResumeError, RunDirectory, RunStatistics, Simulation, Summary};
 
 use crate::checkpoint_interval::{CheckpointInterval, CheckpointSchedule};
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ pub struct Finished {
     /// The figures of the run.
     pub summary: Summary,
     /// How much work the simulation has done.
-    pub effort: Effort,
+    pub statistics: RunStatistics,
 }
 
 /// Observes a run: progress, checkpoints and requests to stop.
@@ -75,12 +75,12 @@ pub fn finish(
             }
             schedule.saved(simulation.now());
         }
-        observer.at(simulation.now(), simulation.effort().emitted);
+        observer.at(simulation.now(), simulation.statistics().emitted);
     }
-    let effort: Effort = simulation.effort();
+    let statistics: RunStatistics = simulation.statistics();
     drop(simulation);
-    let summary = kept.complete(scenario, effort.clone()).map_err(|error| not_kept(&error))?;
-    Ok(Finished { summary, effort })
+    let summary = kept.complete(scenario, statistics.clone()).map_err(|error| not_kept(&error))?;
+    Ok(Finished { summary, statistics })
 }
 
 /// Opens the last checkpoint of the run in a directory.
@@ -107,11 +107,11 @@ pub fn quoted(path: &Path) -> String {
     if is_plain { shown } else { format!("'{}'", shown.replace('\'', "'\\''")) }
 }
 
-fn not_saved(error: &KeepError) -> Diagnostic {
+fn not_saved(error: &OutputError) -> Diagnostic {
     let diagnostic = Diagnostic::warning("a checkpoint could not be written; the run continues");
     match error {
-        KeepError::Write(_, cause) => diagnostic.caused_by(cause),
-        KeepError::Exists(_) | KeepError::Busy(_) => diagnostic,
+        OutputError::Write(_, cause) => diagnostic.caused_by(cause),
+        OutputError::Exists(_) | OutputError::Busy(_) => diagnostic,
     }
 }
 

@@ -11,7 +11,7 @@ use mario_experiments::metric::{MetricCause, MetricError};
 use mario_experiments::runs::RunError;
 use mario_policy::PolicyFunctions;
 use mario_scenario::Resolved;
-use mario_simulator::{FailedAcceptance, KeepError, PastError, RunOptions, Simulation, SimulationError};
+use mario_simulator::{FailedAcceptance, OutputError, PastError, RunOptions, Simulation, SimulationError};
 
 use crate::failure::Failure;
 use crate::scenarios::{failure, located};
@@ -19,17 +19,17 @@ use crate::studies::write_results;
 use crate::traces::cannot_read;
 
 /// The failure for a run that cannot be stored, with a remedy.
-pub fn not_kept(error: &KeepError) -> Failure {
+pub fn not_kept(error: &OutputError) -> Failure {
     match error {
-        KeepError::Exists(_) => Failure::input(
+        OutputError::Exists(_) => Failure::input(
             Diagnostic::error(format!("cannot keep the run: {error}"))
                 .hint("name another directory, or replace the run in it with --force"),
         ),
-        KeepError::Busy(_) => Failure::input(
+        OutputError::Busy(_) => Failure::input(
             Diagnostic::error(format!("cannot keep the run: {error}"))
                 .hint("wait until it is complete, or name another directory"),
         ),
-        KeepError::Write(_, cause) => Failure::file(error.to_string(), cause),
+        OutputError::Write(_, cause) => Failure::file(error.to_string(), cause),
     }
 }
 

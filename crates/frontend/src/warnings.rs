@@ -13,14 +13,14 @@ use crate::runs::acceptance_cause;
 
 /// The warnings about a run, each with its first case and a hint how to investigate it.
 pub fn warnings(finished: &Finished, scenario: &Scenario, directory: &Path) -> Vec<Diagnostic> {
-    let effort = &finished.effort;
+    let statistics = &finished.statistics;
     let mut warnings = Vec::new();
     warnings.extend(finished.summary.failed_acceptances.as_ref().map(|failed| failed_acceptances(failed, scenario)));
-    if let Some(first) = &effort.first.failed {
-        warnings.push(failed_decisions(first, effort.failed, effort.evaluated, scenario, directory));
+    if let Some(first) = &statistics.first_reasons.failed {
+        warnings.push(failed_decisions(first, statistics.failed, statistics.evaluated, scenario, directory));
     }
-    let is_without_effect = scenario.management == Management::Agents && !effort.first.has_accepted;
-    if let Some(first) = effort.first.inhibited.as_ref().filter(|_| is_without_effect) {
+    let is_without_effect = scenario.management == Management::Agents && !statistics.first_reasons.has_accepted;
+    if let Some(first) = statistics.first_reasons.inhibited.as_ref().filter(|_| is_without_effect) {
         let mut diagnostic = Diagnostic::warning("every request of every agent was inhibited");
         let (time, instance) = (first.time, &first.instance);
         diagnostic

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mario_colony::{Limits, Timing};
+use mario_colony::{NodeLimits, Timing};
 use mario_domain::{Capacity, Fact, NodeId};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -390,8 +390,8 @@ impl NodeConfig {
     }
 
     /// The limits of the state of [`mario_colony::Node`].
-    pub(crate) fn colony_limits() -> Limits {
-        Limits::default()
+    pub(crate) fn colony_limits() -> NodeLimits {
+        NodeLimits::default()
     }
 }
 

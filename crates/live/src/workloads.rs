@@ -32,7 +32,7 @@ mod record;
 pub mod launch;
 pub mod sample;
 
-pub use cgroup::{Cgroups, Enforcement, Enforcer, Limits};
+pub use cgroup::{CgroupLimits, Cgroups, Enforcement, Enforcer};
 pub use health::probe;
 pub use identity::{MARK, Process};
 pub use logs::{LogBounds, RotatingLog, tail};

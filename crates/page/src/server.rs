@@ -33,7 +33,7 @@ pub use reply::{CSV, HTML, JAVASCRIPT, JSON, Reply, STYLES, TEXT, not_found, pla
 
 /// Resource limits for browsers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct ServerLimits {
     /// The maximum number of open connections. A further connection replaces the oldest idle one; if none is idle, it
     /// waits.
     pub connections: usize,
@@ -45,9 +45,9 @@ pub struct Limits {
     pub write_timeout: Duration,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for ServerLimits {
+    fn default() -> ServerLimits {
+        ServerLimits {
             connections: 64,
             head_bytes: 32 << 10,
             head_timeout: Duration::from_secs(10),
@@ -68,7 +68,7 @@ const ACCEPT_FAILURES_MAX: u32 = 100;
 ///
 /// `policy` is the content security policy of every reply. `answer` gets only `GET` and `HEAD` requests that have no
 /// body and whose host is `127.0.0.1` or `localhost`.
-pub async fn serve<A, F>(listener: TcpListener, limits: Limits, policy: HeaderValue, answer: A) -> io::Result<()>
+pub async fn serve<A, F>(listener: TcpListener, limits: ServerLimits, policy: HeaderValue, answer: A) -> io::Result<()>
 where
     A: Fn(Request<Incoming>) -> F + Send + Sync + 'static,
     F: Future<Output = Reply> + Send + 'static,
@@ -124,7 +124,7 @@ where
 }
 
 /// Answers the requests of one connection until the client closes it or exceeds a limit.
-async fn talk<A, F>(responder: Arc<Responder<A>>, stream: TcpStream, activity: Activity, limits: Limits)
+async fn talk<A, F>(responder: Arc<Responder<A>>, stream: TcpStream, activity: Activity, limits: ServerLimits)
 where
     A: Fn(Request<Incoming>) -> F,
     F: Future<Output = Reply>,

@@ -385,7 +385,7 @@ impl Explorer<'_> {
         // Blame an agent that undeployed although it saw requests, rather than one that saw none.
         let busy = steps.iter().filter(|step| !step.received.is_empty()).find_map(accepted);
         let clause = busy.or_else(|| steps.iter().find_map(accepted)).map(|(_, clause)| clause);
-        let message = "the last instance goes away while clients still want it";
+        let message = "the last instance is undeployed while clients still send requests";
         self.report(FindingKind::LostService, clause, message.to_owned(), world, cycle);
     }
 

@@ -104,7 +104,7 @@ impl Scenario {
 
     /// Whether the call graph is well-formed, has no cycle, and stays within the limits; and, if there are calls,
     /// whether the routing strategy supports them.
-    pub fn calls_hold_together(&self) -> bool {
+    pub fn calls_are_consistent(&self) -> bool {
         let has_applications = self.calls().all(|(_, call)| call.application.position() < self.applications.len());
         let in_sequence = |stage: &Stage| stage.order == CallOrder::Parallel || stage.calls.len() == 1;
         let are_stages = self.applications.iter().flat_map(|plan| &plan.stages).all(|stage| {

@@ -9,11 +9,11 @@ mod commute;
 mod ground;
 mod nearest;
 mod positions;
+mod random_waypoint;
 mod reading;
 mod table;
 mod timestamps;
 mod tracks;
-mod wander;
 
 use std::sync::Arc;
 
@@ -29,14 +29,14 @@ pub(crate) use ground::GOLDEN;
 
 pub use commute::{Commuters, Commuting, Hotspot, commute, commute_attached};
 pub use positions::read_positions;
+pub use random_waypoint::{Arrivals, RandomWaypoint, RandomWaypointError, random_waypoint, random_waypoint_attached};
 pub(crate) use reading::user_id as read_id;
 pub use reading::{TraceError, TraceProblem};
 pub(crate) use table::{Row, Table};
 pub use tracks::{
-    After, Between, Clock, Fix, StepError, Stepping, SumoCoordinates, TrackFormat, Tracks, read_tracks, step_count,
+    After, Between, Clock, Fix, Resampling, StepError, SumoCoordinates, TrackFormat, Tracks, read_tracks, step_count,
     to_steps,
 };
-pub use wander::{Arrivals, WanderError, Wandering, wander, wander_attached};
 
 /// Positions of users on the map. Only changes are listed.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -66,7 +66,7 @@ impl TryFrom<SavedTopology> for Topology {
     type Error = &'static str;
 
     fn try_from(saved: SavedTopology) -> Result<Topology, &'static str> {
-        if !saved.holds_together() {
+        if !saved.is_consistent() {
             return Err("links do not lead from node to node and back");
         }
         let SavedTopology { nodes, first_link, links, tier_names } = saved;
@@ -80,7 +80,7 @@ impl TryFrom<SavedTopology> for Topology {
 impl SavedTopology {
     /// Whether the links from each node are sorted by the nodes that they lead to, lead to other existing nodes, have
     /// latencies that are not negative, and have a link in the opposite direction.
-    fn holds_together(&self) -> bool {
+    fn is_consistent(&self) -> bool {
         let from = |node: usize| {
             let (first, end) = (self.first_link[node] as usize, self.first_link[node + 1] as usize);
             self.links.get(first..end)

@@ -15,7 +15,8 @@ use std::process::{Command, Stdio};
 use mario_domain::{Duration, Time};
 use mario_scenario::{Document, Files, Resolved, Scenario};
 use mario_simulator::{
-    Detail, Effort, EventQueue, Existing, Keep, NullRecorder, Recorder, RunDirectory, RunOptions, Simulation,
+    Detail, EventQueue, IfExists, NullRecorder, OutputOptions, Recorder, RunDirectory, RunOptions, RunStatistics,
+    Simulation,
 };
 
 /// CPU seconds that the paper's prototype needs for its four runs on an idle machine.
@@ -51,7 +52,7 @@ fn resolved(document: &Document) -> Resolved {
     document.resolve(&mut Disk).expect("a scenario")
 }
 
-fn simulate(scenario: &Scenario, recorder: &mut impl Recorder) -> Effort {
+fn simulate(scenario: &Scenario, recorder: &mut impl Recorder) -> RunStatistics {
     Simulation::new(scenario, RunOptions::default()).expect("it can be run").run(recorder)
 }
 
@@ -61,16 +62,16 @@ fn runs() {
         ["workload-aware", "latency-aware", "workload-and-latency-aware", "workload-and-latency-aware-with-memory"];
     let directory = env::temp_dir().join(format!("mario-speed-{}", std::process::id()));
     for (detail, messages) in [(Detail::Operations, false), (Detail::Full, false), (Detail::Full, true)] {
-        let keep = Keep { detail, messages };
+        let keep = OutputOptions { detail, messages };
         let ((), seconds) = measured(|| {
             for policy in runs.iter().cycle().take(runs.len() * REPEATS as usize) {
                 let mut document = Document::preset("prototype").expect("a preset");
                 document.set(&["mobility.kind=recorded".to_owned()]);
                 document.set_policy(policy);
                 let resolved = resolved(&document);
-                let mut kept = RunDirectory::create(&directory, &resolved, keep, Existing::Replace).expect("writable");
-                let effort = simulate(&resolved.scenario, kept.recorder());
-                kept.complete(&resolved.scenario, effort).expect("writable");
+                let mut kept = RunDirectory::create(&directory, &resolved, keep, IfExists::Replace).expect("writable");
+                let statistics = simulate(&resolved.scenario, kept.recorder());
+                kept.complete(&resolved.scenario, statistics).expect("writable");
             }
         });
         let seconds = seconds / f64::from(REPEATS);
@@ -90,11 +91,11 @@ fn hops() {
     let overrides = ["mobility.users=10000", "mobility.first_users=10000", "topology.size=64", "duration=4000"];
     document.set(&overrides.map(str::to_owned));
     let resolved = resolved(&document);
-    let (effort, seconds) = measured(|| simulate(&resolved.scenario, &mut NullRecorder));
-    let rate = effort.hops as f64 / seconds;
+    let (statistics, seconds) = measured(|| simulate(&resolved.scenario, &mut NullRecorder));
+    let rate = statistics.hops as f64 / seconds;
     println!(
         "hops: {} with {} users in {seconds:.2} CPU s: {:.1} million a second, {:.0} times YAFS's {YAFS_HOPS}",
-        effort.hops,
+        statistics.hops,
         resolved.scenario.users.len(),
         rate / 1e6,
         rate / YAFS_HOPS
@@ -175,15 +176,15 @@ fn simpy() {
         println!("simpy: skipped, python3 has no simpy");
         return;
     };
-    let (effort, seconds) = measured(|| {
+    let (statistics, seconds) = measured(|| {
         (1..REPEATS).for_each(|_| _ = black_box(simulate(&scenario, &mut NullRecorder)));
         simulate(&scenario, &mut NullRecorder)
     });
-    assert_eq!(theirs["hops"].as_u64(), Some(effort.hops), "both carry the same messages");
+    assert_eq!(theirs["hops"].as_u64(), Some(statistics.hops), "both carry the same messages");
     let ratio = theirs["seconds"].as_f64().expect("a number") / (seconds / f64::from(REPEATS));
     println!(
         "simpy: {} hops, {ratio:.0} times less CPU time than simpy, though instances serve the requests too",
-        effort.hops
+        statistics.hops
     );
 }
 

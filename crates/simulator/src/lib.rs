@@ -57,14 +57,14 @@ pub use figures::{
 };
 pub use optimum::{TooLarge, Value};
 pub use output::{
-    Checkpoint, Existing, Keep, KeepError, PastError, ResumeError, RunDirectory, Summary, TableOutputs, Tables,
-    TraceRecorder, hold_against, verify, write_whole,
+    Checkpoint, IfExists, OutputError, OutputOptions, PastError, ResumeError, RunDirectory, Summary, TableOutputs,
+    Tables, TraceRecorder, hold_against, verify, write_whole,
 };
 // Public only for the test of the order of events.
 #[doc(hidden)]
 pub use queue::EventQueue;
 pub use recorder::{Cause, Compared, NullRecorder, Recorder, Sent, SentCalls, Served, ServedCall};
 pub use simulation::{
-    AskedAcceptances, BudgetWatch, CallIndex, Effort, FailedAcceptance, FailedDecision, FirstReasons, InhibitedRequest,
-    PolicyLocation, Reuse, RunOptions, Simulation, SimulationError,
+    AskedAcceptances, BudgetWatch, CallIndex, FailedAcceptance, FailedDecision, FirstReasons, InhibitedRequest,
+    PolicyLocation, Reuse, RunOptions, RunStatistics, Simulation, SimulationError,
 };

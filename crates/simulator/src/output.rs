@@ -13,7 +13,7 @@ mod trace;
 mod whole;
 
 pub use checkpoint::{Checkpoint, ResumeError};
-pub use directory::{Existing, Keep, KeepError, RunDirectory, Summary};
+pub use directory::{IfExists, OutputError, OutputOptions, RunDirectory, Summary};
 pub use past::{PastError, hold_against, verify};
 pub use tables::{TableOutputs, Tables};
 pub use trace::TraceRecorder;

@@ -118,17 +118,17 @@ pub enum SimulationError {
 
 /// The statistics of a run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Effort {
+pub struct RunStatistics {
     /// Evaluations that were due, whether or not the policy had to be evaluated.
-    pub asked: u64,
+    pub due: u64,
     /// Evaluations that ran the policy, because no known proposal could be reused.
     pub evaluated: u64,
     /// Evaluations that failed: budget exhausted, uncaught exception, or an invalid proposal.
     pub failed: u64,
     /// Evaluations in batches that were divided among several threads.
-    pub shared: u64,
+    pub parallel: u64,
     /// Evaluations of parked agents, which were counted in aggregate.
-    pub rested: u64,
+    pub parked: u64,
     /// How often a request passed a link.
     pub hops: u64,
     /// Client requests that were sent, including the requests of calls between applications.
@@ -136,7 +136,7 @@ pub struct Effort {
     /// The evaluations of the nodes' acceptance policies.
     pub acceptances: AskedAcceptances,
     /// The first reasons why agents achieved nothing.
-    pub first: FirstReasons,
+    pub first_reasons: FirstReasons,
 }
 
 /// The state of a simulation.
@@ -184,7 +184,7 @@ pub struct Simulation<'a> {
     has_begun: bool,
     has_ended: bool,
     agents_have_started: bool,
-    effort: Effort,
+    statistics: RunStatistics,
     /// Counts the decisions in this process, and those that exhausted their budget.
     watch: Arc<BudgetWatch>,
     scratch: Scratch,
@@ -264,9 +264,9 @@ struct Scratch {
 
 impl Simulation<'_> {
     /// Runs to the end of the scenario.
-    pub fn run(&mut self, recorder: &mut impl Recorder) -> Effort {
+    pub fn run(&mut self, recorder: &mut impl Recorder) -> RunStatistics {
         self.run_until(self.scenario.end(), recorder);
-        self.effort()
+        self.statistics()
     }
 
     /// Runs until all events before `time` have happened.
@@ -366,7 +366,7 @@ impl Simulation<'_> {
     /// Reports the traffic so far, if it is modelled as rates.
     fn report_flow(&mut self, now: Time, recorder: &mut impl Recorder) {
         if let Some((flow, _, world)) = self.flowing() {
-            (self.effort.emitted, self.effort.hops) = flow.report(&FlowWorld { now, ..world }, recorder);
+            (self.statistics.emitted, self.statistics.hops) = flow.report(&FlowWorld { now, ..world }, recorder);
         }
     }
 
@@ -396,8 +396,8 @@ impl Simulation<'_> {
     }
 
     /// The statistics so far.
-    pub fn effort(&self) -> Effort {
-        Effort { hops: self.effort.hops + self.links.hops(), ..self.effort.clone() }
+    pub fn statistics(&self) -> RunStatistics {
+        RunStatistics { hops: self.statistics.hops + self.links.hops(), ..self.statistics.clone() }
     }
 }
 

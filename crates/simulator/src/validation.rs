@@ -19,7 +19,7 @@ use walk::walk;
 
 /// The sizes of all tables that an index can refer to.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Limits {
+pub(crate) struct TableSizes {
     pub(crate) nodes: usize,
     pub(crate) links: usize,
     pub(crate) users: usize,
@@ -41,14 +41,14 @@ pub(crate) struct Limits {
     pub(crate) periods: BTreeSet<u64>,
 }
 
-impl Limits {
-    /// The limits of a scenario.
-    pub(crate) fn of(scenario: &Scenario) -> Limits {
+impl TableSizes {
+    /// The sizes of the tables of a scenario.
+    pub(crate) fn of(scenario: &Scenario) -> TableSizes {
         let period = |workload: &Workload| match *workload {
             Workload::Periodic { period, .. } | Workload::OnOff { period, .. } => period.units().to_bits(),
             Workload::Poisson { mean_period } => mean_period.units().to_bits(),
         };
-        Limits {
+        TableSizes {
             nodes: scenario.topology.node_count(),
             links: scenario.topology.link_count(),
             users: scenario.users.len(),
@@ -59,7 +59,7 @@ impl Limits {
             disturbances: scenario.disturbances.len(),
             updates: scenario.updates.len(),
             periods: scenario.users.iter().map(|user| period(&user.workload)).collect(),
-            ..Limits::default()
+            ..TableSizes::default()
         }
     }
 

@@ -10,7 +10,7 @@ use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction
 use mario_frontend::runs::{not_kept, run_failure};
 use mario_frontend::studies::cannot_write;
 use mario_scenario::Document;
-use mario_simulator::Existing;
+use mario_simulator::IfExists;
 
 use crate::commands::report;
 use crate::experiments::Jobs;
@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         preset,
         document: &document,
         directory: &directory,
-        existing: if arguments.force { Existing::Replace } else { Existing::Refuse },
+        existing: if arguments.force { IfExists::Replace } else { IfExists::Refuse },
         seeds: arguments.seeds,
         jobs: arguments.jobs.count(),
         regret: arguments.regret,

@@ -14,7 +14,9 @@ use mario_experiments::report::measured_text;
 use mario_frontend::drive::{self, Finished, Observer, not_resumed, open, resuming};
 use mario_frontend::runs::{differs, keep_measures, not_kept, start};
 use mario_scenario::{Fidelity, Resolved, Scenario};
-use mario_simulator::{Checkpoint, Detail, Existing, Keep, Reuse, RunDirectory, RunOptions, Simulation, verify};
+use mario_simulator::{
+    Checkpoint, Detail, IfExists, OutputOptions, Reuse, RunDirectory, RunOptions, Simulation, verify,
+};
 
 pub(super) use mario_frontend::checkpoint_interval::CheckpointInterval;
 use reasons::BudgetWatcher;
@@ -195,14 +197,14 @@ fn simulate(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Re
         reuse: if arguments.no_reuse { Reuse::Nothing } else { Reuse::Proposals },
     };
     let scenario = &resolved.scenario;
-    let keep = Keep { detail, messages: arguments.messages };
+    let keep = OutputOptions { detail, messages: arguments.messages };
     // Done before the directory is created, because a scenario that cannot be run must neither leave a directory nor
     // replace one.
     let simulation = start(resolved, options)?;
     verify(scenario).map_err(|error| differs(Path::new(&scenario.name), &error))?;
     let interrupted = interruptions()?;
     let directory = ResultDirectory::named_or_free(arguments.out.as_deref(), &scenario.name)?;
-    let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };
+    let existing = if arguments.force { IfExists::Replace } else { IfExists::Refuse };
     let mut kept = RunDirectory::create(&directory, resolved, keep, existing).map_err(|error| not_kept(&error))?;
     if arguments.regret {
         kept = kept.with_regret(scenario);
@@ -248,7 +250,7 @@ fn finish(
     console: &Console,
 ) -> Result<Finished, Failure> {
     let _watcher = BudgetWatcher::begin(&simulation, scenario, console);
-    let progress = console.progress_bar(scenario.end(), simulation.now(), simulation.effort().emitted);
+    let progress = console.progress_bar(scenario.end(), simulation.now(), simulation.statistics().emitted);
     let mut shown = Shown { progress, interrupted, console };
     let finished = drive::finish(simulation, kept, scenario, (directory, every), &mut shown);
     drop(shown);
@@ -259,7 +261,7 @@ fn finish(
             console.inform(format!("when the cause is fixed, resume the run from its last checkpoint: {command}"));
         }
     })?;
-    let effort = &finished.effort;
-    console.detail(format!("policies were evaluated for {} of {} decisions", effort.evaluated, effort.asked));
+    let statistics = &finished.statistics;
+    console.detail(format!("policies were evaluated for {} of {} decisions", statistics.evaluated, statistics.due));
     Ok(finished)
 }

@@ -26,7 +26,7 @@ pub struct Config {
     /// Periods and timeouts.
     pub timing: Timing,
     /// The limits of its state.
-    pub limits: Limits,
+    pub limits: NodeLimits,
 }
 
 /// Periods and timeouts. Safety depends on none of these.
@@ -48,7 +48,7 @@ pub struct Timing {
 
 /// The limits of a node's state, so that no neighbour can exhaust its memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct NodeLimits {
     /// The maximum number of reservations for instances that have not arrived yet.
     pub incoming_max: usize,
     /// The maximum number of transfers that were taken and whose sources have not sent
@@ -73,8 +73,8 @@ impl Default for Timing {
     }
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { incoming_max: 64, taken_max: 4_096, snapshot_bytes_max: 64 << 10 }
+impl Default for NodeLimits {
+    fn default() -> NodeLimits {
+        NodeLimits { incoming_max: 64, taken_max: 4_096, snapshot_bytes_max: 64 << 10 }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 
 use mario_colony::{
-    Command, Config, Copies, DeployKey, Descriptor, Effect, Input, JournalId, Ledger, Limits, Message, Node,
+    Command, Config, Copies, DeployKey, Descriptor, Effect, Input, JournalId, Ledger, Message, Node, NodeLimits,
     Observation, PolicyText, Record, Report, Start, Timing, WorkloadId,
 };
 use mario_domain::{
@@ -126,7 +126,7 @@ impl Pair {
                 catalogue: Vec::new(),
                 budget: Budget::default(),
                 timing: Timing { evaluation_period: None, ..Timing::default() },
-                limits: Limits::default(),
+                limits: NodeLimits::default(),
             };
             configure(index, &mut config);
             let journal = JournalId(index as u128 + 1);

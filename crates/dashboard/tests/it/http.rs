@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use mario_dashboard::{Dashboard, Limits};
+use mario_dashboard::{Dashboard, ServerLimits};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
@@ -17,7 +17,7 @@ struct Running {
 }
 
 impl Running {
-    fn new(limits: Limits) -> Running {
+    fn new(limits: ServerLimits) -> Running {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread");
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a free port");
@@ -95,7 +95,7 @@ const HOSTILE: &[(&str, &[&str])] = &[
 
 #[test]
 fn rejects_hostile_requests_and_answers_others_meanwhile() {
-    let server = Running::new(Limits::default());
+    let server = Running::new(ServerLimits::default());
     let mut open = Vec::new();
     for (request, expected) in HOSTILE {
         let (stream, head) = server.send(request.as_bytes());
@@ -108,7 +108,7 @@ fn rejects_hostile_requests_and_answers_others_meanwhile() {
 
 #[test]
 fn every_reply_has_the_security_headers() {
-    let server = Running::new(Limits::default());
+    let server = Running::new(ServerLimits::default());
     for path in ["/", "/dashboard.js", "/dashboard.css", "/snapshot.json", "/events", "/nothing"] {
         let (_, head) = server.send(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes());
         let head = head.to_ascii_lowercase();
@@ -128,7 +128,7 @@ fn every_reply_has_the_security_headers() {
 
 #[test]
 fn a_head_that_never_ends_is_not_read() {
-    let server = Running::new(Limits::default());
+    let server = Running::new(ServerLimits::default());
     for opening in ["GET / HTTP/1.1\r\nHost: localhost\r\nX: ", "GET /", "X"] {
         let mut stream = server.connect();
         let _ = stream.write_all(opening.as_bytes());
@@ -141,7 +141,7 @@ fn a_head_that_never_ends_is_not_read() {
 
 #[test]
 fn a_slow_request_is_cut_off() {
-    let server = Running::new(Limits { head_timeout: Duration::from_millis(200), ..Limits::default() });
+    let server = Running::new(ServerLimits { head_timeout: Duration::from_millis(200), ..ServerLimits::default() });
     for begun in ["", "GET / HTTP/1.1\r\nHost: loc"] {
         let (_, head) = server.send(begun.as_bytes());
         assert!(head.is_empty() || head.starts_with("HTTP/1.1 408"), "{head}");
@@ -151,7 +151,7 @@ fn a_slow_request_is_cut_off() {
 
 #[test]
 fn idle_connections_and_streams_are_closed_for_an_active_client() {
-    let limits = Limits { connections: 4, head_timeout: Duration::from_hours(1), ..Limits::default() };
+    let limits = ServerLimits { connections: 4, head_timeout: Duration::from_hours(1), ..ServerLimits::default() };
     let server = Running::new(limits);
     let _idle: Vec<TcpStream> = (0..50).map(|_| server.connect()).collect();
     server.is_unharmed("fifty idle connections");

@@ -52,7 +52,7 @@ impl Comparison {
             let _ = writeln!(
                 text,
                 "All {} seeds came out the same: nothing in this scenario is drawn from the seed. So there is one run of each\n\
-                 policy, and no chance to reckon with. What draws from the seed, and would make seeds differ:\n{}",
+                 policy, and no variation between seeds to test. Settings that draw from the seed, and so make seeds differ:\n{}",
                 self.seeds,
                 drawn_from_the_seed()
             );

@@ -1,6 +1,6 @@
 //! Assembles the page: markup, style, script and data in one self-contained file.
 
-use mario_page::assets::{SCRIPTS, STYLES};
+use mario_page::assets::{PALETTE, SCRIPTS, STYLES};
 use mario_page::drawing::escape;
 
 use super::codes;
@@ -61,14 +61,18 @@ pub(crate) fn style() -> String {
 pub(crate) fn waiting(trouble: &str) -> String {
     format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"refresh\" content=\"1\">\n<title>mario</title>\n<link \
-         rel=\"icon\" href=\"data:,\">\n<style>{WAITING_STYLE}</style>\n<p>There is no report yet.</p>\n<pre>{}</pre>\n",
+         rel=\"icon\" href=\"data:,\">\n<style>{}</style>\n<p>There is no report yet.</p>\n<pre>{}</pre>\n",
+        waiting_style(),
         escape(trouble)
     )
 }
 
 /// The content of the style element of [`waiting`].
-pub(crate) const WAITING_STYLE: &str =
-    "body { font: 16px/1.5 system-ui, sans-serif; margin: 4rem auto; max-width: 60ch; }";
+pub(crate) fn waiting_style() -> String {
+    format!("{PALETTE}body {{ font: 16px/1.5 system-ui, sans-serif; margin: 4rem auto; max-width: 60ch; {COLOURS} }}")
+}
+
+const COLOURS: &str = "background: var(--page); color: var(--ink);";
 
 /// Escapes JSON so that it cannot close the script element that contains it.
 fn safe_in_script(json: &str) -> String {

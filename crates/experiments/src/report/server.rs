@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::{Request, StatusCode};
-use mario_page::server::{Limits, Reply, not_found, plain, serve, whole};
+use mario_page::server::{Reply, ServerLimits, not_found, plain, serve, whole};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
@@ -36,7 +36,7 @@ pub trait Source: Send + 'static {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    limits: Limits,
+    limits: ServerLimits,
 }
 
 /// A request to the thread that makes reports, and the channel for its answer.
@@ -51,12 +51,12 @@ impl Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        Ok(Server { listener, address, limits: Limits::default() })
+        Ok(Server { listener, address, limits: ServerLimits::default() })
     }
 
     /// Replaces the limits.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Server {
+    pub fn with_limits(mut self, limits: ServerLimits) -> Server {
         self.limits = limits;
         self
     }

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use mario_scenario::Resolved;
-use mario_simulator::Effort;
+use mario_simulator::RunStatistics;
 
 use super::{Plan, RunKey};
 use crate::figures::{TraceFigures, from_trace};
@@ -28,7 +28,7 @@ pub(super) fn make(
     resolved: &Resolved,
     directory: Option<&Path>,
     stop: &Stop,
-) -> Result<(Values, Effort), RunError> {
+) -> Result<(Values, RunStatistics), RunError> {
     let place = directory.filter(|_| plan.kept_seeds.contains(&key.seed)).map(|study| study.join(RUNS).join(name(key)));
     if let Some(place) = &place {
         return in_directory(plan, resolved, place, stop);
@@ -38,19 +38,24 @@ pub(super) fn make(
         return in_directory(plan, resolved, &place.0, stop);
     }
     if resolved.scenario.is_measured() {
-        let (figures, effort) = traced(&resolved.scenario, &plan.functions, stop)?;
-        return Ok((all_values(&figures, resolved), effort));
+        let (figures, statistics) = traced(&resolved.scenario, &plan.functions, stop)?;
+        return Ok((all_values(&figures, resolved), statistics));
     }
-    let (figures, effort) = counted(&resolved.scenario, &plan.functions, stop)?;
-    Ok((values(&figures), effort))
+    let (figures, statistics) = counted(&resolved.scenario, &plan.functions, stop)?;
+    Ok((values(&figures), statistics))
 }
 
-fn in_directory(plan: &Plan<'_>, resolved: &Resolved, place: &Path, stop: &Stop) -> Result<(Values, Effort), RunError> {
+fn in_directory(
+    plan: &Plan<'_>,
+    resolved: &Resolved,
+    place: &Path,
+    stop: &Stop,
+) -> Result<(Values, RunStatistics), RunError> {
     let failed = |name: &str, message: String| {
         RunError::Metric(MetricError { name: name.to_owned(), cause: MetricCause::Keep(message) })
     };
     fs::create_dir_all(place).map_err(|error| failed("trace", error.to_string()))?;
-    let effort = kept(resolved, &plan.functions, place, stop)?;
+    let statistics = kept(resolved, &plan.functions, place, stop)?;
     let trace = File::open(place.join("trace.jsonl")).map_err(|error| failed("trace", error.to_string()))?;
     let figures = from_trace(BufReader::new(trace)).map_err(|error| failed("trace", error.to_string()))?;
     if resolved.scenario.is_measured() {
@@ -66,7 +71,7 @@ fn in_directory(plan: &Plan<'_>, resolved: &Resolved, place: &Path, stop: &Stop)
             measured.map_err(|error| if stop.is_requested() { RunError::Stopped } else { RunError::Metric(error) })?;
         values.insert(metric.key(), Some(number));
     }
-    Ok((values, effort))
+    Ok((values, statistics))
 }
 
 /// The figures of groups, and the other measures if the scenario asks for them.

@@ -3,7 +3,7 @@
 use mario_audit::{Options, audit};
 use mario_experiments::figures::from_trace;
 use mario_scenario::Scenario;
-use mario_simulator::{Detail, Effort, Recorder, RunOptions, Served, Simulation, TraceRecorder};
+use mario_simulator::{Detail, Recorder, RunOptions, RunStatistics, Served, Simulation, TraceRecorder};
 
 use crate::figures::scenario;
 
@@ -16,15 +16,15 @@ impl Recorder for Times {
     }
 }
 
-fn run(scenario: &Scenario, detail: Detail) -> (Times, String, Effort) {
+fn run(scenario: &Scenario, detail: Detail) -> (Times, String, RunStatistics) {
     let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("a scenario that can be run");
     let times = Times(vec![Vec::new(); scenario.applications.len()]);
     let mut recorders = (times, TraceRecorder::new(Vec::new(), scenario, detail));
-    let effort = simulation.run(&mut recorders);
+    let statistics = simulation.run(&mut recorders);
     let (times, mut trace) = recorders;
-    trace.traffic(effort.hops);
+    trace.traffic(statistics.hops);
     let trace = trace.finish(scenario.end()).expect("memory");
-    (times, String::from_utf8(trace).expect("text"), effort)
+    (times, String::from_utf8(trace).expect("text"), statistics)
 }
 
 const MEASURED: [&str; 5] = [
@@ -39,7 +39,7 @@ const MEASURED: [&str; 5] = [
 fn percentiles_and_late_requests_match_the_individual_response_times() {
     for preset in ["paper", "prototype"] {
         let scenario = scenario(preset, &MEASURED);
-        let (times, trace, effort) = run(&scenario, Detail::Full);
+        let (times, trace, statistics) = run(&scenario, Detail::Full);
         let report = audit(trace.as_bytes(), Options::default(), &mut |_| {}).expect("a trace");
         assert!(report.findings.is_empty(), "{preset}: {:?}", report.findings);
         let found = from_trace(trace.as_bytes()).expect("a trace").measured;
@@ -63,7 +63,7 @@ fn percentiles_and_late_requests_match_the_individual_response_times() {
             }
         }
         let cost = found.consumption.expect("there are models");
-        let expected = effort.hops as f64 * 8.0 * 50e-9;
+        let expected = statistics.hops as f64 * 8.0 * 50e-9;
         assert!((cost.link_joules - expected).abs() <= 1e-12 * expected && expected > 0.0, "{cost:?}");
         assert!(
             cost.carbon_grams.is_some_and(|grams| (grams - cost.energy_joules / 3.6e6 * 250.0).abs() < 1e-9 * grams)

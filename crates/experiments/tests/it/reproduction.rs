@@ -5,12 +5,12 @@ use mario_experiments::figures::RunFigures;
 use mario_experiments::measures::values;
 use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction, World, reproduce};
 use mario_scenario::Document;
-use mario_simulator::{Existing, KeepError};
+use mario_simulator::{IfExists, OutputError};
 
 use crate::{Disk, fresh_directory};
 
 fn options<'a>(preset: Preset, document: &'a Document, directory: &'a Path, seeds: u64) -> Options<'a> {
-    Options { preset, document, directory, existing: Existing::Refuse, seeds, jobs: 2, regret: false, worlds: &[] }
+    Options { preset, document, directory, existing: IfExists::Refuse, seeds, jobs: 2, regret: false, worlds: &[] }
 }
 
 fn run(preset: Preset, document: &Document, directory: &Path, seeds: u64) -> Result<Reproduction, ReproduceError> {
@@ -109,9 +109,9 @@ fn the_papers_experiments_need_no_input_and_store_all_results() {
     assert!(csv.lines().count() > 200 && csv.lines().all(|line| line.split(',').count() == width));
 
     let inside = run(Preset::Paper, &document, &directory.join("policy-1"), 1).expect_err("it is a run itself");
-    assert!(matches!(inside, ReproduceError::Keep(KeepError::Exists(_))), "{inside}");
+    assert!(matches!(inside, ReproduceError::Keep(OutputError::Exists(_))), "{inside}");
     let again = run(Preset::Paper, &document, &directory, 1).expect_err("there are runs");
-    assert!(matches!(again, ReproduceError::Keep(KeepError::Exists(_))), "{again}");
+    assert!(matches!(again, ReproduceError::Keep(OutputError::Exists(_))), "{again}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use mario_audit::FindingKind;
 use mario_audit::reader::TraceReader;
 use mario_experiments::run_files::{Checked, RunFiles};
 use mario_scenario::{Document, Resolved};
-use mario_simulator::{Detail, Existing, Keep, RunDirectory, RunOptions, Simulation};
+use mario_simulator::{Detail, IfExists, OutputOptions, RunDirectory, RunOptions, Simulation};
 use serde_json::Value;
 
 use crate::Disk;
@@ -31,14 +31,14 @@ fn scenario() -> Resolved {
 fn kept(name: &str, detail: Detail, has_regret: bool) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kept").join(name);
     let resolved = scenario();
-    let keep = Keep { detail, messages: true };
-    let mut directory = RunDirectory::create(&path, &resolved, keep, Existing::Replace).expect("a directory");
+    let keep = OutputOptions { detail, messages: true };
+    let mut directory = RunDirectory::create(&path, &resolved, keep, IfExists::Replace).expect("a directory");
     if has_regret {
         directory = directory.with_regret(&resolved.scenario);
     }
     let mut simulation = Simulation::new(&resolved.scenario, RunOptions::default()).expect("it can be run");
-    let effort = simulation.run(directory.recorder());
-    directory.complete(&resolved.scenario, effort).expect("it is kept");
+    let statistics = simulation.run(directory.recorder());
+    directory.complete(&resolved.scenario, statistics).expect("it is kept");
     path
 }
 

@@ -10,7 +10,9 @@ use std::sync::LazyLock;
 use lz4_flex::block::{compress, decompress};
 use mario_domain::Time;
 use mario_scenario::{Document, NoFiles, Resolved};
-use mario_simulator::{Checkpoint, Detail, Existing, Keep, ResumeError, Reuse, RunDirectory, RunOptions, Simulation};
+use mario_simulator::{
+    Checkpoint, Detail, IfExists, OutputOptions, ResumeError, Reuse, RunDirectory, RunOptions, Simulation,
+};
 
 use super::{Outcome, Target};
 use crate::scratch::Scratch;
@@ -67,8 +69,8 @@ fn small_world() -> Resolved {
 fn begin<'a>(resolved: &'a Resolved, path: &Path) -> (Simulation<'a>, RunDirectory<'a>) {
     let options = RunOptions { threads: 1, reuse: Reuse::Proposals };
     let simulation = Simulation::new(&resolved.scenario, options).expect("it can be run");
-    let keep = Keep { detail: Detail::Full, messages: false };
-    (simulation, RunDirectory::create(path, resolved, keep, Existing::Refuse).expect("a new directory"))
+    let keep = OutputOptions { detail: Detail::Full, messages: false };
+    (simulation, RunDirectory::create(path, resolved, keep, IfExists::Refuse).expect("a new directory"))
 }
 
 /// The trace of a complete run.
@@ -77,8 +79,8 @@ pub(super) fn finished_trace() -> Vec<u8> {
     let path = scratch.path().join("run");
     let resolved = small_world();
     let (mut simulation, mut kept) = begin(&resolved, &path);
-    let effort = simulation.run(kept.recorder());
-    kept.complete(&resolved.scenario, effort).expect("the temporary directory is writable");
+    let statistics = simulation.run(kept.recorder());
+    kept.complete(&resolved.scenario, statistics).expect("the temporary directory is writable");
     fs::read(path.join("trace.jsonl")).expect("a trace")
 }
 

@@ -2,7 +2,7 @@
 
 use mario_scenario::Position;
 use mario_scenario::mobility::{
-    After, Between, Clock, Stepping, SumoCoordinates, TrackFormat, read_positions, read_tracks, to_steps,
+    After, Between, Clock, Resampling, SumoCoordinates, TrackFormat, read_positions, read_tracks, to_steps,
 };
 
 use super::{Outcome, Target};
@@ -55,7 +55,7 @@ fn tracks(bytes: &[u8]) -> Outcome {
                 for clock in [shared, Clock::OwnPace { parts: 100 }] {
                     // Errors are allowed here: a track may be too short or too long to be resampled.
                     let _ =
-                        to_steps(&tracks, &Stepping { clock, clip: None, users_max: None, steps_max: Some(10_000) });
+                        to_steps(&tracks, &Resampling { clock, clip: None, users_max: None, steps_max: Some(10_000) });
                 }
             }
             Err(error) => {

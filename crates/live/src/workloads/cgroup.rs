@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// Resource limits of a workload; `None` means unlimited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Limits {
+pub struct CgroupLimits {
     /// Bytes of memory.
     pub memory_bytes: Option<u64>,
     /// Processes and threads at once.
@@ -103,7 +103,7 @@ impl Cgroups {
     }
 
     /// Creates the groups of a workload with its limits.
-    pub(super) fn create(&self, workload: &str, limits: &Limits) -> Groups {
+    pub(super) fn create(&self, workload: &str, limits: &CgroupLimits) -> Groups {
         let mut groups = Groups::default();
         let cpu = limits.cpu_milli.map(|milli| (milli * CPU_PERIOD_US / 1000).max(1000));
         let wanted = [
@@ -201,7 +201,7 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits {
+    const LIMITS: CgroupLimits = CgroupLimits {
         memory_bytes: Some(64 << 20),
         processes_max: Some(10),
         cpu_milli: Some(500),

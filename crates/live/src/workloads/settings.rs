@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::seams::Run;
 
-use super::cgroup::Limits;
+use super::cgroup::CgroupLimits;
 
 /// The settings of a run, parsed and checked.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Settings {
     /// The resource limits of the workload.
-    pub limits: Limits,
+    pub limits: CgroupLimits,
     /// Environment variables whose values are passed in private files; the variable `NAME_FILE` then holds the path.
     pub secret_files: Vec<String>,
 }
@@ -22,7 +22,7 @@ impl Settings {
     /// Parses and checks the settings and the command of a run. The error is a message for the user.
     pub fn of(run: &Run) -> Result<Settings, String> {
         let mut settings = Settings {
-            limits: Limits {
+            limits: CgroupLimits {
                 memory_bytes: run.memory_bytes_max,
                 cpu_milli: run.cpu_millis_max,
                 processes_max: None,

@@ -166,7 +166,7 @@ impl World<'_> {
             lines.push(format!("flavours: {}", each.join(", ")));
         }
         if let Some(evaluations) = self.notice {
-            lines.push(format!("i1 is told to leave, and has {evaluations} evaluations left"));
+            lines.push(format!("i1 has been given notice of its eviction, and has {evaluations} evaluations left"));
         }
         if self.begins_asleep {
             lines.push("i1 sleeps".to_owned());

@@ -98,12 +98,12 @@ pub(super) enum Finder {
 
 impl Finder {
     /// Whether a deserialized finder finds an access point for every position.
-    pub(super) fn holds_together(&self) -> bool {
+    pub(super) fn is_consistent(&self) -> bool {
         match self {
             Finder::Grid { size, access_points, .. } => {
                 u64::from(*size) * u64::from(*size) == access_points.len() as u64 && *size > 0
             }
-            Finder::Distance { nearest, .. } => nearest.holds_together(),
+            Finder::Distance { nearest, .. } => nearest.is_consistent(),
         }
     }
 
@@ -199,9 +199,9 @@ impl Attachments {
     }
 
     /// Whether deserialized commuters, if there are any, are valid and are as many as `users`.
-    pub fn hold_together(&self) -> bool {
+    pub fn are_consistent(&self) -> bool {
         let are_all = |commuters: &super::Commuters| {
-            commuters.user_count() as usize == self.users.len() && commuters.hold_together()
+            commuters.user_count() as usize == self.users.len() && commuters.are_consistent()
         };
         self.commuters.as_deref().is_none_or(are_all)
     }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::attach::{Attach, Finder};
 use super::ground::{GOLDEN, Metres, anywhere, between, near, stream};
-use super::wander::WanderError;
+use super::random_waypoint::RandomWaypointError;
 use super::{Attachments, MobileUser, Presence, Traces};
 use crate::index::{NodeIndex, UserIndex};
 use crate::position::{Area, Position};
@@ -111,7 +111,7 @@ impl Commuting {
         (1..=count).map(hotspot).collect()
     }
 
-    fn check(&self) -> Result<(), WanderError> {
+    fn check(&self) -> Result<(), RandomWaypointError> {
         let positive = |value: f64| value.is_finite() && value > 0.0;
         let share = |value: f64| (0.0..=1.0).contains(&value);
         let not_negative = |value: f64| value.is_finite() && value >= 0.0;
@@ -148,14 +148,19 @@ impl Commuting {
             ("area", "larger than nothing", positive(self.area.height_m()) && positive(self.area.width_m())),
         ];
         match rules.into_iter().find(|(_, _, holds)| !holds) {
-            Some((setting, expected, _)) => Err(WanderError::Setting { setting, expected }),
+            Some((setting, expected, _)) => Err(RandomWaypointError::Setting { setting, expected }),
             None => Ok(()),
         }
     }
 }
 
 /// The positions of the users as a list. Only steps in which a user moves are listed.
-pub fn commute(commuting: &Commuting, seed: u64, topology: &Topology, how: Attach) -> Result<Traces, WanderError> {
+pub fn commute(
+    commuting: &Commuting,
+    seed: u64,
+    topology: &Topology,
+    how: Attach,
+) -> Result<Traces, RandomWaypointError> {
     let commuters = Commuters::new(commuting.clone(), seed, topology, how)?;
     let mut steps = vec![Vec::new(); commuting.steps as usize];
     for user in (0..commuting.users).map(UserIndex) {
@@ -176,7 +181,7 @@ pub fn commute_attached(
     seed: u64,
     topology: &Topology,
     how: Attach,
-) -> Result<Attachments, WanderError> {
+) -> Result<Attachments, RandomWaypointError> {
     let users = ids(commuting.users).map(|id| MobileUser { id, application: None }).collect();
     let commuters = Commuters::new(commuting, seed, topology, how)?;
     Ok(Attachments { users, steps: Vec::new(), commuters: Some(Arc::new(commuters)) })
@@ -188,16 +193,21 @@ fn ids(users: u32) -> impl Iterator<Item = Id> {
 
 impl Commuters {
     /// Whether deserialized commuters have valid settings and draws.
-    pub(crate) fn hold_together(&self) -> bool {
+    pub(crate) fn are_consistent(&self) -> bool {
         self.commuting.check().is_ok()
             && self.hotspots.len() == self.commuting.hotspots.len()
-            && self.finder.holds_together()
+            && self.finder.is_consistent()
     }
 
     /// Checks the settings, and draws the values that all users share.
-    pub fn new(commuting: Commuting, seed: u64, topology: &Topology, how: Attach) -> Result<Commuters, WanderError> {
+    pub fn new(
+        commuting: Commuting,
+        seed: u64,
+        topology: &Topology,
+        how: Attach,
+    ) -> Result<Commuters, RandomWaypointError> {
         commuting.check()?;
-        let finder = Finder::new(topology, how).map_err(WanderError::Attach)?;
+        let finder = Finder::new(topology, how).map_err(RandomWaypointError::Attach)?;
         let area = commuting.area;
         let size = Metres { north: area.height_m(), east: area.width_m() };
         let mut random = stream(seed, u64::MAX);

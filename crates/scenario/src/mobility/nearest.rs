@@ -48,7 +48,7 @@ struct Best {
 
 impl Nearest {
     /// Whether a deserialized tree can be searched: it has places, and their axes are valid.
-    pub(super) fn holds_together(&self) -> bool {
+    pub(super) fn is_consistent(&self) -> bool {
         !self.places.is_empty() && self.places.iter().all(|place| usize::from(place.axis) < place.point.len())
     }
 

@@ -67,43 +67,43 @@ pub enum SumoCoordinates {
 /// Reads recorded tracks.
 pub fn read_tracks(bytes: &[u8], format: &TrackFormat) -> Result<Tracks, TraceError> {
     let text = reading::utf8(bytes)?;
-    let mut recorder = Recorder::default();
+    let mut builder = TracksBuilder::default();
     match format {
-        TrackFormat::Taxi => taxi::read(text, &mut recorder)?,
-        TrackFormat::Csv { origin } => csv::read(text, *origin, &mut recorder)?,
-        TrackFormat::Gpx { user } => gpx::read(text, user.as_ref(), &mut recorder)?,
-        TrackFormat::Sumo(coordinates) => sumo::read(text, *coordinates, &mut recorder)?,
+        TrackFormat::Taxi => taxi::read(text, &mut builder)?,
+        TrackFormat::Csv { origin } => csv::read(text, *origin, &mut builder)?,
+        TrackFormat::Gpx { user } => gpx::read(text, user.as_ref(), &mut builder)?,
+        TrackFormat::Sumo(coordinates) => sumo::read(text, *coordinates, &mut builder)?,
     }
-    if recorder.tracks.users.is_empty() {
+    if builder.tracks.users.is_empty() {
         return Err(TraceError::new(text.len()..text.len(), TraceProblem::Empty));
     }
-    Ok(recorder.tracks)
+    Ok(builder.tracks)
 }
 
 impl Tracks {
     /// Adds the tracks of another file. Tracks of the same user are joined.
     pub fn append(&mut self, other: Tracks) {
-        let mut recorder = Recorder { tracks: std::mem::take(self), by_id: FxHashMap::default() };
-        for (number, id) in recorder.tracks.users.iter().enumerate() {
-            recorder.by_id.insert(id.clone(), number);
+        let mut builder = TracksBuilder { tracks: std::mem::take(self), by_id: FxHashMap::default() };
+        for (number, id) in builder.tracks.users.iter().enumerate() {
+            builder.by_id.insert(id.clone(), number);
         }
         for (id, fixes) in other.users.into_iter().zip(other.fixes) {
             for fix in fixes {
-                recorder.fix(id.clone(), fix);
+                builder.fix(id.clone(), fix);
             }
         }
-        *self = recorder.tracks;
+        *self = builder.tracks;
     }
 }
 
 /// Collects fixes by user.
 #[derive(Default)]
-struct Recorder {
+struct TracksBuilder {
     tracks: Tracks,
     by_id: FxHashMap<Id, usize>,
 }
 
-impl Recorder {
+impl TracksBuilder {
     fn fix(&mut self, user: Id, fix: Fix) {
         let next = self.tracks.users.len();
         let number = *self.by_id.entry(user).or_insert_with_key(|user| {
@@ -117,7 +117,7 @@ impl Recorder {
 
 /// How recorded tracks are resampled into steps.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Stepping {
+pub struct Resampling {
     /// The times of the steps.
     pub clock: Clock,
     /// If set, users outside this area are absent.
@@ -178,31 +178,31 @@ pub enum StepError {
 }
 
 /// The number of steps into which tracks are resampled.
-pub fn step_count(tracks: &Tracks, stepping: &Stepping) -> Result<u32, StepError> {
-    match stepping.clock {
+pub fn step_count(tracks: &Tracks, resampling: &Resampling) -> Result<u32, StepError> {
+    match resampling.clock {
         Clock::Shared { step_seconds, after, .. } => {
-            shared_steps(tracks, step_seconds, after, stepping.steps_max).map(|moments| moments.count)
+            shared_steps(tracks, step_seconds, after, resampling.steps_max).map(|moments| moments.count)
         }
         Clock::OwnPace { parts: 0 } => Err(StepError::NoStep),
         Clock::OwnPace { parts } if u64::from(parts) >= STEPS_MAX => Err(StepError::TooManySteps),
-        Clock::OwnPace { parts } => Ok(stepping.steps_max.unwrap_or(u32::MAX).min(parts + 1)),
+        Clock::OwnPace { parts } => Ok(resampling.steps_max.unwrap_or(u32::MAX).min(parts + 1)),
     }
 }
 
 /// Resamples recorded tracks into steps.
-pub fn to_steps(tracks: &Tracks, stepping: &Stepping) -> Result<Traces, StepError> {
+pub fn to_steps(tracks: &Tracks, resampling: &Resampling) -> Result<Traces, StepError> {
     let mut gathering = Gathering::default();
     let place = |gathering: &mut Gathering, user: &Id, step: u32, position: Option<Position>| {
-        if stepping.steps_max.is_none_or(|limit| step < limit) {
-            let inside = position.filter(|position| stepping.clip.is_none_or(|area| area.contains(*position)));
+        if resampling.steps_max.is_none_or(|limit| step < limit) {
+            let inside = position.filter(|position| resampling.clip.is_none_or(|area| area.contains(*position)));
             let user = gathering.user(user.clone());
             gathering.place(user, step, inside.map_or(Presence::Gone, Presence::At));
         }
     };
-    let count = step_count(tracks, stepping)?;
-    match stepping.clock {
+    let count = step_count(tracks, resampling)?;
+    match resampling.clock {
         Clock::Shared { step_seconds, between, after } => {
-            let steps = shared_steps(tracks, step_seconds, after, stepping.steps_max)?;
+            let steps = shared_steps(tracks, step_seconds, after, resampling.steps_max)?;
             for (user, fixes) in tracks.users.iter().zip(&tracks.fixes) {
                 let walk = Walk { steps, between, after };
                 walk.follow(fixes, |step, position| place(&mut gathering, user, step, position));
@@ -214,7 +214,7 @@ pub fn to_steps(tracks: &Tracks, stepping: &Stepping) -> Result<Traces, StepErro
             }
         }
     }
-    let mut traces = gathering.trace(stepping.users_max);
+    let mut traces = gathering.trace(resampling.users_max);
     // Steps without movements at the end are kept.
     traces.steps.resize(count as usize, Vec::new());
     Ok(traces)

@@ -22,7 +22,7 @@ impl Resolving<'_> {
         }
         if energy.is_empty() && !carbon.is_empty() {
             let mistake =
-                self.mistake("carbon is reckoned from energy, and nothing says how much nodes take", &[CARBON]);
+                self.mistake("carbon is computed from energy, and the power of the nodes is not given", &[CARBON]);
             self.mistakes.push(mistake.hint("add `[energy]` with `idle_watts` and `unit_watts`"));
         }
         let amounts = |list: &[Amount]| list.iter().map(|amount| amount.value()).collect();

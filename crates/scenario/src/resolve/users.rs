@@ -13,9 +13,9 @@ use crate::document::At;
 use crate::index::{ApplicationIndex, NodeIndex, UserIndex};
 use crate::mistake::{Mistake, Place, Text};
 use crate::mobility::{
-    After, Assignment, Attach, AttachError, Attachments, Between, Clock, MobileUser, Stepping, SumoCoordinates,
-    TraceError, TraceProblem, TrackFormat, WanderError, assign, attach, commute_attached, read_positions, read_tracks,
-    step_count, to_steps, wander_attached,
+    After, Assignment, Attach, AttachError, Attachments, Between, Clock, MobileUser, RandomWaypointError, Resampling,
+    SumoCoordinates, TraceError, TraceProblem, TrackFormat, assign, attach, commute_attached, random_waypoint_attached,
+    read_positions, read_tracks, step_count, to_steps,
 };
 use crate::position::{Area, Position};
 use crate::presets;
@@ -97,7 +97,7 @@ impl<'a> Resolving<'a> {
         self.check_count("hotspots", districts.saturating_mul(districts).saturating_mul(u64::from(settings.hotspots)))?;
         let how = self.how_to_attach(settings.attach)?;
         let area = self.area_of_users(settings.area.as_ref(), topology)?;
-        let made = wander_attached(&settings.wandering(area), self.settings.seed, topology, how);
+        let made = random_waypoint_attached(&settings.waypoints(area), self.settings.seed, topology, how);
         self.made_users(made)
     }
 
@@ -110,19 +110,19 @@ impl<'a> Resolving<'a> {
     }
 
     /// Returns generated users, or reports the error in their settings.
-    fn made_users(&mut self, made: Result<Attachments, WanderError>) -> Option<Attachments> {
+    fn made_users(&mut self, made: Result<Attachments, RandomWaypointError>) -> Option<Attachments> {
         match made {
             Ok(attachments) => {
                 let (users, seed) = (attachments.users.len(), self.settings.seed);
                 self.notes.push(format!("{users} users are generated from seed {seed}"));
                 Some(attachments)
             }
-            Err(WanderError::Setting { setting, expected }) => {
+            Err(RandomWaypointError::Setting { setting, expected }) => {
                 let mistake = self.mistake(format!("`{setting}` must be {expected}"), &[MOBILITY, setting.into()]);
                 self.mistakes.push(mistake.hint("mend it in `[mobility]`"));
                 None
             }
-            Err(WanderError::Attach(error)) => self.not_attached(&error),
+            Err(RandomWaypointError::Attach(error)) => self.not_attached(&error),
         }
     }
 
@@ -219,16 +219,16 @@ impl<'a> Resolving<'a> {
                 Err(error) => Err(error),
             },
             Some(track_format) => {
-                let stepping = self.stepping(settings, topology)?;
+                let resampling = self.resampling(settings, topology)?;
                 match read_tracks(text.text.as_bytes(), &track_format) {
                     Ok(tracks) => {
-                        let steps = step_count(&tracks, &stepping).map_or(0.0, f64::from);
+                        let steps = step_count(&tracks, &resampling).map_or(0.0, f64::from);
                         if !self.check_tracks(&tracks, format, topology)
                             || !self.fits_as_steps(&tracks, settings, steps)
                         {
                             return None;
                         }
-                        Ok(to_steps(&tracks, &stepping))
+                        Ok(to_steps(&tracks, &resampling))
                     }
                     Err(error) => Err(error),
                 }
@@ -262,7 +262,7 @@ impl<'a> Resolving<'a> {
         self.covered(topology, remedy, &[MOBILITY, "clip".into()]).map(Some)
     }
 
-    fn stepping(&mut self, settings: &FileSettings, topology: &Topology) -> Option<Stepping> {
+    fn resampling(&mut self, settings: &FileSettings, topology: &Topology) -> Option<Resampling> {
         let clip = self.clip_area(settings, topology)?;
         let clock = match settings.clock {
             ClockKind::OwnPace => Clock::OwnPace { parts: settings.parts },
@@ -278,7 +278,7 @@ impl<'a> Resolving<'a> {
                 },
             },
         };
-        Some(Stepping { clock, clip, users_max: settings.users, steps_max: settings.steps })
+        Some(Resampling { clock, clip, users_max: settings.users, steps_max: settings.steps })
     }
 
     pub(super) fn file_text(&mut self, file: &str, at: &[At<'_>]) -> Option<Arc<Text>> {

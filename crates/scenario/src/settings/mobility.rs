@@ -8,7 +8,7 @@ use super::range::{
     UserCount,
 };
 use super::{AreaSettings, CitySettings, Period, Positive, read_by_kind};
-use crate::mobility::{Arrivals, Wandering};
+use crate::mobility::{Arrivals, RandomWaypoint};
 use crate::position::Area;
 
 /// How users move.
@@ -235,8 +235,8 @@ pub enum AfterKind {
 
 impl GeneratedSettings {
     /// The parameters of the random waypoint model for users in this area.
-    pub(crate) fn wandering(&self, area: Area) -> Wandering {
-        Wandering {
+    pub(crate) fn waypoints(&self, area: Area) -> RandomWaypoint {
+        RandomWaypoint {
             area,
             users: self.users,
             steps: self.steps,

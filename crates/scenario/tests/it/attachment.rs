@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use mario_domain::{Capacity, Duration};
 use mario_scenario::mobility::{
-    Arrivals, Attach, Clock, Stepping, TrackFormat, Wandering, attach, read_positions, read_tracks, to_steps,
-    wander_attached,
+    Arrivals, Attach, Clock, RandomWaypoint, Resampling, TrackFormat, attach, random_waypoint_attached, read_positions,
+    read_tracks, to_steps,
 };
 use mario_scenario::topology::{Mesh, TiledTree, barabasi_albert, grid, random_geometric, tiled_tree};
 use mario_scenario::{Area, Attachments, Document, NoFiles, Position, Presence, Topology, Traces};
@@ -69,8 +69,8 @@ fn everywhere(traces: &Traces, prefix: &str) -> BTreeMap<(String, usize), Positi
 fn nearly_all_follow_from_records(raw: &[u8], positions: &[u8]) {
     let tracks = read_tracks(raw, &TrackFormat::Csv { origin: None }).expect("tracks");
     let clock = Clock::OwnPace { parts: 100 };
-    let stepping = Stepping { clock, clip: None, users_max: None, steps_max: Some(26) };
-    let ours = everywhere(&to_steps(&tracks, &stepping).expect("steps"), "taxi_");
+    let resampling = Resampling { clock, clip: None, users_max: None, steps_max: Some(26) };
+    let ours = everywhere(&to_steps(&tracks, &resampling).expect("steps"), "taxi_");
     let theirs = everywhere(&read_positions(positions, None).expect("positions"), "");
     assert_eq!(theirs.len(), 50 + 25 * 51);
     let same = |(key, position): &(&(String, usize), &Position)| {
@@ -84,8 +84,8 @@ fn nearly_all_follow_from_records(raw: &[u8], positions: &[u8]) {
 #[test]
 fn users_are_connected_only_to_access_points() {
     for seed in 0..20 {
-        let town = Wandering { users: 100, stay_steps_mean: Some(12.0), ..Wandering::rome() };
-        let town = Wandering { arrivals: Arrivals::Random { first: 30 }, ..town };
+        let town = RandomWaypoint { users: 100, stay_steps_mean: Some(12.0), ..RandomWaypoint::rome() };
+        let town = RandomWaypoint { arrivals: Arrivals::Random { first: 30 }, ..town };
         let mesh = Mesh::over(town.area);
         let drawn = [
             random_geometric(80, 400.0, &mesh, seed).expect("connected").topology,
@@ -93,7 +93,7 @@ fn users_are_connected_only_to_access_points() {
             grid(7, 9, &mesh).expect("a grid"),
         ];
         for topology in drawn {
-            let attachments = wander_attached(&town, seed, &topology, Attach::Distance).expect("attached");
+            let attachments = random_waypoint_attached(&town, seed, &topology, Attach::Distance).expect("attached");
             let mut connected = vec![None; attachments.users.len()];
             for (user, access_point) in attachments.steps.iter().flatten() {
                 assert_ne!(connected[user.position()], *access_point, "only changes are listed");

@@ -1,7 +1,7 @@
 //! The statistics of generated mobility that `docs/mobility.md` states.
 
 use mario_domain::{Capacity, Duration};
-use mario_scenario::mobility::{Assignment, Attach, Wandering, assign, wander_attached};
+use mario_scenario::mobility::{Assignment, Attach, RandomWaypoint, assign, random_waypoint_attached};
 use mario_scenario::topology::{TiledTree, tiled_tree};
 use mario_scenario::{ApplicationIndex, Attachments, Topology};
 
@@ -9,13 +9,13 @@ const SEEDS: u64 = 100;
 
 fn tree() -> Topology {
     let capacities = vec![Capacity::Unbounded, Capacity::units(9), Capacity::units(6), Capacity::units(1)];
-    let area = Some(Wandering::rome().area);
+    let area = Some(RandomWaypoint::rome().area);
     tiled_tree(&TiledTree { size: 8, capacities, latencies: [3.0, 2.0, 3.0].map(Duration::of).to_vec(), area })
         .expect("a tree")
 }
 
 fn town(seed: u64, tree: &Topology) -> Attachments {
-    wander_attached(&Wandering::rome(), seed, tree, Attach::Distance).expect("attached")
+    random_waypoint_attached(&RandomWaypoint::rome(), seed, tree, Attach::Distance).expect("attached")
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
@@ -71,8 +71,8 @@ fn both_kinds_of_applications_get_equal_handovers() {
 
 #[test]
 fn a_million_users_take_memory_only_for_their_handovers() {
-    let wandering = Wandering { users: 1_000_000, ..Wandering::rome() };
-    let attachments = wander_attached(&wandering, 1, &tree(), Attach::Distance).expect("attached");
+    let wandering = RandomWaypoint { users: 1_000_000, ..RandomWaypoint::rome() };
+    let attachments = random_waypoint_attached(&wandering, 1, &tree(), Attach::Distance).expect("attached");
     let listed: usize = attachments.steps.iter().map(Vec::len).sum();
     let handovers = attachments.handovers();
     assert_eq!(listed as u64, handovers.total() + 1_000_000);

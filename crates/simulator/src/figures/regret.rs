@@ -8,7 +8,7 @@ use crate::optimum::{Allocation, Distances, Problem, Value, best, room, search_f
 use crate::paths::Paths;
 use crate::population::{AgentIndex, Label, Outcome, Population};
 use crate::recorder::{Cause, Compared, Recorder};
-use crate::validation::Limits;
+use crate::validation::TableSizes;
 
 /// Compares the placement with the best one at each activation of the managers, after the accepted operations are
 /// enacted.
@@ -119,7 +119,7 @@ impl<'a> Regret<'a> {
 
     /// Whether the restored state is consistent with its scenario. Call it once, after [`Regret::resumed`].
     pub(crate) fn is_consistent(&mut self) -> bool {
-        let limits = Limits { paths: self.paths.count(), ..Limits::of(self.scenario) };
+        let limits = TableSizes { paths: self.paths.count(), ..TableSizes::of(self.scenario) };
         self.access_points.len() == self.scenario.users.len()
             && limits.hold_for(&self.saved())
             && self.paths.resume(&self.scenario.topology)

@@ -18,13 +18,13 @@ use mario_scenario::Scenario;
 use serde::{Deserialize, Serialize};
 
 use super::digest::{Digest, DigestedFile};
-use super::directory::{Keep, KeepError, MARKER, Output, RUN, RunDirectory, SUMMARY, mark, remove};
+use super::directory::{MARKER, Output, OutputError, OutputOptions, RUN, RunDirectory, SUMMARY, mark, remove};
 use super::sealed::{self, CHECKPOINT_VERSION, PROGRAM, SealError};
 use super::tables::{TableOutputs, Tables};
 use super::trace::TraceRecorder;
 use crate::figures::{Regret, Tally};
 use crate::simulation::{Reuse, RunOptions, Simulation, SimulationError};
-use crate::validation::{Limits, scenario_is_consistent};
+use crate::validation::{TableSizes, scenario_is_consistent};
 
 const CHECKPOINT: &str = "checkpoint";
 const SCENARIO: &str = "checkpoint.scenario";
@@ -48,7 +48,7 @@ struct Head {
     scenario: Digest,
     /// The digest of `run.json`.
     run: Digest,
-    keep: Keep,
+    keep: OutputOptions,
     reuse: Reuse,
     has_regret: bool,
     /// The outputs, sorted by name.
@@ -117,9 +117,9 @@ pub enum ResumeError {
 
 impl RunDirectory<'_> {
     /// Writes a checkpoint that replaces the previous one. Returns its size in bytes.
-    pub fn save(&mut self, simulation: &Simulation<'_>) -> Result<u64, KeepError> {
+    pub fn save(&mut self, simulation: &Simulation<'_>) -> Result<u64, OutputError> {
         let path = self.path.clone();
-        let failed = |error| KeepError::Write(path.clone(), error);
+        let failed = |error| OutputError::Write(path.clone(), error);
         let mut outputs = Vec::new();
         for output in self.outputs() {
             output.flush().map_err(failed)?;
@@ -250,7 +250,7 @@ impl Checkpoint {
             messages: opened(messages)?,
         };
         let damaged = |_| self.damaged();
-        let limits = Limits::of(&self.scenario);
+        let limits = TableSizes::of(&self.scenario);
         let mut state = postcard::Deserializer::from_bytes(&self.state);
         let options = RunOptions { threads, reuse: *reuse };
         let simulation = Simulation::restored(&self.scenario, options, &mut state).map_err(ResumeError::Simulation)?;

@@ -31,7 +31,7 @@ use super::trace::TraceRecorder;
 use super::whole::write_whole;
 use crate::figures::{Figures, Regret, Tally};
 use crate::recorder::Recorder;
-use crate::simulation::{AskedAcceptances, Effort};
+use crate::simulation::{AskedAcceptances, RunStatistics};
 
 /// Marks an incomplete run. It is the first file to be created, and is removed once all outputs are complete.
 pub(super) const MARKER: &str = "PARTIAL";
@@ -48,14 +48,14 @@ pub(super) const RUN: &str = "run.json";
 
 /// Which outputs a run writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Keep {
+pub struct OutputOptions {
     /// The detail of the trace.
     pub detail: Detail,
     /// Whether every client request is written to `messages.csv`.
     pub messages: bool,
 }
 
-impl Keep {
+impl OutputOptions {
     /// The outputs during a run, and whether each is enabled.
     pub(super) fn outputs(self) -> [(&'static str, bool); 5] {
         // A summary trace has only counts, and no rows per agent or user.
@@ -67,7 +67,7 @@ impl Keep {
 
 /// What to do with files of an earlier run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Existing {
+pub enum IfExists {
     /// Leave them and fail.
     Refuse,
     /// Remove them. Other files in the directory stay.
@@ -76,7 +76,7 @@ pub enum Existing {
 
 /// Why a run cannot be stored.
 #[derive(Debug)]
-pub enum KeepError {
+pub enum OutputError {
     /// The directory has files in it.
     Exists(PathBuf),
     /// Another process stores its run there.
@@ -89,7 +89,7 @@ pub enum KeepError {
 pub struct RunDirectory<'a> {
     pub(super) path: PathBuf,
     pub(super) scenario: &'a Scenario,
-    pub(super) keep: Keep,
+    pub(super) keep: OutputOptions,
     pub(super) recorders: Recorders<'a>,
     /// Locked during the run, so that no other process resumes it.
     pub(super) marker: File,
@@ -153,7 +153,7 @@ pub struct Summary {
 
 impl Summary {
     /// Summarises a run.
-    pub fn new(scenario: &Scenario, figures: Figures, effort: Effort) -> Summary {
+    pub fn new(scenario: &Scenario, figures: Figures, statistics: RunStatistics) -> Summary {
         Summary {
             scenario: scenario.name.clone(),
             seed: scenario.seed,
@@ -162,9 +162,9 @@ impl Summary {
             policies: scenario.policies.iter().map(|policy| policy.name.clone()).collect(),
             nodes: scenario.topology.node_count(),
             users: scenario.users.len(),
-            emitted: effort.emitted,
-            hops: effort.hops,
-            failed_acceptances: (effort.acceptances.failed > 0).then_some(effort.acceptances),
+            emitted: statistics.emitted,
+            hops: statistics.hops,
+            failed_acceptances: (statistics.acceptances.failed > 0).then_some(statistics.acceptances),
             figures,
         }
     }
@@ -175,20 +175,20 @@ impl<'a> RunDirectory<'a> {
     pub fn create(
         path: &Path,
         resolved: &'a Resolved,
-        keep: Keep,
-        existing: Existing,
-    ) -> Result<RunDirectory<'a>, KeepError> {
+        keep: OutputOptions,
+        existing: IfExists,
+    ) -> Result<RunDirectory<'a>, OutputError> {
         prepare(path, existing)?;
         let file = |name: &str| {
             let path = path.join(name);
             let file = File::create(&path).map(|file| BufWriter::new(DigestedFile::new(file)));
-            file.map_err(|error| KeepError::Write(path, error))
+            file.map_err(|error| OutputError::Write(path, error))
         };
         let marker_path = path.join(MARKER);
         let marker = mark(&marker_path).map_err(|error| match error.kind() {
             // Another process has started here since the check.
-            io::ErrorKind::AlreadyExists => KeepError::Busy(path.to_owned()),
-            _ => KeepError::Write(marker_path, error),
+            io::ErrorKind::AlreadyExists => OutputError::Busy(path.to_owned()),
+            _ => OutputError::Write(marker_path, error),
         })?;
         let scenario = &resolved.scenario;
         let run = RunFile {
@@ -233,15 +233,15 @@ impl<'a> RunDirectory<'a> {
     }
 
     /// Completes a run that reached its end.
-    pub fn complete(self, scenario: &Scenario, effort: Effort) -> Result<Summary, KeepError> {
+    pub fn complete(self, scenario: &Scenario, statistics: RunStatistics) -> Result<Summary, OutputError> {
         let RunDirectory { path, scenario: _, keep: _, recorders, marker, run: _, sealed } = self;
         let ((tally, regret), (mut trace, tables)) = recorders;
-        trace.traffic(effort.hops);
-        let failed = |error| KeepError::Write(path.clone(), error);
+        trace.traffic(statistics.hops);
+        let failed = |error| OutputError::Write(path.clone(), error);
         let trace = trace.finish(scenario.end()).map_err(failed)?;
         let tables = tables.finish().map_err(failed)?;
         let figures = Figures { regret: regret.and_then(|regret| regret.figures()), ..tally.figures() };
-        let summary = Summary::new(scenario, figures, effort);
+        let summary = Summary::new(scenario, figures, statistics);
         write_json(&path.join(SUMMARY), &summary)?;
         drop(marker);
         if sealed.is_none() {
@@ -259,29 +259,29 @@ impl<'a> RunDirectory<'a> {
     }
 
     /// Closes an interrupted run. Its files stay and are marked as partial.
-    pub fn break_off(self) -> Result<(), KeepError> {
+    pub fn break_off(self) -> Result<(), OutputError> {
         let (path, (_, (trace, tables))) = (self.path, self.recorders);
-        let failed = |error| KeepError::Write(path.clone(), error);
+        let failed = |error| OutputError::Write(path.clone(), error);
         trace.close().map_err(failed)?;
         tables.finish().map_err(failed)?;
         Ok(())
     }
 }
 
-fn prepare(path: &Path, existing: Existing) -> Result<(), KeepError> {
-    let failed = |error| KeepError::Write(path.to_owned(), error);
+fn prepare(path: &Path, existing: IfExists) -> Result<(), OutputError> {
+    let failed = |error| OutputError::Write(path.to_owned(), error);
     fs::create_dir_all(path).map_err(failed)?;
     let is_empty = fs::read_dir(path).map_err(failed)?.next().is_none();
     if is_empty {
         return Ok(());
     }
-    if existing == Existing::Refuse {
-        return Err(KeepError::Exists(path.to_owned()));
+    if existing == IfExists::Refuse {
+        return Err(OutputError::Exists(path.to_owned()));
     }
     if let Ok(marker) = File::open(path.join(MARKER))
         && let Err(TryLockError::WouldBlock) = marker.try_lock()
     {
-        return Err(KeepError::Busy(path.to_owned()));
+        return Err(OutputError::Busy(path.to_owned()));
     }
     remove(path, &OUTPUTS)?;
     remove(path, &[SUMMARY, RUN, MARKER, MEASURES])?;
@@ -299,11 +299,11 @@ pub(super) fn mark(path: &Path) -> io::Result<File> {
 }
 
 /// Removes files of a run if they exist.
-pub(super) fn remove(path: &Path, names: &[&str]) -> Result<(), KeepError> {
+pub(super) fn remove(path: &Path, names: &[&str]) -> Result<(), OutputError> {
     for name in names {
         match fs::remove_file(path.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(KeepError::Write(path.join(name), error));
+                return Err(OutputError::Write(path.join(name), error));
             }
             _ => {}
         }
@@ -312,29 +312,29 @@ pub(super) fn remove(path: &Path, names: &[&str]) -> Result<(), KeepError> {
 }
 
 /// Writes a whole file, and returns its digest.
-fn write_json(path: &Path, content: &impl Serialize) -> Result<Digest, KeepError> {
+fn write_json(path: &Path, content: &impl Serialize) -> Result<Digest, OutputError> {
     let mut text = Vec::new();
     serde_json::to_writer_pretty(&mut text, content).expect("writing to memory does not fail");
     text.push(b'\n');
-    write_whole(path, |file| file.write_all(&text)).map_err(|error| KeepError::Write(path.to_owned(), error))?;
+    write_whole(path, |file| file.write_all(&text)).map_err(|error| OutputError::Write(path.to_owned(), error))?;
     Ok(Digest::of(&text))
 }
 
-impl fmt::Display for KeepError {
+impl fmt::Display for OutputError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            KeepError::Exists(path) => write!(formatter, "`{}` is there already and not empty", path.display()),
-            KeepError::Busy(path) => write!(formatter, "the run in `{}` is going on", path.display()),
-            KeepError::Write(path, _) => write!(formatter, "cannot write to `{}`", path.display()),
+            OutputError::Exists(path) => write!(formatter, "`{}` is there already and not empty", path.display()),
+            OutputError::Busy(path) => write!(formatter, "the run in `{}` is going on", path.display()),
+            OutputError::Write(path, _) => write!(formatter, "cannot write to `{}`", path.display()),
         }
     }
 }
 
-impl Error for KeepError {
+impl Error for OutputError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            KeepError::Exists(_) | KeepError::Busy(_) => None,
-            KeepError::Write(_, error) => Some(error),
+            OutputError::Exists(_) | OutputError::Busy(_) => None,
+            OutputError::Write(_, error) => Some(error),
         }
     }
 }

@@ -74,7 +74,7 @@ impl Simulation<'_> {
     pub(super) fn count_acceptances(&mut self) {
         let AcceptanceCounts { asked, failed, first } = self.judge.take_counts();
         let time = self.queue.now();
-        let sum = &mut self.effort.acceptances;
+        let sum = &mut self.statistics.acceptances;
         sum.asked += asked;
         sum.failed += failed;
         if let (Some((node, asked, failure)), None) = (first, &sum.first) {

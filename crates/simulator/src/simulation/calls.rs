@@ -237,7 +237,7 @@ impl Simulation<'_> {
     fn send_call(&mut self, caller: PendingIndex, agent: AgentIndex, call: CallIndex, recorder: &mut impl Recorder) {
         let (_, Call { application, .. }) = self.calls.all[call.position()];
         let access_point: NodeIndex = self.population.agent(agent).node();
-        self.effort.emitted += 1;
+        self.statistics.emitted += 1;
         let (router, mut context) = self.routing();
         let route = router.route_from(access_point, application, &mut context);
         let origin = Origin::Call { caller, call };

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Event, RunOptions, Simulation, SimulationError, User};
 use crate::population::AgentIndex;
-use crate::validation::Limits;
+use crate::validation::TableSizes;
 
 impl<'a> Simulation<'a> {
     /// The whole state. [`Simulation::restore`] reads it in the same order.
@@ -47,14 +47,14 @@ impl<'a> Simulation<'a> {
             has_begun,
             has_ended,
             agents_have_started,
-            effort,
+            statistics,
         } = self;
         let agents = (population.saved(), decision_cache.saved());
         let world = ((queue, due), agents, (placement, sleepers), paths, router, instances, (users, users_due));
         let traffic = (flow, links, messages, arriving, (observations, calls.saved()));
         let memory = planner.as_ref().and_then(|planner| planner.memory());
         let operators = (memory, deployments, deploys_begun, is_redeploying);
-        (world, traffic, operators, (has_begun, has_ended, agents_have_started, effort))
+        (world, traffic, operators, (has_begun, has_ended, agents_have_started, statistics))
     }
 
     /// Restores the run from the state stored by [`Simulation::saved`]. The outer error says that the scenario cannot
@@ -98,7 +98,7 @@ impl<'a> Simulation<'a> {
         if let (Some(planner), Some(memory)) = (&mut self.planner, memory) {
             planner.remember(memory);
         }
-        (self.has_begun, self.has_ended, self.agents_have_started, self.effort) = course;
+        (self.has_begun, self.has_ended, self.agents_have_started, self.statistics) = course;
         Ok(are_agents && self.is_consistent())
     }
 
@@ -110,7 +110,7 @@ impl<'a> Simulation<'a> {
         let served = if self.flow.is_none() { agents } else { 0 };
         let (cells, round_robins) = self.flow.as_ref().map_or((0, 0), |flow| flow.counts());
         let (pending, calls) = self.calls.counts();
-        let limits = Limits {
+        let limits = TableSizes {
             agents,
             pending,
             calls,
@@ -119,10 +119,10 @@ impl<'a> Simulation<'a> {
             cells: self.router.cell_count(),
             round_robins,
             batches: self.due.batch_count(),
-            ..Limits::of(scenario)
+            ..TableSizes::of(scenario)
         };
         let are_numbers = limits.hold_for(&self.saved())
-            && self.flow.as_ref().is_none_or(|flow| Limits { cells, ..limits.clone() }.hold_for(flow));
+            && self.flow.as_ref().is_none_or(|flow| TableSizes { cells, ..limits.clone() }.hold_for(flow));
         are_numbers
             && self.flow.is_some() == (scenario.network.fidelity == Fidelity::Flow)
             && self.queue.is_consistent()

@@ -81,7 +81,7 @@ impl Simulation<'_> {
         let awake = self.due.awake_count(due);
         let is_shared = self.options.threads > 1 && awake >= 2 * AGENTS_PER_THREAD;
         if is_shared {
-            self.effort.shared += awake as u64;
+            self.statistics.parallel += awake as u64;
         }
         if is_shared || self.population.wants_preview() || !recorder.wants_decisions() {
             self.evaluate_in_groups(due, is_shared, recorder);
@@ -89,7 +89,7 @@ impl Simulation<'_> {
             self.evaluate_sequentially(due, recorder);
         }
         let next = self.queue.now() + self.scenario.agents.period;
-        self.effort.asked += self.due.end_round(due, next, &mut self.queue) as u64;
+        self.statistics.due += self.due.end_round(due, next, &mut self.queue) as u64;
     }
 
     /// Lets an agent observe its client requests: rule r2.
@@ -192,12 +192,12 @@ impl Simulation<'_> {
 
     /// Evaluates the policy of an agent, without sharing the result.
     fn evaluate_agent(&mut self, agent: AgentIndex, wanted: Wanted, recorder: &mut impl Recorder) {
-        self.effort.evaluated += 1;
+        self.statistics.evaluated += 1;
         let is_unchanged = self.population.is_unchanged(agent);
         let decision = self.evaluators[0].evaluate(&self.population, agent, wanted);
         self.watch.count(decision);
-        self.effort.failed += u64::from(decision.has_failed());
-        let failed = match self.effort.first.failed {
+        self.statistics.failed += u64::from(decision.has_failed());
+        let failed = match self.statistics.first_reasons.failed {
             None => failed_decision(&self.population, agent, decision, self.queue.now()),
             Some(_) => None,
         };
@@ -288,8 +288,8 @@ impl Simulation<'_> {
 
     /// Applies the result of an evaluation in a group.
     fn apply_answer(&mut self, agent: AgentIndex, slot: Option<SlotId>, answer: Answer, recorder: &mut impl Recorder) {
-        self.effort.evaluated += 1;
-        self.effort.failed += u64::from(answer.has_failed);
+        self.statistics.evaluated += 1;
+        self.statistics.failed += u64::from(answer.has_failed);
         self.note_failure(agent, answer.failed);
         let decision = answer.decision.as_ref().filter(|_| !self.population.is_unchanged(agent));
         recorder.evaluation(self.queue.now(), agent, &self.population, decision);
@@ -303,7 +303,7 @@ impl Simulation<'_> {
     /// Evaluates the policies of these agents, divided among threads.
     fn answers(&mut self, due: &[AgentIndex], wanted: Wanted) -> Vec<Vec<Answer>> {
         let (population, now, watch) = (&self.population, self.queue.now(), &*self.watch);
-        let is_first = self.effort.first.failed.is_none();
+        let is_first = self.statistics.first_reasons.failed.is_none();
         let chunk = due.len().div_ceil(self.options.threads).max(AGENTS_PER_THREAD);
         let ask = |evaluator: &mut Evaluator, agent: AgentIndex| {
             let decision = evaluator.evaluate(population, agent, wanted);

@@ -80,7 +80,7 @@ impl Simulation<'_> {
         let parked = &mut self.scratch.parked;
         self.due.parked_outcomes(due, self.scenario.applications.len(), parked);
         if !parked.is_empty() {
-            self.effort.rested += parked.iter().map(ParkedCounts::count).sum::<u64>();
+            self.statistics.parked += parked.iter().map(ParkedCounts::count).sum::<u64>();
             recorder.parked(self.queue.now(), parked);
             self.population.propose_parked(parked);
         }

@@ -113,7 +113,7 @@ pub(super) fn failed_decision(
 impl Simulation<'_> {
     /// Stores the cause of the first failed decision.
     pub(super) fn note_failure(&mut self, agent: AgentIndex, failed: Option<Box<FailedDecision>>) {
-        let (None, Some(mut failed)) = (&self.effort.first.failed, failed) else { return };
+        let (None, Some(mut failed)) = (&self.statistics.first_reasons.failed, failed) else { return };
         let policy = &self.scenario.policies[self.population.agent(agent).policy().position()];
         failed.policy.clone_from(&policy.name);
         // The exception has no location, but the call of an undefined predicate can be found in the text.
@@ -124,21 +124,21 @@ impl Simulation<'_> {
             failed.place = Some(PolicyLocation::from(&finding.place));
             failed.hint = finding.hint.or(failed.hint);
         }
-        self.effort.first.failed = Some(*failed);
+        self.statistics.first_reasons.failed = Some(*failed);
     }
 
     /// Stores the first inhibited request, unless a request was accepted in an earlier cycle.
     pub(super) fn note_inhibited(&mut self, label: &Label) {
-        if self.effort.first.has_accepted {
+        if self.statistics.first_reasons.has_accepted {
             return;
         }
         let accepted = |outcome: Outcome| matches!(outcome, Outcome::Judged(_));
-        self.effort.first.has_accepted = label.accepted().any(accepted);
-        if self.effort.first.inhibited.is_some() {
+        self.statistics.first_reasons.has_accepted = label.accepted().any(accepted);
+        if self.statistics.first_reasons.inhibited.is_some() {
             return;
         }
         let population = &self.population;
-        self.effort.first.inhibited = label.iter().find_map(|outcome| {
+        self.statistics.first_reasons.inhibited = label.iter().find_map(|outcome| {
             let Outcome::Judged(judged) = outcome else { return None };
             let agent = population.agent(judged.agent);
             let Verdict::Inhibited(inhibition) = population.verdict(&judged.verdict, agent.application()) else {

@@ -14,7 +14,7 @@ use mario_scenario::{
 use super::calls::Calls;
 use super::evaluation_schedule::EvaluationSchedule;
 use super::sleep::Sleepers;
-use super::{Effort, Event, RunOptions, Scratch, Simulation, SimulationError, User, planning};
+use super::{Event, RunOptions, RunStatistics, Scratch, Simulation, SimulationError, User, planning};
 use crate::flow::Flow;
 use crate::network::{Links, Messages};
 use crate::observation::Observations;
@@ -106,7 +106,7 @@ impl<'a> Simulation<'a> {
             has_begun: false,
             has_ended: false,
             agents_have_started: false,
-            effort: Effort::default(),
+            statistics: RunStatistics::default(),
             watch: Arc::default(),
             scratch: Scratch::default(),
         })
@@ -150,7 +150,7 @@ impl<'a> Simulation<'a> {
                 (Verdict::Inhibited(inhibition), _) => {
                     let application = self.population.application(deployment.application).id.clone();
                     let has_failed = matches!(inhibition.rule, Rule::AcceptanceFailed { .. });
-                    let failure = self.effort.acceptances.first.take().filter(|_| has_failed).map(Box::new);
+                    let failure = self.statistics.acceptances.first.take().filter(|_| has_failed).map(Box::new);
                     return Err(SimulationError::NoRoom { deploy, application, inhibition, failure });
                 }
                 (Verdict::Accepted, Some(agent)) => self.add_instance(agent),

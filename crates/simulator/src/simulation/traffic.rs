@@ -20,7 +20,7 @@ impl Simulation<'_> {
         let next = user.emitter.next(now);
         user.next_emission = Some(next);
         let (application, access_point) = (user.application, user.access_point);
-        self.effort.emitted += 1;
+        self.statistics.emitted += 1;
         let route = access_point.and_then(|access_point| {
             let client = Client { user: index, access_point, application };
             let (router, mut context) = self.routing();

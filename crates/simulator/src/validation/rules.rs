@@ -1,6 +1,6 @@
 //! The rules for numbers in a state, by field.
 
-use super::Limits;
+use super::TableSizes;
 use super::walk::{Site, Visitor};
 
 /// An upper bound on counts: no run reaches it, and sums of two counts do not overflow.
@@ -32,11 +32,11 @@ enum Rule {
 }
 
 pub(super) struct Rules<'a> {
-    limits: &'a Limits,
+    limits: &'a TableSizes,
 }
 
 impl<'a> Rules<'a> {
-    pub(super) fn new(limits: &'a Limits) -> Rules<'a> {
+    pub(super) fn new(limits: &'a TableSizes) -> Rules<'a> {
         Rules { limits }
     }
 

@@ -2,7 +2,7 @@
 
 use mario_scenario::{PolicyText, Scenario};
 
-use super::Limits;
+use super::TableSizes;
 
 /// An upper bound on the steps of a run. The counts of each step are kept in memory.
 const STEPS_MAX: f64 = 16_777_216.0;
@@ -15,11 +15,11 @@ pub(crate) fn scenario_is_consistent(scenario: &Scenario) -> bool {
     nodes > 0
         && scenario.duration.units() >= 0.0
         && scenario.duration / scenario.step <= STEPS_MAX
-        && Limits::of(scenario).hold_for(scenario)
+        && TableSizes::of(scenario).hold_for(scenario)
         && scenario.users.len() == scenario.attachments.users.len()
         && [0, nodes].contains(&scenario.acceptance_of.len())
         && scenario.policies.iter().chain(&scenario.acceptances).all(has_text)
         && scenario.applications.iter().all(|plan| plan.service_time.units() >= 0.0)
-        && scenario.attachments.hold_together()
-        && scenario.calls_hold_together()
+        && scenario.attachments.are_consistent()
+        && scenario.calls_are_consistent()
 }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use mario_domain::{Duration, Models, Time};
 use mario_scenario::{Arbitration, Document, Fidelity, Management, Measures, NoFiles, Resolved, Scenario, Search};
 use mario_simulator::{
-    Checkpoint, Detail, Effort, Existing, Keep, KeepError, ResumeError, Reuse, RunDirectory, RunOptions, Simulation,
+    Checkpoint, Detail, IfExists, OutputError, OutputOptions, ResumeError, Reuse, RunDirectory, RunOptions,
+    RunStatistics, Simulation,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -21,7 +22,7 @@ const WORLDS: u64 = 120;
 /// The options of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunSetup {
-    pub(crate) keep: Keep,
+    pub(crate) keep: OutputOptions,
     pub(crate) has_regret: bool,
     pub(crate) reuse: Reuse,
 }
@@ -63,16 +64,16 @@ pub(crate) fn begin<'a>(
 ) -> (Simulation<'a>, RunDirectory<'a>) {
     let options = RunOptions { threads, reuse: setup.reuse };
     let simulation = Simulation::new(&resolved.scenario, options).expect("it can be run");
-    let kept = RunDirectory::create(path, resolved, setup.keep, Existing::Refuse).expect("a new directory");
+    let kept = RunDirectory::create(path, resolved, setup.keep, IfExists::Refuse).expect("a new directory");
     (simulation, if setup.has_regret { kept.with_regret(&resolved.scenario) } else { kept })
 }
 
 /// Runs a world without interruption.
-fn whole(resolved: &Resolved, path: &Path, setup: RunSetup) -> Effort {
+fn whole(resolved: &Resolved, path: &Path, setup: RunSetup) -> RunStatistics {
     let (mut simulation, mut kept) = begin(resolved, path, setup, 1);
-    let effort = simulation.run(kept.recorder());
-    kept.complete(&resolved.scenario, effort.clone()).expect("writable");
-    effort
+    let statistics = simulation.run(kept.recorder());
+    kept.complete(&resolved.scenario, statistics.clone()).expect("writable");
+    statistics
 }
 
 /// Runs until `checks` pause checks have happened, then writes a checkpoint. Returns whether the run reached its end.
@@ -90,7 +91,7 @@ pub(crate) fn part(simulation: &mut Simulation<'_>, kept: &mut RunDirectory<'_>,
 
 /// Runs a world with interruptions, after each of which only the directory is left. Returns the statistics and the
 /// number of interruptions.
-fn broken_off(resolved: &Resolved, path: &Path, setup: RunSetup, dice: &mut Pcg64) -> (Effort, u32) {
+fn broken_off(resolved: &Resolved, path: &Path, setup: RunSetup, dice: &mut Pcg64) -> (RunStatistics, u32) {
     let mut breaks = 0;
     {
         let (mut simulation, mut kept) = begin(resolved, path, setup, 1);
@@ -98,9 +99,9 @@ fn broken_off(resolved: &Resolved, path: &Path, setup: RunSetup, dice: &mut Pcg6
         if dice.random_range(0..8) == 0 {
             kept.save(&simulation).expect("writable");
         } else if part(&mut simulation, &mut kept, dice.random_range(1..12)) {
-            let effort = simulation.effort();
-            kept.complete(&resolved.scenario, effort.clone()).expect("writable");
-            return (effort, breaks);
+            let statistics = simulation.statistics();
+            kept.complete(&resolved.scenario, statistics.clone()).expect("writable");
+            return (statistics, breaks);
         }
         if dice.random_range(0..2) == 0 {
             // Events after the last checkpoint are repeated.
@@ -113,9 +114,9 @@ fn broken_off(resolved: &Resolved, path: &Path, setup: RunSetup, dice: &mut Pcg6
         let (mut simulation, mut kept) = checkpoint.resume(dice.random_range(1..3)).expect("it can be gone on with");
         let checks = if breaks == 3 { u32::MAX } else { dice.random_range(1..12) };
         if part(&mut simulation, &mut kept, checks) {
-            let effort = simulation.effort();
-            kept.complete(checkpoint.scenario(), effort.clone()).expect("writable");
-            return (effort, breaks);
+            let statistics = simulation.statistics();
+            kept.complete(checkpoint.scenario(), statistics.clone()).expect("writable");
+            return (statistics, breaks);
         }
     }
 }
@@ -146,14 +147,18 @@ fn check(number: u64) -> (u32, bool) {
     let details = [Detail::Full, Detail::Operations, Detail::Full, Detail::Summary];
     let detail = details[(number / 10 + number) as usize % details.len()];
     let setup = RunSetup {
-        keep: Keep { detail, messages: !is_flow && number.is_multiple_of(2) },
+        keep: OutputOptions { detail, messages: !is_flow && number.is_multiple_of(2) },
         has_regret: number.is_multiple_of(9),
         reuse: if number.is_multiple_of(7) { Reuse::Nothing } else { Reuse::Proposals },
     };
     let paths = ["whole", "broken"].map(|name| directory(&format!("{name}-{number}")));
     let expected = whole(&resolved, &paths[0], setup);
-    let (effort, breaks) = broken_off(&resolved, &paths[1], setup, &mut dice);
-    assert_eq!(Effort { shared: 0, ..effort }, Effort { shared: 0, ..expected }, "world {number}");
+    let (statistics, breaks) = broken_off(&resolved, &paths[1], setup, &mut dice);
+    assert_eq!(
+        RunStatistics { parallel: 0, ..statistics },
+        RunStatistics { parallel: 0, ..expected },
+        "world {number}"
+    );
     let [expected, found] = paths.each_ref().map(|path| files(path));
     assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "world {number}");
     for (name, content) in &expected {
@@ -184,7 +189,7 @@ fn an_interrupted_and_resumed_run_writes_the_same_bytes() {
 fn saved_run(name: &str) -> PathBuf {
     let resolved = resolved(world(8));
     let path = directory(name);
-    let keep = Keep { detail: Detail::Full, messages: false };
+    let keep = OutputOptions { detail: Detail::Full, messages: false };
     let setup = RunSetup { keep, has_regret: false, reuse: Reuse::Proposals };
     let (mut simulation, mut kept) = begin(&resolved, &path, setup, 1);
     assert!(!part(&mut simulation, &mut kept, 3), "it is not over yet");
@@ -225,7 +230,7 @@ fn the_stored_scenario_of_another_run_is_rejected() {
     let path = saved_run("exchanged");
     let resolved = resolved(world(9));
     let other = directory("exchanged-other");
-    let keep = Keep { detail: Detail::Full, messages: false };
+    let keep = OutputOptions { detail: Detail::Full, messages: false };
     let (simulation, mut kept) =
         begin(&resolved, &other, RunSetup { keep, has_regret: false, reuse: Reuse::Proposals }, 1);
     kept.save(&simulation).expect("writable");
@@ -313,19 +318,19 @@ fn a_flipped_bit_in_an_output_is_detected_before_anything_is_changed() {
 fn only_one_of_several_concurrent_runs_in_a_directory_is_stored() {
     const THREADS: usize = 4;
     let resolved = resolved(world(8));
-    let keep = Keep { detail: Detail::Full, messages: false };
+    let keep = OutputOptions { detail: Detail::Full, messages: false };
     for round in 0..20 {
         let path = directory(&format!("at-once-{round}"));
         let start = std::sync::Barrier::new(THREADS);
         let create = || {
             start.wait();
-            RunDirectory::create(&path, &resolved, keep, Existing::Refuse)
+            RunDirectory::create(&path, &resolved, keep, IfExists::Refuse)
         };
         let results: Vec<_> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(create)).collect();
             threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
         });
-        let is_inhibited = |error: &KeepError| matches!(error, KeepError::Exists(_) | KeepError::Busy(_));
+        let is_inhibited = |error: &OutputError| matches!(error, OutputError::Exists(_) | OutputError::Busy(_));
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "round {round}");
         assert!(results.iter().filter_map(|result| result.as_ref().err()).all(is_inhibited), "round {round}");
         fs::remove_dir_all(path).expect("it was there");
@@ -346,7 +351,7 @@ fn resume_refuses_complete_foreign_and_unsaved_runs() {
     fs::rename(path.join("elsewhere"), path.join("checkpoint")).expect("it was there");
     let checkpoint = Checkpoint::open(&path).expect("a checkpoint");
     let (mut simulation, mut kept) = checkpoint.resume(1).expect("it can be gone on with");
-    let effort = simulation.run(kept.recorder());
-    kept.complete(checkpoint.scenario(), effort.clone()).expect("writable");
+    let statistics = simulation.run(kept.recorder());
+    kept.complete(checkpoint.scenario(), statistics.clone()).expect("writable");
     assert!(matches!(refusal(&path), ResumeError::Complete(_)));
 }

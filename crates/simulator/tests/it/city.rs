@@ -2,7 +2,7 @@
 
 use mario_audit::{Options, audit};
 use mario_scenario::{Document, NoFiles, Resolved, Scenario};
-use mario_simulator::{Detail, Effort, RunOptions, Simulation, TraceRecorder};
+use mario_simulator::{Detail, RunOptions, RunStatistics, Simulation, TraceRecorder};
 
 fn city(overrides: &[&str]) -> Resolved {
     let mut document = Document::preset("city").expect("a preset");
@@ -10,11 +10,11 @@ fn city(overrides: &[&str]) -> Resolved {
     document.resolve(&mut NoFiles).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-fn traced(scenario: &Scenario, threads: usize) -> (Vec<u8>, Effort) {
+fn traced(scenario: &Scenario, threads: usize) -> (Vec<u8>, RunStatistics) {
     let mut trace = TraceRecorder::new(Vec::new(), scenario, Detail::Full);
     let options = RunOptions { threads, ..RunOptions::default() };
-    let effort = Simulation::new(scenario, options).expect("it can be run").run(&mut trace);
-    (trace.finish(scenario.end()).expect("memory"), effort)
+    let statistics = Simulation::new(scenario, options).expect("it can be run").run(&mut trace);
+    (trace.finish(scenario.end()).expect("memory"), statistics)
 }
 
 /// The same scenario, with the movements of every step listed.
@@ -38,12 +38,12 @@ fn listed(scenario: &Scenario) -> Scenario {
 fn listed_and_generated_movements_give_the_same_run_on_any_number_of_threads() {
     let scenario = city(&["mobility.users=2000", "topology.size=32", "duration=11000"]).scenario;
     assert!(scenario.attachments.steps.is_empty(), "nothing is listed");
-    let (lazy, effort) = traced(&scenario, 1);
-    assert!(effort.asked > 10_000, "{effort:?}");
+    let (lazy, statistics) = traced(&scenario, 1);
+    assert!(statistics.due > 10_000, "{statistics:?}");
     let (eager, _) = traced(&listed(&scenario), 1);
     assert!(lazy == eager, "the traces differ");
-    let (threaded, shared) = traced(&scenario, 3);
-    assert!(shared.shared > 0, "threads took part");
+    let (threaded, statistics) = traced(&scenario, 3);
+    assert!(statistics.parallel > 0, "threads took part");
     assert!(lazy == threaded, "the traces differ");
 }
 
@@ -51,8 +51,8 @@ fn listed_and_generated_movements_give_the_same_run_on_any_number_of_threads() {
 fn the_auditor_finds_nothing_in_either_fidelity() {
     for fidelity in ["network.fidelity=flow", "network.fidelity=messages"] {
         let scenario = city(&["mobility.users=150", "duration=14000", "topology.size=8", fidelity]).scenario;
-        let (trace, effort) = traced(&scenario, 1);
-        assert!(effort.emitted > 40_000, "{effort:?}");
+        let (trace, statistics) = traced(&scenario, 1);
+        assert!(statistics.emitted > 40_000, "{statistics:?}");
         let report = audit(trace.as_slice(), Options::default(), &mut |_| {}).expect("a trace");
         assert!(report.findings.is_empty(), "{fidelity}: {:?}", report.findings);
     }

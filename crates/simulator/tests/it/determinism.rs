@@ -45,7 +45,7 @@ fn threads_and_reuse_change_no_byte() {
     let world = crowded();
     for detail in [Detail::Full, Detail::Operations] {
         let (expected, alone) = outputs(&world, RunOptions::default(), detail);
-        assert_eq!(alone.shared, 0);
+        assert_eq!(alone.parallel, 0);
         let lines = expected.each_ref().map(|bytes| bytes.split(|byte| *byte == b'\n').count());
         assert!(lines.iter().all(|lines| *lines > 10), "something happens in it: {lines:?}");
         for (threads, reuse) in [
@@ -56,12 +56,12 @@ fn threads_and_reuse_change_no_byte() {
             (3, Reuse::Proposals),
             (3, Reuse::Nothing),
         ] {
-            let (found, effort) = outputs(&world, RunOptions { threads, reuse }, detail);
+            let (found, statistics) = outputs(&world, RunOptions { threads, reuse }, detail);
             assert!(found == expected, "{threads} threads, {reuse:?}, {detail:?}");
-            assert_eq!(effort.asked, alone.asked);
-            assert!((threads == 1) == (effort.shared == 0), "{effort:?}");
-            let evaluated = if reuse == Reuse::Proposals { alone.evaluated } else { alone.asked };
-            assert_eq!(effort.evaluated, evaluated, "{threads} threads, {reuse:?}, {detail:?}");
+            assert_eq!(statistics.due, alone.due);
+            assert!((threads == 1) == (statistics.parallel == 0), "{statistics:?}");
+            let evaluated = if reuse == Reuse::Proposals { alone.evaluated } else { alone.due };
+            assert_eq!(statistics.evaluated, evaluated, "{threads} threads, {reuse:?}, {detail:?}");
         }
     }
 }

@@ -174,9 +174,10 @@ fn recorders_do_not_change_the_counts() {
         let told = |detail: Option<Detail>| {
             let trace = detail.map(|detail| TraceRecorder::new(Vec::new(), &scenario, detail));
             let mut recorders = (Tally::new(&scenario), trace);
-            let effort = Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
+            let statistics =
+                Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
             let figures = serde_json::to_string(&recorders.0.figures()).expect("figures are plain");
-            (figures, effort.emitted, effort.hops)
+            (figures, statistics.emitted, statistics.hops)
         };
         let alone = told(None);
         assert!(alone.1 > 5_000 && alone.2 > 5_000, "something is sent: {} {}", alone.1, alone.2);

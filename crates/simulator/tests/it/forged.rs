@@ -7,7 +7,7 @@ use std::path::Path;
 
 use lz4_flex::block::{compress, decompress};
 use mario_domain::Time;
-use mario_simulator::{Checkpoint, Detail, Keep, ResumeError, Reuse};
+use mario_simulator::{Checkpoint, Detail, OutputOptions, ResumeError, Reuse};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -95,8 +95,8 @@ fn resume(path: &Path) -> Result<(), ResumeError> {
             left == 0
         });
         if simulation.is_over() {
-            let effort = simulation.effort();
-            let _ = kept.complete(checkpoint.scenario(), effort);
+            let statistics = simulation.statistics();
+            let _ = kept.complete(checkpoint.scenario(), statistics);
         } else {
             let _ = kept.save(&simulation);
         }
@@ -116,7 +116,7 @@ fn forge_world(number: u64, forgeries: u64) -> Tried {
     let resolved = if number.is_multiple_of(10) { city(number) } else { resolved(managed(number)) };
     let is_flow = resolved.scenario.network.fidelity == mario_scenario::Fidelity::Flow;
     let detail = [Detail::Full, Detail::Summary, Detail::Operations][number as usize % 3];
-    let keep = Keep { detail, messages: !is_flow && number.is_multiple_of(2) };
+    let keep = OutputOptions { detail, messages: !is_flow && number.is_multiple_of(2) };
     let setup = RunSetup { keep, has_regret: number.is_multiple_of(3), reuse: Reuse::Proposals };
     let path = directory(&format!("forged-{number}"));
     // Interrupts the run as late as possible, so that there is a lot of state to forge.

@@ -2,7 +2,9 @@
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{Arbitration, Document, Fidelity, Memory, NoFiles, Scenario, Workload};
-use mario_simulator::{Detail, Effort, Recorder, RunOptions, Simulation, TableOutputs, Tables, Tally, TraceRecorder};
+use mario_simulator::{
+    Detail, Recorder, RunOptions, RunStatistics, Simulation, TableOutputs, Tables, Tally, TraceRecorder,
+};
 
 use crate::random_worlds::calling::calling;
 use crate::random_worlds::world;
@@ -13,33 +15,33 @@ struct Curious;
 impl Recorder for Curious {}
 
 /// The outputs of a run with a summary trace: trace, operations, figures and statistics.
-fn counts(scenario: &Scenario, threads: usize, curious: Option<Curious>) -> (Vec<u8>, Vec<u8>, String, Effort) {
+fn counts(scenario: &Scenario, threads: usize, curious: Option<Curious>) -> (Vec<u8>, Vec<u8>, String, RunStatistics) {
     let tables = TableOutputs { operations: Vec::new(), moves: None, handovers: None, messages: None };
     let written = (TraceRecorder::new(Vec::new(), scenario, Detail::Summary), Tables::new(scenario, tables));
     let mut recorders = (written, (Tally::new(scenario), curious));
     let options = RunOptions { threads, ..RunOptions::default() };
-    let effort = Simulation::new(scenario, options).expect("it can be run").run(&mut recorders);
+    let statistics = Simulation::new(scenario, options).expect("it can be run").run(&mut recorders);
     let ((trace, tables), (tally, _)) = recorders;
     let trace = trace.finish(scenario.end()).expect("memory takes everything");
     let tables = tables.finish().expect("memory takes everything");
-    (trace, tables.operations, format!("{:?}", tally.figures()), effort)
+    (trace, tables.operations, format!("{:?}", tally.figures()), statistics)
 }
 
 /// Compares a run with parking with a run without. Returns the number of evaluations of parked agents.
 fn check(name: &str, scenario: &Scenario) -> u64 {
-    let (trace, operations, figures, effort) = counts(scenario, 1, Some(Curious));
-    assert_eq!(effort.rested, 0, "{name}");
-    let mut rested = 0;
+    let (trace, operations, figures, statistics) = counts(scenario, 1, Some(Curious));
+    assert_eq!(statistics.parked, 0, "{name}");
+    let mut parked = 0;
     for threads in [1, 2] {
         let found = counts(scenario, threads, None);
-        rested = found.3.rested;
+        parked = found.3.parked;
         assert!(found.0 == trace, "{name}: another trace");
         assert!(found.1 == operations, "{name}: another table of operations");
         assert_eq!(found.2, figures, "{name}");
-        let Effort { asked, hops, emitted, .. } = found.3;
-        assert_eq!((asked, hops, emitted), (effort.asked, effort.hops, effort.emitted), "{name}");
+        let RunStatistics { due, hops, emitted, .. } = found.3;
+        assert_eq!((due, hops, emitted), (statistics.due, statistics.hops, statistics.emitted), "{name}");
     }
-    rested
+    parked
 }
 
 #[test]
@@ -54,19 +56,19 @@ fn parking_changes_no_count_of_the_papers_experiments_and_saves_most_evaluations
             document.set(&[phases.to_owned()]);
             document.set_policy(policy);
             let scenario = document.resolve(&mut NoFiles).expect("a scenario").scenario;
-            let rested = check(&format!("{policy}, {phases}"), &scenario);
-            let asked = counts(&scenario, 1, None).3.asked;
+            let parked = check(&format!("{policy}, {phases}"), &scenario);
+            let asked = counts(&scenario, 1, None).3.due;
             // With the policy that remembers inhibitions, fewer agents can be parked, because inhibitions are new
             // facts.
             let part = if policy.ends_with("memory") { 4 } else { 2 };
-            assert!(rested * part > asked, "{policy}, {phases}: {rested} of {asked}");
+            assert!(parked * part > asked, "{policy}, {phases}: {parked} of {asked}");
         }
     }
 }
 
 #[test]
 fn parking_changes_no_count_of_any_random_world() {
-    let mut rested = 0;
+    let mut parked = 0;
     for number in 0..300 {
         let mut scenario = if number % 5 == 2 { calling(number) } else { world(number) };
         scenario.network.fidelity = Fidelity::Flow;
@@ -85,9 +87,9 @@ fn parking_changes_no_count_of_any_random_world() {
             user.workload =
                 Workload::Periodic { period: scenario.agents.period / parts, phase: Duration::of(position as f64) };
         }
-        rested += u64::from(check(&format!("world {number}"), &scenario) > 0);
+        parked += u64::from(check(&format!("world {number}"), &scenario) > 0);
     }
-    assert!(rested >= 50, "agents rest in {rested} worlds only");
+    assert!(parked >= 50, "agents rest in {parked} worlds only");
 }
 
 #[test]
@@ -97,7 +99,7 @@ fn no_agent_is_parked_if_its_facts_could_change_unnoticed() {
         let may_park = scenario.network.fidelity == Fidelity::Flow
             && scenario.disturbances.is_empty()
             && scenario.arbitration == Arbitration::Managers;
-        let rested = check(&format!("world {number}"), &scenario);
-        assert!(may_park || rested == 0, "world {number}");
+        let parked = check(&format!("world {number}"), &scenario);
+        assert!(may_park || parked == 0, "world {number}");
     }
 }

@@ -205,13 +205,13 @@ fn compare(policy: usize, name: &str, reuse: Reuse) {
     let scenario = scenario(name);
     let mut comparison = Comparison::new(&scenario, policy);
     let mut simulation = Simulation::new(&scenario, RunOptions { threads: 1, reuse }).expect("it can be run");
-    let effort = simulation.run(&mut comparison);
-    assert_eq!(effort.asked, comparison.compared[0] as u64);
+    let statistics = simulation.run(&mut comparison);
+    assert_eq!(statistics.due, comparison.compared[0] as u64);
     assert!(comparison.evaluations.next().is_none(), "evaluations are missing");
     assert!(comparison.activations.next().is_none(), "activations are missing");
     assert_eq!(comparison.messages, comparison.expected);
     assert!(comparison.rows.is_none_or(|mut rows| rows.next().is_none()), "messages are missing");
-    eprintln!("policy {policy}: {:?}, {} messages, {effort:?}", comparison.compared, comparison.messages.count);
+    eprintln!("policy {policy}: {:?}, {} messages, {statistics:?}", comparison.compared, comparison.messages.count);
 }
 
 #[test]

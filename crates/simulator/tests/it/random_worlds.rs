@@ -25,7 +25,7 @@ use mario_colony::Availability;
 use mario_domain::{Capacity, Hardware, Time};
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, NodeIndex, Scenario};
-use mario_simulator::{Detail, Effort, Reuse, RunOptions, Simulation, SimulationError, TraceRecorder};
+use mario_simulator::{Detail, Reuse, RunOptions, RunStatistics, Simulation, SimulationError, TraceRecorder};
 
 use crate::world::{Story, audited, outputs};
 
@@ -130,7 +130,7 @@ fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
 }
 
 /// Runs a world part by part. Returns its trace, the auditor's report, the events and the statistics.
-fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, Report, Story, Effort) {
+fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, Report, Story, RunStatistics) {
     let growing = Growing::default();
     let mut recorders = (TraceRecorder::new(growing.clone(), scenario, Detail::Full), Story::default());
     let mut observer = Observer::new(&growing);
@@ -144,7 +144,7 @@ fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, Report, Story, Eff
     recorders.0.finish(scenario.end()).expect("memory takes everything");
     observer.catch_up();
     let trace = growing.all.borrow().clone();
-    (trace, observer.audit.finish(), recorders.1, simulation.effort())
+    (trace, observer.audit.finish(), recorders.1, simulation.statistics())
 }
 
 /// The random world with this number. If the initial instances do not fit, they are deployed shortly after the start,
@@ -163,10 +163,10 @@ pub fn world(number: u64) -> Scenario {
 fn check(number: u64, seen: &mut BTreeMap<&'static str, u64>) {
     let replay = Replay(number);
     let scenario = world(number);
-    let (trace, report, story, effort) = run(&scenario, RunOptions::default());
+    let (trace, report, story, statistics) = run(&scenario, RunOptions::default());
     assert!(report.is_clean(), "world {number}:\n{report}");
     let answered = story.served.len() as u64 + story.lost.len() as u64;
-    assert!(answered <= effort.emitted, "a client request is answered or lost once: {effort:?}");
+    assert!(answered <= statistics.emitted, "a client request is answered or lost once: {statistics:?}");
     for served in &story.served {
         assert!(served.emitted <= served.arrived && served.arrived <= served.started && served.started <= served.ended);
     }

@@ -29,8 +29,8 @@ fn paper(keys: &[&str], seed: u64, policy: &str, from_then_on: Option<&str>) -> 
 
 fn trace(scenario: &Scenario, detail: Detail) -> Vec<u8> {
     let mut recorder = TraceRecorder::new(Vec::new(), scenario, detail);
-    let effort = Simulation::new(scenario, RunOptions::default()).expect("it can be run").run(&mut recorder);
-    recorder.traffic(effort.hops);
+    let statistics = Simulation::new(scenario, RunOptions::default()).expect("it can be run").run(&mut recorder);
+    recorder.traffic(statistics.hops);
     recorder.finish(scenario.end()).expect("memory takes everything")
 }
 

@@ -10,7 +10,7 @@ use mario_scenario::{
 };
 use mario_simulator::population::{AgentIndex, Deployed, Label, Outcome, Population};
 use mario_simulator::{
-    Cause, Detail, Effort, Recorder, RunOptions, Served, Simulation, TableOutputs, Tables, TraceRecorder,
+    Cause, Detail, Recorder, RunOptions, RunStatistics, Served, Simulation, TableOutputs, Tables, TraceRecorder,
 };
 
 /// A policy that proposes nothing.
@@ -226,7 +226,7 @@ pub fn audited(trace: &[u8]) -> Report {
 }
 
 /// All outputs of a run: the trace and the four tables.
-pub fn outputs(scenario: &Scenario, options: RunOptions, detail: Detail) -> ([Vec<u8>; 5], Effort) {
+pub fn outputs(scenario: &Scenario, options: RunOptions, detail: Detail) -> ([Vec<u8>; 5], RunStatistics) {
     let empty = TableOutputs {
         operations: Vec::new(),
         moves: Some(Vec::new()),
@@ -235,10 +235,10 @@ pub fn outputs(scenario: &Scenario, options: RunOptions, detail: Detail) -> ([Ve
     };
     let mut recorders = (TraceRecorder::new(Vec::new(), scenario, detail), Tables::new(scenario, empty));
     let mut simulation = Simulation::new(scenario, options).expect("it can be run");
-    let effort = simulation.run(&mut recorders);
+    let statistics = simulation.run(&mut recorders);
     let trace = recorders.0.finish(scenario.end()).expect("memory takes everything");
     let tables = recorders.1.finish().expect("memory takes everything");
     let messages = tables.messages.expect("it was wanted");
     let [moves, handovers] = [tables.moves, tables.handovers].map(Option::unwrap_or_default);
-    ([trace, tables.operations, moves, handovers, messages], effort)
+    ([trace, tables.operations, moves, handovers, messages], statistics)
 }

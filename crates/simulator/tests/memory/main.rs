@@ -7,7 +7,7 @@
 use std::alloc::System;
 
 use mario_scenario::{Deploy, Document, NoFiles, Scenario};
-use mario_simulator::{Effort, NullRecorder, RunOptions, Simulation};
+use mario_simulator::{NullRecorder, RunOptions, RunStatistics, Simulation};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[global_allocator]
@@ -27,14 +27,14 @@ fn scenario(preset: &str, policy: &str, overrides: &[String]) -> Scenario {
 }
 
 /// The bytes in use at the end of a run, and its statistics.
-fn bytes_at_the_end(make: impl FnOnce() -> Scenario) -> (f64, Effort) {
+fn bytes_at_the_end(make: impl FnOnce() -> Scenario) -> (f64, RunStatistics) {
     let before = in_use();
     let scenario = make();
     let mut simulation = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");
-    let effort = simulation.run(&mut NullRecorder);
+    let statistics = simulation.run(&mut NullRecorder);
     let bytes = in_use() - before;
     drop(simulation);
-    (bytes as f64, effort)
+    (bytes as f64, statistics)
 }
 
 /// The bytes per additional item. They must be the same from the first size to the second as from the second to the
@@ -85,9 +85,9 @@ fn memory_grows_with_users_agents_and_nodes_but_not_with_time() {
     assert!(of_user < 600.0, "{of_user} bytes for a user");
 
     let of_agent = bytes_each("an idle agent", 1_024, |agents| {
-        let (bytes, effort) = bytes_at_the_end(|| idle(agents));
+        let (bytes, statistics) = bytes_at_the_end(|| idle(agents));
         // No policy is evaluated twice for the same facts.
-        assert!(effort.evaluated <= u64::from(agents) && effort.asked >= 9 * u64::from(agents), "{effort:?}");
+        assert!(statistics.evaluated <= u64::from(agents) && statistics.due >= 9 * u64::from(agents), "{statistics:?}");
         bytes
     });
     assert!(of_agent < 1_500.0, "{of_agent} bytes for an agent");

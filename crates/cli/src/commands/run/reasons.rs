@@ -76,10 +76,11 @@ fn too_expensive(budget: u64) -> Diagnostic {
 /// Prints the warnings about a run and, if no agent proposed an operation, the command that shows why.
 pub(super) fn tell(finished: &Finished, scenario: &Scenario, directory: &Path, console: &Console) {
     console.show(&warnings(finished, scenario, directory));
-    let effort = &finished.effort;
-    let first = &effort.first;
+    let statistics = &finished.statistics;
+    let first = &statistics.first_reasons;
     let has_reason = first.has_accepted || first.inhibited.is_some() || first.failed.is_some();
-    if scenario.management == Management::Agents && !has_reason && effort.asked > 0 && !is_silent_by_purpose(scenario) {
+    if scenario.management == Management::Agents && !has_reason && statistics.due > 0 && !is_silent_by_purpose(scenario)
+    {
         let message = "note: no agent proposed an operation";
         console
             .inform(format!("{message}; `mario policy explain --run {} --instance ID` shows why", quoted(directory)));

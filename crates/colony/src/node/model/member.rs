@@ -19,7 +19,7 @@ use crate::input::{Command, Effect, Input, Proposal};
 use crate::journal::{Ledger, OwnCause, Record};
 use crate::message::{Hello, Message};
 use crate::node::reasoner::Reasoner;
-use crate::node::{Config, Limits, Retry, Start, State, Step, Timing};
+use crate::node::{Config, NodeLimits, Retry, Start, State, Step, Timing};
 
 /// A node, its disk, and the copies on its machine that are being stopped.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -107,7 +107,7 @@ impl Members {
                 catalogue: Vec::new(),
                 budget: Settings::default().budget,
                 timing: Timing { evaluation_period: None, ..Timing::default() },
-                limits: Limits::default(),
+                limits: NodeLimits::default(),
             })
         };
         Members {

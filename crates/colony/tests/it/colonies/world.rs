@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use mario_colony::{
-    Command, Config, Input, JournalId, Limits, Message, Node, Observation, Start, Timing, TransferId, WorkloadId,
+    Command, Config, Input, JournalId, Message, Node, NodeLimits, Observation, Start, Timing, TransferId, WorkloadId,
 };
 use mario_domain::{Capacity, Duration, InstanceId, NodeId};
 use mario_policy::Acceptance;
@@ -103,7 +103,7 @@ impl<'a> World<'a> {
                 catalogue: Vec::new(),
                 budget: Budget::default(),
                 timing: timing(plan),
-                limits: Limits::default(),
+                limits: NodeLimits::default(),
             };
             Daemon::new(number, config, node.capacity)
         });

@@ -8,7 +8,7 @@ use hyper::header::HeaderValue;
 use crate::report::page;
 
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
-    let style = [page::style(), page::WAITING_STYLE.to_owned()].map(|text| source_of(&text)).join(" ");
+    let style = [page::style(), page::waiting_style()].map(|text| source_of(&text)).join(" ");
     let policy = format!(
         "default-src 'none'; script-src {program}; style-src {style}; img-src data:; connect-src 'self'; base-uri 'none'; \
          form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -59,7 +59,7 @@ mod tests {
         let page = page::html("title", "{}", true);
         assert!(page.contains(&format!("<script>{}</script>", page::program())));
         assert!(page.contains(&format!("<style>{}</style>", page::style())));
-        assert!(page::waiting("trouble").contains(&format!("<style>{}</style>", page::WAITING_STYLE)));
+        assert!(page::waiting("trouble").contains(&format!("<style>{}</style>", page::waiting_style())));
         assert_eq!(page.matches("<style").count() + page.matches("<script>").count(), 2, "there is no other");
     }
 }

@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use mario_experiments::report::{Limits, Report, Server, Source};
+use mario_experiments::report::{Report, Server, ServerLimits, Source};
 
 /// How long the server may take to answer before a test fails.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -37,7 +37,7 @@ struct Running {
 }
 
 impl Running {
-    fn new(limits: Limits, source: impl Source) -> Running {
+    fn new(limits: ServerLimits, source: impl Source) -> Running {
         let server = Server::bind(0).expect("a port is free").with_limits(limits);
         let (address, stop) = (server.address(), Arc::new(AtomicBool::new(false)));
         let is_stopped = Arc::clone(&stop);
@@ -144,7 +144,7 @@ const HOSTILE: &[(&str, &[&str])] = &[
 
 #[test]
 fn rejects_hostile_requests_and_answers_others_meanwhile() {
-    let server = Running::new(Limits::default(), titled());
+    let server = Running::new(ServerLimits::default(), titled());
     let mut open = Vec::new();
     for (request, expected) in HOSTILE {
         let (stream, head) = server.send(request.as_bytes());
@@ -158,7 +158,7 @@ fn rejects_hostile_requests_and_answers_others_meanwhile() {
 
 #[test]
 fn an_endless_head_is_rejected() {
-    let server = Running::new(Limits::default(), titled());
+    let server = Running::new(ServerLimits::default(), titled());
     for opening in ["GET / HTTP/1.1\r\nHost: localhost\r\nX: ", "GET /", "X"] {
         let mut stream = server.connect();
         let _ = stream.write_all(opening.as_bytes());
@@ -175,7 +175,7 @@ fn an_endless_head_is_rejected() {
 
 #[test]
 fn answers_requests_that_precede_garbage() {
-    let server = Running::new(Limits::default(), titled());
+    let server = Running::new(ServerLimits::default(), titled());
     let mut stream = server.connect();
     let good = "GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n";
     stream.write_all(format!("{good}{good}\0garbage\r\n\r\n{good}").as_bytes()).expect("it reads");
@@ -189,7 +189,7 @@ fn answers_requests_that_precede_garbage() {
 
 #[test]
 fn a_slow_request_is_cut_off() {
-    let server = Running::new(Limits { head_timeout: SHORT, ..Limits::default() }, titled());
+    let server = Running::new(ServerLimits { head_timeout: SHORT, ..ServerLimits::default() }, titled());
     // One client sends nothing, and one stops in the middle. The server closes both connections.
     for begun in ["", "GET / HTTP/1.1\r\nHost: loc"] {
         let (_, head) = server.send(begun.as_bytes());
@@ -209,7 +209,7 @@ fn a_slow_request_is_cut_off() {
 #[test]
 fn idle_connections_are_closed_for_an_active_client() {
     // With this timeout, no idle connection is closed because of its age.
-    let limits = Limits { connections: 4, head_timeout: Duration::from_hours(1), ..Limits::default() };
+    let limits = ServerLimits { connections: 4, head_timeout: Duration::from_hours(1), ..ServerLimits::default() };
     let server = Running::new(limits, titled());
     let mut idle: Vec<TcpStream> = (0..50).map(|_| server.connect()).collect();
     server.is_unharmed("fifty idle connections");
@@ -226,7 +226,7 @@ fn idle_connections_are_closed_for_an_active_client() {
 fn a_connection_in_use_is_not_closed_for_another() {
     let (begun, has_begun) = mpsc::channel();
     let (finish, end) = mpsc::channel();
-    let limits = Limits { connections: 2, ..Limits::default() };
+    let limits = ServerLimits { connections: 2, ..ServerLimits::default() };
     let server = Running::new(limits, Endless { begun, end });
     let mut waiting = server.connect();
     waiting.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it reads");
@@ -242,7 +242,7 @@ fn a_connection_in_use_is_not_closed_for_another() {
 
 #[test]
 fn a_client_that_does_not_read_its_answer_is_cut_off() {
-    let limits = Limits { connections: 1, write_timeout: SHORT, ..Limits::default() };
+    let limits = ServerLimits { connections: 1, write_timeout: SHORT, ..ServerLimits::default() };
     let server = Running::new(limits, Titled(format!("the title{}", "!".repeat(64 << 20))));
     let mut stream = server.connect();
     stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it reads");
@@ -256,7 +256,7 @@ fn a_client_that_does_not_read_its_answer_is_cut_off() {
 
 #[test]
 fn a_head_request_is_answered_without_a_body() {
-    let server = Running::new(Limits::default(), titled());
+    let server = Running::new(ServerLimits::default(), titled());
     let mut stream = server.connect();
     stream.write_all(b"HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("it reads");
     let mut answer = String::new();
@@ -268,7 +268,7 @@ fn a_head_request_is_answered_without_a_body() {
 
 #[test]
 fn every_answer_has_security_headers() {
-    let server = Running::new(Limits::default(), titled());
+    let server = Running::new(ServerLimits::default(), titled());
     for path in ["/", "/data.json", "/version", "/nothing"] {
         let answer = server.get(path);
         let head = answer.split_once("\r\n\r\n").expect("a head").0;
@@ -311,7 +311,7 @@ impl Source for Endless {
 fn stops_on_request_while_a_report_is_being_made_and_clients_wait() {
     let (begun, has_begun) = mpsc::channel();
     let (never, end) = mpsc::channel();
-    let mut server = Running::new(Limits::default(), Endless { begun, end });
+    let mut server = Running::new(ServerLimits::default(), Endless { begun, end });
     let mut waiting = server.connect();
     waiting.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it reads");
     let idle = server.connect();
@@ -334,7 +334,7 @@ impl Source for Broken {
 
 #[test]
 fn a_panic_while_making_a_report_is_propagated() {
-    let mut server = Running::new(Limits::default(), Broken);
+    let mut server = Running::new(ServerLimits::default(), Broken);
     assert!(server.get("/").starts_with("HTTP/1.1 500"));
     let thread = server.thread.take().expect("it runs");
     assert!(thread.join().is_err(), "the panic goes on where the server was started");

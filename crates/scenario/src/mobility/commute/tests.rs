@@ -202,7 +202,7 @@ fn rejects_trips_and_hours_that_do_not_fit_into_a_day() {
         let mut commuting = city();
         change(&mut commuting);
         match Commuters::new(commuting, 1, &tree(area()), Attach::Distance) {
-            Err(WanderError::Setting { setting, .. }) => setting,
+            Err(RandomWaypointError::Setting { setting, .. }) => setting,
             other => panic!("{other:?}"),
         }
     };

@@ -3,10 +3,10 @@
 use super::super::reading::{self, PlaceColumns, TraceError};
 use super::super::table::Table;
 use super::super::timestamps;
-use super::{Fix, Recorder};
+use super::{Fix, TracksBuilder};
 use crate::position::Position;
 
-pub(super) fn read(text: &str, origin: Option<Position>, recorder: &mut Recorder) -> Result<(), TraceError> {
+pub(super) fn read(text: &str, origin: Option<Position>, builder: &mut TracksBuilder) -> Result<(), TraceError> {
     let mut table = Table::new(text)?;
     let id_column =
         table.column(&["id", "user", "user id", "user_id", "taxi id", "taxi_id", "vehicle", "vehicle_id"])?;
@@ -18,7 +18,7 @@ pub(super) fn read(text: &str, origin: Option<Position>, recorder: &mut Recorder
         let expected = "a number of seconds, or a time such as `2014-02-01 00:00:00`";
         let seconds = seconds.ok_or_else(|| row.expected(time_column, expected))?;
         let position = places.place(&row)?;
-        recorder.fix(id, Fix { seconds, position });
+        builder.fix(id, Fix { seconds, position });
     }
     Ok(())
 }

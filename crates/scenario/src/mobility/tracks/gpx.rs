@@ -6,7 +6,7 @@ use mario_domain::Id;
 
 use super::super::reading::{self, TraceError, TraceProblem};
 use super::super::timestamps;
-use super::{Fix, Recorder};
+use super::{Fix, TracksBuilder};
 use crate::position::Position;
 use crate::xml::{Element, Piece, Xml};
 
@@ -17,7 +17,7 @@ struct Point {
     span: Range<usize>,
 }
 
-pub(super) fn read(text: &str, user: Option<&Id>, recorder: &mut Recorder) -> Result<(), TraceError> {
+pub(super) fn read(text: &str, user: Option<&Id>, builder: &mut TracksBuilder) -> Result<(), TraceError> {
     let mut xml = Xml::new(text);
     let mut track_count = 0;
     let mut name = String::new();
@@ -56,7 +56,7 @@ pub(super) fn read(text: &str, user: Option<&Id>, recorder: &mut Recorder) -> Re
                     ("trk", _) => {
                         let id = user.cloned().or_else(|| reading::user_id(&name));
                         let id = id.unwrap_or_else(|| Id::number(track_count));
-                        fixes.drain(..).for_each(|fix| recorder.fix(id.clone(), fix));
+                        fixes.drain(..).for_each(|fix| builder.fix(id.clone(), fix));
                         name.clear();
                     }
                     _ => {}

@@ -1,11 +1,11 @@
 //! Floating car data of SUMO: `<timestep time="0"><vehicle id="a" x="1" y="2"/></timestep>`.
 
 use super::super::reading::{self, TraceError, TraceProblem};
-use super::{Fix, Recorder, SumoCoordinates};
+use super::{Fix, SumoCoordinates, TracksBuilder};
 use crate::position::Position;
 use crate::xml::{Element, Piece, Xml};
 
-pub(super) fn read(text: &str, coordinates: SumoCoordinates, recorder: &mut Recorder) -> Result<(), TraceError> {
+pub(super) fn read(text: &str, coordinates: SumoCoordinates, builder: &mut TracksBuilder) -> Result<(), TraceError> {
     let mut xml = Xml::new(text);
     let mut now: Option<f64> = None;
     while let Some((piece, span)) = xml.next()? {
@@ -22,7 +22,7 @@ pub(super) fn read(text: &str, coordinates: SumoCoordinates, recorder: &mut Reco
                 let seconds = now.ok_or_else(|| expected("a `<timestep>` around it"))?;
                 let id = element.attribute("id").and_then(reading::user_id);
                 let id = id.ok_or_else(|| expected("an `id`"))?;
-                recorder.fix(id, Fix { seconds, position: place(&element, coordinates)? });
+                builder.fix(id, Fix { seconds, position: place(&element, coordinates)? });
             }
             _ => {}
         }

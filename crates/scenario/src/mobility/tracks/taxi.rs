@@ -2,15 +2,15 @@
 
 use super::super::reading::{self, TraceError, TraceProblem};
 use super::super::timestamps;
-use super::{Fix, Recorder};
+use super::{Fix, TracksBuilder};
 
-pub(super) fn read(text: &str, recorder: &mut Recorder) -> Result<(), TraceError> {
+pub(super) fn read(text: &str, builder: &mut TracksBuilder) -> Result<(), TraceError> {
     let mut offset = 0;
     for whole_line in text.split_inclusive('\n') {
         let line = whole_line.trim_end_matches(['\r', '\n']);
         if !line.trim().is_empty() {
             let (user, fix) = read_line(line, offset)?;
-            recorder.fix(user, fix);
+            builder.fix(user, fix);
         }
         offset += whole_line.len();
     }

@@ -13,7 +13,7 @@ fn fix(seconds: f64, latitude: f64) -> Fix {
     Fix { seconds, position: position(latitude, 0.0) }
 }
 
-const SHARED: Stepping = Stepping {
+const SHARED: Resampling = Resampling {
     clock: Clock::Shared { step_seconds: 10.0, between: Between::LastKnown, after: After::Stays },
     clip: None,
     users_max: None,
@@ -31,8 +31,8 @@ fn two_users() -> Tracks {
     }
 }
 
-fn clocked(between: Between, after: After) -> Stepping {
-    Stepping { clock: Clock::Shared { step_seconds: 10.0, between, after }, ..SHARED }
+fn clocked(between: Between, after: After) -> Resampling {
+    Resampling { clock: Clock::Shared { step_seconds: 10.0, between, after }, ..SHARED }
 }
 
 #[test]
@@ -65,11 +65,11 @@ fn users_can_leave_after_the_last_fix() {
 
 #[test]
 fn users_and_steps_can_be_limited_and_users_outside_are_absent() {
-    let few = to_steps(&two_users(), &Stepping { users_max: Some(1), steps_max: Some(2), ..SHARED }).expect("steps");
+    let few = to_steps(&two_users(), &Resampling { users_max: Some(1), steps_max: Some(2), ..SHARED }).expect("steps");
     assert_eq!(few.users, [Id::number(2)]);
     assert_eq!(few.steps, [vec![(UserIndex(0), at(0.0, 0.0))], vec![(UserIndex(0), at(1.0, 0.0))]]);
     let clip = Area::between(position(0.5, -1.0), position(5.5, 1.0));
-    let clipped = to_steps(&two_users(), &Stepping { clip, ..SHARED }).expect("steps");
+    let clipped = to_steps(&two_users(), &Resampling { clip, ..SHARED }).expect("steps");
     assert_eq!(clipped.users, [Id::number(1), Id::number(2)], "who comes into the area first is first");
     assert_eq!(
         clipped.steps,
@@ -81,7 +81,7 @@ fn users_and_steps_can_be_limited_and_users_outside_are_absent() {
         ]
     );
     let nowhere = Area::between(position(50.0, 50.0), position(51.0, 51.0));
-    assert_eq!(to_steps(&two_users(), &Stepping { clip: nowhere, ..SHARED }).expect("steps").users, []);
+    assert_eq!(to_steps(&two_users(), &Resampling { clip: nowhere, ..SHARED }).expect("steps").users, []);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn at_their_own_pace_all_users_take_the_same_number_of_steps() {
             vec![fix(9.0, 9.0)],
         ],
     };
-    let traces = to_steps(&tracks, &Stepping { clock, ..SHARED }).expect("steps");
+    let traces = to_steps(&tracks, &Resampling { clock, ..SHARED }).expect("steps");
     let latitudes: Vec<Vec<(u32, f64)>> = traces
         .steps
         .iter()
@@ -119,7 +119,7 @@ fn at_their_own_pace_all_users_take_the_same_number_of_steps() {
 
 #[test]
 fn rejects_steps_without_length_or_number() {
-    let with = |clock| to_steps(&two_users(), &Stepping { clock, ..SHARED });
+    let with = |clock| to_steps(&two_users(), &Resampling { clock, ..SHARED });
     let shared = |step_seconds| Clock::Shared { step_seconds, between: Between::LastKnown, after: After::Stays };
     assert_eq!(with(shared(0.0)), Err(StepError::NoStep));
     assert_eq!(with(shared(f64::NAN)), Err(StepError::NoStep));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use mario_colony::{
-    Availability, Command, Config, Copies, DeployKey, Descriptor, Effect, Input, JournalId, Ledger, Limits, Node,
+    Availability, Command, Config, Copies, DeployKey, Descriptor, Effect, Input, JournalId, Ledger, Node, NodeLimits,
     Observation, Proposal, Report, RequestFact, Start, Timing, WorkloadId,
 };
 use mario_domain::{Inhibition, InstanceId, NodeId, OperationName, Request, Rule, Target, Time, Verdict};
@@ -139,7 +139,7 @@ impl<'a> Mirror<'a> {
             catalogue: self.catalogue.clone(),
             budget: Settings::default().budget,
             timing: Timing { evaluation_period: None, notice: self.scenario.notice, ..Timing::default() },
-            limits: Limits { snapshot_bytes_max: u64::MAX, ..Limits::default() },
+            limits: NodeLimits { snapshot_bytes_max: u64::MAX, ..NodeLimits::default() },
         };
         let start = Start {
             config: Arc::new(config),

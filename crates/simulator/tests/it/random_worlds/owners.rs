@@ -91,7 +91,7 @@ fn no_random_world_with_owners_breaks_a_rule() {
     for number in only.map_or(0..WORLDS, |number: u64| number..number + 1) {
         let replay = Replay(number);
         let scenario = owned(number);
-        let (trace, report, _, effort) = run(&scenario, RunOptions::default());
+        let (trace, report, _, statistics) = run(&scenario, RunOptions::default());
         assert!(report.is_clean(), "world {number}:\n{report}");
         let everything = RunOptions { threads: 2, reuse: Reuse::Nothing };
         let ([again, ..], _) = outputs(&scenario, everything, Detail::Full);
@@ -115,7 +115,7 @@ fn no_random_world_with_owners_breaks_a_rule() {
             (by_fidelity, report.counts.evicted),
             ("shrunk", report.counts.shrunk),
             ("announced", text.matches("[\"leave\",").count() as u64),
-            ("failed", effort.acceptances.failed),
+            ("failed", statistics.acceptances.failed),
             ("sequential", u64::from(scenario.arbitration == Arbitration::Sequential) * report.counts.evicted),
         ] {
             *seen.entry(what).or_default() += count;

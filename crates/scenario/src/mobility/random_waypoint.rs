@@ -20,7 +20,7 @@ use crate::topology::Topology;
 
 /// Users who move by random waypoints.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Wandering {
+pub struct RandomWaypoint {
     /// The area in which they move.
     pub area: Area,
     /// The number of users.
@@ -74,7 +74,7 @@ pub enum Arrivals {
 
 /// Why the settings are invalid.
 #[derive(Clone, PartialEq, Debug)]
-pub enum WanderError {
+pub enum RandomWaypointError {
     /// A setting is out of range.
     Setting {
         /// The setting.
@@ -86,11 +86,11 @@ pub enum WanderError {
     Attach(AttachError),
 }
 
-impl Wandering {
+impl RandomWaypoint {
     /// Fifty-one users in four by four kilometres of Rome, for 26 steps: the published numbers of the paper's scenario.
-    pub fn rome() -> Wandering {
+    pub fn rome() -> RandomWaypoint {
         let centre = Position { latitude: 41.8986, longitude: 12.4806 };
-        Wandering {
+        RandomWaypoint {
             area: Area::around(centre, 4_000.0, 4_000.0).expect("Rome is on the map"),
             users: 51,
             steps: 26,
@@ -108,7 +108,7 @@ impl Wandering {
         }
     }
 
-    fn check(&self) -> Result<(), WanderError> {
+    fn check(&self) -> Result<(), RandomWaypointError> {
         let positive = |value: f64| value.is_finite() && value > 0.0;
         let share = |value: f64| (0.0..=1.0).contains(&value);
         let rules = [
@@ -137,31 +137,31 @@ impl Wandering {
             ("area", "larger than nothing", positive(self.area.height_m()) && positive(self.area.width_m())),
         ];
         match rules.into_iter().find(|(_, _, holds)| !holds) {
-            Some((setting, expected, _)) => Err(WanderError::Setting { setting, expected }),
+            Some((setting, expected, _)) => Err(RandomWaypointError::Setting { setting, expected }),
             None => Ok(()),
         }
     }
 }
 
 /// The positions of the users. Only steps in which a user arrives, moves or leaves are listed.
-pub fn wander(wandering: &Wandering, seed: u64) -> Result<Traces, WanderError> {
-    let town = Town::new(wandering, seed)?;
-    let mut steps = vec![Vec::new(); wandering.steps as usize];
+pub fn random_waypoint(waypoints: &RandomWaypoint, seed: u64) -> Result<Traces, RandomWaypointError> {
+    let town = Town::new(waypoints, seed)?;
+    let mut steps = vec![Vec::new(); waypoints.steps as usize];
     town.follow_all(|user, step, place| steps[step as usize].push((user, place)));
-    Ok(Traces { users: ids(wandering.users).collect(), steps })
+    Ok(Traces { users: ids(waypoints.users).collect(), steps })
 }
 
-/// The access points of the users: the same as [`wander`] and then [`attach`](super::attach()), without storing the
+/// The access points of the users: the same as [`random_waypoint`] and then [`attach`](super::attach()), without storing the
 /// positions.
-pub fn wander_attached(
-    wandering: &Wandering,
+pub fn random_waypoint_attached(
+    waypoints: &RandomWaypoint,
     seed: u64,
     topology: &Topology,
     how: Attach,
-) -> Result<Attachments, WanderError> {
-    let town = Town::new(wandering, seed)?;
-    let find = Finder::new(topology, how).map_err(WanderError::Attach)?;
-    let mut steps = vec![Vec::new(); wandering.steps as usize];
+) -> Result<Attachments, RandomWaypointError> {
+    let town = Town::new(waypoints, seed)?;
+    let find = Finder::new(topology, how).map_err(RandomWaypointError::Attach)?;
+    let mut steps = vec![Vec::new(); waypoints.steps as usize];
     let mut now = (UserIndex(u32::MAX), Whereabouts::default());
     town.follow_all(|user, step, place| {
         if now.0 != user {
@@ -171,7 +171,7 @@ pub fn wander_attached(
             steps[step as usize].push((user, access_point));
         }
     });
-    let users = ids(wandering.users).map(|id| MobileUser { id, application: None }).collect();
+    let users = ids(waypoints.users).map(|id| MobileUser { id, application: None }).collect();
     Ok(Attachments { users, steps, commuters: None })
 }
 
@@ -181,7 +181,7 @@ fn ids(users: u32) -> impl Iterator<Item = Id> {
 
 /// The settings, and the values that are drawn once for all users.
 struct Town<'w> {
-    wandering: &'w Wandering,
+    waypoints: &'w RandomWaypoint,
     seed: u64,
     size: Metres,
     /// The size of a district.
@@ -207,22 +207,22 @@ enum Doing {
 }
 
 impl<'w> Town<'w> {
-    fn new(wandering: &'w Wandering, seed: u64) -> Result<Town<'w>, WanderError> {
-        wandering.check()?;
-        let size = Metres { north: wandering.area.height_m(), east: wandering.area.width_m() };
+    fn new(waypoints: &'w RandomWaypoint, seed: u64) -> Result<Town<'w>, RandomWaypointError> {
+        waypoints.check()?;
+        let size = Metres { north: waypoints.area.height_m(), east: waypoints.area.width_m() };
         let mut random = stream(seed, u64::MAX);
-        let across = f64::from(wandering.districts);
+        let across = f64::from(waypoints.districts);
         let district = Metres { north: size.north / across, east: size.east / across };
-        let hotspots = u64::from(wandering.districts).pow(2) * u64::from(wandering.hotspots);
+        let hotspots = u64::from(waypoints.districts).pow(2) * u64::from(waypoints.hotspots);
         let hotspots = (0..hotspots).map(|_| anywhere(district, &mut random)).collect();
         let resting_phase = random.random::<f64>();
-        let first_of_step = arrivals(wandering, &mut random);
-        Ok(Town { wandering, seed, size, district, hotspots, first_of_step, resting_phase })
+        let first_of_step = arrivals(waypoints, &mut random);
+        Ok(Town { waypoints, seed, size, district, hotspots, first_of_step, resting_phase })
     }
 
     /// Simulates one user after another, and passes each arrival, movement and departure to `tell`.
     fn follow_all(&self, mut tell: impl FnMut(UserIndex, u32, Presence)) {
-        for step in 0..self.wandering.steps {
+        for step in 0..self.waypoints.steps {
             for user in self.first_of_step[step as usize]..self.first_of_step[step as usize + 1] {
                 let user = UserIndex(user);
                 self.follow(user, step, |step, place| tell(user, step, place));
@@ -235,7 +235,7 @@ impl<'w> Town<'w> {
         let district = self.district_of(user, arrival);
         let mut place = self.waypoint(&district, &mut random);
         let spread = (self.resting_phase + f64::from(user.0) * GOLDEN).fract();
-        let mut doing = if spread < self.wandering.resting_share {
+        let mut doing = if spread < self.waypoints.resting_share {
             self.rest(&mut random)
         } else {
             // The user starts in the middle of a trip between two waypoints.
@@ -244,8 +244,8 @@ impl<'w> Town<'w> {
             Doing::Driving { to, speed: self.speed(&mut random) }
         };
         tell(arrival, self.presence(place));
-        for step in arrival + 1..self.wandering.steps {
-            let leaves = self.wandering.stay_steps_mean.is_some_and(|mean| random.random::<f64>() * mean < 1.0);
+        for step in arrival + 1..self.waypoints.steps {
+            let leaves = self.waypoints.stay_steps_mean.is_some_and(|mean| random.random::<f64>() * mean < 1.0);
             if leaves {
                 tell(step, Presence::Gone);
                 return;
@@ -258,7 +258,7 @@ impl<'w> Town<'w> {
 
     /// Advances one step, and returns whether the user moved in it.
     fn advance(&self, district: &District<'_>, place: &mut Metres, doing: &mut Doing, random: &mut Pcg64) -> bool {
-        let mut left = self.wandering.step_seconds;
+        let mut left = self.waypoints.step_seconds;
         let mut moved = false;
         // Bounds the loop: if trips and rests are far shorter than a step, the user stays in place for the remainder of
         // the step.
@@ -292,10 +292,10 @@ impl<'w> Town<'w> {
     /// users. Each step starts at another district, so that the few late arrivals are spread as well.
     fn district_of(&self, user: UserIndex, arrival: u32) -> District<'_> {
         let [first, next] = [0, 1].map(|more| u64::from(self.first_of_step[arrival as usize + more]));
-        let across = self.wandering.districts;
+        let across = self.waypoints.districts;
         let districts = u64::from(across) * u64::from(across);
         let number = (first + (u64::from(user.0) - first) * districts / (next - first)) % districts;
-        let (count, number) = (self.wandering.hotspots as usize, number as u32);
+        let (count, number) = (self.waypoints.hotspots as usize, number as u32);
         let [north, east] = [number / across, number % across].map(f64::from);
         District {
             south_west: Metres { north: north * self.district.north, east: east * self.district.east },
@@ -305,37 +305,37 @@ impl<'w> Town<'w> {
 
     fn waypoint(&self, district: &District<'_>, random: &mut Pcg64) -> Metres {
         let hotspots = district.hotspots;
-        let is_attracted = random.random::<f64>() < self.wandering.attraction;
+        let is_attracted = random.random::<f64>() < self.waypoints.attraction;
         let place = if hotspots.is_empty() || !is_attracted {
             anywhere(self.district, random)
         } else {
             // The smaller of two draws: the first hotspots attract more than the last.
             let (one, other) = (random.random_range(0..hotspots.len()), random.random_range(0..hotspots.len()));
-            near(hotspots[one.min(other)], self.wandering.hotspot_radius, self.district, random)
+            near(hotspots[one.min(other)], self.waypoints.hotspot_radius, self.district, random)
         };
         Metres { north: district.south_west.north + place.north, east: district.south_west.east + place.east }
     }
 
     fn rest(&self, random: &mut Pcg64) -> Doing {
-        Doing::Resting { seconds: random.random::<f64>() * self.wandering.rest_seconds_max }
+        Doing::Resting { seconds: random.random::<f64>() * self.waypoints.rest_seconds_max }
     }
 
     fn speed(&self, random: &mut Pcg64) -> f64 {
-        let (low, high) = (self.wandering.speed_min, self.wandering.speed_max);
+        let (low, high) = (self.waypoints.speed_min, self.waypoints.speed_max);
         low + random.random::<f64>() * (high - low)
     }
 
     fn presence(&self, place: Metres) -> Presence {
-        Presence::At(self.wandering.area.at(place.north / self.size.north, place.east / self.size.east))
+        Presence::At(self.waypoints.area.at(place.north / self.size.north, place.east / self.size.east))
     }
 }
 
 /// For each step the index of its first new user, followed by the total number: users are numbered in the order of
 /// arrival. A user who would arrive after the last step arrives in the last step.
-fn arrivals(wandering: &Wandering, random: &mut Pcg64) -> Vec<u32> {
-    let (users, steps) = (wandering.users, wandering.steps as usize);
+fn arrivals(waypoints: &RandomWaypoint, random: &mut Pcg64) -> Vec<u32> {
+    let (users, steps) = (waypoints.users, waypoints.steps as usize);
     let mut counts = vec![0_u32; steps];
-    match wandering.arrivals {
+    match waypoints.arrivals {
         Arrivals::AtOnce => counts[0] = users,
         Arrivals::Gradual { first, per_step } => {
             let mut left = users;
@@ -363,20 +363,20 @@ fn arrivals(wandering: &Wandering, random: &mut Pcg64) -> Vec<u32> {
     first_of_step
 }
 
-impl fmt::Display for WanderError {
+impl fmt::Display for RandomWaypointError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WanderError::Setting { setting, expected } => write!(formatter, "`{setting}` must be {expected}"),
-            WanderError::Attach(_) => formatter.write_str("the users cannot be attached"),
+            RandomWaypointError::Setting { setting, expected } => write!(formatter, "`{setting}` must be {expected}"),
+            RandomWaypointError::Attach(_) => formatter.write_str("the users cannot be attached"),
         }
     }
 }
 
-impl Error for WanderError {
+impl Error for RandomWaypointError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            WanderError::Setting { .. } => None,
-            WanderError::Attach(error) => Some(error),
+            RandomWaypointError::Setting { .. } => None,
+            RandomWaypointError::Attach(error) => Some(error),
         }
     }
 }

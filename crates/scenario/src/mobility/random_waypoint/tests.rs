@@ -16,16 +16,16 @@ fn tree(area: Area) -> Topology {
 
 #[test]
 fn equal_seeds_yield_equal_traces_and_different_seeds_different_ones() {
-    let rome = Wandering::rome();
-    assert_eq!(wander(&rome, 1), wander(&rome, 1));
-    assert_ne!(wander(&rome, 1), wander(&rome, 2));
+    let rome = RandomWaypoint::rome();
+    assert_eq!(random_waypoint(&rome, 1), random_waypoint(&rome, 1));
+    assert_ne!(random_waypoint(&rome, 1), random_waypoint(&rome, 2));
 }
 
 #[test]
 fn a_user_does_not_depend_on_the_number_of_users() {
-    let rome = Wandering { arrivals: Arrivals::AtOnce, ..Wandering::rome() };
-    let fewer = Wandering { users: 10, ..rome.clone() };
-    let (all, some) = (wander(&rome, 5).expect("a trace"), wander(&fewer, 5).expect("a trace"));
+    let rome = RandomWaypoint { arrivals: Arrivals::AtOnce, ..RandomWaypoint::rome() };
+    let fewer = RandomWaypoint { users: 10, ..rome.clone() };
+    let (all, some) = (random_waypoint(&rome, 5).expect("a trace"), random_waypoint(&fewer, 5).expect("a trace"));
     for (all, some) in all.steps.iter().zip(&some.steps) {
         let first: Vec<_> = all.iter().filter(|(user, _)| user.0 < 10).copied().collect();
         assert_eq!(&first, some);
@@ -34,13 +34,13 @@ fn a_user_does_not_depend_on_the_number_of_users() {
 
 #[test]
 fn attaching_on_the_fly_equals_attaching_afterwards() {
-    let mut rome = Wandering { stay_steps_mean: Some(9.0), ..Wandering::rome() };
+    let mut rome = RandomWaypoint { stay_steps_mean: Some(9.0), ..RandomWaypoint::rome() };
     let tree = tree(rome.area);
     for arrivals in [Arrivals::AtOnce, Arrivals::Gradual { first: 3, per_step: 2 }, Arrivals::Random { first: 10 }] {
         rome.arrivals = arrivals;
         for how in [Attach::Distance, Attach::Grid { size: 8, area: rome.area }] {
-            let afterwards = attach(&wander(&rome, 7).expect("a trace"), &tree, how).expect("attached");
-            let on_the_way = wander_attached(&rome, 7, &tree, how).expect("attached");
+            let afterwards = attach(&random_waypoint(&rome, 7).expect("a trace"), &tree, how).expect("attached");
+            let on_the_way = random_waypoint_attached(&rome, 7, &tree, how).expect("attached");
             assert_eq!(on_the_way, afterwards, "{arrivals:?}");
         }
     }
@@ -48,20 +48,20 @@ fn attaching_on_the_fly_equals_attaching_afterwards() {
 
 #[test]
 fn districts_are_as_busy_as_separate_towns_and_users_stay_in_theirs() {
-    let rome = Wandering { arrivals: Arrivals::AtOnce, users: 400, ..Wandering::rome() };
+    let rome = RandomWaypoint { arrivals: Arrivals::AtOnce, users: 400, ..RandomWaypoint::rome() };
     let centre = rome.area.at(0.5, 0.5);
     let area = Area::around(centre, 16_000.0, 16_000.0).expect("on the map");
-    let large = Wandering { area, districts: 4, users: 16 * 400, ..rome.clone() };
-    let busy = |wandering: &Wandering, size: u32| {
+    let large = RandomWaypoint { area, districts: 4, users: 16 * 400, ..rome.clone() };
+    let busy = |wandering: &RandomWaypoint, size: u32| {
         let capacities = vec![Capacity::units(1); size.ilog2() as usize + 1];
         let latencies = vec![Duration::of(1.0); size.ilog2() as usize];
         let shape = TiledTree { size, capacities, latencies, area: Some(wandering.area) };
-        let attached = wander_attached(wandering, 3, &tiled_tree(&shape).expect("a tree"), Attach::Distance);
+        let attached = random_waypoint_attached(wandering, 3, &tiled_tree(&shape).expect("a tree"), Attach::Distance);
         attached.expect("attached").handovers().total() as f64 / f64::from(wandering.users)
     };
     let (one, many) = (busy(&rome, 8), busy(&large, 32));
     assert!((many / one - 1.0).abs() < 0.15, "{one} {many}");
-    for (user, presence) in wander(&large, 3).expect("a trace").steps.iter().flatten() {
+    for (user, presence) in random_waypoint(&large, 3).expect("a trace").steps.iter().flatten() {
         let Presence::At(position) = presence else { continue };
         let (north, east) = area.cell(4, *position);
         // On a border, rounding may move a position to the other side.
@@ -76,10 +76,10 @@ fn districts_are_as_busy_as_separate_towns_and_users_stay_in_theirs() {
 
 #[test]
 fn late_arrivals_are_spread_over_all_districts() {
-    let area = Area::around(Wandering::rome().area.at(0.5, 0.5), 8_000.0, 8_000.0).expect("on the map");
+    let area = Area::around(RandomWaypoint::rome().area.at(0.5, 0.5), 8_000.0, 8_000.0).expect("on the map");
     for (first, per_step) in [(8, 1), (0, 1), (0, 3), (7, 5)] {
         let arrivals = Arrivals::Gradual { first, per_step };
-        let wandering = Wandering { area, districts: 2, arrivals, users: 20, ..Wandering::rome() };
+        let wandering = RandomWaypoint { area, districts: 2, arrivals, users: 20, ..RandomWaypoint::rome() };
         let town = Town::new(&wandering, 3).expect("a town");
         let mut users = [0; 4];
         for (arrival, users_of_step) in (0..).zip(town.first_of_step.windows(2)) {
@@ -94,8 +94,8 @@ fn late_arrivals_are_spread_over_all_districts() {
 
 #[test]
 fn users_stay_in_the_area_and_are_no_faster_than_allowed() {
-    let rome = Wandering::rome();
-    let traces = wander(&rome, 3).expect("a trace");
+    let rome = RandomWaypoint::rome();
+    let traces = random_waypoint(&rome, 3).expect("a trace");
     let mut now: Vec<Option<(usize, Position)>> = vec![None; traces.users.len()];
     for (step, changes) in traces.steps.iter().enumerate() {
         for (user, presence) in changes {
@@ -113,7 +113,7 @@ fn users_stay_in_the_area_and_are_no_faster_than_allowed() {
 
 #[test]
 fn users_arrive_as_configured() {
-    let rome = Wandering { users: 10, steps: 4, ..Wandering::rome() };
+    let rome = RandomWaypoint { users: 10, steps: 4, ..RandomWaypoint::rome() };
     for (arrivals, expected) in [
         (Arrivals::AtOnce, Some([10, 0, 0, 0])),
         (Arrivals::Gradual { first: 4, per_step: 5 }, Some([4, 5, 1, 0])),
@@ -121,8 +121,9 @@ fn users_arrive_as_configured() {
         (Arrivals::Gradual { first: 99, per_step: 0 }, Some([10, 0, 0, 0])),
         (Arrivals::Random { first: 7 }, None),
     ] {
-        let wandering = Wandering { arrivals, ..rome.clone() };
-        let attachments = wander_attached(&wandering, 1, &tree(rome.area), Attach::Distance).expect("attached");
+        let wandering = RandomWaypoint { arrivals, ..rome.clone() };
+        let attachments =
+            random_waypoint_attached(&wandering, 1, &tree(rome.area), Attach::Distance).expect("attached");
         let came = attachments.handovers().arrivals;
         match expected {
             Some(expected) => assert_eq!(came, expected, "{arrivals:?}"),
@@ -133,10 +134,10 @@ fn users_arrive_as_configured() {
 
 #[test]
 fn the_mean_stay_of_users_is_as_configured() {
-    let wandering = Wandering { users: 4_000, steps: 200, stay_steps_mean: Some(10.0), ..Wandering::rome() };
-    let wandering = Wandering { arrivals: Arrivals::AtOnce, ..wandering };
+    let wandering = RandomWaypoint { users: 4_000, steps: 200, stay_steps_mean: Some(10.0), ..RandomWaypoint::rome() };
+    let wandering = RandomWaypoint { arrivals: Arrivals::AtOnce, ..wandering };
     let departures =
-        wander_attached(&wandering, 1, &tree(wandering.area), Attach::Distance).expect("attached").handovers();
+        random_waypoint_attached(&wandering, 1, &tree(wandering.area), Attach::Distance).expect("attached").handovers();
     let weighted: u32 = departures.departures.iter().enumerate().map(|(step, count)| step as u32 * count).sum();
     let mean = f64::from(weighted) / 4_000.0;
     assert!((9.5..10.5).contains(&mean), "{mean}");
@@ -144,7 +145,7 @@ fn the_mean_stay_of_users_is_as_configured() {
 
 #[test]
 fn rejects_invalid_settings() {
-    type Change = fn(&mut Wandering);
+    type Change = fn(&mut RandomWaypoint);
     let cases: [(&str, Change); 7] = [
         ("`steps` must be from 1 to 1000000", |rome| rome.steps = 0),
         ("`step_seconds` must be positive", |rome| rome.step_seconds = 0.0),
@@ -155,14 +156,14 @@ fn rejects_invalid_settings() {
         ("`attraction` must be from 0 to 1", |rome| rome.attraction = -0.1),
     ];
     for (message, change) in cases {
-        let mut rome = Wandering::rome();
+        let mut rome = RandomWaypoint::rome();
         change(&mut rome);
-        assert_eq!(wander(&rome, 1).expect_err(message).to_string(), message);
+        assert_eq!(random_waypoint(&rome, 1).expect_err(message).to_string(), message);
     }
 }
 
 #[test]
 fn a_step_with_very_short_trips_and_rests_terminates() {
-    let restless = Wandering { rest_seconds_max: 0.0, speed_min: 1e9, speed_max: 1e9, ..Wandering::rome() };
-    assert_eq!(wander(&restless, 1).expect("a trace").steps.len(), 26);
+    let restless = RandomWaypoint { rest_seconds_max: 0.0, speed_min: 1e9, speed_max: 1e9, ..RandomWaypoint::rome() };
+    assert_eq!(random_waypoint(&restless, 1).expect("a trace").steps.len(), 26);
 }
