@@ -2,15 +2,18 @@
 
 use std::ffi::OsString;
 
-use clap::{ArgAction, Args, Parser, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 
 use crate::{Command, Exit};
 
 /// Declarative, decentralised application management for the Cloud-IoT continuum.
 ///
 /// Every instance of an application has an agent that observes only its neighbourhood. The agent evaluates a policy, a
-/// small logic program, which decides whether the instance migrates, replicates, undeploys or stays. mario runs such
-/// policies, in a simulator and on real nodes.
+/// small logic program, which may propose to migrate, replicate or undeploy the instance. The managers of the nodes
+/// accept or inhibit each proposal.
+///
+/// mario runs policies in a simulator and on live nodes. A scenario describes a world to simulate, and a trace records
+/// what happened in a run. A colony is a set of live nodes that trust the same certificate authority.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "mario",
@@ -19,7 +22,8 @@ use crate::{Command, Exit};
     args_override_self = true,
     disable_help_subcommand = true,
     subcommand_required = true,
-    after_long_help = after_help()
+    after_help = EXAMPLES,
+    after_long_help = after_long_help()
 )]
 pub struct Arguments {
     /// What to print, and in which colours.
@@ -34,15 +38,15 @@ pub struct Arguments {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArguments {
-    /// When to use colour; `auto` means on a terminal, unless `NO_COLOR` is set
+    /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Colour,
-    /// Print only errors
+    /// Print results and errors only: no notes, no progress
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Print details of what is being done
-    #[arg(short, long, global = true, action = ArgAction::Count)]
-    pub verbose: u8,
+    /// Print more details
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
 }
 
 /// When to use colour.
@@ -75,12 +79,15 @@ impl OutputArguments {
     }
 }
 
-fn after_help() -> String {
+const EXAMPLES: &str = "Examples:
+  mario reproduce
+  mario run paper --policy latency-aware --out first
+  mario report first
+  mario policy explain --run first --instance 1";
+
+fn after_long_help() -> String {
     let exits: Vec<String> = Exit::ALL.iter().map(|exit| format!("  {:>3}  {}", exit.code(), exit.meaning())).collect();
-    format!(
-        "Examples:\n  mario reproduce\n  mario run paper --policy latency-aware\n  mario policy decide --policy policy.pl --facts facts.pl\n\nExit codes:\n{}",
-        exits.join("\n")
-    )
+    format!("{EXAMPLES}\n\nExit codes:\n{}", exits.join("\n"))
 }
 
 #[cfg(test)]

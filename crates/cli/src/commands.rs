@@ -38,28 +38,28 @@ pub enum Command {
     Audit(audit::Arguments),
     /// Measure the time and memory that mario needs.
     Bench(bench::Arguments),
-    /// Create keys and certificates for a colony of live nodes.
+    /// Create keys and certificates for the nodes, operators and applications of a colony.
     Ca(ca::Arguments),
     /// Test which policy is better for a scenario, and whether the difference is significant.
     #[command(long_about = compare::LONG_ABOUT)]
     Compare(compare::Arguments),
     /// Print a completion script for a shell.
     Completions(completions::Arguments),
-    /// Serve a web page that shows a running colony.
+    /// Watch a colony of live nodes in a browser.
     #[command(long_about = dashboard::LONG_ABOUT)]
     Dashboard(dashboard::Arguments),
-    /// Draw the results of a comparison or a sweep as figures for a paper.
+    /// Draw the results of a comparison or a sweep as charts for a paper.
     #[command(long_about = figures::LONG_ABOUT)]
     Figures(figures::Arguments),
-    /// Run a colony of real nodes on this machine.
+    /// Run a whole colony as processes on this machine, to try it out.
     #[command(long_about = live::LONG_ABOUT)]
     Live(live::Arguments),
     /// Print the manual page, or write one for every command.
     Man(man::Arguments),
-    /// Merge runs that were made separately.
+    /// Merge runs of a sweep or a comparison that were made separately.
     #[command(long_about = merge::LONG_ABOUT)]
     Merge(merge::Arguments),
-    /// Run a node of a colony, or query a running one.
+    /// Run a live node, or query a running one.
     #[command(long_about = node::LONG_ABOUT)]
     Node(node::Arguments),
     /// Evaluate, explain, check, test and benchmark policies.
@@ -70,7 +70,7 @@ pub enum Command {
     /// Resume a recorded run at a given time under another policy.
     #[command(long_about = replay::LONG_ABOUT)]
     Replay(replay::Arguments),
-    /// Write a report on runs as one HTML page.
+    /// Write a report on runs as one HTML file.
     #[command(long_about = report::LONG_ABOUT)]
     Report(report::Arguments),
     /// Rerun the published experiments, and compare the results.
@@ -84,12 +84,12 @@ pub enum Command {
     /// Write the state of a run, or of live nodes, as a scenario from which it can be resumed.
     #[command(long_about = snapshot::LONG_ABOUT)]
     Snapshot(snapshot::Arguments),
-    /// Run a scenario with every combination of values of some keys.
+    /// Run a scenario with all combinations of given settings.
     #[command(long_about = sweep::LONG_ABOUT)]
     Sweep(sweep::Arguments),
     /// Join the partial traces that live nodes wrote.
     Trace(trace::Arguments),
-    /// Serve the report on runs to browsers on this machine, and follow runs in progress.
+    /// Watch simulated runs in a browser: the report, updated while a run is in progress.
     #[command(long_about = view::LONG_ABOUT)]
     View(view::Arguments),
 }

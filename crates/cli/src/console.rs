@@ -75,8 +75,8 @@ impl Console {
         let renderer = if colours(environment.stderr_is_terminal) { Renderer::coloured() } else { Renderer::plain() };
         let verbosity = match (typed.quiet, typed.verbose) {
             (true, _) => Verbosity::Quiet,
-            (false, 0) => Verbosity::Normal,
-            (false, _) => Verbosity::Verbose,
+            (false, false) => Verbosity::Normal,
+            (false, true) => Verbosity::Verbose,
         };
         Self {
             is_conversation: environment.stdin_is_terminal && environment.stdout_is_terminal,
@@ -382,9 +382,8 @@ mod tests {
             let typed = OutputArguments { quiet, verbose, ..OutputArguments::default() };
             Console::new(&typed, &Environment::default()).verbosity
         };
-        assert_eq!(verbosity(true, 0), Verbosity::Quiet);
-        assert_eq!(verbosity(false, 0), Verbosity::Normal);
-        assert_eq!(verbosity(false, 1), Verbosity::Verbose);
-        assert_eq!(verbosity(false, 9), Verbosity::Verbose);
+        assert_eq!(verbosity(true, false), Verbosity::Quiet);
+        assert_eq!(verbosity(false, false), Verbosity::Normal);
+        assert_eq!(verbosity(false, true), Verbosity::Verbose);
     }
 }

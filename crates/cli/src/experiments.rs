@@ -22,7 +22,7 @@ use crate::{Console, Failure};
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Jobs {
     /// How many runs to make at a time; by default, one per processor. The result does not depend on it
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
 }
 
@@ -35,7 +35,7 @@ impl Jobs {
 /// Arguments that say which runs to make.
 #[derive(Clone, Debug, Args)]
 pub struct StudyArguments {
-    /// A scenario that ships (paper, prototype, city, shop) or the path of a scenario file
+    /// A built-in scenario (paper, prototype, city, shop) or the path of a scenario file
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
     /// A policy to run the scenario with, optionally with keys to override for this policy; may be repeated
@@ -50,11 +50,11 @@ pub struct StudyArguments {
     /// Override a key, e.g. topology.size=16; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
-    /// Read the users' access points from this file: JSON with `users` and `steps`
+    /// Read the users' access points at each step from this JSON file; docs/scenarios.md has its format
     #[arg(long, value_name = "FILE")]
     pub attachments: Option<PathBuf>,
-    /// Add a metric of your own to tables and tests: COMMAND is run with the directory of each run as its last
-    /// argument, and prints one number; may be repeated
+    /// Add a metric of your own to the results: COMMAND is run, without a shell, with the directory of each run as its
+    /// last argument, and prints one number; may be repeated
     #[arg(long = "metric", value_name = "NAME=COMMAND", value_parser = metric)]
     pub metrics: Vec<Metric>,
     /// How many seconds a metric's command may take for one run

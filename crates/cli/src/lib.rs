@@ -25,6 +25,7 @@ mod commands;
 mod console;
 mod exit;
 mod experiments;
+mod groups;
 mod interruptions;
 mod live;
 mod moments;
@@ -84,7 +85,7 @@ pub fn is_long_lived(arguments: impl IntoIterator<Item = OsString>) -> bool {
 /// Returns the definition of the command line for clap, from which help, completions, manual pages and tests are
 /// derived.
 pub fn command() -> clap::Command {
-    accepting_negative_numbers(Arguments::command())
+    groups::in_groups(accepting_negative_numbers(Arguments::command()))
 }
 
 /// Lets every option accept a negative number, so that `--seed -1` is reported as a bad value of `--seed` and not as an
@@ -99,7 +100,17 @@ fn accepting_negative_numbers(command: clap::Command) -> clap::Command {
 }
 
 fn parse(typed: &[OsString]) -> Result<Arguments, clap::Error> {
-    Arguments::from_arg_matches(&command().try_get_matches_from(typed)?)
+    Arguments::from_arg_matches(&command().try_get_matches_from(asking_for_help(typed))?)
+}
+
+/// Turns `mario help COMMAND` into `mario COMMAND --help`.
+fn asking_for_help(typed: &[OsString]) -> Vec<OsString> {
+    match typed {
+        [program, help, rest @ ..] if help == "help" => {
+            [std::slice::from_ref(program), rest, &["--help".into()]].concat()
+        }
+        _ => typed.to_vec(),
+    }
 }
 
 /// Returns mario itself, and then every command and subcommand. `get_bin_name` of each is its full name.

@@ -20,7 +20,7 @@ use crate::{Console, Failure};
 /// Arguments that name the node to query and the operator who queries it.
 #[derive(Clone, Debug, Args)]
 pub struct NodeArguments {
-    /// The operator address of the node, e.g. 127.0.0.1:7441
+    /// The address on which the node serves operators (`operators` in `[listen]` of its node.toml), e.g. 127.0.0.1:7441
     #[arg(long, value_name = "ADDRESS")]
     pub node: String,
     /// The certificate of the operator, e.g. ada.pem; its private key, ada.key, must be in the same directory

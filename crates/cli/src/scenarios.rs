@@ -12,23 +12,25 @@ use crate::Failure;
 /// Arguments that name a scenario and its overrides.
 #[derive(Clone, Debug, Args)]
 pub struct ScenarioArguments {
-    /// A scenario that ships (paper, prototype, city, shop) or the path of a scenario file
+    /// A built-in scenario (paper, prototype, city, shop) or the path of a scenario file
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
     /// Override a key, e.g. topology.size=16; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
-    /// The policy of all applications, or with APP=POLICY of one application: a path, the name of one that ships, or
-    /// baseline:NAME for a baseline to compare with
+    /// The policy of all applications, or with APP=POLICY of one application: a path, the name of a built-in policy
+    /// (`mario policy show` lists them), or baseline:NAME; baselines are never-move, popularity, cells, edge-first-fit,
+    /// central-greedy and central-exact
     #[arg(long = "policy", value_name = "POLICY|APP=POLICY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
-    /// The seed of all randomness
+    /// The seed of the random number generator; by default, that of the scenario
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Stop a decision of an agent after N inferences; the same as --set agents.budget=N
+    /// Stop a decision of an agent after N inferences (calls of a predicate): it then proposes nothing; the same as
+    /// --set agents.budget=N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: Option<u64>,
-    /// Read the users' access points from this file: JSON with `users` and `steps`
+    /// Read the users' access points at each step from this JSON file; docs/scenarios.md has its format
     #[arg(long, value_name = "FILE")]
     pub attachments: Option<PathBuf>,
 }

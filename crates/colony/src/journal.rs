@@ -403,6 +403,15 @@ impl Ledger {
         self.concerning.get(neighbour).copied().unwrap_or(0)
     }
 
+    /// Whether this node knows a neighbour's journal: that of a peer, of the receiver of an open transfer, or of a node
+    /// that was declared lost.
+    pub fn has_met(&self, journal: JournalId) -> bool {
+        self.peers.values().any(|peer| peer.journal == journal)
+            || self.custody.values().any(|custody| custody.receiver == journal)
+            || self.grants.values().any(|grant| grant.receiver == journal)
+            || self.lost.contains(&journal)
+    }
+
     /// Transfers that were taken and not forgotten yet, with their sources.
     pub fn taken(&self) -> impl Iterator<Item = (&TransferId, &NodeId)> {
         self.taken.iter()

@@ -28,7 +28,7 @@ use crate::{Console, Failure, Outcome, read_text};
 #[command(
     subcommand_required = true,
     after_help = "Examples:
-  mario app sign shop.toml --key shop.pem --out shop.signed
+  mario app sign shop.toml --as shop.pem --out shop.signed
   mario app deploy shop.signed --node 127.0.0.1:7441 --as ada.pem
   mario app list --node 127.0.0.1:7441 --as ada.pem"
 )]
@@ -55,37 +55,37 @@ pub enum Command {
     Shadow(shadow::ShadowArguments),
     /// Stop an instance, and remove it from its node.
     #[command(after_help = "Examples:
-  mario app undeploy 9f3c --node 127.0.0.1:7441 --as ada.pem")]
+  mario app undeploy 30b0-0-2 --node 127.0.0.1:7441 --as ada.pem")]
     Undeploy(InstanceArguments),
-    /// Keep an instance on its node: its agent can neither migrate nor undeploy it.
+    /// Keep an instance on its node: its agent can still replicate it, but neither migrate nor undeploy it.
     Pin(PinArguments),
     /// List the instances on a node.
     List(ListArguments),
     /// Show an instance: its facts, decisions and verdicts.
     #[command(after_help = "Examples:
-  mario app show 9f3c --node 127.0.0.1:7441 --as ada.pem")]
+  mario app show 30b0-0-2 --node 127.0.0.1:7441 --as ada.pem")]
     Show(InstanceArguments),
-    /// Show the last lines of an instance's log.
+    /// Show the end of an instance's log.
     #[command(after_help = "Examples:
-  mario app logs 9f3c --node 127.0.0.1:7441 --as ada.pem")]
+  mario app logs shop --node 127.0.0.1:7441 --as ada.pem")]
     Logs(InstanceArguments),
 }
 
 /// Arguments of `mario app sign`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  mario app sign shop.toml --key shop.pem --out shop.signed
+  mario app sign shop.toml --as shop.pem --out shop.signed
 
 The signed description includes the policy that the file names, with every file that the policy loads.")]
 pub struct SignArguments {
-    /// The description of the application, in TOML
-    #[arg(value_name = "FILE")]
+    /// The description of the application, in TOML; docs/live.md has its keys
+    #[arg(value_name = "DESCRIPTION")]
     pub file: PathBuf,
     /// The certificate of the application, e.g. shop.pem; its private key, shop.key, must be in the same directory
-    #[arg(long = "key", value_name = "FILE")]
+    #[arg(long = "as", value_name = "CERTIFICATE")]
     pub certificate: PathBuf,
     /// Where to write the signed description
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "SIGNED")]
     pub out: PathBuf,
 }
 
@@ -100,7 +100,7 @@ pub struct DeployArguments {
     /// A signed description, as written by `mario app sign`
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// An idempotency key of up to 32 hexadecimal digits
+    /// Start at most one instance for this key of up to 32 hexadecimal digits, even if the command is repeated
     #[arg(long, value_name = "KEY")]
     pub once: Option<String>,
     #[command(flatten)]
@@ -110,7 +110,8 @@ pub struct DeployArguments {
 /// Arguments of commands about one instance.
 #[derive(Clone, Debug, Args)]
 pub struct InstanceArguments {
-    /// The id of the instance; its first characters are enough
+    /// The instance: its id, as `mario app list` shows it, a beginning of the id, such as 30b0, or with the number in
+    /// full, such as 30b0-0-2; or the application, if the node hosts only one instance of it
     #[arg(value_name = "INSTANCE")]
     pub instance: String,
     #[command(flatten)]
@@ -120,10 +121,11 @@ pub struct InstanceArguments {
 /// Arguments of `mario app pin`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  mario app pin 9f3c-0-0 --node 127.0.0.1:7441 --as ada.pem
-  mario app pin 9f3c-0-0 --undo --node 127.0.0.1:7441 --as ada.pem")]
+  mario app pin 30b0-0-2 --node 127.0.0.1:7441 --as ada.pem
+  mario app pin 30b0-0-2 --undo --node 127.0.0.1:7441 --as ada.pem")]
 pub struct PinArguments {
-    /// The id of the instance; its first characters are enough
+    /// The instance: its id, as `mario app list` shows it, a beginning of the id, such as 30b0, or with the number in
+    /// full, such as 30b0-0-2; or the application, if the node hosts only one instance of it
     #[arg(value_name = "INSTANCE")]
     pub instance: String,
     /// Let the agent migrate and undeploy the instance again
@@ -224,30 +226,44 @@ fn shown(answer: &Value) -> String {
     text
 }
 
-/// Returns the full id of the only instance on a node whose id starts with `beginning`. An exact match wins over longer
-/// ids; it is an error if no id or several start with it.
-pub(crate) fn find(node: &NodeArguments, beginning: &str) -> Result<String, Failure> {
-    node_id(beginning).map_err(|_| {
-        failure(&Fault::new(format!("`{beginning}` is not the id of an instance")).hint("`mario app list` shows them"))
+/// Returns the full id of the only instance on a node that `typed` names: by its id, by an abbreviation of its id, or by
+/// its application. An exact id wins; it is an error if nothing or several instances match.
+pub(crate) fn find(node: &NodeArguments, typed: &str) -> Result<String, Failure> {
+    node_id(typed).map_err(|_| {
+        failure(&Fault::new(format!("`{typed}` is not the id of an instance")).hint("`mario app list` shows them"))
     })?;
     let answer = node.ask(Method::GET, "/v1/instances", &[], Vec::new())?.json().map_err(|fault| failure(&fault))?;
     let instances = answer["instances"].as_array().cloned().unwrap_or_default();
-    let known: Vec<String> = instances.iter().map(|instance| word(&instance["instance"])).collect();
-    if known.iter().any(|known| known == beginning) {
-        return Ok(beginning.to_owned());
+    let known = instances.iter().map(|instance| (word(&instance["instance"]), word(&instance["application"])));
+    let known: Vec<(String, String)> = known.collect();
+    if known.iter().any(|(id, _)| id == typed) {
+        return Ok(typed.to_owned());
     }
-    let found: Vec<&String> = known.iter().filter(|known| known.starts_with(beginning)).collect();
+    let found: Vec<&String> = known
+        .iter()
+        .filter(|(id, application)| abbreviates(typed, id) || application == typed)
+        .map(|(id, _)| id)
+        .collect();
     match found.as_slice() {
         [only] => Ok((*only).clone()),
         [] => Err(failure(
-            &Fault::new(format!("no instance on the node begins with `{beginning}`"))
+            &Fault::new(format!("no instance on the node has an id that begins with `{typed}`"))
                 .hint("`mario app list` shows them"),
         )),
         several => {
-            let fault = Fault::new(format!("{} instances on the node begin with `{beginning}`", several.len()));
-            Err(failure(&fault.hint("write more of the id")))
+            let fault = Fault::new(format!("`{typed}` stands for {} instances on the node", several.len()));
+            Err(failure(&fault.hint(format!("write more of the id, e.g. {}", several[0]))))
         }
     }
+}
+
+/// Whether `typed` abbreviates the id of an instance: a beginning of it, or a beginning of its first part, which the
+/// instances created on one node share, and all of the rest.
+fn abbreviates(typed: &str, id: &str) -> bool {
+    let is_short = |((first, rest), (id_first, id_rest)): ((&str, &str), (&str, &str))| {
+        !first.is_empty() && id_first.starts_with(first) && rest == id_rest
+    };
+    id.starts_with(typed) || typed.split_once('-').zip(id.split_once('-')).is_some_and(is_short)
 }
 
 fn sign_file(arguments: &SignArguments, console: &Console) -> Result<(), Failure> {
@@ -325,4 +341,22 @@ fn deploy(arguments: &DeployArguments, console: &Console) -> Result<(), Failure>
     let reply = arguments.node.ask(Method::POST, "/v1/instances", &headers, document)?;
     let answer = reply.json().map_err(|fault| failure(&fault))?;
     arguments.node.write(console, &answer, |answer| format!("{}\n", word(&answer["instance"])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::abbreviates;
+
+    #[test]
+    fn an_instance_is_found_by_a_beginning_of_its_id_or_of_the_first_part() {
+        let id = "30b02828628a542162da277976256a01-0-12";
+        for typed in ["3", "30b0", "30b0-0-12", "30b02828628a542162da277976256a01-0-1", id] {
+            assert!(abbreviates(typed, id), "{typed}");
+        }
+        for typed in
+            ["-0-12", "0b0", "30b0-0-1", "30b0-0", "30b0-12", "31-0-12", "30b02828628a542162da277976256a01-0-123"]
+        {
+            assert!(!abbreviates(typed, id), "{typed}");
+        }
+    }
 }

@@ -32,7 +32,7 @@ pub struct Arguments {
     /// Print only the first N findings; all are counted
     #[arg(long, value_name = "N", default_value_t = Options::default().limit)]
     pub limit: usize,
-    /// Spend at most N inferences on recomputing decisions
+    /// Spend at most N inferences (calls of a predicate) on recomputing decisions
     #[arg(long, value_name = "N", default_value_t = INFERENCES, conflicts_with = "no_decisions")]
     pub budget: u64,
 }

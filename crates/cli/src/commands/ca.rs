@@ -53,7 +53,7 @@ pub struct InitArguments {
     /// The directory for ca.pem and ca.key
     #[arg(long, value_name = "DIR", default_value = "ca")]
     pub out: PathBuf,
-    /// How many days it is valid
+    /// How many days the certificate is valid
     #[arg(long, value_name = "DAYS", default_value_t = 3650, value_parser = clap::value_parser!(u32).range(1..=36500))]
     pub days: u32,
 }
@@ -67,7 +67,7 @@ pub struct IssueArguments {
     /// The directory for the certificate and the key
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub out: PathBuf,
-    /// How many days it is valid
+    /// How many days the certificate is valid
     #[arg(long, value_name = "DAYS", default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=36500))]
     pub days: u32,
 }
@@ -81,7 +81,8 @@ pub struct NodeArguments {
     /// The id of the node
     #[arg(value_name = "NODE")]
     pub node: String,
-    /// A name or an address under which browsers and monitoring reach the node; may be repeated
+    /// A host name or an address for which the certificate is also valid, so that browsers and monitoring can verify
+    /// the node; other nodes and operators need none; may be repeated
     #[arg(long = "host", value_name = "HOST")]
     pub hosts: Vec<String>,
     #[command(flatten)]
@@ -124,10 +125,10 @@ pub struct ApplicationArguments {
     /// The id of the application
     #[arg(value_name = "APPLICATION")]
     pub application: String,
-    /// A host name that the application may use; may be repeated
+    /// A host name whose client requests the application may receive; may be repeated
     #[arg(long = "host", value_name = "HOST")]
     pub hosts: Vec<String>,
-    /// A path prefix that the application may use; may be repeated
+    /// A path prefix whose client requests the application may receive; may be repeated
     #[arg(long = "prefix", value_name = "PATH")]
     pub prefixes: Vec<String>,
     #[command(flatten)]

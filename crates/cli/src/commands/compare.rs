@@ -15,7 +15,8 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario compare`.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Examples:
+#[command(override_usage = "mario compare [OPTIONS] <SCENARIO> --policy <POLICY[@KEY=VALUE,…]>...\n       mario compare [OPTIONS] <RUN>...",
+  after_help = "Examples:
   mario compare paper --policy workload-aware --policy latency-aware
   mario compare scenario.toml --policy old.pl --policy new.pl --seeds 100 --out comparison
   mario compare paper --set workload.period=20 --policy old.pl@memory.cycles=1 --policy old.pl@memory.cycles=10
@@ -28,7 +29,7 @@ pub struct Arguments {
     /// The runs to make.
     #[command(flatten)]
     pub study: StudyArguments,
-    /// More directories of runs, if the first argument is the directory of a run; their figures are shown side by side
+    /// Directories of runs whose figures are shown side by side, instead of a scenario
     #[arg(value_name = "RUN")]
     pub runs: Vec<PathBuf>,
     /// Make only one part of the runs, e.g. 2/8, in a separate directory; `mario merge` joins the parts

@@ -24,10 +24,11 @@ use crate::{Console, Failure, Outcome};
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   mario dashboard --node 127.0.0.1:7441 --as ada.pem
-  mario dashboard --node 127.0.0.1:7441 127.0.0.1:7451 --as ada.pem --port 8090")]
+  mario dashboard --node 127.0.0.1:7441 --node 127.0.0.1:7451 --as ada.pem --port 8090")]
 pub struct Arguments {
-    /// The operator addresses of nodes, e.g. 127.0.0.1:7441; more nodes show more of the colony
-    #[arg(long, value_name = "ADDRESS", required = true, num_args = 1..)]
+    /// The address on which a node serves operators (`operators` in `[listen]` of its node.toml), e.g. 127.0.0.1:7441;
+    /// may be repeated: more nodes show more of the colony
+    #[arg(long, value_name = "ADDRESS", required = true)]
     pub node: Vec<String>,
     /// The certificate of an operator with the role `look`, e.g. ada.pem; its private key, ada.key, must be in the same
     /// directory
@@ -38,7 +39,7 @@ pub struct Arguments {
     pub port: u16,
 }
 
-pub(super) const LONG_ABOUT: &str = "Serve a web page that shows a running colony.
+pub(super) const LONG_ABOUT: &str = "Watch a colony of live nodes in a browser.
 
 The page shows what the nodes report: nodes, links with round-trip times, instances with facts and decisions, each operation as \
 it happens, and problems at the top. If --node names only one node, the page shows that node and what it knows of its \

@@ -25,12 +25,13 @@ pub struct Arguments {
     /// The directory of `mario compare --out`, `mario sweep --out` or `mario merge --out`
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
-    /// The directory for the figures; by default, `figures` below DIR
-    #[arg(long, value_name = "OUT")]
+    /// The directory for the charts; by default, `figures` below the directory of the results
+    #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// A figure to draw, e.g. LS.response, the response time of latency-sensitive applications; may be repeated. By
-    /// default, the figures that `mario compare` tests
-    #[arg(long = "figure", value_name = "FIGURE")]
+    /// A figure to draw, as GROUP.NAME: the group is `all`, LS (latency-sensitive applications) or WS
+    /// (workload-sensitive ones), and the name is e.g. response or migrate; may be repeated. By default, the figures
+    /// that `mario compare` tests
+    #[arg(long = "figure", value_name = "GROUP.NAME")]
     pub figures: Vec<String>,
     /// The format of the files
     #[arg(long, value_name = "FORMAT", default_value = "both")]
@@ -48,10 +49,11 @@ pub enum Format {
     Pdf,
 }
 
-pub(super) const LONG_ABOUT: &str = "Draw the results of a comparison or a sweep as figures for a paper.
+pub(super) const LONG_ABOUT: &str = "Draw the results of a comparison or a sweep as charts for a paper.
 
-Each figure has the mean of each policy with its 95 % confidence interval: as rows, or, for a sweep of one numeric key, as lines \
-over its values. A figure is written as NAME.svg and NAME.pdf. The same runs yield the same bytes.";
+A figure is a number such as LS.response. Each chart shows the mean of one figure for each policy, with its 95 % confidence \
+interval: as rows, or, for a sweep of one numeric key, as lines over its values. A chart is written as NAME.svg and NAME.pdf. \
+The same runs yield the same bytes.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let results = load(&arguments.directory).map_err(|error| no_results(&error))?;

@@ -32,23 +32,24 @@ pub struct Arguments {
     /// The number of nodes of the paper's tree
     #[arg(long, value_name = "N", default_value = "21", value_parser = ["5", "21", "85"], conflicts_with = "scenario")]
     pub nodes: String,
-    /// Run this scenario instead: the name of one that ships, or the path of a scenario file
+    /// Run this scenario instead: the name of a built-in scenario, or the path of a scenario file
     #[arg(long, value_name = "SCENARIO")]
     pub scenario: Option<PathBuf>,
     /// Override a key of the scenario, e.g. workload.period=80; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
-    /// The policy of all applications, or with APP=POLICY of one application: a path, or the name of one that ships
+    /// The policy of all applications, or with APP=POLICY of one application: a path, or the name of a built-in
+    /// policy
     #[arg(long = "policy", value_name = "POLICY|APP=POLICY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
-    /// The seed of all randomness
+    /// The seed of the random number generator; by default, that of the scenario
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// How many time units of the scenario pass per second; latencies are not scaled: they stay in milliseconds
     #[arg(long, value_name = "UNITS", default_value_t = 200.0)]
     pub speed: f64,
     /// Stop after this time: a number with s, m or h, e.g. 90s; by default, the colony runs until Ctrl-C
-    #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
+    #[arg(long = "for", value_name = "DURATION", value_parser = parse_time)]
     pub length: Option<Duration>,
     /// Kill daemons and cut links at random times, drawn from the seed
     #[arg(long)]
@@ -64,7 +65,7 @@ pub struct Arguments {
     pub format: Format,
 }
 
-pub(super) const LONG_ABOUT: &str = "Run a colony of real nodes on this machine.
+pub(super) const LONG_ABOUT: &str = "Run a whole colony as processes on this machine, to try it out.
 
 Each node of the scenario is a daemon, as `mario node` runs it, with its own journal and certificate. The links between the \
 nodes have the latencies of the scenario, and the applications are small HTTP services. The users are open-loop clients: they \
@@ -74,7 +75,8 @@ answered. Everything listens on 127.0.0.1, and nothing needs to be installed.
 --speed sets how fast the time of the scenario passes: at 200 units per second, the agents of the paper evaluate once a second, \
 and users move every 10 seconds.
 
-The command prints the address of a dashboard: the page of `mario dashboard`, with what the clients measure.
+The command prints the address of a dashboard: the page of `mario dashboard`, with what the clients measure. It also prints a \
+command for operators, with the address of a node and the certificate of an operator, for use with `mario app` and `mario node`.
 
 The colony runs until --for is over, or until Ctrl-C; then every process is stopped. The directory of the run has summary.json, \
 trace.jsonl (for `mario audit` and `mario report`), and the configuration, journal and log of each node.";
@@ -108,6 +110,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
                 show_page(&options, &feed, listener, console);
             }
             show(&news, &mut progress, console);
+            if matches!(news, Progress::Serving { .. }) {
+                tell_operators(&directory, &feed, console);
+            }
         };
         run_colony(&plan, &options, &feed, tell, stop).await.map_err(|fault| failure(&fault))
     });
@@ -143,6 +148,14 @@ fn show_page(options: &Options, feed: &DashboardFeed, listener: TcpListener, con
     let dashboard = Dashboard::new(sources.collect(), Some(feed.picture()));
     tokio::spawn(async move { dashboard.serve(listener, std::future::pending()).await });
     console.inform(format!("dashboard: http://{address}/"));
+}
+
+/// Prints a command with which an operator can query the first node.
+fn tell_operators(directory: &Path, feed: &DashboardFeed, console: &Console) {
+    let Some(first) = feed.operators().into_iter().next() else { return };
+    let certificate = directory.join("colony/operator.pem");
+    let address = first.borrow().clone();
+    console.inform(format!("as an operator: mario app list --node {address} --as {}", certificate.display()));
 }
 
 /// Returns the scenario that the arguments name: the paper's tree with the given number of nodes, or another scenario.

@@ -22,16 +22,17 @@ pub struct Arguments {
     /// The directory for the merged runs; runs that it already has are merged too
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// A figure to show in the table, e.g. LS.response, the response time of latency-sensitive applications; may be
-    /// repeated
-    #[arg(long = "figure", value_name = "FIGURE")]
+    /// A figure to show in the table, as GROUP.NAME: the group is `all`, LS (latency-sensitive applications) or WS
+    /// (workload-sensitive ones), and the name is e.g. response or migrate; may be repeated. By default, the most
+    /// common figures
+    #[arg(long = "figure", value_name = "GROUP.NAME")]
     pub figures: Vec<String>,
 }
 
 pub(super) const LONG_ABOUT: &str = "Merge runs that were made separately: the parts of a sweep from several machines, or \
-comparisons of the same scenario with different seeds or policies.
+comparisons of the same scenario with other policies or with more seeds.
 
-All runs must be of the same scenario and start at the same seed. A run that is in several directories counts once, and must \
+All runs must be of the same scenario and have the same first seed. A run that is in several directories counts once, and must \
 have the same result in each. The merged result is the one that a single machine would have produced. If runs are missing, the \
 table shows the others, and the exit code is 1.";
 

@@ -26,7 +26,7 @@ use crate::{Console, Failure, Outcome, read_text};
   mario node --config node.toml
   mario node check node.toml
   mario node status --node 127.0.0.1:7441 --as ada.pem
-  mario node explain 9f3c --node 127.0.0.1:7441 --as ada.pem
+  mario node explain 30b0-0-2 --node 127.0.0.1:7441 --as ada.pem
   mario node drain --node 127.0.0.1:7441 --as ada.pem"
 )]
 pub struct Arguments {
@@ -58,7 +58,7 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Migrate every instance to a neighbour, and accept no new ones.
     Drain(DrainArguments),
-    /// Declare that a node will never come back.
+    /// Tell a node that one of its neighbours will never come back.
     Lost(LostArguments),
 }
 
@@ -91,13 +91,14 @@ pub struct StatusArguments {
 /// Arguments of `mario node explain`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  mario node explain 9f3c --node 127.0.0.1:7441 --as ada.pem
-  mario node explain 9f3c --node 127.0.0.1:7441 --as ada.pem --format json
+  mario node explain 30b0-0-2 --node 127.0.0.1:7441 --as ada.pem
+  mario node explain 30b0-0-2 --node 127.0.0.1:7441 --as ada.pem --format json
 
 The node evaluates the policy again with the facts of the last evaluation. It prints the proof of the agent's proposal and, for \
 each operation that the agent did not propose, where the clauses failed and which change of facts would make one succeed.")]
 pub struct ExplainArguments {
-    /// The id of the instance; its first characters are enough
+    /// The instance: its id, as `mario app list` shows it, a beginning of the id, such as 30b0, or with the number in
+    /// full, such as 30b0-0-2; or the application, if the node hosts only one instance of it
     #[arg(value_name = "INSTANCE")]
     pub instance: String,
     #[command(flatten)]
@@ -125,8 +126,9 @@ pub struct DrainArguments {
 #[command(after_help = "Examples:
   mario node lost 4f0d6c31c2f5d1b00f4ee7a3a5c3ab11 --node 127.0.0.1:7441 --as ada.pem
 
-Instances that this node was handing over to the lost node, and whose arrival was not confirmed, continue here under new ids. \
-`mario node status` shows the journals of neighbours.")]
+Run this command for every neighbour of the lost node: --node names the neighbour. Instances that the neighbour was handing \
+over to the lost node, and whose arrival was not confirmed, continue at the neighbour under new ids. This cannot be undone: if \
+the lost node does come back with this journal, its neighbours reject it. `mario node status` shows the journals of neighbours.")]
 pub struct LostArguments {
     /// The id of the lost node's journal: 32 hexadecimal digits
     #[arg(value_name = "JOURNAL")]

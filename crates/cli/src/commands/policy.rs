@@ -49,7 +49,7 @@ pub enum Command {
     /// Measure how long a policy takes to decide.
     #[command(long_about = bench::LONG_ABOUT)]
     Bench(bench::Arguments),
-    /// Print a policy that ships with mario, or list all of them.
+    /// Print a built-in policy, or list all of them.
     #[command(long_about = show::LONG_ABOUT)]
     Show(show::Arguments),
     /// Run the tests of policies.

@@ -23,15 +23,16 @@ pub struct Arguments {
     /// A trace, or the directory of a run
     #[arg(value_name = "TRACE|DIR")]
     pub run: PathBuf,
-    /// The simulation time at which the other policy takes over
+    /// The time at which the other policy takes over, in time units of the scenario, as in the trace
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub until: f64,
-    /// The policy of all applications from then on, or with APP=POLICY of one application: a path, or the name of one
-    /// that ships
+    /// The policy of all applications from then on, or with APP=POLICY of one application: a path, or the name of a
+    /// built-in policy
     #[arg(long = "policy", value_name = "POLICY|APP=POLICY", required = true,
         value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
-    /// The directory for the run; by default, the first unused one of `runs/NAME-1`, `runs/NAME-2`, …
+    /// The directory for the run; by default, the first unused one of `runs/SCENARIO-1`,
+    /// `runs/SCENARIO-2`, …
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Replace the run that is in the directory
@@ -41,9 +42,10 @@ pub struct Arguments {
 
 pub(super) const LONG_ABOUT: &str = "Resume a recorded run at a given time under another policy.
 
-This is `mario snapshot` and `mario run` in one. It compares what happened after --until in the recorded run with what happened \
-in the resumed one. A simulated run in a directory is resumed exactly; a live run is resumed from the state that its trace \
-records.";
+This is `mario snapshot` and `mario run` in one. The resumed run continues to the end of its scenario; what happened in it after \
+--until is compared with what happened in the recorded run. A simulated run in a directory is resumed exactly. A live run is \
+resumed from the state that its trace records, and may end before its scenario does, so that fewer operations are recorded than \
+simulated.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let snapshot = of_run(&arguments.run, arguments.until, console)?;

@@ -26,14 +26,17 @@ use crate::{Console, Failure, Outcome, read_text};
 
 /// Arguments of `mario report`.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    override_usage = "mario report [OPTIONS] <RUN>...\n       mario report [OPTIONS] --scale <FILE>",
+    after_help = "Examples:
   mario report runs/paper-1
   mario report runs/paper-1 runs/paper-2 --out comparison.html
   mario report comparison --out comparison.html
   mario report runs/paper-1 --svg figures
-  mario report runs/live-1 --moving run.svg
+  mario report runs/live-1 --animation run.svg
   mario report runs --published
-  mario report runs/paper-1 --scale scale.json")]
+  mario report runs/paper-1 --scale scale.json"
+)]
 pub struct Arguments {
     /// Directories of runs, of a comparison or of a sweep, directories that contain runs, or traces, plain or
     /// compressed with gzip
@@ -42,12 +45,13 @@ pub struct Arguments {
     /// Where to write the page; an existing report is replaced
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     pub out: PathBuf,
-    /// Also write every figure as an SVG file into this directory
+    /// Also write every chart as an SVG file into this directory
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
-    /// Also write an animation of the run: an SVG that any browser plays, in which instances move from node to node
+    /// Also write an animation of one run with up to 1,000 instances: an SVG that any browser plays, in which instances
+    /// move from node to node
     #[arg(long, value_name = "FILE")]
-    pub moving: Option<PathBuf>,
+    pub animation: Option<PathBuf>,
     /// Also show published values for the same policies: from the paper, or computed from the stored runs of its
     /// prototype
     #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "paper")]
@@ -59,7 +63,7 @@ pub struct Arguments {
     /// The title of the page
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// Spend at most N inferences on explaining the decisions of each trace
+    /// Spend at most N inferences (calls of a predicate) on explaining the decisions of each trace
     #[arg(long, value_name = "N", default_value_t = INFERENCES)]
     pub budget: u64,
     /// Do not explain decisions, which takes most of the time because it runs the policies of the traces
@@ -95,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         runs => runs.to_vec(),
     });
     let expanded: Vec<PathBuf> = expanded.collect();
-    if let Some(path) = &arguments.moving {
+    if let Some(path) = &arguments.animation {
         moving::write(&expanded, path, console)?;
     }
     let explain = if arguments.no_explanations { Explain::No } else { Explain::Within(arguments.budget) };

@@ -39,7 +39,7 @@ pub struct Arguments {
     /// Read the users' positions from this file, in any of the formats of `mobility.file`
     #[arg(long, value_name = "FILE", conflicts_with = "attachments")]
     pub traces: Option<PathBuf>,
-    /// Read the users' access points from this file for all experiments: JSON with `users` and `steps`
+    /// Read the users' access points at each step from this JSON file; docs/scenarios.md has its format
     #[arg(long, value_name = "FILE")]
     pub attachments: Option<PathBuf>,
     /// Override a key of the world, e.g. topology.size=16; may be repeated
@@ -52,7 +52,8 @@ pub struct Arguments {
     /// How many threads
     #[command(flatten)]
     pub jobs: Jobs,
-    /// Compare the placement with the optimum at each activation of the managers; takes much longer
+    /// In every management cycle, search the best placement of all instances, and record how much worse the actual one
+    /// is; takes much longer
     #[arg(long)]
     pub regret: bool,
     /// Replace the runs that are in the directory
@@ -75,12 +76,13 @@ The paper's policies 1, 2 and 3 run once each, and policy 4 twice, with a memory
 Each run is kept in a directory of its own, and all figures are computed from its trace. results.json and figures.csv \
 have all figures beside the published ones, report.html shows them with a replay of each run, and -v prints them.
 
-Without --preset, --set, --traces, --attachments and --seeds, the world is that of the published figures: the world of the \
-paper's prototype, with the recorded users, which ship with mario. One table compares the figures with the published ones. \
-Another has the same experiments in the world that the text of the paper describes, with the same users and with generated ones.
+By default, the world is the one of the published figures: that of the paper's prototype, with the recorded users, which are \
+part of mario. One table compares the figures with the published ones. Another has the same experiments in the world that the \
+text of the paper describes, with the same users and with generated ones.
 
-With any of these options, the world is that of the paper's text, or of --preset, and users are generated from the seed unless \
-the options set them.";
+Any of --preset, --set, --traces, --attachments and --seeds changes the world: it is then the one that the text of the paper \
+describes, or that of --preset, and users are generated from the seed unless the options set them. `--preset prototype --set \
+mobility.kind=recorded` is the world of the published figures again.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let is_published_world = arguments.preset.is_none()

@@ -38,9 +38,10 @@ use crate::{Console, Failure, Outcome};
   mario run paper --policy baseline:central-greedy --regret
   mario run paper --policy mine.pl --budget 100000
   mario run prototype --policy policies/latency-aware.pl --attachments users.json --out DIR
-  mario run scenario.toml --policy app1=policies/workload-aware.pl --force --out DIR
+  mario run scenario.toml --policy video=latency-aware --force --out DIR
   mario run city.toml --checkpoint-every 300 --out DIR
   mario run --resume DIR",
+  override_usage = "mario run [OPTIONS] <SCENARIO>\n       mario run [OPTIONS] --resume <DIR>",
   mut_arg("scenario", |scenario| scenario.required(false).required_unless_present("resume")))]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag that a user gives or does not give")]
 pub struct Arguments {
@@ -53,11 +54,12 @@ pub struct Arguments {
         "scenario", "overrides", "policies", "seed", "budget", "attachments", "out", "force", "trace", "messages", "no_reuse", "regret",
     ])]
     pub resume: Option<PathBuf>,
-    /// How often to write a checkpoint that --resume can start from: a number of seconds, of cycles (`20cycles`), or
+    /// How often to write a checkpoint that --resume can start from: in seconds (`300`), in cycles (`20cycles`), or
     /// `never`
-    #[arg(long, value_name = "SECONDS", default_value = "60")]
+    #[arg(long, value_name = "INTERVAL", default_value = "60")]
     pub checkpoint_every: CheckpointInterval,
-    /// The directory for the run; by default, the first unused one of `runs/NAME-1`, `runs/NAME-2`, …
+    /// The directory for the run; by default, the first unused one of `runs/SCENARIO-1`,
+    /// `runs/SCENARIO-2`, …
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Replace the run that is in the directory
@@ -66,7 +68,7 @@ pub struct Arguments {
     /// How much the trace records
     #[arg(long, value_name = "DETAIL", default_value = "full")]
     pub trace: TraceDetail,
-    /// Keep every client request in messages.csv
+    /// Write every client request to messages.csv
     #[arg(long)]
     pub messages: bool,
     /// How many threads evaluate agents; the result is the same with any number
@@ -76,7 +78,8 @@ pub struct Arguments {
     /// the result is the same
     #[arg(long)]
     pub no_reuse: bool,
-    /// Compare the placement with the optimum at each activation of the managers; may take longer than the run
+    /// In every management cycle, search the best placement of all instances, and record how much worse the actual one
+    /// is; may take longer than the run itself
     #[arg(long)]
     pub regret: bool,
     /// How to print the summary
@@ -106,7 +109,7 @@ pub enum SummaryFormat {
 
 pub(super) const LONG_ABOUT: &str = "Run a scenario in the simulator.
 
-The scenario is one that ships (paper, prototype, city, shop) or a file; `mario scenario new` writes one to start from. The \
+The scenario is built in (paper, prototype, city, shop) or a file; `mario scenario new` writes one to start from. The \
 results are in the directory of the run: trace.jsonl records everything that happened, operations.csv, moves.csv and \
 handovers.csv are tables, summary.json has the figures that are printed at the end, and run.json describes what was run. A file \
 PARTIAL marks a run that is not complete.

@@ -14,18 +14,22 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario snapshot`.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    override_usage = "mario snapshot [OPTIONS] <TRACE|DIR> --at <TIME>\n       mario snapshot [OPTIONS] --node <ADDRESS> --as <FILE>",
+    after_help = "Examples:
   mario snapshot runs/paper-1 --at 20000 --out here.toml
-  mario snapshot --node 127.0.0.1:7441 127.0.0.1:7451 --as ada.pem --out now.toml")]
+  mario snapshot --node 127.0.0.1:7441 --node 127.0.0.1:7451 --as ada.pem --out now.toml"
+)]
 pub struct Arguments {
     /// A trace, or the directory of a run
     #[arg(value_name = "TRACE|DIR", required_unless_present = "node", conflicts_with = "node", requires = "at")]
     pub run: Option<PathBuf>,
-    /// The simulation time of the snapshot
+    /// The time of the snapshot, in time units of the scenario, as in the trace
     #[arg(long, value_name = "TIME", requires = "run", value_parser = moment)]
     pub at: Option<f64>,
-    /// The operator addresses of live nodes, e.g. 127.0.0.1:7441: the snapshot is of their current state
-    #[arg(long, value_name = "ADDRESS", num_args = 1.., requires = "operator")]
+    /// Take the snapshot of the current state of live nodes: the address on which a node serves operators (`operators`
+    /// in `[listen]` of its node.toml), e.g. 127.0.0.1:7441; may be repeated
+    #[arg(long, value_name = "ADDRESS", requires = "operator")]
     pub node: Vec<String>,
     /// The certificate of an operator with the role `look`, e.g. ada.pem; its private key, ada.key, must be in the same
     /// directory
@@ -42,8 +46,8 @@ pub(super) const LONG_ABOUT: &str = "Write the state of a run, or of live nodes,
 would have done from that state.
 
 For a simulated run in a directory, the snapshot is exact, and contains everything that the run depends on. To resume it, mario \
-first simulates the recorded past again and compares it with the trace, record by record; --policy applies from the time of the \
-snapshot on. Without another policy, the run continues exactly as recorded, byte for byte.
+first simulates the recorded past again and compares it with the trace, record by record. With `mario run SNAPSHOT --policy P`, \
+P applies from the time of the snapshot on; without --policy, the run continues exactly as recorded, byte for byte.
 
 For live nodes, and for a trace without its directory, the scenario has what is known: nodes, links, applications, policies, the \
 placement of instances, and the client requests that their agents observed last. A comment at the top says what is missing.";

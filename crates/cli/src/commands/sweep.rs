@@ -22,19 +22,20 @@ pub struct Arguments {
     /// The runs to make.
     #[command(flatten)]
     pub study: StudyArguments,
-    /// A key and its values, separated by commas; with several keys, all combinations
-    #[arg(long = "key", value_name = "KEY=VALUE,…", required = true)]
+    /// A key of the scenario and its values, separated by commas; may be repeated: then all combinations are run
+    #[arg(long = "key", value_name = "KEY=VALUE,…", required = true, display_order = 0)]
     pub keys: Vec<String>,
     /// Make only one part of the runs, e.g. 2/8, in a separate directory; `mario merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
     pub shard: Option<Shard>,
-    /// A figure to show in the table, e.g. LS.response, the response time of latency-sensitive applications; may be
-    /// repeated
-    #[arg(long = "figure", value_name = "FIGURE")]
+    /// A figure to show in the table, as GROUP.NAME: the group is `all`, LS (latency-sensitive applications) or WS
+    /// (workload-sensitive ones), and the name is e.g. response or migrate; may be repeated. By default, the most
+    /// common figures
+    #[arg(long = "figure", value_name = "GROUP.NAME")]
     pub figures: Vec<String>,
 }
 
-pub(super) const LONG_ABOUT: &str = "Run a scenario with every combination of values of some keys.
+pub(super) const LONG_ABOUT: &str = "Run a scenario with all combinations of given settings.
 
 Keys are those of scenario files, as in `--set`. Every policy runs with every combination and every seed. The table has a row \
 for each combination and policy, with the mean of each figure and the half-width of its 95 % confidence interval.

@@ -40,7 +40,7 @@ A node whose data directory is missing appears only in the parts of its neighbou
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   mario trace join data-a data-b --out colony.jsonl
-  mario trace join nodes/* --out colony.jsonl")]
+  mario trace join runs/live-1/nodes/*/data --out colony.jsonl")]
 pub struct JoinArguments {
     /// The data directories of the nodes, or the directories with their parts
     #[arg(value_name = "DIR", required = true)]

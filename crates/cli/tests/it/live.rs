@@ -65,7 +65,7 @@ fn check_that_it_is_like_a_simulated_run(out: &Path) {
         stdout(&output)
     };
     succeed(&["audit", &run]);
-    succeed(&["report", &run, "--out", &beside("report.html"), "--moving", &beside("run.svg")]);
+    succeed(&["report", &run, "--out", &beside("report.html"), "--animation", &beside("run.svg")]);
     let picture = fs::read_to_string(out.join("run.svg")).expect("a picture");
     assert!(picture.starts_with("<svg") && picture.contains("animateTransform"), "{picture}");
     let compared = succeed(&["compare", &run, &run, "--format", "json"]);

@@ -43,12 +43,12 @@ fn a_signed_application_replaces_no_other_file() {
     let key = fs::read(place.join("shop.key")).expect("a key");
     refused(
         &place,
-        "app sign shop.toml --key shop.pem --out shop.key",
+        "app sign shop.toml --as shop.pem --out shop.key",
         "`shop.key` is there already and is not a signed",
     );
     assert_eq!(fs::read(place.join("shop.key")).expect("a key"), key);
     for _ in 0..2 {
-        succeeds(&place, "app sign shop.toml --key shop.pem --out shop.signed");
+        succeeds(&place, "app sign shop.toml --as shop.pem --out shop.signed");
     }
 }
 

@@ -91,7 +91,7 @@ fn refuses_invalid_snapshots_and_replays_that_differ_from_the_trace() {
     fs::write(place.join("mine.toml"), "duration = 1\n").expect("writable");
     for (line, said) in [
         ("snapshot recorded --at 100 --out mine.toml", "`mine.toml` is there already and is not a snapshot"),
-        ("report recorded --moving mine.toml", "is not a moving picture"),
+        ("report recorded --animation mine.toml", "is not an animation"),
         ("snapshot recorded --at 0", "after 0 and before 6000"),
         ("snapshot recorded --at 6000", "after 0 and before 6000"),
         ("replay recorded --until 100 --policy latency-awre", "latency-awre"),

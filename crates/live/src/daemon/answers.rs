@@ -222,6 +222,13 @@ impl Core {
                 Ok(json!({ "is_draining": drains, "left": self.node.instances().collect::<Vec<_>>() }))
             }
             Question::Lost(journal) => {
+                if !self.node.ledger().has_met(journal) {
+                    return Err(Refusal {
+                        status: 404,
+                        message: format!("no neighbour of this node has journal {:032x}", journal.0),
+                        hint: Some("`mario node status` shows the journals of neighbours".to_owned()),
+                    });
+                }
                 self.handle(Input::Operator(Command::Lost(journal)));
                 Ok(json!({ "lost": format!("{:032x}", journal.0) }))
             }

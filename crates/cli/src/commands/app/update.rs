@@ -40,7 +40,7 @@ pub struct UpdateArguments {
     /// A signed description with a higher version than the one in use
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Update one instance only: the first one found
+    /// Update a single instance: the first one on the first node named that hosts the application
     #[arg(long)]
     pub canary: bool,
     /// Update nothing: evaluate the new policy beside the one in use, and count how often they differ; `mario app

@@ -30,10 +30,10 @@ pub struct Arguments {
     /// The numbers of nodes, one per run: 1, 5, 21, 85, 341, 1365 and so on
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = DEFAULT_NODES)]
     pub nodes: Vec<u64>,
-    /// The policy of all applications: the path of a file, the name of one that ships, or baseline:NAME
+    /// The policy of all applications: the path of a file, the name of a built-in policy, or baseline:NAME
     #[arg(long, value_name = "POLICY", default_value = "workload-and-latency-aware", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policy: String,
-    /// The seed of all randomness
+    /// The seed of the random number generator
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// How many threads evaluate agents; the runs are the same with any number
@@ -71,9 +71,11 @@ pub enum TableFormat {
 pub(super) const LONG_ABOUT: &str = "Measure how the cost of a run grows with the size of its world.
 
 For each size, a process runs the paper's scenario on a tree with that number of nodes, with 2.86 users per node, for the \
-full 52,000 time units; client requests are simulated as rates, not one by one. A line shows the mean number of agents, the \
-number of decisions (one per agent and cycle), how many of them evaluated a policy, the CPU time of the run divided by the \
-decisions, the peak memory of the process, and the times to build the world and to run it. The last line compares the largest size with the smallest.
+full 52,000 time units; client requests are simulated as rates, not one by one. The table has a \
+line for each size: the numbers of nodes and users, the mean number of agents, the number of management cycles, `asked` (how many \
+decisions were due: one per agent and cycle), `evaluated` (how many of them evaluated a policy; the others reused a known \
+decision), the CPU time of the run divided by the decisions, the peak memory of the process, and `wall s` (the elapsed time of the \
+run). The last line compares the largest size with the smallest.
 
 CPU time is that of all threads during the run, without building the world. Each run is repeated at least three times and for at \
 least a second, and the minimum CPU time is shown; memory and elapsed time are those of the first repetition.";

@@ -17,10 +17,13 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy decide`.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    override_usage = "mario policy decide [OPTIONS] --policy <POLICY> --facts <FILE>\n       mario policy decide [OPTIONS] --policy <POLICY> --batch <FILE>",
+    after_help = "Examples:
   mario policy decide --policy policies/workload-aware.pl --facts examples/video.pl
   mario policy decide --policy policy.pl --facts facts.pl --instance s1 --all --format json
-  mario policy decide --policy policy.pl --batch agents.jsonl.gz --services services.pl --all > decisions.jsonl")]
+  mario policy decide --policy policy.pl --batch agents.jsonl.gz --services services.pl --all > decisions.jsonl"
+)]
 pub struct Arguments {
     /// The policy and the facts to decide with.
     #[command(flatten)]
@@ -28,19 +31,19 @@ pub struct Arguments {
     /// Show all solutions in order, not only the first, which is the agent's proposal
     #[arg(long)]
     pub all: bool,
-    /// How to print one decision; a batch is always printed as JSON lines
+    /// How to print one decision [default: text]; a batch is always printed as JSON lines
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
 }
 
 pub(super) const LONG_ABOUT: &str = "Show what an agent proposes, given its facts.
 
-A knowledge base consists of the Prolog facts that an agent may see: service/4, node/2 or node/3, serviceInstance/3, requests/4, \
-inhibited/3 (or refused/3), fact/3, earlier/5, done/4, age/2, needs/3 and free/3. Each proposal is shown with the clause of the \
-policy that produced it; `nop` means that the policy proposes nothing.
+The facts are what the agent observes: its instance, the node and its neighbours, and the client requests. docs/policies.md \
+describes each of them, and examples/video.pl is a sample. Each proposal is shown with the clause of the policy that produced it; \
+`nop` (no operation) means that the policy proposes nothing.
 
 In a batch, each line is a JSON object: `si` (the instance), `app`, `node`, `free_hw` (hardware by node; the other keys are the \
-neighbours), `requests` (lists of neighbour, rate, latency) and `refused` (lists of operation, instance, target). Other keys are \
+neighbours), `requests` (lists of neighbour, rate, latency) and `refused` (inhibited requests: lists of operation, instance, target). Other keys are \
 ignored. Each line of the batch yields one line of output: {\"ops\":[[\"replicate\",\"7\",\"n1\"]]}.
 
 If a policy raises an exception or exhausts its budget, the exit code is 2; the rest of a batch is still decided. Solutions that \

@@ -24,7 +24,8 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy explain`.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Examples:
+#[command(override_usage = "mario policy explain [OPTIONS] --policy <POLICY> --facts <FILE>\n       mario policy explain [OPTIONS] --policy <POLICY> --batch <FILE>\n       mario policy explain [OPTIONS] --run <DIR> --instance <ID>\n       mario policy explain [OPTIONS] --snapshot <SCENARIO> --instance <ID>\n       mario policy explain [OPTIONS] --acceptance <POLICY> --facts <FILE> --request <TERM>",
+  after_help = "Examples:
   mario policy explain --policy policies/workload-aware.pl --facts examples/video.pl
   mario policy explain --policy policy.pl --facts facts.pl --instance s1 --format json
   mario policy explain --policy policy.pl --facts facts.pl --html why.html
@@ -42,7 +43,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", requires = "instance",
         conflicts_with_all = ["policy", "facts", "batch", "services", "acceptance", "html"])]
     pub run: Option<PathBuf>,
-    /// With --run: explain the last decision up to this time; by default, the last one of the run
+    /// With --run: explain the last decision up to this time, in time units of the scenario; by default, the last one
+    /// of the run
     #[arg(long, value_name = "TIME", requires = "run", value_parser = moment)]
     pub time: Option<f64>,
     /// Explain the next decision of an instance after this snapshot; with --policy, what that policy decides
@@ -55,7 +57,7 @@ pub struct Arguments {
     /// With --acceptance: the request, as `request(Operation, Instance, Application, From, To)`, or `initiative`
     #[arg(long, value_name = "TERM", requires = "acceptance")]
     pub request: Option<String>,
-    /// How to print; a batch is printed as JSON lines
+    /// How to print the explanation [default: text]; a batch is always printed as JSON lines
     #[arg(long, value_name = "FORMAT", conflicts_with = "html")]
     pub format: Option<Format>,
     /// Write an HTML page to this file instead of printing

@@ -17,7 +17,7 @@ pub(super) use mario_frontend::policies::facts_failure;
 /// Arguments that name the policy and the facts.
 #[derive(Clone, Debug, Args)]
 pub struct InputArguments {
-    /// The policy: the name of one that ships, or a file with clauses of operation/3
+    /// The policy: the name of a built-in policy, or a file with clauses of operation/3
     #[arg(long, value_name = "POLICY", required = true)]
     pub policy: Option<PathBuf>,
     /// The facts of one agent, as Prolog facts
@@ -26,13 +26,13 @@ pub struct InputArguments {
     /// Decide for this instance; not needed if the facts name only one
     #[arg(long, value_name = "ID", conflicts_with = "batch")]
     pub instance: Option<String>,
-    /// The knowledge bases of many agents, one JSON object per line; may be compressed with gzip
-    #[arg(long, value_name = "KBS.jsonl")]
+    /// The facts of many agents, one JSON object per line; may be compressed with gzip
+    #[arg(long, value_name = "FILE")]
     pub batch: Option<PathBuf>,
-    /// Facts about applications that all knowledge bases of a batch share
+    /// Facts about applications that all agents of a batch share
     #[arg(long, value_name = "FILE", conflicts_with = "facts")]
     pub services: Option<PathBuf>,
-    /// Stop a decision after N inferences
+    /// Stop a decision after N inferences (calls of a predicate)
     #[arg(long, value_name = "N", default_value_t = Settings::default().budget.inferences,
         value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: u64,

@@ -19,7 +19,7 @@ use crate::{Console, Failure, Outcome};
   mario policy show sustained-demand > mine.pl
   mario policy show sustained-demand --tests > mine.test.pl")]
 pub struct Arguments {
-    /// The name of a policy that ships; without it, all policies are listed
+    /// The name of a built-in policy; without it, all are listed
     #[arg(value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub name: Option<String>,
     /// Print the tests of the policy instead
@@ -27,11 +27,11 @@ pub struct Arguments {
     pub tests: bool,
 }
 
-pub(super) const LONG_ABOUT: &str = "Print a policy that ships with mario, or list all of them.
+pub(super) const LONG_ABOUT: &str = "Print a built-in policy, or list all of them.
 
 NAME is a policy that `mario run --policy` takes, an acceptance policy, or `library`, which has the predicates that the policies \
 share. To start a policy of your own, redirect the output to a file. The library need not be copied: if there is no `library.pl` \
-beside a policy, the one that ships is loaded.";
+beside a policy, the built-in one is loaded.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let Some(name) = &arguments.name else {

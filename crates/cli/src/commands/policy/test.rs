@@ -38,7 +38,7 @@ The tests of `keep-close.pl` are in `keep-close.test.pl`, which has facts that h
 
 A test has a name, facts of its own, which replace the shared ones of the same predicate, and the operations that the policy \
 must propose: all of them in order, or with `|_` the first ones. `:- policy('name.pl').` names another policy, and \
-`:- policy('latency-aware').` one that ships.
+`:- policy('latency-aware').` a built-in one.
 
 A test of an acceptance policy has a request and a verdict instead: `accepted`, `inhibited` or `inhibited(Reason)`.
 

@@ -1,4 +1,4 @@
-//! `mario report --moving`.
+//! `mario report --animation`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,17 +13,17 @@ use crate::{Console, Failure};
 /// Writes an animation of a run to `path`. It is an error if `runs` does not have exactly one.
 pub(super) fn write(runs: &[PathBuf], path: &Path, console: &Console) -> Result<(), Failure> {
     let [run] = runs else {
-        let diagnostic = Diagnostic::error(format!("a moving picture shows one run, and {} are named", runs.len()));
-        return Err(Failure::input(diagnostic.hint("name one run with --moving")));
+        let diagnostic = Diagnostic::error(format!("an animation shows one run, and {} are named", runs.len()));
+        return Err(Failure::input(diagnostic.hint("name one run with --animation")));
     };
-    refuse_to_replace(path, |opening| contains(opening, MARK), "a moving picture", "--moving")?;
+    refuse_to_replace(path, |opening| contains(opening, MARK), "an animation", "--animation")?;
     let trace = trace_path(run);
     let input = open(&trace, "reading", console).map_err(|error| cannot_read(&trace, &error))?;
     let reader = TraceReader::new(input).map_err(|error| refuse(&trace, &error))?;
     let picture = moving_picture(reader).map_err(|error| match &error {
         MovingError::Read(error) => refuse(&trace, error),
         MovingError::Instances(_) => {
-            let diagnostic = Diagnostic::error(format!("there is no moving picture of `{}`", trace.display()));
+            let diagnostic = Diagnostic::error(format!("there is no animation of `{}`", trace.display()));
             Failure::input(diagnostic.caused_by(&error).hint("take a smaller run, with a trace of more than counts"))
         }
     })?;
