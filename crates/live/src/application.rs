@@ -49,9 +49,10 @@ pub struct ApplicationFile {
     pub max_latency: f64,
     /// The file with the policy of its agents, relative to the directory of this file.
     pub policy: String,
-    /// For how many evaluations an agent remembers an inhibition; 0, the default, for no memory.
-    #[serde(default)]
-    pub memory: u32,
+    /// For how many evaluations an agent remembers an inhibition; 0 for no memory. By default, as the policy declares,
+    /// or else one evaluation if the policy reads inhibitions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<u32>,
     /// The maximum number of replications by an instance and all its descendants together; unlimited if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replications_max: Option<u32>,

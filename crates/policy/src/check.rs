@@ -24,8 +24,8 @@ use mario_prolog::{Engine, LoadError, Loaded, Place, Problem, Resolver, Topic, T
 use crate::acceptance::{MANAGER_FACTS, MANAGER_GOALS};
 use crate::explore::{Bounds, Exploration, Interests, explore};
 use crate::policy::{Policy, PolicyError, Settings};
-use crate::remembers;
 use crate::vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};
+use crate::{function, remembers};
 use text::{Text, calls};
 
 pub use allow::Allowed;
@@ -125,13 +125,17 @@ pub fn check(
     findings.sort_by_key(|finding| {
         (finding.place.source_name() != name, finding.place.source_name().to_owned(), finding.place.span.start)
     });
+    // A function of the host decides for such a policy, which has no clauses to explore.
+    let is_outside = function::declared(&loaded)
+        .map_err(|problems| PolicyError::Load { name: name.to_owned(), problems })?
+        .is_some();
     let mut exploration = None;
     if known.role == Role::Policy {
         let policy = Policy::load(engine, name, text, Some(resolvers()), settings)?;
         if !policy.clauses().is_empty() {
             exploration = Some(explore(engine, &policy, interests, bounds, &mut findings, progress));
         }
-    } else if known.role == Role::Library {
+    } else if known.role == Role::Library && !is_outside {
         findings.push(no_operation(&loaded, name)?);
     }
     let (findings, allowed) = allow::apply_allowances(findings, &loaded, name);
@@ -199,6 +203,7 @@ fn load(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Re
             }
         }
         loader.declaration(remembers::DIRECTIVE, 2);
+        loader.declaration(function::DIRECTIVE, 1);
         loader.resolver(resolvers()).keep_trees().load(name, text);
         let loaded =
             loader.finish().map_err(|problems: LoadError| PolicyError::Load { name: name.to_owned(), problems })?;

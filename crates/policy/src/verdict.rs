@@ -276,15 +276,8 @@ fn blank(text: &str, tree: &Tree) -> String {
     format!("{}{}{}", &text[..tree.span.start], " ".repeat(end - tree.span.start), &text[end..])
 }
 
-/// The text with the free units in the fact `node` replaced by `units`; unchanged if the fact cannot be split.
+/// The text with the free units in the fact `node` replaced by `units`; unchanged if the fact has none.
 fn replace_free(text: &str, node: &Tree, units: u64) -> String {
-    let Some((_, [_, _, ..])) = node.callable() else { return text.to_owned() };
-    let written = &text[node.span.clone()];
-    // The number follows the last comma before the list of neighbours or the closing parenthesis. Commas in a quoted id
-    // come before it.
-    let list = written.find('[').unwrap_or(written.len());
-    let head = written[..list].trim_end().trim_end_matches(',').trim_end().trim_end_matches(')');
-    let Some(comma) = head.rfind(',') else { return text.to_owned() };
-    let rest = &written[head.trim_end().len()..];
-    format!("{}{}, {units}{rest}{}", &text[..node.span.start], &head[..comma], &text[node.span.end..])
+    let Some((_, [_, free, ..])) = node.callable() else { return text.to_owned() };
+    format!("{}{units}{}", &text[..free.span.start], &text[free.span.end..])
 }

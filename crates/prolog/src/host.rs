@@ -32,7 +32,12 @@ impl Value<'_> {
             (Value::Atom(own), Value::Atom(wanted)) => own == wanted,
             (Value::Integer(own), Value::Integer(wanted)) => own == wanted,
             (Value::Float(own), Value::Float(wanted)) => own.to_bits() == wanted.to_bits(),
+            (Value::List([]), Value::Atom(wanted)) => Term::atom(wanted) == Term::NIL,
+            (Value::Compound(own, []), Value::Atom(wanted)) => own == wanted,
             (Value::Term(stored), Value::Atom(wanted)) => stored.root() == Term::atom(wanted),
+            (Value::Term(stored), Value::Float(wanted)) => {
+                stored.as_float().is_some_and(|own| own.to_bits() == wanted.to_bits())
+            }
             (Value::Term(stored), Value::Integer(wanted)) => {
                 Term::fits_small(wanted) && stored.root() == Term::small(wanted)
             }

@@ -151,7 +151,7 @@ fn application_file(application: &PlannedApplication) -> ApplicationFile {
         max_rate: application.max_rate,
         max_latency: application.max_latency,
         policy: format!("{}.pl", application.policy.name),
-        memory: application.policy.memory,
+        memory: Some(application.policy.memory),
         replications_max: None,
         exclusive: false,
         hosts: Vec::new(),

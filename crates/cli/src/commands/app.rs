@@ -292,11 +292,13 @@ fn policy_text(directory: &Path, file: &ApplicationFile) -> Result<PolicyText, F
     let loaded = Arc::new(Mutex::new(vec![(name, source.text.to_string())]));
     let below = Directories::new([crate::input::directory(&path)]);
     let resolver = Recording { below, loaded: Arc::clone(&loaded) };
-    let settings = Settings { memory: file.memory, budget: BUDGET };
+    let settings = Settings { memory: file.memory.unwrap_or(0), budget: BUDGET };
     match Policy::load(engine(), &source.name, &source.text, Some(Box::new(resolver)), settings) {
-        Ok(_) => {
+        Ok(policy) => {
             let files = loaded.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            Ok(PolicyText { name: file.policy.clone(), files, memory: file.memory })
+            let mut text = PolicyText { name: file.policy.clone(), files, memory: 0 };
+            text.memory = text.memory_or_default(file.memory, policy.remembers().inhibited);
+            Ok(text)
         }
         Err(mario_policy::PolicyError::Load { problems, .. }) => Err(Failure::Input(diagnostics(&problems.errors))),
         Err(error) => Err(Failure::input(Diagnostic::from_error(&error))),
@@ -323,7 +325,7 @@ fn signed_document(path: &Path) -> Result<Vec<u8>, Failure> {
         fs::read(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
     if !document.starts_with(mario_live::application::MAGIC) {
         let fault = Fault::new(format!("`{}` is not signed", path.display()));
-        return Err(failure(&fault.hint("sign it first: `mario app sign FILE --key CERTIFICATE --out SIGNED`")));
+        return Err(failure(&fault.hint("sign it first: `mario app sign FILE --as CERTIFICATE --out SIGNED`")));
     }
     Ok(document)
 }

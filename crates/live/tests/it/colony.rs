@@ -219,7 +219,7 @@ impl Colony {
         ))
         .expect("an application");
         let files = vec![("p.pl".to_owned(), policy.to_owned())];
-        let policy = PolicyText { name: "p".to_owned(), files, memory: file.memory };
+        let policy = PolicyText { name: "p".to_owned(), files, memory: file.memory.unwrap_or(0) };
         let shop = Identity::load_bundle(&self.directory.join("shop.pem")).expect("an identity");
         sign(&file, &policy, &shop).expect("signed")
     }
@@ -231,7 +231,7 @@ impl Colony {
         ))
         .expect("an application");
         let files = vec![("p.pl".to_owned(), policy.to_owned())];
-        let policy = PolicyText { name: "p".to_owned(), files, memory: file.memory };
+        let policy = PolicyText { name: "p".to_owned(), files, memory: file.memory.unwrap_or(0) };
         let owner = Identity::load_bundle(&self.directory.join(format!("{id}.pem"))).expect("an identity");
         sign(&file, &policy, &owner).expect("signed")
     }

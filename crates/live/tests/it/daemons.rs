@@ -66,6 +66,15 @@ fn an_instance_moves_to_the_neighbour_and_clients_of_both_nodes_reach_it() {
     }
     colony.wait("all is quiet", |colony| (0..2).all(|index| colony.get(index, "/v1/status")["is_quiet"] == true));
     assert_eq!(colony.get(0, "/v1/status")["free"], 2);
+    // Only a journal that the node knows can be declared lost.
+    let lost = |journal: &str| colony.ask(0, Method::POST, &format!("/v1/lost/{journal}"), &[], Vec::new());
+    let unknown = lost("0123456789abcdef0123456789abcdef").expect("an answer");
+    assert_eq!(unknown.status, 404, "{}", unknown.text);
+    let of_neighbour = colony.get(1, "/v1/status")["journal"].as_str().expect("an id").to_owned();
+    for _ in 0..2 {
+        let known = lost(&of_neighbour).expect("an answer");
+        assert_eq!(known.status, 200, "{}", known.text);
+    }
 }
 
 #[test]

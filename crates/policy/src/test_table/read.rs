@@ -143,14 +143,16 @@ impl<'a> Reading<'a> {
         let request = request(&arguments[2])?;
         let application = agent_facts.id(request.application().id());
         let needed = agent_facts.services().find(|row| row[0] == application).and_then(|row| units(row[1]));
-        // The other operations place no instance, so the units in `service/4` are not needed.
-        let needed =
-            needed.map(|needed| if request.operation().name().asks_for_place() { needed } else { Hardware::NONE });
         let Some(needed) = needed else {
             let message = format!("there is no service/4 fact of `{}`", request.application());
             return Err(FactProblem::new(tree, message));
         };
-        let needed = with_kinds(tree, &agent_facts, needed, agent_facts.needs().filter(|row| row[0] == application))?;
+        // The other operations place no instance, so they need no hardware.
+        let needed = if request.operation().name().asks_for_place() {
+            with_kinds(tree, &agent_facts, needed, agent_facts.needs().filter(|row| row[0] == application))?
+        } else {
+            Hardware::NONE
+        };
         let view = manager_view(tree, agent_facts, &others)?;
         let expected = expected_verdict(&arguments[3])?;
         Ok(VerdictClaim { view, claimed: Claimed::Verdict { request, needed, expected } })

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use mario_domain::Id;
 use mario_policy::{
-    Constant, Decider, Ending, FunctionProposal, KnowledgeBase, PolicyError, PolicyFunction, ProposalFault, Solution,
-    Wanted, name_invariance,
+    Bounds, Constant, Decider, Ending, FunctionProposal, KnowledgeBase, PolicyError, PolicyFunction, ProposalFault,
+    Settings, Solution, Wanted, check, name_invariance,
 };
-use mario_prolog::Engine;
+use mario_prolog::{Directories, Engine, Resolver};
 
 use crate::{facts, load};
 
@@ -91,6 +91,18 @@ fn a_failing_or_missing_function_is_a_failed_decision() {
     let mut decider = Decider::new(&engine);
     let ending = decider.decide(&policy, &facts, facts.constant("s1"), Wanted::All).ending.to_string();
     assert!(ending.contains("the function `mine`, which is not here"), "{ending}");
+}
+
+#[test]
+fn a_policy_that_a_function_decides_has_no_findings() {
+    let resolvers = || Box::new(Directories::new(["."])) as Box<dyn Resolver>;
+    let check = |text: &str| {
+        check(&Engine::new(), "mine.pl", text, &resolvers, Settings::default(), &Bounds::default(), &mut |_| {})
+            .expect("it loads")
+    };
+    let report = check(":- decided_outside(mine).\n:- remembers(requests, 3).\n");
+    assert!(report.findings.is_empty() && report.exploration.is_none(), "{:?}", report.findings);
+    assert_eq!(check(":- remembers(requests, 3).\nlibrary(1).\n").findings.len(), 1, "a library proposes nothing");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Character classes, `char_type/2` and `code_type/2`, and the case conversion of characters.
 
-use super::text::{Accept, Kind, read_text, unify_candidate};
+use super::text::{Accept, Kind, Misfit, read_text, unify_candidate};
 use super::{Builtin, State, Step, nondet};
 use crate::core::Core;
 use crate::fault::{Fault, Solved};
@@ -245,14 +245,21 @@ fn subject(core: &mut Core, term: Term) -> Solved<Option<Subject>> {
         View::Variable(_) => return Ok(None),
         View::Small(-1) => Some(Subject::EndOfFile),
         View::Small(code) => u32::try_from(code).ok().and_then(char::from_u32).map(Subject::Character),
-        View::Atom(_) | View::Text | View::List(_) => read_text(core, term, Accept::Text).ok().and_then(|text| {
-            let mut characters = text.chars();
-            let first = characters.next()?;
-            characters.next().is_none().then_some(Subject::Character(first))
-        }),
+        View::Atom(_) | View::Text | View::List(_) => match read_text(core, term, Accept::Text) {
+            Ok(text) => only_character(&text).map(Subject::Character),
+            Err(Misfit::Raised(raised)) => return Err(raised),
+            Err(_) => None,
+        },
         _ => None,
     };
     found.map_or_else(|| Err(Fault::Type("character", term).into()), |found| Ok(Some(found)))
+}
+
+/// The character of a one-character text; `None` for any other text.
+fn only_character(text: &str) -> Option<char> {
+    let mut characters = text.chars();
+    let first = characters.next()?;
+    characters.next().is_none().then_some(first)
 }
 
 /// The test that a type names, and its argument. The test is `None` for [`END_OF_FILE`].

@@ -63,9 +63,14 @@ fn output_room(core: &mut Core) -> usize {
     core.store.meter.output_limit.saturating_sub(core.output.write(""))
 }
 
+fn exhaust_output(core: &mut Core) -> Raised {
+    core.store.meter.exhaust(Resource::OutputBytes);
+    Raised::Exhausted(Resource::OutputBytes)
+}
+
 fn emit(core: &mut Core, stream: Stream, text: &str) -> Solved {
     if text.len() > output_room(core) {
-        return Err(Raised::Exhausted(Resource::OutputBytes));
+        return Err(exhaust_output(core));
     }
     charge(core, 2 * text.len())?;
     match stream {
@@ -212,7 +217,7 @@ fn emit_blanks(core: &mut Core, stream: Stream, count: Term) -> Solved {
         }
     };
     if count > output_room(core) {
-        return Err(Raised::Exhausted(Resource::OutputBytes));
+        return Err(exhaust_output(core));
     }
     let blanks = " ".repeat(count.min(BLANKS));
     let mut left = count;

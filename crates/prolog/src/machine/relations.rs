@@ -122,7 +122,12 @@ impl Machine {
     pub(super) fn has_row(&mut self, host: &dyn Relations, call: &RowCall) -> bool {
         let kept = self.saved.len();
         self.save_wanted(call);
-        let rows = self.rows_of(host, call, kept);
+        // Two of the variables may be the same, so the row must be unified with all of them at once.
+        let rows = if self.saved[kept..].iter().any(|wanted| wanted.is_variable()) {
+            host.relation(call.relation as usize).map_or(Rows::None, Rows::Values)
+        } else {
+            self.rows_of(host, call, kept)
+        };
         let mut found = self.find_row(&rows, call, kept, 0);
         if let Rows::Values(relation) = rows {
             // The host compares only atoms and numbers; other values are compared here.

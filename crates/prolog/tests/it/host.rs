@@ -101,6 +101,63 @@ fn clauses_of_dynamic_predicates_see_the_relations_of_the_host() {
 }
 
 #[test]
+fn a_negated_goal_matches_a_variable_in_two_columns_only_with_equal_values() {
+    let engine = Engine::new();
+    let atom = |name: &str| Value::Atom(engine.symbols().intern(name));
+    let mut loader = engine.loader();
+    loader.relation("r", 2);
+    loader.load("program", "none(X, Y) :- \\+ r(X, Y). loop(X) :- \\+ r(X, X). aliased :- X = Y, \\+ r(X, Y).");
+    let program = loader.finish().expect("it is right").program;
+    let mut table = Table::new(2);
+    table.push(&[atom("a"), atom("b")]);
+    for (has_loop, shows_table) in [(false, true), (false, false), (true, true), (true, false)] {
+        if has_loop && table.len() == 1 {
+            table.push(&[atom("c"), atom("c")]);
+        }
+        let host = Host { table: table.clone(), shows_table };
+        for goal in ["X = Y, none(X, Y)", "none(X, X)", "loop(_)", "aliased"] {
+            assert_eq!(holds(&program, &engine, goal, &host), !has_loop, "{goal}, shown as a table: {shows_table}");
+        }
+        assert!(!holds(&program, &engine, "none(_, _)", &host) && !holds(&program, &engine, "none(a, _)", &host));
+        assert!(holds(&program, &engine, "none(b, _), none(_, a), loop(a)", &host));
+    }
+}
+
+#[test]
+fn values_that_are_atoms_are_found_by_the_default_search() {
+    struct Raw<'v>(Vec<Value<'v>>);
+
+    impl Relation for Raw<'_> {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn value(&self, row: usize, _column: usize) -> Value<'_> {
+            self.0[row]
+        }
+    }
+
+    impl Relations for Raw<'_> {
+        fn relation(&self, _position: usize) -> Option<&dyn Relation> {
+            Some(self)
+        }
+    }
+
+    let engine = Engine::new();
+    let mut loader = engine.loader();
+    loader.relation("r", 1);
+    loader.load("program", "p(X) :- r(X). q(X) :- call(r(X)).");
+    let program = loader.finish().expect("it is right").program;
+    let name = engine.symbols().intern("a");
+    let raw = Raw(vec![Value::Integer(1), Value::List(&[]), Value::Compound(name, &[])]);
+    for goal in ["p([])", "q([])", "p(a)", "q(a)", "\\+ p(b)", "\\+ q('[]')", "findall(X, p(X), [1, [], a])"] {
+        let mut machine = Machine::new(&engine);
+        let mut query = machine.query(&program, goal, &raw, &Budget::default()).expect("a goal");
+        assert_eq!(query.next_answer(), Outcome::Answer, "{goal}");
+    }
+}
+
+#[test]
 fn numbered_predicates_have_the_same_answers() {
     let engine = Engine::new();
     for declared in ["", ":- dynamic p/2.\n"] {

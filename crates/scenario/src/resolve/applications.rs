@@ -288,8 +288,8 @@ impl Resolving<'_> {
             return *known;
         }
         let index = self.policy_text(Role::Agent, written, at).map(|mut text| {
-            let memory = memory.or_else(|| policies::remembers(&text).inhibited);
-            text.memory = memory.unwrap_or_else(|| u32::from(asks_what_was_inhibited(&text)));
+            let declared = if memory.is_some() { None } else { policies::remembers(&text).inhibited };
+            text.memory = text.memory_or_default(memory, declared);
             policies.texts.push(text);
             PolicyIndex::at(policies.texts.len() - 1)
         });
@@ -326,10 +326,4 @@ pub(super) fn find_application(applications: &[ApplicationPlan], id: &Id) -> Opt
 /// The default home of applications: the first node of the lowest tier number.
 pub(super) fn cloud(topology: &Topology) -> Option<NodeIndex> {
     topology.nodes().min_by_key(|(_, node)| node.tier).map(|(index, _)| index)
-}
-
-/// Whether the main text of a policy, without the files that it loads, seems to read inhibitions: it contains
-/// `inhibited(` or `refused(`.
-fn asks_what_was_inhibited(policy: &PolicyText) -> bool {
-    policy.files.first().is_some_and(|(_, text)| text.contains("inhibited(") || text.contains("refused("))
 }
