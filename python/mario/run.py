@@ -62,12 +62,15 @@ class Run:
         """The path of the trace: a header and all events of the run, one JSON value per line."""
         return self.directory / "trace.jsonl"
 
-    def records(self, kind: str | None = None) -> Iterator[dict[str, Any]]:
-        """The lines of the trace as Python values, or those of one kind."""
+    def records(self, kind: str | None = None) -> Iterator[Any]:
+        """The lines of the trace as Python values: the header, a dict, and then records, which are lists.
+
+        With a kind such as ``"cycle"``, the first element of a record, only the records of this kind.
+        """
         with self.trace.open(encoding="utf-8") as lines:
             for line in lines:
                 record = json.loads(line)
-                if kind is None or kind in record or record.get("type") == kind:
+                if kind is None or (isinstance(record, list) and record[:1] == [kind]):
                     yield record
 
     @property

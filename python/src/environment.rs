@@ -17,7 +17,7 @@ use mario_frontend::runs::start_with;
 use mario_frontend::scenarios::Choices;
 use mario_policy::{Constant, FunctionProposal, KnowledgeBase, PolicyFunction, PolicyFunctions};
 use mario_scenario::{NodeIndex, Resolved};
-use mario_simulator::population::{AgentIndex, Label, Outcome, Population};
+use mario_simulator::population::{AgentIndex, Label, Outcome, OwnerActKind, OwnerActs, Population};
 use mario_simulator::{Cause, Recorder, Reuse, RunOptions, Served};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -344,6 +344,12 @@ impl Recorder for Following {
             if !agent.is_alive() {
                 self.note_gone(judged.agent);
             }
+        }
+    }
+
+    fn owner(&mut self, _: Time, acts: &OwnerActs, _: &Population) {
+        for act in acts.acts.iter().filter(|act| act.kind == OwnerActKind::Evicted) {
+            self.note_gone(act.agent);
         }
     }
 

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use crate::render::nearest_valid;
+
 /// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -117,10 +119,7 @@ impl Diagnostic {
     /// a source or a label.
     pub fn place(&self) -> Option<(&str, usize, usize)> {
         let (source, label) = (self.source.as_ref()?, self.labels.first()?);
-        let mut start = label.span.start.min(source.text.len());
-        while !source.text.is_char_boundary(start) {
-            start -= 1;
-        }
+        let start = nearest_valid(&source.text, &label.span).start;
         let line_start = source.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let column = source.text[line_start..start].chars().count() + 1;
         Some((&source.name, source.line_of(start), column))

@@ -101,7 +101,7 @@ fn snippet<'a>(
 }
 
 /// The nearest valid span: inside the text, not reversed, and with both ends on character boundaries.
-fn nearest_valid(text: &str, span: &Range<usize>) -> Range<usize> {
+pub(crate) fn nearest_valid(text: &str, span: &Range<usize>) -> Range<usize> {
     if span.start >= text.len() {
         // No line follows the final newline, so point just after the last character of the last line.
         let line = text.strip_suffix('\n').unwrap_or(text);

@@ -55,8 +55,10 @@ impl Serialize for FactValue {
 impl<'de> Deserialize<'de> for FactValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FactValue, D::Error> {
         if !deserializer.is_human_readable() {
-            let id_or_number = Result::<Id, f64>::deserialize(deserializer)?;
-            return Ok(id_or_number.map_or_else(FactValue::Number, FactValue::Id));
+            return match Result::<Id, f64>::deserialize(deserializer)? {
+                Ok(id) => Ok(FactValue::Id(id)),
+                Err(number) => FactValueVisitor.visit_f64(number),
+            };
         }
         deserializer.deserialize_any(FactValueVisitor)
     }

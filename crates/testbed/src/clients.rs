@@ -219,7 +219,10 @@ async fn send_requests(shared: Arc<Shared>, user: usize) {
             let shared = Arc::clone(&shared);
             let application = planned.application;
             match Arc::clone(&shared.places).try_acquire_owned() {
-                Err(_) => shared.count(application, Err(Failure::Overload)),
+                Err(_) => {
+                    shared.keep_failed(place, application, Instant::now(), Failure::Overload, Failure::Overload);
+                    shared.count(application, Err(Failure::Overload));
+                }
                 Ok(open) => {
                     tokio::spawn(async move {
                         let outcome = shared.request(place, application).await;

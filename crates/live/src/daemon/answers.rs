@@ -1,6 +1,6 @@
 //! Answers the requests of operators. The answer to a command that writes records waits until they are on disk.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,9 @@ use crate::fault::Fault;
 
 /// How many reports of evaluations and verdicts are kept for each instance.
 const DECISIONS_KEPT: usize = 20;
+
+/// The maximum number of departed instances whose decisions are remembered.
+const DEPARTED_KEPT: usize = 64;
 
 /// How often a draining node offers its instances to neighbours.
 const DRAIN_EVERY: Duration = Duration::from_millis(500);
@@ -101,7 +104,7 @@ fn refusal(status: u16, message: impl Into<String>) -> Refusal {
 }
 
 /// The latest facts, decisions and verdicts of each instance. Instances that left the node are removed when an operator
-/// asks for its status.
+/// asks for its status, and once there are many of them.
 #[derive(Default)]
 pub(crate) struct Memory {
     instances: BTreeMap<InstanceId, Remembered>,
@@ -113,6 +116,8 @@ struct Remembered {
     /// The knowledge of the agent at its last decision; `None` before the first.
     knowledge: Option<Arc<Knowledge>>,
     decisions: VecDeque<Value>,
+    /// How often the instance was offered to a neighbour while the node drains.
+    drain_offers: usize,
 }
 
 impl Memory {
@@ -144,8 +149,8 @@ impl Memory {
         }
     }
 
-    fn keep_only(&mut self, core_instances: &[InstanceId]) {
-        self.instances.retain(|instance, _| core_instances.contains(instance));
+    fn keep_only(&mut self, here: &BTreeSet<InstanceId>) {
+        self.instances.retain(|instance, _| here.contains(instance));
     }
 }
 
@@ -308,8 +313,7 @@ impl Core {
     }
 
     /// Proposes to migrate each remaining instance to a neighbour whose link is up, at most once in [`DRAIN_EVERY`].
-    /// Skips instances in transfer. The number of verdicts remembered for the instance, at most [`DECISIONS_KEPT`],
-    /// selects the neighbour.
+    /// Skips instances in transfer.
     pub(crate) fn drain_step(&mut self) {
         let now = Instant::now();
         if now < self.drain_at {
@@ -323,9 +327,9 @@ impl Core {
             if neighbours.is_empty() || self.node.is_frozen(&instance) {
                 continue;
             }
-            let tries = self.memory.instances.entry(instance.clone()).or_default();
-            let tried = tries.decisions.iter().filter(|decision| decision["kind"] == "judged").count();
-            let target = neighbours[tried % neighbours.len()].clone();
+            let offers = &mut self.memory.instances.entry(instance.clone()).or_default().drain_offers;
+            let target = neighbours[*offers % neighbours.len()].clone();
+            *offers = offers.wrapping_add(1);
             self.handle(Input::Operator(Command::Migrate { instance, target }));
         }
     }
@@ -344,8 +348,17 @@ impl Core {
         owned.or_else(|| custody().map(|custody| custody.owned.workload))
     }
 
+    /// Drops what is remembered of instances that left the node, if there are many of them.
+    pub(crate) fn forget_departed(&mut self) {
+        let count = self.node.instances().count();
+        if self.memory.instances.len() > count + DEPARTED_KEPT {
+            let here = self.node.instances().cloned().collect();
+            self.memory.keep_only(&here);
+        }
+    }
+
     fn status(&mut self) -> Value {
-        let here: Vec<InstanceId> = self.node.instances().cloned().collect();
+        let here: BTreeSet<InstanceId> = self.node.instances().cloned().collect();
         self.memory.keep_only(&here);
         let ledger = self.node.ledger();
         let manager = self.node.manager();

@@ -61,6 +61,7 @@ impl Core {
             self.handle(Input::Evaluate(instance.clone()));
         }
         let have_evaluated = !due.is_empty();
+        self.forget_departed();
         for instance in due {
             self.handle(Input::Judge(instance));
         }

@@ -96,7 +96,9 @@ impl Shadows {
         let document: Arc<[u8]> = fs::read(path).map_err(unreadable)?.into();
         // The document was verified when it arrived.
         let opened = reopen(&document)?;
-        self.insert(&opened)
+        let shadow = self.load(&opened)?;
+        self.by_application.insert(opened.descriptor.application.id.clone(), shadow);
+        Ok(())
     }
 
     /// Starts to shadow an application with the policy of this description, and stores the description. The counts of
@@ -108,20 +110,22 @@ impl Shadows {
                 Fault::new(format!("this node has {SHADOWS_MAX} shadows already")).hint("end one of them first")
             );
         }
-        self.insert(opened)?;
+        let shadow = self.load(opened)?;
         let path = self.path(application);
         let written = fs::create_dir_all(&self.directory).and_then(|()| fs::write(&path, &opened.descriptor.document));
-        written.map_err(|error| Fault::new(format!("cannot write {}", path.display())).caused_by(error))
+        written.map_err(|error| Fault::new(format!("cannot write {}", path.display())).caused_by(error))?;
+        self.by_application.insert(application.clone(), shadow);
+        Ok(())
     }
 
-    fn insert(&mut self, opened: &Opened) -> Result<(), Fault> {
+    fn load(&self, opened: &Opened) -> Result<Shadow, Fault> {
         let text = &opened.descriptor.policy;
         let (name, main) = text.main().ok_or_else(|| Fault::new("its policy has no text"))?;
         let settings = Settings { memory: text.memory, budget: crate::BUDGET };
         let allowance = Allowance::new(settings.budget.inferences);
         let policy = Policy::load_within(&self.engine, name, main, Some(text.resolver()), settings, &allowance)
             .map_err(|error| Fault::new(format!("the policy `{name}` cannot be loaded")).caused_by(error))?;
-        let shadow = Shadow {
+        Ok(Shadow {
             version: opened.descriptor.version,
             policy,
             since_ms: now_ms(),
@@ -129,9 +133,7 @@ impl Shadows {
             failed: 0,
             differences: BTreeMap::new(),
             last: VecDeque::new(),
-        };
-        self.by_application.insert(opened.descriptor.application.id.clone(), shadow);
-        Ok(())
+        })
     }
 
     /// Ends a shadow and removes its file. Returns its summary, or `None` if the application has no shadow.

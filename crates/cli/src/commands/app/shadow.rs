@@ -44,8 +44,8 @@ pub(super) fn set(
 ) -> Result<Outcome, Failure> {
     let mut shadows = Vec::new();
     for node in nodes.each() {
-        let reply = node.ask(Method::PUT, &path(application), &[], document.to_vec())?;
-        let mut answer = reply.json().map_err(|fault| stopped(&fault, shadows.len()))?;
+        let reply = node.try_ask(Method::PUT, &path(application), &[], document.to_vec());
+        let mut answer = reply.and_then(|reply| reply.json()).map_err(|fault| failure_after(&fault, shadows.len()))?;
         answer["node"] = json!(node.node);
         shadows.push(answer);
     }
@@ -63,11 +63,12 @@ pub(super) fn run(arguments: &ShadowArguments, console: &Console) -> Result<Outc
     let method = if *end { Method::DELETE } else { Method::GET };
     let mut summaries = Vec::new();
     for node in nodes.each() {
-        let reply = node.ask(method.clone(), &path(application), &[], Vec::new())?;
+        let reply = node.try_ask(method.clone(), &path(application), &[], Vec::new());
+        let reply = reply.map_err(|fault| failure_after(&fault, summaries.len()))?;
         if reply.status == 404 {
             continue;
         }
-        let mut answer = reply.json().map_err(|fault| stopped(&fault, summaries.len()))?;
+        let mut answer = reply.json().map_err(|fault| failure_after(&fault, summaries.len()))?;
         answer["node"] = json!(node.node);
         summaries.push(answer);
     }
@@ -151,7 +152,7 @@ fn write(
 }
 
 /// Converts a fault to a failure, which says how many nodes succeeded before it.
-fn stopped(fault: &Fault, done: usize) -> Failure {
+fn failure_after(fault: &Fault, done: usize) -> Failure {
     match done {
         0 => failure(fault),
         done => failure(&Fault::new(format!("{done} nodes have done it, and then: {}", fault.line()))),

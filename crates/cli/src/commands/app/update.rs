@@ -123,10 +123,11 @@ pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<O
     }
     let mut changed = Vec::new();
     for node in arguments.nodes.each() {
-        for instance in instances(&node, &application)? {
+        let stopped = |fault: &Fault, changed: &[Value]| failure_after(fault, changed, "run the new version");
+        for instance in instances(&node, &application).map_err(|fault| stopped(&fault, &changed))? {
             let path = format!("/v1/instances/{instance}/application");
-            let reply = node.ask(Method::PUT, &path, &[], document.clone())?;
-            let answer = reply.json().map_err(|fault| stopped(&fault, &changed))?;
+            let reply = node.try_ask(Method::PUT, &path, &[], document.clone());
+            let answer = reply.and_then(|reply| reply.json()).map_err(|fault| stopped(&fault, &changed))?;
             changed.push(named(answer, &node));
             wait(&node, &instance, &opened).map_err(|fault| stopped(&fault, &changed))?;
             if arguments.canary {
@@ -148,15 +149,18 @@ pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Resu
     application_id(&arguments.application).map_err(|fault| failure(&fault))?;
     let mut changed = Vec::new();
     for node in arguments.nodes.each() {
-        for instance in instances(&node, &arguments.application)? {
-            let shown = node.ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
-            let shown = shown.json().map_err(|fault| stopped(&fault, &changed))?;
+        let stopped =
+            |fault: &Fault, changed: &[Value]| failure_after(fault, changed, "have the previous version again");
+        for instance in instances(&node, &arguments.application).map_err(|fault| stopped(&fault, &changed))? {
+            let shown = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new());
+            let shown = shown.and_then(|shown| shown.json()).map_err(|fault| stopped(&fault, &changed))?;
             if shown["previous_version"].is_null() {
                 continue;
             }
             let path = format!("/v1/instances/{instance}/application");
-            let reply = node.ask(Method::DELETE, &path, &[], Vec::new())?;
-            changed.push(named(reply.json().map_err(|fault| stopped(&fault, &changed))?, &node));
+            let reply = node.try_ask(Method::DELETE, &path, &[], Vec::new());
+            let answer = reply.and_then(|reply| reply.json()).map_err(|fault| stopped(&fault, &changed))?;
+            changed.push(named(answer, &node));
         }
     }
     if changed.is_empty() {
@@ -185,8 +189,8 @@ fn is_sound(opened: &Opened, console: &Console) -> Result<bool, Failure> {
 }
 
 /// The ids of the instances of an application that a node owns.
-fn instances(node: &NodeArguments, application: &str) -> Result<Vec<String>, Failure> {
-    let answer = node.ask(Method::GET, "/v1/instances", &[], Vec::new())?.json().map_err(|fault| failure(&fault))?;
+fn instances(node: &NodeArguments, application: &str) -> Result<Vec<String>, Fault> {
+    let answer = node.try_ask(Method::GET, "/v1/instances", &[], Vec::new())?.json()?;
     let all = answer["instances"].as_array().cloned().unwrap_or_default();
     let own = all.iter().filter(|one| one["state"] == "owned" && word(&one["application"]) == application);
     Ok(own.map(|one| word(&one["instance"])).collect())
@@ -210,13 +214,15 @@ fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), Fau
     }
 }
 
-/// Converts a fault to a failure, which says how many instances were changed before it.
-fn stopped(fault: &Fault, changed: &[Value]) -> Failure {
+/// Converts a fault to a failure, which says how many instances were changed before it, and to what effect.
+fn failure_after(fault: &Fault, changed: &[Value], effect: &str) -> Failure {
     match changed.len() {
         0 => failure(fault),
         count => {
-            let text = format!("{count} instances run the new version, and then: {}", fault.line());
-            failure(&Fault::new(text).hint("`mario app rollback` gives them the earlier one back"))
+            let text = format!("{count} instances {effect}, and then: {}", fault.line());
+            failure(
+                &Fault::new(text).hint("repeat the command, or reverse it: `mario app update`, `mario app rollback`"),
+            )
         }
     }
 }
