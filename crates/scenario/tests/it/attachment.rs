@@ -1,4 +1,4 @@
-//! Compares attachments with those of the prototype.
+//! Attachments of users: those computed from positions equal the prototype's, and generated ones are consistent.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ const AREA: Area = Area {
     north_east: Position { latitude: 41.919_234, longitude: 12.514_960_3 },
 };
 
-/// The tree of the prototype, and users at positions attached to it.
+/// The prototype's tree, and the attachments to it of the users whose positions are in this CSV text.
 fn attached(positions: &[u8]) -> (Topology, Attachments) {
     let shape = TiledTree {
         size: 8,
@@ -41,7 +41,7 @@ fn positions_in_the_cells_of_recorded_users_yield_their_access_points() {
     let (_, made_up) = attached(mario_reference::synthetic_positions().as_bytes());
     assert_eq!(made_up.steps, recorded.steps);
 
-    // The real positions cannot be published.
+    // The real positions cannot be published, so the rest of the test needs the full reference records.
     let Some(positions) = mario_reference::full("prototype/positions.csv.gz") else { return };
     let positions = decompressed(&positions);
     assert_eq!(attached(&positions).1.steps, recorded.steps);
@@ -49,7 +49,7 @@ fn positions_in_the_cells_of_recorded_users_yield_their_access_points() {
     nearly_all_follow_from_records(&decompressed(&raw), &positions);
 }
 
-/// The position of each user at each step.
+/// The position of each present user at each step, by the user's name after `prefix` and by step.
 fn everywhere(traces: &Traces, prefix: &str) -> BTreeMap<(String, usize), Position> {
     let mut now = vec![None; traces.users.len()];
     let mut places = BTreeMap::new();
@@ -77,7 +77,7 @@ fn nearly_all_follow_from_records(raw: &[u8], positions: &[u8]) {
         ours.get(*key).is_some_and(|ours| ours.distance_m(**position) < 1.0)
     };
     let agreeing = theirs.iter().filter(same).count();
-    // The other 35 follow fixes that are out of order, or have equal times.
+    // The other 35 positions come from fixes that are out of order or have equal times.
     assert_eq!(agreeing, 1_290);
 }
 

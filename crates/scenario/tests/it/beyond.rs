@@ -1,4 +1,4 @@
-//! Settings beyond the paper.
+//! Settings beyond the paper: memory declared by policies, and several kinds of hardware.
 
 use mario_domain::HardwareKind;
 use mario_scenario::PolicyText;

@@ -1,4 +1,4 @@
-//! The preset `city`: its users have the rush hours of the documentation, and its applications are drawn.
+//! The preset `city`: its rush hours are as documented, and its applications are drawn from ranges.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ fn city(overrides: &[&str]) -> Resolved {
     document.resolve(&mut NoFiles).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// The city with one listed application.
+/// The preset `city` with one listed application, in addition to the drawn ones.
 fn with_an_application(id: &str) -> Document {
     let text = format!("preset = \"city\"\n[[application]]\nid = \"{id}\"\nmax_rate = 40\nmax_latency = 5\n");
     Document::file(Path::new("mine.toml"), text, &mut NoFiles)
@@ -19,7 +19,7 @@ fn with_an_application(id: &str) -> Document {
 #[test]
 fn rush_hours_are_as_documented() {
     let handovers = city(&[]).scenario.attachments.handovers().in_step;
-    // Two steps are an hour.
+    // The second day. Two steps are an hour.
     let hours: Vec<u32> = handovers[48..].chunks(2).map(|hour| hour.iter().sum()).collect();
     let page = include_str!("../../../../docs/mobility.md");
     let rows = page.lines().filter_map(|line| line.strip_prefix("| handovers | "));
@@ -52,7 +52,7 @@ fn the_first_drawn_applications_do_not_depend_on_their_number() {
     }
     let of_kind = many.iter().filter(|plan| plan.kind == "WS").count();
     assert!((245..=255).contains(&of_kind), "{of_kind}");
-    // All values of a range come up.
+    // Each whole latency from 1 to 8 occurs.
     let latencies: std::collections::BTreeSet<u64> =
         many.iter().filter(|plan| plan.kind == "LS").map(|plan| plan.application.max_latency.value() as u64).collect();
     assert_eq!(latencies.len(), 8, "{latencies:?}");

@@ -1,12 +1,12 @@
-//! A key that was chosen because of another key does not silently keep its value when a later layer changes that other
-//! key.
+//! Keys that depend on other keys: if a later layer overrides a key, dependent values of earlier layers are dropped or
+//! adjusted with a note. Keys without effect are noted or rejected.
 
 use std::path::Path;
 
 use mario_scenario::settings::{GeneratedSettings, MobilitySettings};
 use mario_scenario::{Document, NoFiles, Resolved, ScenarioError};
 
-/// The overrides, call by call.
+/// Lists of overrides, one for each call of `Document::set`.
 type Calls<'c> = &'c [&'c [&'c str]];
 
 /// The paper's scenario with overrides. Each list is a separate call, as with `--set` and the keys of a sweep.
@@ -63,7 +63,7 @@ fn a_file_on_top_of_a_preset_is_a_layer_and_a_file_alone_is_not() {
         at_first_and_in_all(&resolved("preset = \"paper\"\n[mobility]\nusers = 80\nfirst_users = 7\n")),
         (7, 80)
     );
-    // The settings as shown are the same scenario.
+    // The resolved settings, written as a file, give the same users and steps.
     let shown = toml::to_string(&paper(&[&["mobility.users=80", "duration=60000"]]).expect("no mistakes").settings);
     let again = resolved(&shown.expect("settings are plain data"));
     assert_eq!((at_first_and_in_all(&again), generated(&again).steps), ((80, 80), 30));
@@ -76,7 +76,7 @@ fn the_number_of_steps_follows_the_duration_and_the_step_unless_given_with_them(
         (&[&["duration=104000"][..]][..], 52),
         (&[&["mobility.step=1000"]], 52),
         (&[&["duration=52001"]], 27),
-        // The start of a run does not depend on its duration.
+        // The number of steps does not shrink, so a shorter run starts like a longer one.
         (&[&["duration=4000"]], 26),
         (&[&["mobility.step=4000"]], 26),
         (&[&["duration=104000", "mobility.steps=30"]], 30),
@@ -144,7 +144,7 @@ fn names_of_tiers_belong_to_their_kind_of_topology() {
     };
     assert_eq!(tiers_and_note(&[]), (4, false));
     assert_eq!(tiers_and_note(&[&["topology.kind=tiled-tree"]]), (4, false));
-    // This tree has four tiers as well, but its access points are not those of the paper.
+    // Names are dropped with the kind, although this tree has four tiers as well.
     assert_eq!(tiers_and_note(&[&["topology.kind=tree", "topology.depth=3"]]), (0, true));
     assert_eq!(
         tiers_and_note(&[&["topology.kind=tree", "topology.depth=1", "tiers=[\"top\", \"leaves\"]"]]),

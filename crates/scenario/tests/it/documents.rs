@@ -1,4 +1,4 @@
-//! The schema and the pages generated from it are up to date.
+//! The stored schema, and the parts of `docs/scenarios.md` that are generated from the schema, are up to date.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,13 @@ fn workspace(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// Compares a file with its expected content, or updates it on request.
+/// Compares a file with its expected content, or writes it if `UPDATE_DOCUMENTS` is set.
 fn check(path: &str, wanted: &str) {
     check_stored(&workspace(path), wanted, "UPDATE_DOCUMENTS");
 }
 
-/// Compares the part of a page between two comments with its expected content.
+/// Compares the part of a page between its `begin` and `end` comments with the expected content, or writes it if
+/// `UPDATE_DOCUMENTS` is set.
 fn check_part(path: &str, name: &str, wanted: &str) {
     let page = fs::read_to_string(workspace(path)).expect("it is there");
     let [begin, end] = ["begin", "end"].map(|word| format!("<!-- {word}: {name} -->\n"));
@@ -28,7 +29,7 @@ fn the_stored_schema_is_current() {
     check("scenarios/scenario.schema.json", &schema_text());
 }
 
-/// The definition that a part of the schema refers to, or the part itself.
+/// The definition that a part of the schema refers to; the part itself if it has no `$ref`.
 fn target<'a>(schema: &'a Value, part: &'a Value) -> &'a Value {
     match part.get("$ref").and_then(Value::as_str) {
         Some(reference) => schema.pointer(reference.trim_start_matches('#')).expect("references lead somewhere"),
@@ -36,7 +37,7 @@ fn target<'a>(schema: &'a Value, part: &'a Value) -> &'a Value {
     }
 }
 
-/// The description as one line of a table.
+/// The description on one line, with `|` escaped for a table; empty if there is none.
 fn sentence(part: &Value) -> String {
     let text = part.get("description").and_then(Value::as_str).unwrap_or_default();
     text.replace('\n', " ").replace('|', "\\|")
@@ -50,7 +51,7 @@ fn default(part: &Value) -> String {
     }
 }
 
-/// The words that are valid values.
+/// The strings that the schema lists as valid values; empty if it lists none.
 fn words(schema: &Value, part: &Value) -> Vec<String> {
     let part = target(schema, part);
     let alternatives = part.get("oneOf").or(part.get("anyOf")).and_then(Value::as_array);
@@ -62,7 +63,7 @@ fn words(schema: &Value, part: &Value) -> Vec<String> {
     found
 }
 
-/// The range of the numbers of a key, and its reason.
+/// The range of the numbers of a key, and its reason; `None` if the key has no range.
 fn range(schema: &Value, part: &Value) -> Option<(String, String)> {
     let part = target(schema, part);
     if let (Some(min), Some(max)) = (part["minimum"].as_f64(), part["maximum"].as_f64()) {
@@ -73,7 +74,7 @@ fn range(schema: &Value, part: &Value) -> Option<(String, String)> {
     inner.filter(|inner| target(schema, inner).get("properties").is_none()).find_map(|inner| range(schema, inner))
 }
 
-/// A number with groups of digits, or as a power of ten.
+/// A number with thousands separators from 10,000 on, and in scientific notation from 10⁹ on.
 fn number(value: f64) -> String {
     if value >= 1e9 {
         return format!("{value:.3e}").replace(".000", "");
@@ -127,7 +128,7 @@ fn the_page_states_the_reason_of_every_range() {
     check_part("docs/scenarios.md", "ranges", &table);
 }
 
-/// The rows for the keys of a table.
+/// A Markdown table of the keys of a section, including nested keys.
 fn rows(schema: &Value, table: &Value) -> String {
     let mut rows = "| key | default | range | meaning |\n|---|---|---|---|\n".to_owned();
     add_rows(schema, table, "", &mut rows);
@@ -161,7 +162,7 @@ fn add_rows(schema: &Value, table: &Value, prefix: &str, rows: &mut String) {
     }
 }
 
-/// All sections with their keys.
+/// The generated part of the page: the keys of the file itself, then each section with its keys.
 fn reference() -> String {
     let schema = schema();
     let mut page = String::from("## Keys of the file itself\n\n");

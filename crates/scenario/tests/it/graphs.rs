@@ -1,4 +1,4 @@
-//! Graph files written by networkx, and malformed ones.
+//! Reads one graph in all formats, as written by networkx.
 
 use std::fs;
 use std::path::Path;
@@ -53,7 +53,7 @@ fn a_networkx_graph_is_the_same_infrastructure_in_every_format() {
         assert_eq!(region.value, FactValue::name("eu").expect("a name"), "{file}");
         assert_eq!(town.node(edge).facts[0].value, FactValue::Number(0.25), "{file}");
         let green = &town.node(one).facts[0].value;
-        // GML has no booleans.
+        // GML has no booleans: networkx writes 1 for true.
         let yes = FactValue::name("true").expect("a name");
         let expected = if format == GraphFormat::Gml { FactValue::Id(Id::number(1)) } else { yes };
         assert_eq!(*green, expected, "{file}");

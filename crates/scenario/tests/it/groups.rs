@@ -1,4 +1,4 @@
-//! Settings of groups of nodes.
+//! `[[nodes]]`: settings of groups of nodes.
 
 use mario_domain::{Capacity, FactValue, Id};
 

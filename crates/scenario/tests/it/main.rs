@@ -21,7 +21,7 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 
-/// The bytes of a compressed file.
+/// The decompressed content of a gzip file.
 fn decompressed(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     GzDecoder::new(File::open(path).expect("it is there")).read_to_end(&mut bytes).expect("compressed bytes");

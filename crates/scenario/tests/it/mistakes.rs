@@ -1,4 +1,6 @@
-//! Every error is reported with its place and a remedy. The cases are in `mistakes.txt`.
+//! The scenarios in `mistakes.txt` are rejected with the messages listed there, each with a place and a hint.
+//!
+//! `UPDATE_MISTAKES=1` rewrites the messages.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +30,7 @@ fn cases(text: &str) -> (String, Vec<Case>) {
     (opening, parts.map(case).collect())
 }
 
-/// All errors, one per line.
+/// Resolves the input of a case: a scenario with `%set` lines for overrides and `%file` parts for further files.
 fn found(input: &str) -> Result<(), ScenarioError> {
     let mut files = Texts::default();
     let mut parts = input.split("%file ");

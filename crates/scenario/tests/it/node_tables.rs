@@ -14,7 +14,7 @@ fn capacities_and_facts_of_nodes_come_from_the_columns_of_a_table() {
     let text = "preset = \"paper\"\n[node_table]\nfile = \"nodes.csv\"\n[[node]]\nid = \"n3lt0ln0\"\ncapacity = 9\n";
     let topology = resolve(text, &mut files).scenario.topology;
     let node = |name: &str| topology.node(topology.find(&NodeId::name(name).expect("a name")).expect("there"));
-    // `[[node]]` comes after the table, and empty fields are skipped.
+    // `[[node]]` overrides the table, and empty fields change nothing.
     assert_eq!(node("n3lt0ln0").capacity, Capacity::units(9));
     assert_eq!(node("n1lt0ln0").capacity, preset("paper", &[]).scenario.topology.node(NodeIndex(1)).capacity);
     let facts = |name: &str| {
@@ -39,7 +39,7 @@ fn columns_named_like_kinds_of_hardware_are_capacities_unless_they_are_asked_for
         let node = topology.node(topology.find(&NodeId::name(name).expect("a name")).expect("there"));
         (node.capacity.to_string(), node.facts.iter().map(|fact| fact.key.to_string()).collect::<Vec<_>>())
     };
-    // The table does not change the units.
+    // The table has no column for units, so it does not change them.
     let units = described("preset = \"paper\"\n", &mut files, "n3lt0ln0").0;
     assert_eq!(described(text, &mut files, "n3lt0ln0"), (format!("{units} and 512 memory_mb"), vec!["region".into()]));
     assert_eq!(described(text, &mut files, "n3lt0ln1"), (format!("{units} and 2 gpu and 256 memory_mb"), vec![]));

@@ -1,4 +1,5 @@
-//! Recorded users: the part that a run leaves out is reported, and swapped coordinates are detected.
+//! Notes and errors about recorded users: unused parts of a record, swapped, distant or invalid coordinates, and
+//! records that do not fit into memory.
 
 use std::path::Path;
 
@@ -15,7 +16,7 @@ fn resolve(keys: &str, name: &str, file: &str) -> Result<Resolved, ScenarioError
     Document::file(Path::new("s.toml"), text, &mut files).resolve(&mut files)
 }
 
-/// The notes about a record, without the notes about keys of the preset.
+/// The notes about a scenario with a record, without those about keys of the preset for another kind of mobility.
 fn notes(keys: &str, name: &str, file: &str) -> Vec<String> {
     let mut notes = resolve(keys, name, file).unwrap_or_else(|error| panic!("{:#?}", error.mistakes)).notes;
     notes.retain(|note| !note.ends_with("was meant for another kind"));

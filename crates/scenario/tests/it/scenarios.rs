@@ -40,7 +40,7 @@ fn try_preset(name: &str, overrides: &[&str]) -> Result<Resolved, ScenarioError>
     document.resolve(&mut NoFiles)
 }
 
-/// The hardware of each level, and the latency of the links below it.
+/// The capacity of the first node of each level of a tiled tree, and the latency of its link to the next level.
 pub fn levels(resolved: &Resolved) -> (Vec<Capacity>, Vec<f64>) {
     let topology = &resolved.scenario.topology;
     let mut hardware = Vec::new();
@@ -339,7 +339,7 @@ fn the_starting_text_is_a_scenario() {
     let text = mario_scenario::starting_text();
     let scenario = resolve(text, &mut Texts::default()).scenario;
     assert_eq!(scenario.applications.len(), 2);
-    // The commented parts are valid as well.
+    // The commented keys are valid as well, except `include`, whose file does not exist.
     let all: String = text
         .split_inclusive('\n')
         .map(|line| match line.strip_prefix('#') {
@@ -450,7 +450,7 @@ fn the_topology_of_every_preset_round_trips_through_graphml() {
         );
         let mut second = json(&resolve(&text, &mut files));
         let mut first = json(&first);
-        // Names of tiers belong to the scenario, not to the topology.
+        // The names of tiers in a preset are dropped when the kind of topology changes.
         for topology in [&mut first, &mut second] {
             topology["tier_names"] = serde_json::Value::Null;
         }

@@ -1,4 +1,4 @@
-//! The statistics of generated mobility that `docs/mobility.md` states.
+//! Generated mobility: its statistics are close to those that `docs/mobility.md` states, and only handovers are stored.
 
 use mario_domain::{Capacity, Duration};
 use mario_scenario::mobility::{Assignment, Attach, RandomWaypoint, assign, random_waypoint_attached};
