@@ -56,7 +56,8 @@ impl Traces {
         }
     }
 
-    /// Makes users absent while they are outside of an area.
+    /// Makes users absent while they are outside an area. A user who moves outside it is then listed as absent
+    /// repeatedly.
     pub(crate) fn clip(&mut self, area: Area) {
         for (_, presence) in self.steps.iter_mut().flatten() {
             if matches!(presence, Presence::At(position) if !area.contains(*position)) {
@@ -66,7 +67,7 @@ impl Traces {
     }
 }
 
-/// The position of a user.
+/// The position of a user, or absence.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Presence {
     /// On the map.
@@ -83,7 +84,7 @@ pub struct Attachments {
     /// For each step, the users whose access point changed, with the new access point; `None` if the user is
     /// disconnected. Empty with `commuters`.
     pub steps: Vec<Vec<(UserIndex, Option<NodeIndex>)>>,
-    /// Generates the movements of the users on the fly, instead of `steps`.
+    /// Generates the movements of the users on the fly; `None` if `steps` lists them.
     pub commuters: Option<Arc<Commuters>>,
 }
 

@@ -70,7 +70,8 @@ fn by_popularity(users: usize, mut applications: Vec<ApplicationIndex>, seed: u6
     (0..users).map(|_| draw()).collect()
 }
 
-/// Deals users to `heaps` heaps in rounds, in which each heap gets one user.
+/// Distributes users over `heaps` heaps in rounds. In each round, every heap gets one user; in the last, some may get
+/// none.
 fn deal(users: &[usize], heaps: usize, handovers: &[u32], how: Assignment) -> Vec<Vec<usize>> {
     let mut dealt = vec![Vec::new(); heaps];
     let mut sums = vec![0_u64; heaps];
@@ -78,8 +79,8 @@ fn deal(users: &[usize], heaps: usize, handovers: &[u32], how: Assignment) -> Ve
         let mut turns: Vec<usize> = (0..heaps).collect();
         if how == Assignment::Balanced {
             // Users are in descending order of handovers, so the first user of a round goes to the heap with the fewest
-            // handovers so far. In the last, incomplete round, users have few handovers and go to the heaps with the
-            // most: that keeps the means per user close.
+            // handovers so far. In an incomplete last round, users have few handovers and go to the heaps with the
+            // most, which keeps the mean numbers of handovers per user close.
             turns.sort_by_key(|heap| if round.len() == heaps { sums[*heap] } else { u64::MAX - sums[*heap] });
         }
         for (user, heap) in round.iter().zip(turns) {

@@ -15,8 +15,8 @@ use crate::topology::{Topology, access_point_position};
 /// How the access point of a user is chosen.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Attach {
-    /// By the cell of the grid of a [tiled tree](crate::topology::tiled_tree) that the user is in; outside, the closest
-    /// cell at the border.
+    /// The access point of the user's cell in the grid of a [tiled tree](crate::topology::tiled_tree). Outside the
+    /// grid, the closest cell at the border counts.
     Grid {
         /// The number of cells in each direction.
         size: u32,
@@ -32,7 +32,7 @@ pub enum Attach {
 pub enum AttachError {
     /// No node is an access point.
     NoAccessPoint,
-    /// The number of cells differs from the number of access points.
+    /// The number of cells differs from the number of access points, or `size` is not a power of two.
     Grid {
         /// The number of cells in each direction.
         size: u32,
@@ -84,7 +84,7 @@ pub(super) struct Whereabouts {
 /// Finds the access point for a position.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Finder {
-    /// `access_points` are listed by cell: from south to north, then from west to east.
+    /// `access_points` are listed by cell: row by row from south to north, each row from west to east.
     Grid {
         size: u32,
         area: Area,
@@ -132,7 +132,8 @@ impl Finder {
         }
     }
 
-    /// Moves a user. Returns the new access point if it changed, which is `None` for a user who left.
+    /// Moves a user. Returns `None` if the access point stays the same, otherwise the new one: `Some(None)` if the user
+    /// left.
     #[allow(
         clippy::option_option,
         reason = "the outer option says whether the connection changed; the inner one is `None` for a user who left"
@@ -146,8 +147,8 @@ impl Finder {
         (before != access_point).then_some(access_point)
     }
 
-    /// The access point for a position. `last` is the result for an earlier position, from which the search starts, and
-    /// is updated.
+    /// The access point for a position. A search by distance starts from `last`, the result for an earlier position,
+    /// and updates it.
     pub(super) fn access_point(&self, position: Position, last: &mut Option<Found>) -> NodeIndex {
         match self {
             Finder::Grid { size, area, access_points } => {
@@ -198,7 +199,7 @@ impl Attachments {
         self.commuters.as_ref().map_or(self.steps.len(), |commuters| commuters.step_count() as usize)
     }
 
-    /// Whether deserialized commuters, if there are any, are valid and are as many as `users`.
+    /// Whether deserialized commuters are valid and as many as `users`; true without commuters.
     pub fn are_consistent(&self) -> bool {
         let are_all = |commuters: &super::Commuters| {
             commuters.user_count() as usize == self.users.len() && commuters.are_consistent()
@@ -213,7 +214,7 @@ impl Attachments {
 
     /// The users whose access point changes in a step, with the new access point. If movements are generated on the
     /// fly, steps must be queried in order, `due` and `now` are as in
-    /// [`Commuters::changes`](super::Commuters::changes), and `generated` is cleared and has the result. Otherwise
+    /// [`Commuters::changes`](super::Commuters::changes), and `generated` is overwritten with the result. Otherwise
     /// these arguments are not used.
     pub fn changes<'a>(
         &'a self,

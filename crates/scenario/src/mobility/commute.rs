@@ -1,12 +1,12 @@
 //! Users of a city: at home at night, at a goal during the day, and commuting twice a day.
 //!
-//! Movements are not stored. The position of a user is a function of the seed, the user and the time, so it takes no
-//! memory and can be queried for any user at any step. [`Commuters::changes`] queries only users who may have moved
-//! since the last call.
+//! Movements are not stored. The position of a user is a function of the settings, the seed, the user and the time. It
+//! can be computed for any user in any step. [`Commuters::changes`] queries only users who may have moved since the
+//! last call.
 //!
-//! **The wave.** Most users keep common hours: they leave home around one hour of the day, and their goal around
-//! another. The other users have the same day, shifted by a random offset, so that a constant number of them is under
-//! way.
+//! **The wave.** A share of the users, [`Commuting::amplitude`], keeps common hours: these users leave home around one
+//! hour of the day, and their goal around another. The other users have the same day, each shifted by a random offset,
+//! so that about the same number of them is under way at any time.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::topology::Topology;
 /// Users who go from home to a goal and back every day. A day has 24 hours, whatever its length in units of time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Commuting {
-    /// The area in which they live and move.
+    /// The area in which users live and move.
     pub area: Area,
     /// The number of users.
     pub users: u32,
@@ -37,11 +37,11 @@ pub struct Commuting {
     pub day: f64,
     /// The share of users who keep common hours, from 0 to 1: the height of the rush-hour waves.
     pub amplitude: f64,
-    /// The hour of the day around which they leave home.
+    /// The hour of the day around which users who keep common hours leave home.
     pub morning: f64,
-    /// The hour of the day around which they leave for home.
+    /// The hour of the day around which users who keep common hours leave their goal.
     pub evening: f64,
-    /// The maximum deviation from these hours, in hours.
+    /// The maximum deviation from `morning` and `evening`, in hours.
     pub rush: f64,
     /// The duration of a trip, in hours.
     pub trip: f64,
@@ -58,7 +58,7 @@ pub struct Hotspot {
     pub position: Option<Position>,
     /// Its attraction, relative to the other hotspots.
     pub weight: f64,
-    /// The maximum distance of goals from it, in metres.
+    /// The maximum distance of goals from it, north or south and east or west, in metres.
     pub radius: f64,
 }
 
@@ -87,25 +87,25 @@ impl PartialEq for Commuters {
 struct Habits {
     home: Metres,
     goal: Metres,
-    /// By how much the user's clock is ahead of the common one, in days.
+    /// By how much the user's clock is ahead of the common one, in days; 0 for a user who keeps common hours.
     ahead: f64,
 }
 
-/// The position of a user, and how long the user stays there.
+/// The position of a user at some time, and how long the user stays there.
 struct Whereabouts {
     place: Metres,
-    /// The end of the stay, in units of time from the start; `None` while the user is under way.
+    /// The user stays at least until this time, in units of time from the start; `None` while the user is under way.
     stays_until: Option<f64>,
 }
 
 const HOURS: f64 = 24.0;
 
-/// Identifies the random streams of the hours at which users leave, which differ from day to day.
+/// Combined with the seed for the random streams of departure hours, which are drawn for each user and day.
 const DAYS: u64 = 0x636f_6d6d_7574_6572;
 
 impl Commuting {
-    /// Hotspots at drawn positions, of which the second attracts half as much as the first, the third a third, and so
-    /// on.
+    /// `count` hotspots without a position, which [`Commuters::new`] draws. The second attracts half as much as the
+    /// first, the third a third, and so on.
     pub fn drawn_hotspots(count: u32, radius: f64) -> Vec<Hotspot> {
         let hotspot = |rank| Hotspot { position: None, weight: 1.0 / f64::from(rank), radius };
         (1..=count).map(hotspot).collect()
@@ -154,7 +154,7 @@ impl Commuting {
     }
 }
 
-/// The positions of the users as a list. Only steps in which a user moves are listed.
+/// The positions of the users, as a list: all users in the first step, and in later steps the users who moved.
 pub fn commute(
     commuting: &Commuting,
     seed: u64,
@@ -175,7 +175,7 @@ pub fn commute(
     Ok(Traces { users: ids(commuting.users).collect(), steps })
 }
 
-/// The access points of the users, computed on the fly instead of listed.
+/// The access points of the users. They are computed on the fly, not listed.
 pub fn commute_attached(
     commuting: Commuting,
     seed: u64,
@@ -192,7 +192,7 @@ fn ids(users: u32) -> impl Iterator<Item = Id> {
 }
 
 impl Commuters {
-    /// Whether deserialized commuters have valid settings and draws.
+    /// Whether deserialized commuters have valid settings, a position for each hotspot, and a usable finder.
     pub(crate) fn are_consistent(&self) -> bool {
         self.commuting.check().is_ok()
             && self.hotspots.len() == self.commuting.hotspots.len()
@@ -241,9 +241,9 @@ impl Commuters {
         self.on_map(self.whereabouts(user, self.time(step)).place)
     }
 
-    /// Adds to `changes` the users who change their access point in a step, in the order of users. `due` has for each
-    /// user the next step in which the user may move, and is updated; with zeros, all users are queried. `now` returns
-    /// the current access point of a user.
+    /// Adds to `changes` the users whose access point changes in a step, with the new one, in the order of users. `due`
+    /// has for each user the next step in which the user may move, and is updated; with zeros, all users are queried.
+    /// `now` returns the access point of a user before the step.
     pub fn changes(
         &self,
         step: u32,
@@ -289,7 +289,7 @@ impl Commuters {
             }
             _ => anywhere(self.size, &mut random),
         };
-        // Spread evenly, so that the share of users who keep common hours is right for any number of users.
+        // An evenly spread sequence: for any number of users, the share who keep common hours is close to `amplitude`.
         let keeps_hours = (self.phase + f64::from(user.0) * GOLDEN).fract() < self.commuting.amplitude;
         Habits { home, goal, ahead: if keeps_hours { 0.0 } else { random.random::<f64>() } }
     }
@@ -312,7 +312,7 @@ impl Commuters {
         } else if hour < back + commuting.trip {
             Whereabouts { place: between(goal, home, (hour - back) / commuting.trip), stays_until: None }
         } else {
-            // At midnight the user is still at home. When the user leaves then depends on the draw of the next day.
+            // The user is at home until after midnight. The departure hour of the next day is drawn then.
             Whereabouts { place: home, stays_until: at(HOURS) }
         }
     }

@@ -1,7 +1,7 @@
 //! Shared by the generators of movements: points on a plane over an area, and random generators.
 //!
-//! Only basic arithmetic and square roots are used, which are correctly rounded on every machine, so a seed yields the
-//! same positions everywhere.
+//! Only basic arithmetic and square roots are used here. They are correctly rounded, so results do not depend on the
+//! machine.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -17,7 +17,7 @@ pub(super) struct Metres {
 /// The golden ratio conjugate: the fractional parts of its multiples are evenly spread, however many are taken.
 pub(crate) const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// A random generator that is independent for each seed and user.
+/// A random generator. Each pair of seed and user has its own sequence.
 pub(super) fn stream(seed: u64, user: u64) -> Pcg64 {
     Pcg64::new(u128::from(seed) << 64 | u128::from(seed ^ user.wrapping_mul(0x9e37_79b9_7f4a_7c15)), u128::from(user))
 }
@@ -35,8 +35,8 @@ pub(super) fn distance(from: Metres, to: Metres) -> f64 {
     (north * north + east * east).sqrt()
 }
 
-/// A random position whose distance from `place` is at most `radius` in each direction, moved into an area of this
-/// size.
+/// A random position in the square that extends `radius` metres from `place` in each direction, clamped to an area of
+/// this size.
 pub(super) fn near(place: Metres, radius: f64, size: Metres, random: &mut Pcg64) -> Metres {
     // The difference of two draws: most positions are close to the centre.
     let mut offset = || (random.random::<f64>() - random.random::<f64>()) * radius;

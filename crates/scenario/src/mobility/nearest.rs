@@ -11,15 +11,16 @@ const LEAF: usize = 8;
 /// A k-d tree over points on the unit sphere. In three dimensions the date line and the poles need no special cases.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Nearest {
-    /// The tree, without pointers: the median of each part along its axis is in the middle of the part, with smaller
-    /// values before it and larger values after it. Both halves are parts again, down to [`LEAF`] places.
+    /// The tree, without pointers. In the middle of each part is its median along one axis, with smaller values before
+    /// it and larger values after it. Both halves are parts again, down to [`LEAF`] places, which are not ordered.
     places: Vec<Place>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Place {
     point: [f64; 3],
-    /// A squared chord distance: any point that is nearer to this place than that has no closer place.
+    /// If the squared chord distance from a point to this place is less than this, no other place is closer to the
+    /// point.
     alone: f64,
     node: NodeIndex,
     /// The axis along which this median divides its part of the tree.
@@ -70,7 +71,8 @@ impl Nearest {
     }
 
     /// The node closest to a position by great-circle distance; on a tie, the one with the lowest index. `None` if
-    /// there are no nodes. `last` is any previous result; the closer it is to the position, the sooner the search ends.
+    /// there are no nodes. `last` is any previous result of this tree; the closer it is to the position, the sooner the
+    /// search ends.
     pub(super) fn to(&self, position: Position, last: Option<Found>) -> Option<Found> {
         let point = position.on_unit_sphere();
         let mut best = Best::NOTHING;
@@ -115,7 +117,7 @@ fn longest_axis(places: &[Place]) -> usize {
     (0..3).max_by(|one, other| spreads[*one].total_cmp(&spreads[*other])).unwrap_or(0)
 }
 
-/// Updates `best` with the closest among `places`, of which the first has index `first` in the tree.
+/// Updates `best` if one of `places` is closer. The first of them has index `first` in the tree.
 fn search(places: &[Place], first: u32, point: [f64; 3], best: &mut Best) {
     if places.len() <= LEAF {
         for (position, place) in (first..).zip(places) {

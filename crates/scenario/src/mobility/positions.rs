@@ -5,9 +5,9 @@ use super::table::Table;
 use super::{Presence, Traces};
 use crate::position::Position;
 
-/// Reads positions by step. The columns `user`, `step`, `latitude` and `longitude` may be in any order; in place of the
-/// last two, `x` and `y` count metres east and north of `origin`. Of several rows of a user in a step, the last counts;
-/// without a row the user stays.
+/// Reads positions by step from a table with the columns `user`, `step`, `latitude` and `longitude`, in any order.
+/// Instead of the last two, the columns `x` and `y` may give metres east and north of `origin`. If a user has several
+/// rows in a step, the last counts. Without a row, the user stays.
 pub fn read_positions(bytes: &[u8], origin: Option<Position>) -> Result<Traces, TraceError> {
     let text = reading::utf8(bytes)?;
     let mut table = Table::new(text)?;

@@ -1,8 +1,8 @@
 //! Random waypoint mobility with hotspots, for users who move through a town.
 //!
 //! A user rests, then drives straight to a waypoint, rests there, and so on. Waypoints are near hotspots, some of which
-//! attract more users than others, or anywhere. Only basic arithmetic and square roots are involved, so a seed yields
-//! the same trace on every machine.
+//! attract more users than others, or anywhere. Apart from the width of the area, only basic arithmetic and square
+//! roots are involved, which do not depend on the machine.
 
 use std::error::Error;
 use std::fmt;
@@ -21,7 +21,7 @@ use crate::topology::Topology;
 /// Users who move by random waypoints.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RandomWaypoint {
-    /// The area in which they move.
+    /// The area in which users move.
     pub area: Area,
     /// The number of users.
     pub users: u32,
@@ -29,7 +29,7 @@ pub struct RandomWaypoint {
     pub steps: u32,
     /// The duration of a step, in seconds.
     pub step_seconds: f64,
-    /// When they arrive.
+    /// When users arrive.
     pub arrivals: Arrivals,
     /// The mean number of steps that a user stays; with `None`, users stay to the end.
     pub stay_steps_mean: Option<f64>,
@@ -45,9 +45,10 @@ pub struct RandomWaypoint {
     pub districts: u32,
     /// The number of hotspots in each district.
     pub hotspots: u32,
-    /// The maximum distance of waypoints from a hotspot, in metres.
+    /// The maximum distance of waypoints from their hotspot, north or south and east or west, in metres.
     pub hotspot_radius: f64,
-    /// The share of waypoints that are near a hotspot, from 0 to 1.
+    /// The share of waypoints that are drawn near a hotspot, from 0 to 1; all others are drawn anywhere in the
+    /// district.
     pub attraction: f64,
 }
 
@@ -87,7 +88,7 @@ pub enum RandomWaypointError {
 }
 
 impl RandomWaypoint {
-    /// Fifty-one users in four by four kilometres of Rome, for 26 steps: the published numbers of the paper's scenario.
+    /// As in the paper's scenario, 51 users in four by four kilometres of Rome, for 26 steps.
     pub fn rome() -> RandomWaypoint {
         let centre = Position { latitude: 41.8986, longitude: 12.4806 };
         RandomWaypoint {
@@ -143,7 +144,7 @@ impl RandomWaypoint {
     }
 }
 
-/// The positions of the users. Only steps in which a user arrives, moves or leaves are listed.
+/// The positions of the users. Each step lists only users who arrive, move or leave in it.
 pub fn random_waypoint(waypoints: &RandomWaypoint, seed: u64) -> Result<Traces, RandomWaypointError> {
     let town = Town::new(waypoints, seed)?;
     let mut steps = vec![Vec::new(); waypoints.steps as usize];
@@ -188,7 +189,7 @@ struct Town<'w> {
     district: Metres,
     /// The hotspots of all districts, district by district, relative to the south-west corner of the district.
     hotspots: Vec<Metres>,
-    /// For each step, the index of its first new user; the last entry is the total.
+    /// For each step, the index of the first user who arrives in it or later; the last entry is the number of users.
     first_of_step: Vec<u32>,
     /// A random offset of the evenly spread sequence that selects the users who rest when they arrive.
     resting_phase: f64,
@@ -238,7 +239,7 @@ impl<'w> Town<'w> {
         let mut doing = if spread < self.waypoints.resting_share {
             self.rest(&mut random)
         } else {
-            // The user starts in the middle of a trip between two waypoints.
+            // The user starts at a random point of a trip between two waypoints.
             let (to, done) = (self.waypoint(&district, &mut random), random.random::<f64>());
             place = between(place, to, done);
             Doing::Driving { to, speed: self.speed(&mut random) }
@@ -289,7 +290,8 @@ impl<'w> Town<'w> {
     }
 
     /// The district of a user. Users who arrive in one step are spread evenly over all districts, in the order of
-    /// users. Each step starts at another district, so that the few late arrivals are spread as well.
+    /// users. The first of them has the district at its index modulo the number of districts, so that few late arrivals
+    /// are spread as well.
     fn district_of(&self, user: UserIndex, arrival: u32) -> District<'_> {
         let [first, next] = [0, 1].map(|more| u64::from(self.first_of_step[arrival as usize + more]));
         let across = self.waypoints.districts;
@@ -330,8 +332,8 @@ impl<'w> Town<'w> {
     }
 }
 
-/// For each step the index of its first new user, followed by the total number: users are numbered in the order of
-/// arrival. A user who would arrive after the last step arrives in the last step.
+/// For each step, the index of the first user who arrives in it or later, followed by the number of users. Users are
+/// numbered in the order of arrival. Users who would arrive after the last step arrive in it.
 fn arrivals(waypoints: &RandomWaypoint, random: &mut Pcg64) -> Vec<u32> {
     let (users, steps) = (waypoints.users, waypoints.steps as usize);
     let mut counts = vec![0_u32; steps];

@@ -13,7 +13,7 @@ use crate::index::UserIndex;
 use crate::position::Position;
 use crate::xml::{XmlError, XmlProblem};
 
-/// The maximum number of steps, so that a wrong number of a step cannot exhaust memory.
+/// The maximum number of steps, so that a wrong step number in a file cannot exhaust memory.
 pub(super) const STEPS_MAX: u64 = 1_000_000;
 
 /// Why a text is not a trace, and where.
@@ -63,7 +63,7 @@ impl From<XmlError> for TraceError {
     }
 }
 
-/// Decodes bytes as text.
+/// Decodes bytes as UTF-8.
 pub(super) fn utf8(bytes: &[u8]) -> Result<&str, TraceError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let start = error.valid_up_to();
@@ -73,7 +73,7 @@ pub(super) fn utf8(bytes: &[u8]) -> Result<&str, TraceError> {
     Ok(text)
 }
 
-/// Parses an id: an integer is a number, everything else is a name. `None` for an empty text.
+/// Parses the id of a user: an integer is a number, everything else is a name. `None` for an empty text.
 pub(crate) fn user_id(text: &str) -> Option<Id> {
     match text.parse::<i64>() {
         // `007` and `+7` are names: as numbers they would not round-trip.
@@ -106,8 +106,8 @@ impl Gathering {
         self.rows.push((step, user, place));
     }
 
-    /// The trace. Users are in the order of their first step, then of reading; only changes are listed. An error
-    /// without any row.
+    /// The trace. Users are in the order of their first step, then of reading; only changes are listed. If there are no
+    /// rows, the result is an error at the end of `text`.
     pub(super) fn finish(self, text: &str) -> Result<Traces, TraceError> {
         if self.rows.is_empty() {
             return Err(TraceError::new(text.len()..text.len(), TraceProblem::Empty));
@@ -115,13 +115,13 @@ impl Gathering {
         Ok(self.trace(None))
     }
 
-    /// The trace of the first `users_max` users.
+    /// The trace of the first `users_max` users, or of all users with `None`.
     pub(super) fn trace(mut self, users_max: Option<u32>) -> Traces {
         // Sorting is stable, so rows of one step stay in the order of reading.
         self.rows.sort_by_key(|(step, _, _)| *step);
         let mut number_of = vec![u32::MAX; self.ids.len()];
         let mut users = Vec::new();
-        // A user without any position is dropped.
+        // A user who is always absent is dropped.
         for (_, user, _) in self.rows.iter().filter(|(_, _, place)| matches!(place, Presence::At(_))) {
             let number = &mut number_of[*user as usize];
             if *number == u32::MAX {

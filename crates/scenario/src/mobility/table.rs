@@ -58,7 +58,7 @@ impl<'t> Table<'t> {
         self.columns.iter().position(|column| names.contains(&column.as_str()))
     }
 
-    /// The names of all columns, converted to lower case.
+    /// The names of all columns, without surrounding spaces, in lower case.
     pub(crate) fn columns(&self) -> &[String] {
         &self.columns
     }
@@ -108,7 +108,7 @@ impl<'r> Row<'r> {
         number.ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// The place of a field in the text, or of its whole line if the field is quoted.
+    /// The place of a field in the text, or of its line if the field is not found because this row has quotes.
     pub(crate) fn span(&self, column: usize) -> Range<usize> {
         let line = self.line();
         let Some(range) = self.record.range(column) else { return line };
@@ -117,12 +117,12 @@ impl<'r> Row<'r> {
         if self.text.get(span.clone()) == Some(&self.record[column]) { span } else { line }
     }
 
-    /// The error for a field that is not `what` was expected.
+    /// The error for a field that should be `what`.
     pub(crate) fn expected(&self, column: usize, what: &'static str) -> TraceError {
         TraceError::new(self.span(column), TraceProblem::Expected(what))
     }
 
-    /// The place of the row in the text, without the end of the line.
+    /// The place of the first line of the row in the text, without its line ending.
     fn line(&self) -> Range<usize> {
         let start = self.record.position().map_or(0, |position| position.byte() as usize).min(self.text.len());
         let rest = self.text.get(start..).unwrap_or_default();

@@ -29,7 +29,8 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     Some(days(year, month, day)? as f64 * 86_400.0 + day_seconds as f64 + second)
 }
 
-/// Splits a time into the time of day and the offset of its zone from UTC in seconds, positive in the east.
+/// Splits a time into the time of day and the offset of its zone from UTC in seconds, positive east of Greenwich.
+/// Without a zone the offset is 0. `None` for an invalid zone.
 fn split_zone(time: &str) -> Option<(&str, i64)> {
     if let Some(time) = time.strip_suffix(['Z', 'z']) {
         return Some((time, 0));

@@ -39,8 +39,8 @@ pub enum TrackFormat {
     /// The format of the Rome taxi data set: `156;2014-02-01 00:00:00.739166+01;POINT(41.8836 12.4877)`, latitude
     /// first.
     Taxi,
-    /// A table whose first line names the columns, in any order: `id` (or `user`, `taxi id`, `vehicle`), `time` (or
-    /// `date time`, `timestamp`), `latitude` (`lat`), `longitude` (`lon`); or in place of the last two `x` and `y`, in metres.
+    /// A table whose first line names the columns, in any order: `id` (or e.g. `user`, `taxi id`, `vehicle`), `time`
+    /// (or e.g. `date time`, `timestamp`), `latitude` (`lat`) and `longitude` (`lon`), or `x` and `y` in metres.
     Csv {
         /// The position that `x` and `y` are relative to. Only needed if the table has no latitude and longitude.
         origin: Option<Position>,
@@ -122,9 +122,9 @@ pub struct Resampling {
     pub clock: Clock,
     /// If set, users outside this area are absent.
     pub clip: Option<Area>,
-    /// The maximum number of users: the first to appear.
+    /// The maximum number of users: the first to appear are kept. `None` for all.
     pub users_max: Option<u32>,
-    /// The maximum number of steps.
+    /// The maximum number of steps; `None` for all.
     pub steps_max: Option<u32>,
 }
 
@@ -141,9 +141,9 @@ pub enum Clock {
         /// The position of a user after the last fix.
         after: After,
     },
-    /// At each user's own pace, as in the prototype: the time from a user's first fix to the last is divided into
-    /// `parts` parts. A fix counts from the end of its part on; steps without a fix are interpolated between the fixes
-    /// before and after.
+    /// At each user's own pace, as in the prototype: each track is divided into `parts` parts of equal duration, with a
+    /// step at the start and at the end of each part. A fix counts in the step at the end of its part; steps without a
+    /// fix are interpolated between the fixes before and after.
     OwnPace {
         /// The number of parts; 100 in the prototype.
         parts: u32,
@@ -173,7 +173,7 @@ pub enum After {
 pub enum StepError {
     /// The time between two steps is not positive and finite, or the number of parts is 0.
     NoStep,
-    /// There would be too many steps.
+    /// There would be more than 1,000,000 steps.
     TooManySteps,
 }
 
@@ -259,7 +259,7 @@ struct Walk {
 impl Walk {
     fn follow(&self, fixes: &[Fix], mut tell: impl FnMut(u32, Option<Position>)) {
         let mut fixes: Vec<Fix> = fixes.to_vec();
-        // Stable, so that of several fixes of one time, the last one read counts.
+        // The sort is stable: if several fixes have the same time, the last one read counts.
         fixes.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
         let Some(first) = fixes.first() else { return };
         let steps = self.steps;
@@ -293,9 +293,9 @@ impl Walk {
     }
 }
 
-/// Divides a user's track into parts of equal duration, and passes the position in each step to `tell`. Fixes are not
-/// always in chronological order; as in the prototype, the duration is the sum of the absolute time differences between
-/// consecutive fixes.
+/// Divides a user's track into parts of equal duration, and passes steps with positions to `tell`, where the last
+/// position of a step counts. Fixes are not always in chronological order; as in the prototype, the duration is the sum
+/// of the absolute time differences between consecutive fixes.
 fn own_pace(fixes: &[Fix], parts: u32, mut tell: impl FnMut(u32, Position)) {
     let passing = |pair: &[Fix]| (pair[1].seconds - pair[0].seconds).abs();
     let total: f64 = fixes.windows(2).map(passing).sum();

@@ -138,7 +138,7 @@ fn hotspots_attract_in_proportion_to_their_weights() {
     let noon = ((24.0 + 13.0) * 1_000.0 / commuting.step) as u32;
     for hotspot in &hotspots {
         let centre = hotspot.position.expect("it was given");
-        // A square of 1,600 m: users without a hotspot come there as well.
+        // Goals that are anywhere in the area may also be in the square of 1,600 m around the hotspot.
         let by_chance = (1_600.0 / 16_000.0_f64).powi(2) * 0.4;
         let expected = 0.6 * hotspot.weight / 6.0 + by_chance;
         let is_near = |user: &UserIndex| {
@@ -178,7 +178,7 @@ fn handovers_come_in_waves_of_the_configured_height() {
         assert!((night / total - (1.0 - amplitude) * 5.0 / 24.0).abs() < 0.03, "{amplitude}: {hours:?}");
         totals.push(total);
     }
-    // Waves only shift handovers to other hours.
+    // The amplitude shifts handovers to other hours, and hardly changes their number.
     let (least, most) =
         totals.iter().fold((f64::MAX, 0.0_f64), |(least, most), total| (least.min(*total), most.max(*total)));
     assert!(most / least < 1.1, "{totals:?}");

@@ -23,7 +23,7 @@ pub(super) fn read(text: &str, user: Option<&Id>, builder: &mut TracksBuilder) -
     let mut name = String::new();
     let mut fixes: Vec<Fix> = Vec::new();
     let mut point: Option<Point> = None;
-    // The open elements, and the text of the innermost.
+    // The names of the open elements, and the text since the last tag.
     let mut path: Vec<String> = Vec::new();
     let mut words = String::new();
     while let Some((piece, span)) = xml.next()? {
