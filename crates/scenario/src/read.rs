@@ -1,4 +1,4 @@
-//! A serde deserializer for trees, whose errors have a place.
+//! A serde deserializer for scenario trees. Its errors have a place in the text.
 //!
 //! serde stops at the first error. After an error, the invalid value is removed from the tree and the rest is read
 //! again, until there are no more errors. All errors found are returned.
@@ -26,7 +26,8 @@ pub(crate) const KIND: &str = "kind";
 /// The serde name by which an enum says that its tables must state their kind.
 const KIND_REQUIRED: &str = "kind is required";
 
-/// The maximum number of values read in the search for errors: after each error, all values before it are read again.
+/// Limits the search for errors to about this number of values. After each error, the tree is read again from the
+/// start.
 const VALUES_MAX: usize = 10_000_000;
 
 /// Reads a tree. Returns all errors, up to a limit. `whole` is the place of errors about the tree as a whole.
@@ -34,7 +35,7 @@ pub(crate) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T
     let mut tree = Node { place: whole.clone(), key_place: None, layer: 0, value: Value::Table(tree.clone()) };
     let mut mistakes = Vec::new();
     let mistakes_max = (VALUES_MAX / count(&tree)).clamp(1, MISTAKES_MAX);
-    // The removed keys, by the places of their tables.
+    // The removed keys, each with the place of its table.
     let mut taken_out: Vec<(Place, Step)> = Vec::new();
     loop {
         match T::deserialize(Reader { node: &tree, section: "", fields: None }) {
@@ -102,9 +103,9 @@ fn remove(node: &mut Node, path: &[Step]) -> bool {
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     node: &'a Node,
-    /// The key of this value.
+    /// The key of this value, or of the list that contains it; empty for the root.
     section: &'a str,
-    /// The kind of the table and the layer that chose it; `None` if such tables have no kinds.
+    /// The kind of the table and the layer that set it, 0 by default; `None` if the table has no kinds.
     fields: Option<(&'a str, u32)>,
 }
 
@@ -118,7 +119,7 @@ impl<'a> Reader<'a> {
             if let Some(known) = known
                 && !known.contains(&key.as_str())
             {
-                // The key belongs to another kind, and a later layer has chosen this one.
+                // The key is from an earlier layer than the kind, so it may belong to another kind and is ignored.
                 if self.fields.is_some_and(|(_, layer)| node.layer < layer) {
                     continue;
                 }
@@ -224,7 +225,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                 visitor.visit_enum(Word { word }).map_err(|trouble| trouble.located(&self.node.place))
             }
             Value::Table(table) => {
-                // A table without a kind has the first kind.
+                // A table without a kind has the first kind, unless a kind is required.
                 let (kind, layer, place) = match table.get(KIND) {
                     None if name == KIND_REQUIRED => {
                         let mistake = Mistake::new(format!("`{KIND}` is missing")).at(Some(self.node.place.clone()));

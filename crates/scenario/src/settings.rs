@@ -49,7 +49,7 @@ use mario_domain::Capacity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The keys of lists of tables. Later layers extend these lists, and replace all other lists.
+/// The keys of the top-level lists of tables. Later layers extend these lists, and replace all other lists.
 pub(crate) const LISTS: [&str; 8] = ["application", "nodes", "node", "user", "deploy", "update", "churn", "failures"];
 
 /// The content of a scenario file, with all defaults filled in.
@@ -272,7 +272,7 @@ impl Default for ManagerSettings {
 }
 
 impl ManagerSettings {
-    /// The default notice of owners.
+    /// The default of `notice`, in evaluations.
     const NOTICE: u32 = 3;
 
     /// Whether the notice is the default.

@@ -152,8 +152,8 @@ pub fn random_waypoint(waypoints: &RandomWaypoint, seed: u64) -> Result<Traces, 
     Ok(Traces { users: ids(waypoints.users).collect(), steps })
 }
 
-/// The access points of the users: the same as [`random_waypoint`] and then [`attach`](super::attach()), without storing the
-/// positions.
+/// The access points of the users: the same as [`random_waypoint`] and then [`attach`](super::attach()), without
+/// storing positions.
 pub fn random_waypoint_attached(
     waypoints: &RandomWaypoint,
     seed: u64,

@@ -118,7 +118,7 @@ fn in_words(expected: &str) -> (String, String) {
     (words.to_owned(), hint.to_owned())
 }
 
-/// The remedy for a message of the domain's own types.
+/// The remedy for a message of `mario_domain` or of serde; `None` for other messages.
 fn remedy(message: &str) -> Option<&'static str> {
     let remedies = [
         ("rate or latency", "write a finite number, 0 or more"),

@@ -89,7 +89,7 @@ impl CitySettings {
         Commuting {
             area,
             users: self.users,
-            // Too many steps are rejected when the settings are checked.
+            // The cast saturates; `Commuters::new` rejects too many steps.
             steps: (duration / self.step.value()).ceil() as u32,
             step: self.step.value(),
             day: self.day.value(),

@@ -23,7 +23,7 @@ impl LimitSettings {
 }
 
 impl Default for LimitSettings {
-    /// About an hour of one processor, and the memory of a large workstation.
+    /// About an hour on one core, and 16 GiB of memory.
     fn default() -> LimitSettings {
         LimitSettings { events: Limit::of(1e10), memory_mib: Limit::of(16_384.0) }
     }

@@ -59,11 +59,11 @@ macro_rules! numbers {
         impl $name {
             const RANGE: Range = Range { min: $min, max: $max, why: $why };
 
-            /// The number.
+            /// Wraps a number.
             ///
             /// # Panics
             ///
-            /// If the number is out of range.
+            /// If the number is not finite or out of range.
             pub fn of(value: f64) -> $name {
                 if let Some(complaint) = Self::RANGE.complaint($what, value) {
                     panic!("{complaint}");

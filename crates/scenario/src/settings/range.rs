@@ -41,7 +41,7 @@ ranges! {
     Hours: "number", 0 to 12, "a day of 24 hours has two of these";
     /// A distance, in metres.
     Metres: "number", 0 to 100_000_000, "the circumference of the earth is 40,000,000 m";
-    /// A duration on the map, in seconds.
+    /// A duration in the movements of users on the map, in seconds.
     Seconds: "number", 0 to 1_000_000_000, "1e9 s are 31 years";
     /// A latitude or a longitude.
     Degrees: "number", -180 to 180, "latitudes are from -90 to 90 degrees, and longitudes from -180 to 180";
@@ -49,7 +49,7 @@ ranges! {
     NodeCount: "integer", 1 to 16_777_216, "more nodes do not fit into memory";
     /// The number of access points in each direction.
     GridSize: "integer", 1 to 2048, "4096 would make more nodes than the 16777216 that fit into memory";
-    /// The number of levels.
+    /// The number of levels of a tree below the cloud.
     Depth: "integer", 0 to 24, "with two children each, a deeper tree has more nodes than fit into memory";
     /// The number of users.
     UserCount: "integer", 0 to 16_777_216, "more users do not fit into memory";
@@ -59,7 +59,7 @@ ranges! {
     StepCount: "integer", 1 to 1_000_000, "the steps of users are kept in memory";
     /// A mean number of steps.
     MeanSteps: "number", 1 to 1_000_000_000, "a stay is at least one step, and no run has more steps";
-    /// The number of parts of a record.
+    /// The number of parts into which the record of a user is divided.
     PartCount: "integer", 1 to 999_999, "each part is a step, and the steps of users are kept in memory";
     /// The number of districts in each direction.
     DistrictCount: "integer", 1 to 1000, "a million districts have a million times the hotspots";
@@ -73,13 +73,13 @@ ranges! {
     Units: "integer", 0 to 1_000_000_000, "the sum over all nodes and instances has to fit into 64 bits";
     /// A rate or a latency.
     Amount: "number", 0 to 1e12, "quotients of such numbers are finite";
-    /// A rate or a latency that is drawn.
+    /// A bound of a rate or a latency that is drawn.
     WholeAmount: "integer", 0 to 1_000_000_000, "a 32-bit number is drawn";
     /// The number of remembered evaluations.
     Evaluations: "integer", 0 to 1_000_000, "the inhibitions are kept in memory, and read at every evaluation";
     /// A number of evaluations, at least one.
     EvaluationNumber: "integer", 1 to 1_000_000, "the first evaluation is number 1";
-    /// The number of evaluations before an eviction.
+    /// The number of evaluations between the announcement of an eviction and the eviction.
     Notice: "integer", 1 to 1_000_000, "an eviction is announced, and no run has more evaluations";
     /// The budget of a decision, in inferences.
     Inferences: "integer", 1 to 10_000_000_000_u64, "a decision of that size takes minutes";

@@ -38,7 +38,7 @@ impl<'p> Near<'p> {
     pub(super) fn new(places: &'p [Metres], size: Metres, radius: f64) -> Near<'p> {
         // About two positions per cell, unless the radius is larger.
         let crowd = (size.north * size.east * 2.0 / places.len() as f64).sqrt();
-        // In a very elongated area, a row must not have more cells than there are positions.
+        // In a very elongated area, the number of cells along the longer side must not exceed the number of positions.
         let longest = size.north.max(size.east) / places.len() as f64;
         let cell = radius.max(crowd).max(longest);
         let (rows, columns) = ((size.north / cell) as usize + 1, (size.east / cell) as usize + 1);
@@ -71,7 +71,7 @@ impl<'p> Near<'p> {
         row * self.columns + column
     }
 
-    /// The members of the cells that are exactly `distance` cells away from that of a place.
+    /// The members of the square ring of cells that are `distance` cells away from the cell of a place.
     fn ring(&self, place: Metres, distance: usize) -> impl Iterator<Item = u32> {
         let (row, column) = self.row_and_column(place);
         let rows = row.saturating_sub(distance)..=(row + distance).min(self.rows - 1);
@@ -109,8 +109,8 @@ impl<'p> Near<'p> {
         Some(pairs)
     }
 
-    /// Adds links until the graph is connected, by Borůvka's algorithm: each part except the largest gets the shortest
-    /// link to another part, until one part is left. The total length of the added links is minimal.
+    /// Adds links until the graph is connected, by Borůvka's algorithm: in each round, each part except the largest
+    /// gets the shortest link to another part, until one part is left. The total length of the added links is minimal.
     pub(super) fn connect(&self, links: &mut Vec<(u32, u32)>) {
         let mut parts = Parts::new(self.places.len());
         for (one, other) in &*links {
@@ -141,11 +141,11 @@ impl<'p> Near<'p> {
         }
     }
 
-    /// Updates `best` if a link from this node to another part is shorter.
+    /// Updates `best` if a link from this node to another part is better by [`Missing::order`].
     fn look_beyond(&self, node: u32, part_of: &[u32], best: &mut Option<Missing>) {
         let place = self.places[node as usize];
         for distance in 0..self.rows.max(self.columns) {
-            // The minimum distance of all positions in this ring.
+            // A lower bound on the distance of positions in this ring, in metres.
             let least = distance.saturating_sub(1) as f64 * self.cell;
             if best.is_some_and(|best| best.square < least * least) {
                 return;

@@ -1,5 +1,5 @@
 //! Writes an infrastructure as `GraphML`, from which [`read_graph`](super::read_graph) reads the same nodes and links.
-//! Names of tiers are not written.
+//! Names of tiers are not written, nor are facts that only repeat the tier of their node.
 
 use std::error::Error;
 use std::fmt::{self, Write};
@@ -18,9 +18,9 @@ const TAKEN: [&str; 9] =
 pub enum ExportError {
     /// The name of a node looks like a number.
     NumberedName(NodeId),
-    /// The key of a fact has another meaning in a file.
+    /// The key of a fact is a number, or has another meaning in a file.
     TakenKey(NodeId, String),
-    /// A name has a character that is not allowed in XML.
+    /// The name of a node, or a text in a fact, has a character that is not allowed in XML.
     Character(String),
 }
 
@@ -169,7 +169,7 @@ fn node_name(id: &NodeId) -> Result<String, ExportError> {
     }
 }
 
-/// Escapes a text for an XML attribute or element.
+/// Escapes a text for an XML attribute or element; an error if it has a character that is not allowed in XML.
 fn escaped(text: &str) -> Result<String, ExportError> {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

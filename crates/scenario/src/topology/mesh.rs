@@ -12,10 +12,10 @@ use super::{NodeDescription, ShapeError, Topology, TopologyBuilder};
 use crate::index::NodeIndex;
 use crate::position::{Area, Position};
 
-/// The maximum number of links: more would not fit into memory.
+/// The maximum number of links of a generated infrastructure, which bounds the memory.
 pub(crate) const LINKS_MAX: usize = 1 << 25;
 
-/// The properties of nodes and links of a mesh. The hub is the cloud, and each generator says which node it is. The
+/// The properties of nodes and links of a mesh. One node, chosen by the generator, is the hub, which is the cloud. The
 /// tier of a node is its distance from the hub, in hops.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Mesh {
@@ -91,7 +91,7 @@ impl Mesh {
         Ok(())
     }
 
-    /// Builds the infrastructure with these nodes and links. `hub` is the position of the hub.
+    /// Builds the infrastructure with these nodes and links. `hub` is the index of the hub in `nodes`.
     fn furnish(
         &self,
         nodes: Vec<(NodeId, Position)>,
@@ -139,8 +139,8 @@ impl Mesh {
 }
 
 /// A grid with `height` nodes from south to north and `width` from west to east. Node `x{x}y{y}` is linked to its
-/// neighbours in the north, east, south and west. Nodes are ordered by x, then y, and are at the centres of their
-/// cells; the hub is in the middle of the grid.
+/// neighbours in the north, east, south and west. `x` counts from south to north, `y` from west to east. Nodes are
+/// ordered by x, then y, and are at the centres of their cells; the hub is in the middle of the grid.
 pub fn grid(height: u32, width: u32, mesh: &Mesh) -> Result<Topology, ShapeError> {
     mesh.check()?;
     check_count(u64::from(height) * u64::from(width))?;
@@ -187,8 +187,9 @@ pub fn random_geometric(count: u32, radius: f64, mesh: &Mesh, seed: u64) -> Resu
     Ok(Connected { topology: mesh.furnish(nodes, &links, hub)?, links_added: links.len() - drawn })
 }
 
-/// `count` nodes `n0`, `n1` and so on, each of which joins with `links_each` links to earlier nodes, by preferential
-/// attachment. Nodes are at random positions in the area. The hub is the node with the most links; on a tie, the first.
+/// `count` nodes `n0`, `n1` and so on. `n0` is linked to the next `links_each` nodes. Each later node joins with
+/// `links_each` links to different earlier nodes, by preferential attachment. Nodes are at random positions in the
+/// area. The hub is the node with the most links; on a tie, the first.
 pub fn barabasi_albert(count: u32, links_each: u32, mesh: &Mesh, seed: u64) -> Result<Topology, ShapeError> {
     mesh.check()?;
     check_count(u64::from(count))?;
@@ -204,7 +205,8 @@ pub fn barabasi_albert(count: u32, links_each: u32, mesh: &Mesh, seed: u64) -> R
     let mut random = Pcg64::seed_from_u64(seed);
     // Node 0 is linked to the next `links_each` nodes, so that none of them is isolated.
     let mut links: Vec<(u32, u32)> = (1..=links_each).map(|node| (0, node)).collect();
-    // One entry for each end of a link: a uniform draw from this list is proportional to the number of links.
+    // One entry for each end of a link: a uniform draw from this list selects a node in proportion to its number of
+    // links.
     let mut ends: Vec<u32> = links.iter().flat_map(|(one, other)| [*one, *other]).collect();
     let mut chosen: Vec<u32> = Vec::with_capacity(links_each as usize);
     // For each node, the last node that chose it, so that no node chooses another twice.

@@ -51,7 +51,7 @@ pub struct GraphDefaults {
 /// Which nodes are access points if none is marked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unmarked {
-    /// Nodes with one link; all nodes if there are none.
+    /// Nodes with exactly one link; all nodes if there are no such nodes.
     Leaves,
     /// All nodes.
     All,
@@ -113,7 +113,7 @@ pub enum GraphProblem {
         /// The valid values.
         expected: &'static str,
     },
-    /// A node has only one of latitude and longitude, or of `x` and `y`.
+    /// A node has only one of latitude and longitude, or of `x` and `y`; or it has values of both pairs.
     HalfPosition,
     /// The position of a node, in metres from the origin, is off the map.
     OffTheMap,
@@ -146,7 +146,7 @@ pub fn read_graph(bytes: &[u8], format: GraphFormat, defaults: &GraphDefaults) -
 /// A graph as written, before its attributes are interpreted.
 #[derive(Debug, Default)]
 struct Graph {
-    /// The place of the graph in the text.
+    /// The place that errors about the whole graph refer to.
     span: Range<usize>,
     nodes: Vec<GraphNode>,
     edges: Vec<GraphEdge>,

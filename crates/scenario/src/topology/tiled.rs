@@ -11,7 +11,7 @@ use super::{NodeDescription, Topology, TopologyBuilder, TopologyError};
 use crate::index::NodeIndex;
 use crate::position::Area;
 
-/// The maximum number of nodes: more would not fit into memory.
+/// The maximum number of nodes of a generated infrastructure, which bounds the memory.
 pub(crate) const NODES_MAX: u64 = 1 << 24;
 
 /// A tree over a square grid of access points.
@@ -33,7 +33,7 @@ pub struct TiledTree {
 pub enum ShapeError {
     /// The size of a tiled tree is not a power of two.
     NotPowerOfTwo(u32),
-    /// The number of values differs from the number of levels.
+    /// The number of values does not match the number of levels.
     Levels {
         /// The kind of values.
         values: &'static str,
@@ -57,8 +57,8 @@ pub enum ShapeError {
 
 /// Builds the tree. The parent of node `n{level}lt{x}ln{y}` is (x div 2, y div 2) one level up. `x` counts from south
 /// to north, `y` from west to east. Nodes are ordered by level, so `n0lt0ln0`, the cloud, is the first. Within a level
-/// they are ordered by squares of 8 by 8 nodes, and within a square by x, then y. Squares are ordered by their common
-/// ancestors, so nodes that are close in the tree are close in memory.
+/// they are ordered by squares of 8 by 8 nodes, and within a square by x, then y. Squares are in the order of their
+/// common ancestors three levels up, so nodes that are close in the tree are close in memory.
 pub fn tiled_tree(shape: &TiledTree) -> Result<Topology, ShapeError> {
     if !shape.size.is_power_of_two() {
         return Err(ShapeError::NotPowerOfTwo(shape.size));
@@ -111,10 +111,10 @@ pub(crate) fn access_point_position(size: u32, x: u32, y: u32) -> u32 {
     number(size.trailing_zeros() as usize, x, y)
 }
 
-/// The number of tree levels that a square spans.
+/// The nodes of a square have a common ancestor this number of levels up; so a square has 8 by 8 nodes.
 const SQUARE_LEVELS: usize = 3;
 
-/// The position of a node in its level.
+/// The position of a node in the order of its level.
 fn number(level: usize, x: u32, y: u32) -> u32 {
     if level <= SQUARE_LEVELS {
         return x << level | y;

@@ -68,7 +68,7 @@ fn check_size(children: &[u32]) -> Result<(), ShapeError> {
         level = level.saturating_mul(u64::from(*children));
         all = all.saturating_add(level);
     }
-    // With one child per node, the depth equals the number of nodes; tiers are counted in 16 bits.
+    // The depth has a separate limit, because tiers have 16 bits: with one child per node, even a small tree is deep.
     if all > NODES_MAX || children.len() >= usize::from(u16::MAX) { Err(ShapeError::TooLarge) } else { Ok(()) }
 }
 

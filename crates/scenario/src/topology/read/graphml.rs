@@ -98,7 +98,7 @@ impl State {
                 let key = required(element, "key", "a `key`", "`<data>`")?;
                 self.data = Some((key, element.span.clone(), String::new()));
             }
-            // Anything else inside a `<data>` is not a scalar.
+            // A `<data>` that contains another element is not a scalar, and is skipped.
             _ => self.data = None,
         }
         Ok(())

@@ -11,7 +11,7 @@ use crate::index::NodeIndex;
 use crate::position::Position;
 use crate::topology::{NodeDescription, Topology, TopologyBuilder};
 
-/// A node as read. Properties without an attribute are `None`, and get their defaults later.
+/// A node as read. Properties without an attribute are `None`; all but the position get a default later.
 struct Read {
     id: NodeId,
     capacity: Option<Capacity>,
@@ -244,9 +244,9 @@ fn interpret_edge(
     Ok(ReadLink { source, target, latency, bandwidth, span: edge.span.clone() })
 }
 
-/// The tier of each node. It is the node's attribute, or else its distance in hops from the nodes with tier 0. If no
-/// node has tier 0, it is the distance from the first node with the most hardware. Nodes that are not reachable from
-/// there are one tier below the farthest node that is.
+/// The tier of each node: its attribute, or else its distance in hops from the closest node whose attribute is 0. If
+/// there is no such node, it is the distance from the first node with the most hardware units. A node that is not
+/// reachable from there is one tier below the farthest reachable node.
 fn tiers(nodes: &[Read], links: &[ReadLink], defaults: &GraphDefaults) -> Vec<u16> {
     let mut neighbours = vec![Vec::new(); nodes.len()];
     for link in links {
@@ -313,7 +313,8 @@ impl Attribute {
         }
     }
 
-    /// The integer value; `None` for other values. Tools with only one number type write `4` as `4.0`.
+    /// The integer value; `None` for other values. `4.0` counts as an integer, because some tools have only one number
+    /// type.
     fn whole(&self) -> Option<i64> {
         match &self.value {
             Scalar::Whole(number) => Some(*number),

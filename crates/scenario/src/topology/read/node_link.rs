@@ -30,7 +30,7 @@ pub(super) fn read(text: &str) -> Result<Graph, GraphError> {
         let mut members = object(text, raw, "a node: an object with an `id`")?;
         let id = members.take(text, "id", &span, "an `id`", "the node")?;
         let name = match &id {
-            // A numeric id may be written as a string, because keys of JSON objects are always strings.
+            // As in the other formats, a string with an integer is a number.
             Scalar::Text(name) => Scalar::untyped_name(name),
             _ => id.clone(),
         };
