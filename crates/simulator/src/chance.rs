@@ -21,7 +21,8 @@ pub(crate) fn drawn(seed: u64, agent: AgentIndex, evaluation: u32) -> u32 {
     Pcg64Mcg::from_seed(bytes).random_range(0..BELOW)
 }
 
-/// A bit mixer (the finalizer of SplitMix64): inputs that differ in one bit must yield unrelated streams.
+/// A bit mixer (the finalizer of SplitMix64). Seeds, agents and evaluations are often consecutive numbers, and must
+/// still yield unrelated random numbers.
 fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

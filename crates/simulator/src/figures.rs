@@ -38,14 +38,14 @@ pub struct Tally {
     activations: Vec<Instances>,
     /// For each group, the current number of instances.
     instances: Vec<u64>,
-    /// For each group, counts beyond the paper's figures.
+    /// For each group, counts of operations and events that the paper does not have.
     further: Vec<FurtherCounts>,
     users: Vec<Responses>,
     usage: Vec<Usage>,
     served: u64,
     lost: u64,
-    /// For each call, the numbers of served and lost requests since the start, as of the last report. Empty unless
-    /// traffic is modelled as rates.
+    /// For each call, the numbers of served and lost requests since the start, as of the last report. Empty until the
+    /// first report, and if messages are simulated.
     calls: Vec<(u64, u64)>,
     evaluations: u64,
 }
@@ -53,7 +53,7 @@ pub struct Tally {
 /// The counts of one step of mobility.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct StepCounts {
-    /// Handovers, arrivals and departures.
+    /// Changes of users' connections: handovers, arrivals and departures. Reconnections after failures count as well.
     pub movements: u64,
     /// Accepted undeploys.
     pub undeploy: u64,
@@ -111,19 +111,19 @@ pub struct Figures {
 pub struct GroupFigures {
     /// `all`, or the kind of application.
     pub group: String,
-    /// Handovers, arrivals and departures of users, without those of the first step.
+    /// [`StepCounts::movements`] of all steps but the first.
     pub movements: u64,
-    /// Accepted operations, inhibited proposals, and evaluations that proposed nothing. Initial deploys are not
-    /// counted.
+    /// Accepted operations, inhibited proposals, and evaluations that proposed nothing. Other operations are counted in
+    /// `further`. Instances that exist at the start do not count as deployed.
     pub operations: Counts,
-    /// Counts beyond the paper's figures.
+    /// Counts of operations and events that the paper does not have.
     #[serde(flatten)]
     pub further: FurtherCounts,
     /// The counts of operations divided by the number of movements.
     pub per_movement: Option<Ratios>,
     /// Mean and maximum number of instances, over the management cycles.
     pub instances: Spread,
-    /// Mean response time: averaged per user, then per application, then over applications.
+    /// Mean response time, in units of [`Time`]: averaged per user, then per application, then over applications.
     pub response: Option<f64>,
     /// Request rate divided by the capacity of an instance: averaged over evaluations per application, then over
     /// applications.
@@ -302,7 +302,7 @@ impl Tally {
         }))
     }
 
-    /// The counts of a group in the step that contains `time`.
+    /// The counts of a group in the step that contains `time`; those of the last step if `time` is later.
     fn at(&mut self, time: Time, group: usize) -> &mut StepCounts {
         let last = self.steps[group].len() - 1;
         let step = (((time - Time::ZERO) / self.step) as usize).min(last);

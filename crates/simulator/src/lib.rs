@@ -18,7 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`RunDirectory`] is the recorder that stores a run: its trace, its tables and its [`Figures`].
+//! [`RunDirectory`] stores a run in files: its trace, its tables and its [`Figures`].
 //!
 //! **Invariant:** a run is a pure function of the scenario, which includes the seed. The number of threads and the
 //! reuse of proposals do not change a byte of the output.
@@ -60,7 +60,7 @@ pub use output::{
     Checkpoint, IfExists, OutputError, OutputOptions, PastError, ResumeError, RunDirectory, Summary, TableOutputs,
     Tables, TraceRecorder, hold_against, verify, write_whole,
 };
-// Public only for the test of the order of events.
+// Public only for the benchmarks.
 #[doc(hidden)]
 pub use queue::EventQueue;
 pub use recorder::{Cause, Compared, NullRecorder, Recorder, Sent, SentCalls, Served, ServedCall};

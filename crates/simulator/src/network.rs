@@ -87,7 +87,7 @@ struct LinkState {
 /// The time a message takes over a link, or at an instance, without queueing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Pace {
-    /// The time until the message has arrived.
+    /// The time until the message has arrived, or is served.
     pub(crate) takes: Duration,
     /// The time until the next message can start.
     pub(crate) occupied: Duration,
@@ -112,7 +112,7 @@ impl Links {
         let count = if network.fidelity == Fidelity::Messages { topology.link_count() } else { 0 };
         let states = (0..count).map(|position| {
             let pace = Pace::of_link(topology.link(LinkIndex(position as u32)), network);
-            // Never used yet.
+            // A link that was never used is not busy at any time.
             LinkState { pace, busy_until: Time::at(f64::NEG_INFINITY) }
         });
         Links { states: states.collect(), hops: 0 }
@@ -126,7 +126,7 @@ impl Links {
             && self.states.iter().zip(&fresh.states).all(|(one, other)| is_same(one, other))
     }
 
-    /// Sends a message over a link. Returns the time of its arrival.
+    /// Sends a message over a link. Returns the time of its arrival at the other end.
     #[inline]
     pub(crate) fn send(&mut self, link: LinkIndex, now: Time) -> Time {
         self.hops += 1;

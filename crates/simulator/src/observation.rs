@@ -24,7 +24,8 @@ pub(crate) struct Observations {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct InstanceObservation {
     arrivals: Vec<RequestFact>,
-    /// The requests served recently: their sequence numbers, and the access points they came from.
+    /// If route entries are observed, the started requests that the next observation may count: their numbers in the
+    /// sequence of all instances, and the access points they came from.
     taken_up: Vec<(u64, NodeIndex)>,
     /// How many requests all instances together had started to serve by the agent's last observation; `None` before its
     /// first.
@@ -50,12 +51,12 @@ impl Observations {
         self.of_agent.push(InstanceObservation { seen_again, ..InstanceObservation::default() });
     }
 
-    /// Removes an instance.
+    /// Drops the observations of a removed instance.
     pub(crate) fn remove(&mut self, agent: AgentIndex) {
         self.of_agent[agent.position()] = InstanceObservation::default();
     }
 
-    /// Forgets earlier requests, because the instance moved to another node or its agent starts to observe.
+    /// Drops the arrivals so far, because the instance moved to another node or its agent starts to observe.
     pub(crate) fn restart(&mut self, agent: AgentIndex) {
         self.of_agent[agent.position()].arrivals.clear();
     }
@@ -117,8 +118,8 @@ pub(crate) fn in_standard_order(facts: &mut [RequestFact], population: &Populati
 
 impl InstanceObservation {
     /// One fact for each entry of the routing table that leads to this instance, in order of insertion: how many of the
-    /// served requests came from the entry's access point. Two users at one access point have two entries, and each
-    /// counts the requests of both.
+    /// requests that the instance started to serve came from the entry's access point. Entries without such requests
+    /// yield no fact. Two users at one access point have two entries, and each counts the requests of both.
     ///
     /// Consecutive observations overlap by one request, counted over all instances: if the last request that any
     /// instance started to serve before the previous observation was served by this instance, it is counted again. At

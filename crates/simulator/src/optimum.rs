@@ -63,7 +63,7 @@ impl Allocation {
         }
     }
 
-    /// Removes one instance from a node that has one.
+    /// Removes one instance from a node. Does nothing if the node has none.
     pub(crate) fn remove(&mut self, node: u32) {
         if let Ok(place) = self.0.binary_search_by_key(&node, |(node, _)| *node) {
             self.0[place].1 -= 1;
@@ -79,7 +79,7 @@ impl Allocation {
     }
 }
 
-/// The exact search if the world is always small enough for it, else the greedy search.
+/// The exact search if the world is small enough for it wherever its users move, else the greedy search.
 pub(crate) fn search_for(scenario: &Scenario) -> Search {
     if exact::check(scenario).is_ok() { Search::Exact } else { Search::Greedy }
 }
@@ -92,7 +92,7 @@ pub(crate) fn check_size(scenario: &Scenario, search: Search) -> Result<(), TooL
     }
 }
 
-/// The best allocation that a search finds, one for each application.
+/// The best allocations that a search finds, one for each application.
 pub(crate) fn best(problem: &Problem, search: Search) -> Vec<Allocation> {
     let found = greedy::search(problem);
     match search {

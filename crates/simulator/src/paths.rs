@@ -42,7 +42,7 @@ pub(crate) struct Paths {
 /// The maximum number of links that are stored inline.
 const SHORT: usize = 5;
 
-/// A path. Fits into one cache line, unless it is long.
+/// A path, in one cache line. The links of a long path are stored in `Paths::links`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 struct Path {
@@ -56,7 +56,7 @@ struct Path {
     last_hop: Neighbour,
     origin: NodeIndex,
     end: NodeIndex,
-    /// The version of the infrastructure in which it was last found.
+    /// The version of the infrastructure in which the path was last found.
     version: u32,
     /// The next path between the same nodes, in a circular list. Equal paths are stored once.
     variant: PathIndex,
@@ -277,8 +277,9 @@ impl Paths {
         found.sort_unstable();
     }
 
-    /// Finds the nearest nodes of a distance field by descending along its gradient: from each node to those neighbours
-    /// whose distance is smaller by exactly the link in between. Replaces `found` by all equally near nodes, sorted.
+    /// Replaces `found` by the nodes with distance 0 in a distance field that are nearest to `from`, sorted; empty if
+    /// none is reachable. Follows the gradient of the field: from each node to those neighbours whose distance is
+    /// smaller by exactly the length of the link.
     pub(crate) fn descend(
         &mut self,
         topology: &Topology,
@@ -332,8 +333,8 @@ impl Paths {
         builder.nodes.reverse();
     }
 
-    /// Returns the index of a found path, which is stored if it is new. Between two nodes there is only one path until
-    /// the next change of the infrastructure.
+    /// Returns the index of a found path, which is stored if it is new. If another path between the same nodes was
+    /// found since the last change of the infrastructure, returns that one instead.
     pub(crate) fn path(&mut self, topology: &Topology, end: NodeIndex, builder: &PathBuilder) -> PathIndex {
         let last = self.last_found.get(&(builder.origin, end)).copied();
         if let Some(last) = last
@@ -379,7 +380,7 @@ impl Paths {
             return;
         }
         if path.room < path.link_count {
-            // At least doubled, so that the abandoned space never exceeds the used space.
+            // At least doubled, so that a path never abandons more space than it has now.
             path.room = path.link_count.max(2 * path.room);
             path.first_link = u32::try_from(self.links.len()).expect("fewer than 2^32 links of paths");
             self.links.resize(self.links.len() + path.room as usize, LinkIndex(0));
@@ -515,7 +516,8 @@ impl Paths {
         self.all.len()
     }
 
-    /// Restores stored paths. Returns whether they are consistent with a topology.
+    /// Allocates the scratch memory, which is not stored. Returns whether the restored paths are consistent with a
+    /// topology.
     #[must_use]
     pub(crate) fn resume(&mut self, topology: &Topology) -> bool {
         self.search = Search::new(topology.node_count());
@@ -536,7 +538,8 @@ impl Paths {
             && self.variants_lead_back()
     }
 
-    /// Whether each path occurs once among its variants, so that following them terminates.
+    /// Whether each path is the `variant` of exactly one path. Then the variants form circular lists, and following
+    /// them terminates.
     fn variants_lead_back(&self) -> bool {
         let mut is_led_to = vec![false; self.all.len()];
         self.all.iter().all(|path| {

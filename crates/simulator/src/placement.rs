@@ -12,14 +12,15 @@ pub(crate) struct Placement {
     /// For each application, its instances.
     agents: Vec<Instances>,
     nodes: usize,
-    /// For each application that ever had an instance, the instance on each node, [`NOBODY`] or [`SEVERAL`].
+    /// For each application, the instance on each node, [`NOBODY`] or [`SEVERAL`]. Empty for an application that never
+    /// had an instance.
     on_node: Vec<Vec<AgentIndex>>,
     /// The instances on nodes marked [`SEVERAL`], in the order of arrival.
     several: FxHashMap<(ApplicationIndex, NodeIndex), Vec<AgentIndex>>,
 }
 
-/// The initial capacity of tables of instances: about as many as there will ever be. Reserving too much costs nothing
-/// until it is used, but growing a table costs more than filling it.
+/// The initial capacity of tables of instances: an estimate of how many there will be. Reserved memory costs little
+/// until it is used, and a table that need not grow is never copied.
 pub(crate) fn instances_expected(scenario: &Scenario) -> usize {
     scenario.users.len().min(3 * scenario.topology.node_count())
 }
@@ -29,16 +30,16 @@ const NOBODY: AgentIndex = AgentIndex(u32::MAX);
 /// Marks a node with more than one instance.
 const SEVERAL: AgentIndex = AgentIndex(u32::MAX - 1);
 
-/// The instances of one application, in the order of creation. This is also the order of their indices, so a new
-/// instance is appended.
+/// The instances of one application, in the order of creation, which is also the order of their indices.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Instances {
-    /// Indices of agents. Removed ones are marked with [`GONE`], and dropped when they outnumber the others.
+    /// The indices of agents. Removed ones are marked with the bit [`GONE`], and dropped when they outnumber the
+    /// others.
     marked: Vec<u32>,
     gone: usize,
 }
 
-/// Marks a removed instance.
+/// The bit that marks a removed instance.
 const GONE: u32 = 1 << 31;
 
 impl Instances {

@@ -22,9 +22,9 @@
 //! | the arbitration of the prototype and of a planner | `strategies` |
 //! | optimisations, and their speedups | `layers` |
 //!
-//! **Order.** A cycle judges operators' deployments first, then agents in the order of their evaluations. Each manager
-//! reserves hardware for what it has accepted in this cycle. Hardware freed in a cycle is available from the next cycle
-//! on.
+//! **Order.** With the default arbitration, a cycle judges operators' deployments first, then agents in the order of
+//! their evaluations. Each manager reserves hardware for what it has accepted in this cycle. Hardware freed in a cycle
+//! is available from the next cycle on.
 //!
 //! **Invariant:** separate nodes that exchange messages produce the same labels; `tests/it/nodes.rs` compares the two.
 //!

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 /// A stable radix heap.
 ///
 /// Time in a simulation never runs backwards, so a key is never less than the last one taken. Events are kept in
-/// buckets by the highest bit in which their time differs from the present. An event moves to a lower bucket a few
-/// times in its life. All events at the same time are always in the same bucket, in the order of scheduling.
+/// buckets by the highest bit in which their time differs from the present. As the present advances, events move to
+/// lower buckets. All events at the same time are always in the same bucket, in the order of scheduling.
 ///
 /// Keys are the bit patterns of times, which have the same order as the times because these are not negative.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ impl<E: Copy> EventQueue<E> {
         (time.units().max(0.0) + 0.0).to_bits().max(self.now)
     }
 
-    /// The last event scheduled for `time`, if it is also the last of its bucket; otherwise `None`.
+    /// The pending event that was scheduled last for `time`, if it is also the last in its bucket; otherwise `None`.
     pub fn last_at(&self, time: Time) -> Option<E> {
         let key = self.key(time);
         let difference = key ^ self.now;
@@ -103,7 +103,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Takes the next event of the present. If none is left, advances the present to the next event, if its time is
-    /// before `end`, and takes it.
+    /// before `end`, and takes it. Otherwise returns `None`.
     #[inline]
     pub fn next_before(&mut self, end: Time) -> Option<E> {
         if self.taken == self.present.len() && !self.advance(end) {

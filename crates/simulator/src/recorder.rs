@@ -1,4 +1,4 @@
-//! The events of a run, as reported to observers.
+//! The events of a run, as reported to recorders.
 
 use mario_domain::Time;
 use mario_policy::Decision;
@@ -11,11 +11,12 @@ use crate::simulation::CallIndex;
 
 /// Records the events of a run, in order.
 ///
-/// A simulation calls these methods; each does nothing by default. `population` is the state at that time: for an
-/// evaluation, before its decision is applied; for a cycle, after all accepted operations are enacted.
+/// A simulation calls these methods. Those that report events do nothing by default. `population` is the state at that
+/// time: for an evaluation, before its decision is applied; for a cycle, after all accepted operations are enacted.
 #[allow(unused_variables, reason = "the names of the parameters are the documentation")]
 pub trait Recorder {
-    /// Whether the recorder needs decisions with all their solutions, or only their outcome.
+    /// Whether [`Recorder::evaluation`] needs the decisions with all solutions. If no recorder does, policies are
+    /// evaluated only for the first solution.
     fn wants_decisions(&self) -> bool {
         false
     }
@@ -36,14 +37,14 @@ pub trait Recorder {
     /// evaluation. It may also be `None` if the recorder does not want decisions.
     fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {}
 
-    /// The outcomes of parked agents by application, in addition to those reported individually.
+    /// Parked agents evaluated: their counts by application, in addition to the evaluations reported individually.
     fn parked(&mut self, time: Time, parked: &[ParkedCounts]) {}
 
     /// The managers judged the pending proposals.
     fn cycle(&mut self, time: Time, label: &Label, population: &Population) {}
 
     /// The owner of a node acted on instances on that node, after the operations accepted at this time were enacted.
-    /// Called after [`Recorder::cycle`].
+    /// Called after [`Recorder::cycle`] and before [`Recorder::activation`].
     fn owner(&mut self, time: Time, acts: &OwnerActs, population: &Population) {}
 
     /// A client request reached a sleeping instance, and the node's manager decided whether it may wake.
@@ -79,11 +80,11 @@ pub trait Recorder {
     /// A step of mobility is about to start; the users have not moved yet.
     fn step(&mut self, time: Time, step: usize) {}
 
-    /// A client request is served. Reported when its service starts, or, if the application calls others, when all
-    /// calls have been answered.
+    /// A client request is served, if messages are simulated. Reported when its service starts, or, if the application
+    /// calls others, when all calls have been answered.
     fn served(&mut self, served: &Served) {}
 
-    /// Whether rate traffic must be reported before each step. It is always reported at the end.
+    /// Whether traffic as rates must be reported before each step. It is always reported at the end.
     fn wants_traffic(&self) -> bool {
         false
     }
@@ -92,17 +93,17 @@ pub trait Recorder {
     /// earlier reports of the user.
     fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &Sent) {}
 
-    /// A client request was lost.
+    /// A client request was lost, if messages are simulated.
     fn lost(&mut self, time: Time, user: UserIndex, application: ApplicationIndex) {}
 
-    /// An instance sent this number of requests of a call.
+    /// An instance sent this number of requests of a call, if messages are simulated.
     fn call_sent(&mut self, call: CallIndex, requests: u32) {}
 
-    /// A request of a call is served. Reported when its service starts, or, if the called application itself calls
-    /// others, when all calls have been answered.
+    /// A request of a call is served, if messages are simulated. Reported when its service starts, or, if the called
+    /// application itself calls others, when all calls have been answered.
     fn call_served(&mut self, call: CallIndex, served: &ServedCall) {}
 
-    /// A request of a call to an application was lost.
+    /// A request of a call to an application was lost, if messages are simulated.
     fn call_lost(&mut self, time: Time, call: CallIndex, application: ApplicationIndex) {}
 
     /// The results of all requests of a call to an application since the start, if traffic is modelled as rates.
@@ -145,7 +146,7 @@ pub struct Served {
     pub user: UserIndex,
     /// The requested application.
     pub application: ApplicationIndex,
-    /// The instance that served it.
+    /// The instance that serves it.
     pub agent: AgentIndex,
     /// When it was sent.
     pub emitted: Time,
@@ -153,16 +154,16 @@ pub struct Served {
     pub arrived: Time,
     /// When the instance started to serve it.
     pub started: Time,
-    /// When it was answered: the instance and all calls for it have finished.
+    /// When the instance and all calls for it have finished. May be in the future when it is reported.
     pub ended: Time,
 }
 
-/// A request of a call that an instance served.
+/// A request of a call that an instance serves.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ServedCall {
     /// The called application.
     pub application: ApplicationIndex,
-    /// The instance that served it.
+    /// The instance that serves it.
     pub agent: AgentIndex,
     /// When it was sent.
     pub emitted: Time,
@@ -170,7 +171,7 @@ pub struct ServedCall {
     pub arrived: Time,
     /// When the instance started to serve it.
     pub started: Time,
-    /// When it was answered: the instance and all calls for it have finished.
+    /// When the instance and all calls for it have finished. May be in the future when it is reported.
     pub ended: Time,
 }
 

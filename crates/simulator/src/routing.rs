@@ -56,7 +56,7 @@ impl Router {
         }
     }
 
-    /// The number of cells.
+    /// The number of cells; 0 for the prototype's routing.
     pub(crate) fn cell_count(&self) -> usize {
         match self {
             Router::Nearest(router) => router.cell_count(),
@@ -131,7 +131,7 @@ impl Router {
         }
     }
 
-    /// Updates the route of a user who moved to another access point.
+    /// Updates the route of a user whose access point changed.
     pub(crate) fn user_moved(&mut self, user: UserIndex) {
         match self {
             Router::Nearest(router) => router.user_moved(user),
@@ -140,7 +140,8 @@ impl Router {
         }
     }
 
-    /// The entries of the prototype's routing table that lead to an instance, in the order of insertion.
+    /// The entries of the prototype's routing table that lead to an instance, in the order of insertion; empty for the
+    /// default routing.
     pub(crate) fn entries(&self, agent: AgentIndex) -> impl Iterator<Item = &RouteEntry> {
         match self {
             Router::Nearest(_) => None,

@@ -94,9 +94,10 @@ pub enum SimulationError {
     Policy(PolicyError),
     /// A policy of a node's manager is invalid.
     Acceptance(AcceptanceError),
-    /// An instance of the initial deployment does not fit, or the policy of its node does not accept it.
+    /// An instance of the initial deployment was inhibited: it does not fit, or the policy of its node does not accept
+    /// it.
     NoRoom {
-        /// The index of the scenario's deploy.
+        /// The index of the deploy in the scenario.
         deploy: usize,
         /// The application.
         application: mario_domain::ApplicationId,
@@ -119,13 +120,14 @@ pub enum SimulationError {
 /// The statistics of a run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct RunStatistics {
-    /// Evaluations that were due, whether or not the policy had to be evaluated.
+    /// Evaluations that were due, including those of parked agents and those that reused a proposal.
     pub due: u64,
     /// Evaluations that ran the policy, because no known proposal could be reused.
     pub evaluated: u64,
     /// Evaluations that failed: budget exhausted, uncaught exception, or an invalid proposal.
     pub failed: u64,
-    /// Evaluations in batches that were divided among several threads.
+    /// Evaluations in batches that are large enough to be divided among several threads. Includes those that reused a
+    /// proposal.
     pub parallel: u64,
     /// Evaluations of parked agents, which were counted in aggregate.
     pub parked: u64,
@@ -135,7 +137,7 @@ pub struct RunStatistics {
     pub emitted: u64,
     /// The evaluations of the nodes' acceptance policies.
     pub acceptances: AskedAcceptances,
-    /// The first reasons why agents achieved nothing.
+    /// The first failed decision, and the first inhibited request unless one was accepted earlier.
     pub first_reasons: FirstReasons,
 }
 
@@ -152,7 +154,7 @@ pub struct Simulation<'a> {
     /// The shared cache of decisions.
     decision_cache: DecisionCache,
     placement: Placement,
-    /// Sleeping instances, if traffic is modelled as rates.
+    /// Sleeping instances; `None` if messages are simulated, or if no application can sleep.
     sleepers: Option<Box<Sleepers>>,
     paths: Paths,
     router: Router,
@@ -175,17 +177,17 @@ pub struct Simulation<'a> {
     planner: Option<Box<dyn planning::Planner>>,
     /// For each policy, whether it uses randomness; empty if none does.
     draws: Vec<bool>,
-    /// Deployments of operators since the last cycle.
+    /// Deployments that operators requested since the last activation of the managers.
     deployments: Vec<Deployment>,
     /// The number of the scenario's deploys that were requested so far.
     deploys_begun: usize,
-    /// For each application, whether its operator waits to redeploy it after its last instance was lost.
+    /// For each application, whether a redeployment is scheduled because users want it and it has no instance.
     is_redeploying: Vec<bool>,
     has_begun: bool,
     has_ended: bool,
     agents_have_started: bool,
     statistics: RunStatistics,
-    /// Counts the decisions in this process, and those that exhausted their budget.
+    /// Counts the decisions since the start or since the run was resumed, and those that exhausted their budget.
     watch: Arc<BudgetWatch>,
     scratch: Scratch,
 }
@@ -197,7 +199,8 @@ enum Event {
     Emission(UserIndex),
     /// A message reaches the next node of its path.
     Arrival(MessageIndex),
-    /// The messages that have just reached nodes are handled, after all events that were due before them.
+    /// The messages that have just reached nodes are handled, after all events that were already scheduled for this
+    /// time.
     Handling,
     /// An instance finishes a client request, or has started after it woke.
     ServiceEnd(AgentIndex),
@@ -245,7 +248,7 @@ struct User {
     wanted: Option<NodeIndex>,
     /// The access point that the user is connected to.
     access_point: Option<NodeIndex>,
-    /// When the next request is due; `None` while the user is away.
+    /// When the next request is due, or the first one if traffic is modelled as rates; `None` while the user is away.
     next_emission: Option<Time>,
     emitter: Emitter,
 }
@@ -258,7 +261,7 @@ struct Scratch {
     /// Agents to unpark. `parked` has the outcomes of parked agents.
     to_unpark: Vec<AgentIndex>,
     parked: Vec<ParkedCounts>,
-    /// The users who move in a step.
+    /// The users who move in a step, if movements are generated during the run.
     changes: Vec<(UserIndex, Option<NodeIndex>)>,
 }
 
@@ -276,16 +279,16 @@ impl Simulation<'_> {
 
     /// Runs until all events before `time` have happened, or until `wants_pause` returns true between two events.
     /// Pauses do not affect the run: the next call continues it. `wants_pause` is called after each evaluation of
-    /// agents, each activation of the managers, each step, and every few other events, so that it may read a clock.
-    /// Returns whether all events before `time` have happened: `false` after a pause, and if the recorder is broken.
+    /// agents, each activation of the managers, each step, and at least every 64 events. Returns whether all events
+    /// before `time` have happened: `false` after a pause, and if the recorder is broken.
     pub fn run_until_pause(
         &mut self,
         time: Time,
         recorder: &mut impl Recorder,
         mut wants_pause: impl FnMut() -> bool,
     ) -> bool {
-        /// `wants_pause` is called at least once per this many events. Other events than those listed take negligible
-        /// time.
+        /// `wants_pause` is called at least once per this many events. Events other than evaluations, activations and
+        /// steps take little time.
         const EVENTS_MAX: u32 = 64;
         let mut events = 0;
         if !self.has_begun {

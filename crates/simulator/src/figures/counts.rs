@@ -1,9 +1,10 @@
-//! The counts behind the figures: per user, per application, and beyond the figures of the paper.
+//! Counts from which figures are computed: responses per user, usage per application, and operations and events that
+//! the paper does not have.
 
 use mario_domain::Duration;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// The results of a user's client requests.
+/// A user's client requests: how many were served, the sum of their response times, and how many were lost.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Responses {
     pub(super) count: u64,
@@ -22,14 +23,14 @@ pub(super) struct Usage {
     pub(super) used_in_flavours: f64,
 }
 
-/// Counts beyond the paper's figures. Human-readable formats omit counts of zero.
+/// Counts of operations and events that the paper does not have. Human-readable formats omit counts of zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 pub struct FurtherCounts {
     /// Accepted adapts.
     pub adapt: u64,
     /// Instances that the owners of nodes evicted.
     pub evicted: u64,
-    /// Instances that the owners of nodes shrank.
+    /// How often the owner of a node shrank an instance.
     pub shrunk: u64,
     /// Accepted sleeps.
     pub sleep: u64,
@@ -37,7 +38,7 @@ pub struct FurtherCounts {
     pub wake: u64,
     /// How often a client request woke a sleeping instance.
     pub woken: u64,
-    /// How often a sleeping instance was not allowed to wake for a client request.
+    /// How often the manager refused to wake a sleeping instance for a client request.
     pub not_woken: u64,
 }
 

@@ -13,7 +13,8 @@ use crate::validation::TableSizes;
 /// Compares the placement with the best one at each activation of the managers, after the accepted operations are
 /// enacted.
 ///
-/// It works from recorded events alone: users, instances, nodes and links. It needs no access to the simulation.
+/// It tracks users, nodes and links by the recorded events, and reads the instances from the population at the
+/// activation.
 pub struct Regret<'a> {
     scenario: &'a Scenario,
     search: Search,
@@ -60,8 +61,8 @@ pub struct RegretFigures {
     pub satisfied: Versus,
     /// The maximum, over all activations, of the number of additional users who could have been satisfied.
     pub satisfied_regret_max: i64,
-    /// The mean latency of users who reach an instance, without queueing. The regret can be negative, because the best
-    /// placement satisfies as many users as possible before it minimises latency.
+    /// The mean latency of users who reach an instance, in milliseconds, without queueing. The regret can be negative,
+    /// because the best placement satisfies as many users as possible before it minimises latency.
     pub latency: Versus,
     /// The mean number of instances. The regret can be negative, for the same reason.
     pub instances: Versus,
@@ -74,12 +75,12 @@ pub struct Versus {
     pub actual: f64,
     /// The value of the best placement.
     pub best: f64,
-    /// How much worse the actual value is.
+    /// How much worse the actual value is; negative if it is better.
     pub regret: f64,
 }
 
 impl<'a> Regret<'a> {
-    /// A comparison before the first event of a run of `scenario`.
+    /// Starts the comparison for a run of `scenario`.
     pub fn new(scenario: &'a Scenario) -> Regret<'a> {
         Regret {
             scenario,
@@ -147,9 +148,9 @@ impl<'a> Regret<'a> {
         })
     }
 
-    /// The current users and infrastructure, and the value of the best placement.
+    /// The current users and infrastructure, and the value of the best placement that the search finds.
     fn snapshot(&mut self) -> (Problem, Value) {
-        // A node that has announced its departure still runs its instances.
+        // A node that has announced its departure still runs its instances, so its hardware counts.
         let topology = &self.scenario.topology;
         let rooms = topology.nodes().map(
             |(index, node)| {

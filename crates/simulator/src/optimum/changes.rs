@@ -18,11 +18,12 @@ struct Move {
 }
 
 /// The operations that turn the current placement into these allocations. Instances that are already in place stay.
-/// Others migrate to where one is missing; then surplus instances are undeployed, and missing ones deployed.
+/// Others migrate to nodes where an instance is missing. If more exist than needed, the surplus is undeployed; if
+/// fewer, the rest is deployed.
 ///
-/// Undeploys come first, then migrations, each once its target has room. If migrations wait for each other in a cycle,
-/// one of them becomes an undeploy and a deploy. So every operation has room when its turn comes, provided that the
-/// allocations fit at all.
+/// Undeploys come first, then migrations, then deploys. A migration comes after those that make room for it. If
+/// migrations wait for each other in a cycle, one of them is replaced by an undeploy and a deploy. So every operation
+/// has room when its turn comes, provided that the allocations fit.
 pub(crate) fn changes(
     scenario: &Scenario,
     wanted: &[Allocation],

@@ -9,12 +9,12 @@ use rustc_hash::FxHashMap;
 
 use crate::paths::Paths;
 
-/// The distance of a node.
+/// The distance of a node from an access point.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct NodeDistance {
     /// In the metric of the routing; infinite for an unreachable node.
     pub(crate) distance: f64,
-    /// The latency of the path.
+    /// The latency of the path; infinite for an unreachable node.
     pub(crate) latency: f64,
 }
 
@@ -41,8 +41,8 @@ impl Distances {
     }
 }
 
-/// A candidate of the search, ordered by distance, then by order of discovery. With this tie-break, the search takes
-/// the same path as messages do, among paths with equally many hops.
+/// A candidate of the search, ordered by distance. Ties go to the one discovered first, so with the metric of hops this
+/// is a breadth-first search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Candidate {
     distance: f64,

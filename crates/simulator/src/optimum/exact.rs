@@ -1,10 +1,10 @@
 //! The best allocation, for small worlds.
 //!
 //! The objective is a sum over applications, which interact only through shared hardware. So first, all allocations of
-//! each application are enumerated separately, without those dominated by another that needs no more hardware on any
-//! node. Then applications are combined one after another, and only the best combination for each use of the hardware
-//! is kept (dynamic programming). A branch is pruned if it cannot reach the value of a greedy allocation, even with the
-//! best choices for all remaining applications.
+//! each application are enumerated separately. An allocation is dropped if another is at least as good and needs no
+//! more hardware on any node. Then applications are combined one after another, and only the best combination for each
+//! use of the hardware is kept (dynamic programming). A branch is pruned if it cannot reach the value of a greedy
+//! allocation, even with the best choices for all remaining applications.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -16,10 +16,10 @@ use mario_scenario::Scenario;
 use super::problem::needed_for;
 use super::{Allocation, Demand, Problem, Value, demand_rate, room};
 
-/// The maximum number of allocations of one application.
+/// The maximum number of allocations of one application that are enumerated.
 const ALLOCATIONS_MAX: u64 = 4_096;
 
-/// The maximum number of different hardware uses.
+/// The maximum number of different hardware uses. A use says how much hardware is taken on each bounded node.
 const USES_MAX: u64 = 65_536;
 
 /// Why a world is too large for an exact search.
@@ -66,7 +66,7 @@ fn greatest_common_divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
-/// How many instances fit on a node, up to a useful maximum.
+/// How many instances fit on a node with this room, at most `on_one_node_max`.
 fn fitting(room: Option<u64>, hardware: u64, on_one_node_max: u64) -> u64 {
     match room {
         Some(units) if hardware > 0 => (units / hardware).min(on_one_node_max),
@@ -89,7 +89,8 @@ struct Known {
     choices: Vec<u32>,
 }
 
-/// The best allocation of every application. `greedy` is a lower bound for pruning.
+/// The best allocation of every application. The value of `greedy` is a lower bound for pruning. Returns `greedy` if
+/// nothing is better.
 pub(super) fn search(problem: &Problem, greedy: Vec<Allocation>) -> Vec<Allocation> {
     let target = problem.value(&greedy);
     let choices: Vec<Vec<Choice>> = problem.applications.iter().map(|demand| all_choices(problem, demand)).collect();

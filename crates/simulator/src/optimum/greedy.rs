@@ -66,8 +66,8 @@ impl<'a> Greedy<'a> {
         self.allocations[application] = allocation;
     }
 
-    /// The best node for one more instance of an application, other than `without`; the first one in case of a tie.
-    /// `None` if no node has room.
+    /// The best node for one more instance in addition to `allocation`, and the gain, which may be negative. Ties go to
+    /// the first node. `None` if no node other than `without` has room and can use another instance.
     fn best_addition(&self, application: usize, allocation: &Allocation, without: Option<u32>) -> Option<Addition> {
         let demand = self.demand(application);
         let before = demand.value(allocation);
@@ -90,7 +90,7 @@ impl<'a> Greedy<'a> {
         best
     }
 
-    /// Adds the most valuable instance, until none improves the value.
+    /// Repeatedly adds the most valuable instance, until none improves the value.
     fn construct(&mut self) {
         let count = self.allocations.len();
         let mut additions: Vec<Option<Addition>> = (0..count)
@@ -119,9 +119,9 @@ impl<'a> Greedy<'a> {
         }
     }
 
-    /// Adds several instances at once to a node on which one alone would not help, because the users are satisfied only
-    /// if enough instances share the load. Then drops instances that have become superfluous elsewhere. Returns whether
-    /// the value improved.
+    /// For each application, adds one or more instances to one node, and drops instances that become superfluous. One
+    /// instance alone may not help, because users are satisfied only if enough instances share the load. Returns
+    /// whether the value improved.
     fn stack(&mut self) -> bool {
         let mut has_helped = false;
         for application in 0..self.allocations.len() {
@@ -164,7 +164,8 @@ impl<'a> Greedy<'a> {
         self.set(application, allocation);
     }
 
-    /// Drops or moves single instances, and adds others where there is room now. Returns whether the value improved.
+    /// Drops or moves single instances if that improves the value, then adds instances while that does. Returns whether
+    /// the value improved.
     fn relocate(&mut self) -> bool {
         let mut has_helped = false;
         for application in 0..self.allocations.len() {
@@ -216,7 +217,8 @@ impl<'a> Greedy<'a> {
         has_helped
     }
 
-    /// Tries to replace an instance on a node by one of another application. Returns whether it did.
+    /// Replaces an instance on a node by one of another application, if the total value improves. The replaced instance
+    /// moves to another node if it is still useful there. Returns whether an instance was replaced.
     fn make_way(&mut self, evicted: usize, node: u32) -> bool {
         let mut without = self.allocations[evicted].clone();
         without.remove(node);
@@ -270,7 +272,7 @@ impl<'a> Greedy<'a> {
     }
 }
 
-/// The allocation without superfluous instances. Instances on later nodes are dropped first.
+/// The allocation without instances whose removal improves the value. Instances on later nodes are dropped first.
 fn without_superfluous(demand: &Demand, allocation: &Allocation) -> Allocation {
     let mut pruned = allocation.clone();
     let mut value = demand.value(&pruned);

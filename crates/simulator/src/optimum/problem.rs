@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::{Allocation, Distances, NodeDistance, Value};
 use crate::paths::Paths;
 
-/// Tolerance for rounding errors: only a larger excess over the capacity of an instance is an overload.
+/// Relative tolerance for rounding errors: only a larger excess over the capacity of an instance is an overload.
 const TOLERANCE: f64 = 1e-9;
 
 /// The hardware units of a node; `None` is unbounded.
@@ -46,7 +46,7 @@ pub(crate) struct Group {
 }
 
 impl Problem {
-    /// The problem for users at these access points.
+    /// The problem for users at these access points. `None` is a user who is not connected.
     pub(crate) fn new(
         scenario: &Scenario,
         access_points: impl Iterator<Item = Option<NodeIndex>>,
@@ -106,8 +106,8 @@ impl Problem {
 impl Demand {
     /// The value of an allocation of the application.
     ///
-    /// Client requests go to the nearest instances, round robin between equally near ones, as in a run. Queueing is
-    /// ignored.
+    /// Client requests go to the nearest instances, round robin between equally near ones, as with the default routing
+    /// of a run. Queueing is ignored.
     pub(crate) fn value(&self, allocation: &Allocation) -> Value {
         let places = allocation.nodes();
         let mut value =
@@ -180,13 +180,13 @@ pub(crate) fn demand_rate(workload: Workload, scenario: &Scenario) -> f64 {
     }
 }
 
-/// The number of instances needed for a rate; 1 if an instance handles no requests at all, because further instances do
-/// not help then.
+/// The number of instances needed for a rate, at least 1. It is 1 if an instance handles no requests at all, because
+/// further instances do not help.
 pub(super) fn needed_for(rate: f64, max_rate: f64) -> u32 {
     if max_rate > 0.0 { (rate / max_rate * (1.0 - TOLERANCE)).ceil().clamp(1.0, f64::from(u32::MAX)) as u32 } else { 1 }
 }
 
-/// The hardware that a node has for instances.
+/// The hardware units that a node has for instances.
 pub(crate) fn room(capacity: Capacity) -> Room {
     match capacity {
         Capacity::Bounded(hardware) => Some(hardware.as_units()),

@@ -86,7 +86,7 @@ fn random_problem(random: &mut Pcg64Mcg, nodes: usize, applications: usize) -> P
     Problem { rooms, applications: applications.collect() }
 }
 
-/// All allocations of an application that fit when each node is considered separately.
+/// All allocations of an application that fit if no other application uses hardware.
 fn all_allocations(problem: &Problem, demand: &Demand) -> Vec<Allocation> {
     let mut all = vec![Allocation::default()];
     for (node, room) in (0..).zip(&problem.rooms) {
