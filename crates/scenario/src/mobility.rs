@@ -76,10 +76,10 @@ pub enum Presence {
     Gone,
 }
 
-/// The access points of users. Only changes are listed.
+/// The access points of users: listed by step, or generated on the fly. Only changes are listed.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Attachments {
-    /// The users, in the order in which they appear.
+    /// The users. A [`UserIndex`] is a position in this list.
     pub users: Vec<MobileUser>,
     /// For each step, the users whose access point changed, with the new access point; `None` if the user is
     /// disconnected. Empty with `commuters`.
@@ -88,12 +88,12 @@ pub struct Attachments {
     pub commuters: Option<Arc<Commuters>>,
 }
 
-/// A moving user.
+/// A user.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MobileUser {
     /// The id of the user.
     pub id: Id,
-    /// The application of the user, if the source of the attachments states it.
+    /// The application of the user, if the file with the attachments states it.
     pub application: Option<ApplicationId>,
 }
 

@@ -22,7 +22,8 @@ use crate::index::{NodeIndex, UserIndex};
 use crate::position::{Area, Position};
 use crate::topology::Topology;
 
-/// Users who go from home to a goal and back every day. A day has 24 hours, whatever its length in units of time.
+/// The parameters of the commuter model, in which users go from home to a goal and back every day. A day has 24 hours,
+/// whatever its length in units of time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Commuting {
     /// The area in which users live and move.

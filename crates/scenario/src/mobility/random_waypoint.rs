@@ -18,7 +18,7 @@ use crate::index::UserIndex;
 use crate::position::{Area, Position};
 use crate::topology::Topology;
 
-/// Users who move by random waypoints.
+/// The parameters of the random waypoint model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RandomWaypoint {
     /// The area in which users move.

@@ -30,7 +30,7 @@ pub struct TraceError {
 pub enum TraceProblem {
     /// It is not UTF-8.
     NotUtf8,
-    /// It is not XML.
+    /// It is not well-formed XML.
     Xml(XmlProblem),
     /// The first line does not name this column.
     NoColumn(&'static str),

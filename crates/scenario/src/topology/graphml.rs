@@ -158,7 +158,7 @@ fn fact_keys(topology: &Topology) -> Result<Vec<(String, Kind)>, ExportError> {
     Ok(keys)
 }
 
-/// The name of a node in the file; an error if a reader would take it for a number.
+/// The escaped name of a node in the file; an error if it cannot be escaped, or if it would be read as a number.
 fn node_name(id: &NodeId) -> Result<String, ExportError> {
     match id.id() {
         Id::Number(number) => Ok(number.to_string()),

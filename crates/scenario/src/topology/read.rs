@@ -44,7 +44,7 @@ pub struct GraphDefaults {
     pub bandwidth: Option<f64>,
     /// Which nodes are access points if none is marked.
     pub access_points: Unmarked,
-    /// The position that `x` and `y` of nodes are relative to, in metres; without it, `x` and `y` are facts.
+    /// If set, `x` and `y` of a node are metres east and north of this position; otherwise they are facts.
     pub origin: Option<Position>,
 }
 
@@ -85,9 +85,9 @@ pub struct GraphError {
 pub enum GraphProblem {
     /// It is not UTF-8.
     NotUtf8,
-    /// It is not XML.
+    /// It is not well-formed XML.
     Xml(XmlProblem),
-    /// It is not JSON.
+    /// It is not valid JSON.
     Json(String),
     /// A value is invalid; the text says what is expected.
     Expected(&'static str),

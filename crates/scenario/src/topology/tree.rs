@@ -1,4 +1,4 @@
-//! Trees of any depth and width.
+//! Trees in which all nodes of a level have the same number of children.
 
 use mario_domain::{Capacity, Duration, NodeId};
 

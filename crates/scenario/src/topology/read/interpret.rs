@@ -143,7 +143,8 @@ fn capacity(attribute: &Attribute) -> Result<Capacity, GraphError> {
     }
 }
 
-/// The capacity with the amount of one kind of hardware replaced by that of an attribute.
+/// The capacity with the amount of one kind of hardware replaced by that of an attribute; an error if the capacity is
+/// unbounded or the amount is invalid.
 fn with_kind(capacity: Capacity, kind: HardwareKind, attribute: &Attribute) -> Result<Capacity, GraphError> {
     let Capacity::Bounded(hardware) = capacity else {
         return Err(attribute.error(kind.as_str(), "left out where the capacity is unbounded"));
