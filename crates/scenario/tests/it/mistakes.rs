@@ -1,6 +1,7 @@
-//! The scenarios in `mistakes.txt` are rejected with the messages listed there, each with a place and a hint.
+//! Each scenario in `mistakes.txt` has the errors listed there, each with a place and a hint, or `nothing` if it is
+//! valid.
 //!
-//! `UPDATE_MISTAKES=1` rewrites the messages.
+//! `UPDATE_MISTAKES=1` rewrites the listed errors.
 
 use std::fs;
 use std::path::Path;

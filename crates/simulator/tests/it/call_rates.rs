@@ -23,10 +23,10 @@ struct Ran {
     /// The number of the users' served requests, and their total response time.
     users: (u64, f64),
     lost: u64,
-    /// For each call, the number of served requests, and their total response time.
+    /// By the index of the call, the number of served requests, and their total response time.
     calls: BTreeMap<u32, (u64, f64)>,
     calls_lost: u64,
-    /// The requests that agents saw, by application, node and time.
+    /// The number of client requests that agents saw, by application, node and time.
     seen: BTreeMap<(u32, u32, Time), f64>,
 }
 
@@ -72,8 +72,8 @@ fn ran(scenario: &Scenario, fidelity: Fidelity) -> Ran {
     let mut scenario = scenario.clone();
     scenario.network.fidelity = fidelity;
     let mut recorders = (Ran::default(), TraceRecorder::new(Vec::new(), &scenario, Detail::Operations));
-    // The trace reports traffic at each step, which must not change the results. In this run, each user and call is
-    // reported once, at the end.
+    // Reports of rate traffic are cumulative, and `Ran` adds them up. A trace requests one before each step, so it
+    // needs another run. Without a trace, each user is reported once, at the end.
     let mut simulation = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");
     simulation.run(&mut recorders.0);
     let mut again = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");
@@ -83,8 +83,9 @@ fn ran(scenario: &Scenario, fidelity: Fidelity) -> Ran {
     recorders.0
 }
 
-/// Users on node 0 of a front end on node 1. The front end calls two other applications in stages, one of which calls a
-/// third. The service time is zero. Links carry one message at a time, or any number at once.
+/// Users on node 0 of a front end on node 1. The front end calls an application in each of two stages; the second of
+/// them calls another. All service times are zero. With [`Occupancy::Latency`], a link carries one message at a time,
+/// else any number at once.
 fn graph(users: u32, order: CallOrder, occupancy: Occupancy) -> Scenario {
     let mut world = scenario(topology(&[9, 9, 9], &[(0, 1, 2.0), (1, 2, 3.0)]));
     for node in [1, 2, 1, 2] {
@@ -114,7 +115,7 @@ fn rates_equal_messages_without_queueing() {
         // Each call takes 3. The call on the same node takes as long as the call that it makes.
         assert!(ran.calls.values().all(|call| (mean(*call) - 3.0).abs() < 1e-6), "{:?}", ran.calls);
     }
-    // Once calls have started, agents see the same requests in each period.
+    // From 500 on, when calls have started, agents see the same number of requests at both fidelities.
     for ((application, node, time), seen) in one.seen.range((0, 0, Time::at(500.0))..) {
         if *time < Time::at(500.0) {
             continue;
@@ -156,14 +157,14 @@ fn rates_lose_the_same_calls_as_messages() {
     let world = graph(5, CallOrder::Parallel, Occupancy::Transmission)
         .with_disturbance(4_000.0, DisturbanceEvent::Crash(NodeIndex(2)));
     let [one, rates] = [Fidelity::Messages, Fidelity::Flow].map(|fidelity| ran(&world, fidelity));
-    // Half of the time, all requests are lost with their first call.
+    // After the crash, in the second half of the run, every request is lost with its first call.
     for ran in [&one, &rates] {
         assert!(ran.users.0.abs_diff(500) <= 10 && ran.lost.abs_diff(500) <= 10, "{:?} {}", ran.users, ran.lost);
     }
     assert!(one.calls_lost > 450 && rates.calls_lost > 450, "{} {}", one.calls_lost, rates.calls_lost);
 }
 
-/// Service graphs with increasing queueing; the last is the shipped one.
+/// Handmade service graphs without and with queueing, and variants of the preset `shop`.
 fn worlds() -> Vec<(&'static str, Scenario)> {
     let own = "workload-and-latency-aware";
     let shop = |policy: &str, settings: &[&str]| {

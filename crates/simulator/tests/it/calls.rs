@@ -1,4 +1,4 @@
-//! Compares the results of service graphs, if messages are simulated, with values computed by hand.
+//! Compares the results of service graphs, with simulated messages, with values computed by hand or by queueing theory.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{ApplicationIndex, Call, CallOrder, DisturbanceEvent, NodeIndex, Scenario, Stage, Workload};
@@ -15,13 +15,13 @@ pub fn stage(order: CallOrder, calls: &[(u32, u32)]) -> Stage {
     Stage { order, calls: calls.iter().map(call).collect() }
 }
 
-/// The requests of users and of calls, and their response times.
+/// A recorder of served and lost requests of users and of calls.
 #[derive(Default)]
 struct Answers {
-    /// The response times of users.
+    /// The response times of users' requests.
     users: Vec<f64>,
     lost: Vec<f64>,
-    /// The response times of calls, by index.
+    /// The index of the call and the response time, for each served request of a call.
     calls: Vec<(u32, f64)>,
     sent: u64,
     calls_lost: u64,
@@ -49,7 +49,7 @@ impl Recorder for Answers {
     }
 }
 
-/// Runs a world, and audits its trace.
+/// Audits the trace of a world, and returns the recorded requests of a second run.
 fn answers(scenario: &Scenario) -> Answers {
     story(scenario);
     let mut answers = Answers::default();
@@ -130,8 +130,8 @@ fn stages_follow_each_other_and_calls_may_call_others() {
     assert_eq!([0, 1, 2, 3].map(|call| of(call).len()), [49, 49, 49, 98]);
 }
 
-/// Requests with random arrivals pass two servers with constant service times. By Friedman (1965), their total wait
-/// equals the wait at the slower server alone: ρ s / (2 (1 − ρ)).
+/// Poisson arrivals pass two servers with constant service times. By Friedman (1965), their total wait equals the wait
+/// at the slower server alone: ρ s / (2 (1 − ρ)), where s is its service time and ρ its utilisation.
 #[test]
 fn the_wait_at_two_servers_equals_queueing_theory() {
     for (first, second, period) in [(5.0, 3.0, 10.0), (3.0, 5.0, 8.0), (6.0, 6.0, 10.0)] {
@@ -161,7 +161,7 @@ fn a_lost_call_loses_its_request() {
     let world = two(vec![stage(CallOrder::Sequence, &[(1, 2)])])
         .with_disturbance(1_000.0, DisturbanceEvent::Crash(NodeIndex(1)));
     let found = answers(&world);
-    // The request sent at 1,000 is served before its calls are sent.
+    // The request sent at 1,000 is lost, too: its first call is sent after its service, at 1,003.
     assert_eq!(found.users.len(), 24);
     assert_eq!((found.lost.len(), found.calls_lost), (25, 25), "{:?}", found.lost);
     assert!(found.lost.iter().all(|time| *time > 1_000.0));

@@ -19,7 +19,7 @@ use crate::random_worlds::world;
 /// The number of worlds in a normal test run.
 const WORLDS: u64 = 120;
 
-/// The options of a run.
+/// The outputs of a run, and whether it reuses proposals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunSetup {
     pub(crate) keep: OutputOptions,
@@ -27,14 +27,14 @@ pub(crate) struct RunSetup {
     pub(crate) reuse: Reuse,
 }
 
-/// A path for a directory of this name, which does not exist yet.
+/// The path of a test directory with this name. A directory that exists there is removed.
 pub(crate) fn directory(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checkpoints").join(name);
     let _ = fs::remove_dir_all(&path);
     path
 }
 
-/// The content of all files in a directory.
+/// The content of all files in a directory, by name.
 pub(crate) fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(path).expect("a directory").map(|entry| entry.expect("an entry"));
     entries
@@ -47,7 +47,7 @@ pub(crate) fn resolved(scenario: Scenario) -> Resolved {
     Resolved { scenario, ..resolved }
 }
 
-/// A small town.
+/// The preset `city` with few nodes and users, and a short duration.
 pub(crate) fn city(seed: u64) -> Resolved {
     let mut document = Document::preset("city").expect("a preset");
     let keys = ["topology.size=4", "mobility.users=60", "duration=6000"];
@@ -76,7 +76,8 @@ fn whole(resolved: &Resolved, path: &Path, setup: RunSetup) -> RunStatistics {
     statistics
 }
 
-/// Runs until `checks` pause checks have happened, then writes a checkpoint. Returns whether the run reached its end.
+/// Runs until `checks` pause checks have happened, then writes a checkpoint unless the run is over. Returns whether it
+/// is over.
 pub(crate) fn part(simulation: &mut Simulation<'_>, kept: &mut RunDirectory<'_>, checks: u32) -> bool {
     let mut left = checks;
     simulation.run_until_pause(Time::NEVER, kept.recorder(), || {
@@ -104,7 +105,7 @@ fn broken_off(resolved: &Resolved, path: &Path, setup: RunSetup, dice: &mut Pcg6
             return (statistics, breaks);
         }
         if dice.random_range(0..2) == 0 {
-            // Events after the last checkpoint are repeated.
+            // The run continues after its checkpoint, so resuming must repeat these events.
             simulation.run_until(simulation.now() + Duration::of(dice.random_range(0.0..300.0)), kept.recorder());
         }
     }
@@ -121,7 +122,7 @@ fn broken_off(resolved: &Resolved, path: &Path, setup: RunSetup, dice: &mut Pcg6
     }
 }
 
-/// A random world. Some have a central planner, some a service graph.
+/// A random world. Some are managed by a planner instead of agents, some have a service graph, some take more measures.
 pub(crate) fn managed(number: u64) -> Scenario {
     let mut scenario = if number % 5 == 2 { calling(number) } else { world(number) };
     if number % 4 == 1 {
@@ -138,7 +139,8 @@ pub(crate) fn managed(number: u64) -> Scenario {
     scenario
 }
 
-/// Interrupts and resumes a world. Returns the number of interruptions, and whether its traffic is modelled as rates.
+/// Compares the output of an interrupted and resumed run with that of an uninterrupted one. Returns the number of
+/// interruptions, and whether traffic is modelled as rates.
 fn check(number: u64) -> (u32, bool) {
     let mut dice = Pcg64::seed_from_u64(number);
     // Only in cities are movements generated on the fly.
@@ -170,7 +172,7 @@ fn check(number: u64) -> (u32, bool) {
 
 #[test]
 fn an_interrupted_and_resumed_run_writes_the_same_bytes() {
-    /// More than there are cores, because threads mostly wait for the disk.
+    /// May exceed the number of cores, because threads mostly wait for the disk.
     const THREADS: u64 = 8;
     let done: Vec<(u32, bool)> = std::thread::scope(|scope| {
         let workers = (0..THREADS).map(|thread| {
@@ -307,7 +309,7 @@ fn a_flipped_bit_in_an_output_is_detected_before_anything_is_changed() {
         }
         fs::write(&file, whole).expect("writable");
     }
-    // Any output after the checkpoint is overwritten.
+    // Output after the checkpoint is not checked, because the resumed run replaces it.
     let mut trace = fs::read(path.join("trace.jsonl")).expect("it is there");
     trace.extend_from_slice(b"anything");
     fs::write(path.join("trace.jsonl"), trace).expect("writable");

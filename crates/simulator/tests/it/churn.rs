@@ -23,15 +23,16 @@ fn link_up(one: u32, other: u32) -> DisturbanceEvent {
     DisturbanceEvent::LinkUp(NodeIndex(one), NodeIndex(other))
 }
 
-/// Three nodes in a line with five units each, links of five milliseconds, and a user at the end.
+/// Three nodes in a line with five units each and links of five milliseconds. The instance is on the first node, the
+/// user on the last.
 fn line(policy: &str) -> Scenario {
     scenario(topology(&[5, 5, 5], &[(0, 1, 5.0), (1, 2, 5.0)])).with_application(1, 0, policy).with_user(0, &[Some(2)])
 }
 
 #[test]
 fn users_are_rerouted_when_an_instance_is_lost_with_its_node() {
-    // A second instance runs at the user's access point. When its node goes down, the first instance serves over the
-    // other path.
+    // A second instance runs on node 1, nearer to the user. When node 1 goes down, the first instance serves over the
+    // direct link of latency 20.
     let ring = topology(&[5, 5, 5], &[(0, 1, 5.0), (1, 2, 5.0), (0, 2, 20.0)]);
     let mut world = scenario(ring).with_application(1, 0, STILL).with_user(0, &[Some(2)]);
     world.deploys.push(Deploy {
@@ -52,7 +53,7 @@ fn users_are_rerouted_when_an_instance_is_lost_with_its_node() {
     assert_eq!(story.lost, []);
 }
 
-/// Replicates towards every client, and never undeploys.
+/// Replicates to a neighbour that forwards requests, and never undeploys.
 const STAYS_AND_SPREADS: &str =
     ":- dynamic requests/4.\noperation(replicate, I, M) :- requests(I, M, _, _), M \\== self.\n";
 
@@ -65,9 +66,9 @@ fn the_survivors_recover_the_service() {
         let within = story.served.iter().filter(|served| (from..until).contains(&served.emitted.units()));
         within.map(|served| ((served.arrived - served.emitted).units() / 5.0).round() as u32).collect::<Vec<u32>>()
     };
-    // The first replica is created at 300, and the second at 500, at the access point.
+    // The first replica is created at 300, and the second, on the user's access point, at 500.
     assert_eq!((hops(0.0, 300.0), hops(500.0, 1_010.0)), (vec![2; 7], vec![0; 13]));
-    // The instance in the middle survives. It sees requests again from 1,100 on, and replicates again at 1,300.
+    // The instance in the middle survives, serves the user again, and replicates to the access point again.
     assert_eq!(story.downs, [(1_010.0, 2, 1)]);
     let (meanwhile, after) = (hops(1_040.0, 1_100.0), hops(1_500.0, 2_000.0));
     assert!(meanwhile.iter().all(|hops| *hops == 1) && !meanwhile.is_empty(), "{meanwhile:?}");
@@ -87,7 +88,7 @@ fn an_application_without_instances_is_redeployed_after_the_delay() {
     let story = story(&world);
     // Lost at 510, proposed at 810, judged at the next activation.
     assert_eq!(story.deploys, [(900.0, 0, true)]);
-    // Requests in between are lost, including those in transit at 510.
+    // Requests sent in between are lost.
     let lost: Vec<f64> = story.lost.iter().map(|(time, _)| *time).collect();
     assert!(lost.iter().all(|time| (510.0..900.0).contains(time)), "{lost:?}");
     assert_eq!(lost.len(), 10);
@@ -114,7 +115,7 @@ fn a_redeploy_on_a_home_that_is_down_is_retried() {
 fn a_redeploy_is_cancelled_if_no_longer_needed() {
     let mut world = line(STILL).with_disturbance(510.0, crash(0)).with_disturbance(520.0, join(0));
     world.redeploy_delay = Some(Duration::of(300.0));
-    // The scenario's own deploy comes first. A deploy that is inhibited in the meantime does not restart the delay.
+    // The scenario itself deploys before the delay ends at 810: at 530, which is inhibited, and at 620.
     for (time, node) in [(530.0, 1), (620.0, 0)] {
         world.deploys.push(Deploy {
             time: Time::at(time),
@@ -149,7 +150,7 @@ fn an_application_with_a_pending_deploy_is_not_redeployed() {
 
 #[test]
 fn a_pending_agent_is_lost_with_its_node() {
-    // Evaluations at 300, 500 and so on are normally judged at once. With rarer activations, they stay pending.
+    // The managers judge every 400, so the evaluation at 300 is still pending when the node goes down at 350.
     let mut world = line(SPREADS).with_disturbance(350.0, crash(0));
     world.management_period = Duration::of(400.0);
     let story = story(&world);
@@ -197,7 +198,7 @@ fn a_node_announces_its_departure_once_and_a_join_does_not_cancel_it() {
     assert_eq!((story.downs, story.ups), (vec![(600.0, 1, 0)], vec![(700.0, 1)]));
 }
 
-/// Access points 0, 1, 2 and 3 from west to east. The user is at 0.
+/// Access points 0, 1, 2 and 3 in a line from west to east. The user is at 0, the instance on 3.
 fn street() -> Scenario {
     let mut builder = TopologyBuilder::default();
     for (number, longitude) in [12.40, 12.41, 12.43, 12.46].into_iter().enumerate() {

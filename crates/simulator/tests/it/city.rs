@@ -24,7 +24,7 @@ fn listed(scenario: &Scenario) -> Scenario {
     let mut now = vec![None; attachments.users.len()];
     let (mut due, mut generated) = (attachments.first_due(), Vec::new());
     for step in 0..attachments.step_count() as u32 {
-        // All users are checked in every step.
+        // Makes every user due, so that none is skipped in this step.
         due.fill(0);
         let changes = attachments.changes(step, &mut due, |user| now[user.position()], &mut generated).to_vec();
         changes.iter().for_each(|(user, access_point)| now[user.position()] = *access_point);

@@ -1,4 +1,4 @@
-//! Tests that the same scenario and seed produce the same bytes, however they are run.
+//! Tests that a scenario with the same seed produces the same bytes, regardless of threads, reuse and pauses.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{Document, NoFiles, Scenario, Workload};

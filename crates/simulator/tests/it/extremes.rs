@@ -1,8 +1,8 @@
 //! Tests that no number in a scenario makes a run panic, abort or hang.
 //!
 //! The keys are taken from the schema, so new keys are covered. Each key is set to extreme values, one at a time, in a
-//! small world with low limits. Either the scenario is rejected with a location and a hint, or its expected cost is
-//! within the limits and the run ends after a bounded number of events.
+//! small world with low limits. Either the scenario is rejected with a location and a hint, or it cannot be started, or
+//! its expected number of events is within the limit and the run ends. Keys that set a limit may raise it.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ const EXTREMES: [&str; 20] = [
     "-inf",
 ];
 
-/// The base of all worlds. Each list has an element, so that its keys can be set.
+/// The part that all worlds share. Most lists have an element, so that the keys of the element can be set.
 const WORLD: &str = r#"
 duration = 700
 [limits]
@@ -151,8 +151,8 @@ fn target<'s>(schema: &'s Value, part: &'s Value) -> &'s Value {
     }
 }
 
-/// Collects all keys with numbers in a part of the schema. Ids and facts are skipped: they may be numbers, but are
-/// names.
+/// Collects all keys with numbers in a part of the schema. Ids, which may be numbers, and the values of facts are
+/// skipped.
 fn keys(schema: &Value, part: &Value, path: &str, around: (&str, &str), found: &mut Vec<Key>) {
     const IDS: &str = "WrittenId";
     if part["$ref"].as_str().is_some_and(|reference| reference.ends_with(IDS)) {
@@ -194,7 +194,7 @@ fn keys(schema: &Value, part: &Value, path: &str, around: (&str, &str), found: &
     }
 }
 
-/// The keys of a section, or those of one of its kinds.
+/// The keys with numbers in a section; if it has kinds, those of `kind`.
 fn keys_of(section: &str, kind: Option<&str>) -> Vec<Key> {
     let schema = schema();
     let mut part = &schema["properties"][section];
@@ -220,7 +220,8 @@ fn kinds_of(section: &str) -> Vec<String> {
     kinds.filter_map(|kind| kind["properties"]["kind"]["const"].as_str()).map(str::to_owned).collect()
 }
 
-/// Sets a key to each extreme value. Returns how many were rejected and how many were run.
+/// Sets a key to each extreme value, and runs the scenario if it is valid. Returns the numbers of invalid and valid
+/// scenarios.
 fn push(kinds: Kinds<'_>, key: &Key) -> [usize; 2] {
     let (usual, mut files) = document(kinds);
     let (_, _, [node, _]) = TOPOLOGIES.iter().find(|(kind, ..)| *kind == kinds.topology).expect("a known kind");
@@ -242,7 +243,7 @@ fn push(kinds: Kinds<'_>, key: &Key) -> [usize; 2] {
                 assert!(resolved.cost.events <= 200_000.0 || key.path.starts_with("limits"), "{line}");
                 let mut tally = Tally::new(&resolved.scenario);
                 let Ok(mut simulation) = Simulation::new(&resolved.scenario, RunOptions::default()) else { continue };
-                // The pause check is called at least once per 64 events.
+                // The pause check is called at least once per 64 events, so this limits their number.
                 let mut left = 200_000;
                 let is_over = simulation.run_until_pause(Time::NEVER, &mut tally, || {
                     left -= 1;

@@ -49,7 +49,7 @@ fn observations(fidelity: &str, policy: &str, settings: &[&str]) -> Vec<Observed
     observations.0
 }
 
-/// Links of practically unlimited bandwidth and no service time: nothing queues.
+/// Links of practically unlimited bandwidth and no service time, so that nothing queues.
 const WIDE: [&str; 3] = ["network.bandwidth=1e9", "network.occupancy=transmission", "network.service_time=0"];
 
 #[test]
@@ -72,13 +72,13 @@ fn agents_see_and_decide_the_same_while_nothing_queues() {
 
 /// The result of a run at one fidelity.
 struct Ran {
-    /// The number of proposals by application, node and time.
+    /// How often each decision occurred.
     decisions: BTreeMap<Decided, u64>,
     response: f64,
     operations: u64,
 }
 
-/// The time, application, node and proposal.
+/// A judged decision: time, application, node, and the proposed operation with its target; `None` for a nop.
 type Decided = (Time, u32, u32, Option<(&'static str, String)>);
 
 #[derive(Default)]
@@ -114,7 +114,7 @@ fn ran(fidelity: &str, settings: &[&str]) -> Ran {
     }
 }
 
-/// Worlds with increasing queues.
+/// Variants of the paper's scenario: without queues, and with more users at different times.
 const WORLDS: [(&str, &[&str]); 10] = [
     ("nothing queues", &WIDE),
     ("the paper's, phases spread", &["workload.phase=spread"]),
@@ -128,7 +128,7 @@ const WORLDS: [(&str, &[&str]); 10] = [
     ("5 × the users, at random times", &["mobility.users=255", "mobility.first_users=255", "workload.kind=poisson"]),
 ];
 
-/// Compares `table` with the one between two comments of a page, or updates the page on request.
+/// Compares `table` with the one between two comments of a page, or updates the page if `UPDATE_DOCUMENTS` is set.
 pub fn check_page(page: &str, table: &str) {
     const PART: [&str; 2] = ["<!-- begin: rates against messages -->\n", "<!-- end: rates against messages -->\n"];
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
@@ -152,7 +152,7 @@ fn the_documented_errors_of_rates_are_current() {
         let error = 100.0 * (rates.response / messages.response - 1.0);
         if settings == WIDE {
             assert_eq!((others, messages.operations), (0, rates.operations));
-            // The last messages are still in transit at the end.
+            // The means differ slightly, because the last messages are still in transit at the end.
             assert!(error.abs() < 1e-3, "{error}");
         }
         let (decisions, response) = (all[0], [messages.response, rates.response]);

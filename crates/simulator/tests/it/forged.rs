@@ -1,5 +1,5 @@
-//! Tests that manipulated checkpoints with a valid checksum are rejected, or that the run resumes. A panic of the
-//! resumed run is caught by [`Checkpoint::guarded`]; at most 1 % of the forgeries may cause one.
+//! Tests that a manipulated checkpoint with a valid checksum is either rejected or resumed. A panic of the resumed run
+//! is caught by [`Checkpoint::guarded`]; at most 1 % of the forgeries may cause one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ const FORGERIES: u64 = 60;
 /// Worlds with messages and with rates, with planners, failures, and movements generated on the fly.
 const WORLDS: [u64; 10] = [1, 2, 3, 6, 7, 8, 9, 10, 12, 15];
 
-/// The results of forgeries.
+/// The numbers of forgeries that were rejected and resumed, and the panics.
 #[derive(Default, Debug)]
 struct Tried {
     refused: u64,
@@ -56,7 +56,7 @@ fn packed(opening: &[u8], content: &[u8]) -> (Vec<u8>, (u64, u32)) {
     (file, (length, checksum))
 }
 
-/// Changes a few bytes of the content.
+/// Makes one to three random changes to the content.
 fn forge(content: &mut Vec<u8>, dice: &mut Pcg64) {
     const FLOATS: [f64; 7] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, 1e300, 1e-300];
     const BYTES: [u8; 6] = [0, 1, 0x7f, 0x80, 0xfe, 0xff];
@@ -83,7 +83,7 @@ fn forge(content: &mut Vec<u8>, dice: &mut Pcg64) {
     }
 }
 
-/// Resumes the run in a directory for some time.
+/// Resumes the run in a directory for at most `LOOKS` pause checks, then completes or saves it.
 fn resume(path: &Path) -> Result<(), ResumeError> {
     const LOOKS: u32 = 4_000;
     Checkpoint::guarded(path, || {
@@ -110,7 +110,7 @@ fn put_back(path: &Path, files: &BTreeMap<String, Vec<u8>>) {
     files.iter().for_each(|(name, content)| fs::write(path.join(name), content).expect("writable"));
 }
 
-/// Forges the checkpoint of one world.
+/// Forges the checkpoint of one world `forgeries` times, and resumes from each forgery.
 fn forge_world(number: u64, forgeries: u64) -> Tried {
     let mut dice = Pcg64::seed_from_u64(number);
     let resolved = if number.is_multiple_of(10) { city(number) } else { resolved(managed(number)) };
@@ -119,7 +119,7 @@ fn forge_world(number: u64, forgeries: u64) -> Tried {
     let keep = OutputOptions { detail, messages: !is_flow && number.is_multiple_of(2) };
     let setup = RunSetup { keep, has_regret: number.is_multiple_of(3), reuse: Reuse::Proposals };
     let path = directory(&format!("forged-{number}"));
-    // Interrupts the run as late as possible, so that there is a lot of state to forge.
+    // Interrupts the run late if possible, so that there is a lot of state to forge.
     let is_saved = [30, 10, 3, 1].into_iter().any(|checks| {
         let _ = fs::remove_dir_all(&path);
         let (mut simulation, mut kept) = begin(&resolved, &path, setup, 1);

@@ -1,6 +1,6 @@
-//! Every field of every kind of record and of the header is changed, one at a time. The auditor must detect the change,
-//! unless `lies/believed.rs` lists it with the reason why nothing in the trace contradicts it. A change that is listed
-//! as never detected must not be detected.
+//! The fields of the header and of the records of traces are changed, one at a time. The auditor must detect each
+//! change, unless `lies/believed.rs` lists it with the reason why nothing in the trace contradicts it. A change that is
+//! listed as never detected must not be detected.
 //!
 //! `MARIO_LIES=400` tries that many random worlds; `MARIO_LIES_TABLE=1` prints how often each kind of lie was detected
 //! and believed.
@@ -31,7 +31,7 @@ const DRAWN: u64 = 60;
 /// The number of additional random worlds with policies that look back.
 const REMEMBERING: u64 = 6;
 
-/// Additional random worlds, in which a rare entry of the list is believed or detected.
+/// Additional random worlds. In each, a lie of a rare entry of the list is believed or detected.
 const RARE: [u64; 15] = [75, 90, 96, 115, 130, 139, 145, 150, 162, 165, 173, 222, 256, 424, 541];
 
 /// A trace as JSON values: the header, then the records.
@@ -84,7 +84,7 @@ struct Tally {
     passed: Vec<String>,
 }
 
-/// Tries lies about each field of a trace, and adds the results to `tallies`.
+/// Tries each kind of lie at up to `PLACES` places of a trace, and adds the results to `tallies`.
 fn tell(world: &World, tallies: &mut BTreeMap<Kind, Tally>) {
     let truth = Trace::read(&world.trace);
     assert_eq!(truth.finding(), None, "{}: the truth is believed", world.name);
@@ -115,12 +115,12 @@ fn tell(world: &World, tallies: &mut BTreeMap<Kind, Tally>) {
     }
 }
 
-/// The entry of the list for a kind of lie.
+/// The entry of the list for a kind of lie; `None` if such a lie must be detected.
 fn believed(kind: &Kind) -> Option<&'static Believed> {
     BELIEVED.iter().find(|entry| entry.is_about(&kind.field, kind.change, kind.detail))
 }
 
-/// The differences from the list.
+/// The believed lies that the list does not have, and the detected ones that it has as never detected.
 fn faults(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
     let mut faults = Vec::new();
     for (kind, tally) in tallies {

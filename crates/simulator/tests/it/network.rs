@@ -1,4 +1,4 @@
-//! Compares links and queues with a reference implementation that is too simple to have the same bugs.
+//! Links and queues, compared with a brute-force reference implementation; round robin, and lost requests.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::world::{STILL, ScenarioExt, described, scenario, story, topology};
 /// One client request: the user, and the times of sending, arrival, start of service and end of service.
 type Row = (UserIndex, [f64; 4]);
 
-/// The shortest paths from a node, by repeated relaxation: the distance of each node, and its predecessor.
+/// The shortest paths from a node (Bellman-Ford): the distance of each node, and its predecessor.
 fn shortest_paths(world: &Scenario, from: NodeIndex, metric: Metric) -> Vec<(f64, NodeIndex)> {
     let topology = &world.topology;
     let mut shortest_paths = vec![(f64::INFINITY, from); topology.node_count()];
@@ -34,7 +34,8 @@ fn shortest_paths(world: &Scenario, from: NodeIndex, metric: Metric) -> Vec<(f64
     shortest_paths
 }
 
-/// The results of all client requests, by brute force: repeatedly moves the earliest of all messages by one hop.
+/// The client requests whose service starts before the end, by brute force: repeatedly moves the earliest of all
+/// messages by one hop.
 fn toy(world: &Scenario, metric: Metric) -> Vec<Row> {
     let mut on_the_way: Vec<(f64, Row, Vec<NodeIndex>)> = Vec::new();
     for (user, at) in &world.attachments.steps[0] {
@@ -81,7 +82,7 @@ fn toy(world: &Scenario, metric: Metric) -> Vec<Row> {
     rows
 }
 
-/// A small network with much queueing. Shortest paths are unique in either metric.
+/// A small random network with much queueing. Shortest paths in the metric are unique.
 fn network(seed: u64, metric: Metric) -> Scenario {
     let mut random = Pcg64::seed_from_u64(seed);
     let nodes = random.random_range(1..9_usize);
@@ -156,7 +157,7 @@ fn times_of_arrival_and_service_equal_those_of_the_reference() {
     assert!(rows > 20_000 && waited > rows / 10, "{waited} of {rows} waited for service");
 }
 
-/// The user is at node 0. Nodes 1 and 2 are one hop away, node 3 is two hops away.
+/// A user at node 0, and an instance on each of `hosts`. Nodes 1 and 2 are one hop away, node 3 two hops.
 fn diamond(hosts: &[u32]) -> Scenario {
     let links = [(0, 1, 4.0), (0, 2, 6.0), (1, 3, 4.0), (2, 3, 1.0)];
     let mut world = scenario(topology(&[9, 9, 9, 9], &links)).with_application(1, hosts[0], STILL);

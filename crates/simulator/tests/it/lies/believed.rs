@@ -1,5 +1,4 @@
-//! The changes that nothing in a trace contradicts, always or sometimes: the auditor has to take these values as
-//! recorded.
+//! The changes that the auditor cannot always detect, because no other record contradicts them.
 
 use super::fields::Change;
 
@@ -37,7 +36,8 @@ impl Believed {
     }
 }
 
-/// Declares entries by their reason: the field, whether it is detected, the changes, and the trace levels.
+/// Declares entries grouped by their reason. Each has the field, whether changes are detected, the changes, and the
+/// trace levels.
 macro_rules! believed {
     ($($reason:literal => [$($field:literal $found:ident [$($change:ident)*] [$($detail:literal)*];)*];)*) => {
         pub const BELIEVED: &[Believed] = &[$($(Believed {

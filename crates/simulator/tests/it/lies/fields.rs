@@ -9,19 +9,19 @@ use super::Trace;
 /// How a field is changed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Change {
-    /// One more.
+    /// The number plus 1.
     More,
-    /// One less.
+    /// The number minus 1.
     Less,
-    /// A hundred times as much, and a little more.
+    /// The number times 100, plus 37.
     Much,
-    /// The index of the next entry of the table.
+    /// The index of the next entry of the table, or 0 instead of null.
     Other,
     /// Another valid word, an unknown name, or the negation of a boolean.
     Word,
-    /// The field is missing.
+    /// The field, list element or record is removed.
     Dropped,
-    /// The field occurs twice.
+    /// The list element or record occurs twice.
     Repeated,
 }
 
@@ -130,11 +130,12 @@ const ELEMENTS: &[(&str, &[&str])] = &[
     ("owners/counts/*", &["application", "tier", "evicted", "shrunk", "announced"]),
 ];
 
-/// The names of the elements of other outcomes of a cycle.
+/// The names of the elements of an accepted outcome of a cycle that is not in [`ELEMENTS`].
 const ACCEPTED: &[&str] = &["instance", "operation", "target", "verdict", "new"];
+/// The names of the elements of an inhibited outcome of a cycle that is not in [`ELEMENTS`].
 const INHIBITED: &[&str] = &["instance", "operation", "target", "verdict", "reason"];
 
-/// The valid words of a field of this name.
+/// The names of fields, each with its valid words.
 const WORDS: &[(&str, &[&str])] = &[
     ("operation", &["undeploy", "migrate", "replicate", "nop", "adapt"]),
     ("verdict", &["accepted", "inhibited"]),
@@ -201,7 +202,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// The size of the table that a field of this name points into.
+    /// The size of the table that the field is an index into; `None` if it is no index.
     fn of(&self, field: &str) -> Option<usize> {
         let name = field.rsplit('/').next().unwrap_or_default();
         match name {
@@ -318,7 +319,7 @@ fn leaf(value: &Value, field: &str, pointer: &str, tables: &Tables, changes: &mu
             }
             (None, None) => {}
         },
-        // A user who arrives or leaves.
+        // For example, the access point before an arrival or after a departure.
         (Value::Null, Some(_)) => change(Change::Other, json!(0)),
         (Value::Null, None) if name == "bin" => change(Change::Other, json!(0)),
         (Value::Bool(word), _) => change(Change::Word, json!(!word)),

@@ -1,4 +1,4 @@
-//! The worlds whose traces are changed. They cover all strategies, trace levels and kinds of failures.
+//! The worlds whose traces are changed, with different strategies, features, failures and trace levels.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct World {
     pub trace: Vec<u8>,
 }
 
-/// Follows late requests, undeploys without requests, and sometimes proposes impossible operations.
+/// Migrates and replicates towards requests, undeploys without requests, and sometimes proposes impossible operations.
 const FOLLOWS: &str = "\
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
 operation(migrate, I, M) :- requests(I, M, R, L), M \\== self, R > 3, L > 3, \\+ inhibited(migrate, I, M).\n\
@@ -32,17 +32,17 @@ operation(replicate, I, M) :- requests(I, M, _, _), fact(M, region, eu), \\+ inh
 operation(migrate, I, nowhere) :- requests(I, self, R, _), R > 8.\n\
 operation(hover, I, self) :- requests(I, self, R, _), R > 7.\n";
 
-/// A similar policy that compares with the capacity of an instance and the tolerated latency.
+/// Migrates and replicates like [`FOLLOWS`], but compares with the application's maximum rate and latency.
 const MEASURES: &str = "\
 operation(replicate, I, self) :- serviceInstance(I, A, _), service(A, _, Most, _), requests(I, _, R, _), R > Most, \\+ inhibited(replicate, I, self).\n\
 operation(migrate, I, M) :- serviceInstance(I, A, _), service(A, _, _, Late), requests(I, M, _, L), M \\== self, L > Late / 4, \\+ inhibited(migrate, I, M).\n\
 operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 2, \\+ inhibited(replicate, I, M).\n";
 
-/// Proposes random targets.
+/// Migrates to a random neighbour, or does nothing.
 const DRAWS: &str = "\
 operation(migrate, I, M) :- fact(I, random, N), node(_, _, Ms), length(Ms, L), L > 0, K is N mod (L + 2), nth0(K, Ms, M).\n";
 
-/// Follows sustained requests, waits after a replica, and undeploys after a long time without requests.
+/// Follows sustained requests, migrates after a replication, and undeploys after three evaluations without requests.
 const LOOKS_BACK: &str = "\
 :- remembers(requests, 2). :- remembers(operations, 3).\n\
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _), \\+ earlier(_, I, _, _, _).\n\
@@ -62,7 +62,8 @@ operation(replicate, I, M) :- requests(I, M, R, _), R > 3, \\+ inhibited(replica
 /// Accepts no replicas of the second application.
 const ACCEPTANCE: &str = "reject(request(replicate, _, app2, _, _), 'no copies').\n";
 
-/// A cloud, two nodes below it and two access points below each, with two applications and users who move.
+/// A cloud, two linked nodes below it and two access points below each, with two deployed applications and moving
+/// users.
 fn base(policy: &str) -> Scenario {
     let mut builder = mario_scenario::TopologyBuilder::default();
     let capacities = [Capacity::Unbounded, Capacity::units(3), Capacity::units(2)];
@@ -148,20 +149,20 @@ fn flavoured() -> Scenario {
     world
 }
 
-/// Reacts to an announced eviction.
+/// Migrates or replicates when its eviction is announced, and replicates towards requests otherwise.
 const MINDS: &str = "\
 operation(migrate, I, M) :- leave(I, 1), requests(I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\
 operation(replicate, I, M) :- leave(I, 2), node(_, _, [M | _]), \\+ inhibited(replicate, I, M).\n\
 operation(replicate, I, M) :- \\+ leave(I, _), requests(I, M, R, _), M \\== self, R > 3, \\+ inhibited(replicate, I, M).\n";
 
-/// Evicts when the node is full, shrinks instances if hardware is tight, and rejects replicas while an eviction is
-/// pending.
+/// Evicts when the node is full and no eviction is pending, shrinks instances when hardware is tight, and rejects
+/// replicas until shortly before a pending eviction.
 const OWNER: &str = "\
 evict(I, full(H)) :- node(N, 0), serviceInstance(I, A, N), service(A, H, _, _), \\+ leave(_, _).\n\
 shrink(I, least, tight) :- node(N, F), F < 2, serviceInstance(I, A, N), running(I, full), flavour(A, least, _, _, _, _).\n\
 reject(request(replicate, _, _, _, N), waits(E)) :- node(N, _), leave(_, E), E > 1.\n";
 
-/// The flavoured world with owners who evict and shrink.
+/// The flavoured world with owners who evict and shrink, and agents that react.
 fn owned() -> Scenario {
     let mut world = flavoured();
     for (place, policy) in world.policies.iter_mut().enumerate() {
@@ -177,7 +178,7 @@ fn owned() -> Scenario {
     world
 }
 
-/// The troubled world with applications that call each other, down to one without users.
+/// The troubled world with two applications that call others. The last called application has no users.
 fn calling() -> Scenario {
     let mut world = troubled(FOLLOWS);
     let last = ApplicationIndex(2);
@@ -199,7 +200,7 @@ fn traced(name: &str, scenario: &Scenario, detail: Detail, has_regret: bool) -> 
     World { name, detail: detail.as_str(), trace }
 }
 
-/// The worlds of the suite.
+/// The handmade worlds.
 pub fn worlds() -> Vec<World> {
     let mut worlds = Vec::new();
     let messages = troubled(FOLLOWS);
@@ -217,7 +218,7 @@ pub fn worlds() -> Vec<World> {
     prototype.arbitration = Arbitration::Sequential;
     prototype.memory = Memory::Periodic { every: 3 };
     worlds.push(traced("prototype", &prototype, Detail::Full, false));
-    // Deployed on a node without users.
+    // The later deploy is on a node that is down.
     let node = mario_scenario::NodeIndex;
     let mut deserted = base(FOLLOWS).with_disturbance(650.0, DisturbanceEvent::Crash(node(1)));
     deserted.deploys.iter_mut().filter(|deploy| deploy.time > Time::ZERO).for_each(|deploy| deploy.node = node(1));
