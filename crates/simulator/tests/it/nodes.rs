@@ -1,11 +1,12 @@
-//! Tests that nodes that exchange messages produce the same labels as the population, which has them all in its tables.
+//! Tests that separate nodes that exchange messages produce the same labels as the simulator's population, which holds
+//! the state of all nodes.
 //!
 //! A recorder observes a simulation and drives one `mario_colony::Node` for each node of its world. The nodes are
 //! connected by instant and ordered messages. Whenever an agent observes, evaluates or is judged in the simulation, so
 //! is its twin, in the same order. Each proposal and each verdict, with its reason, must be the same, cycle by cycle,
 //! up to the names of instances.
 //!
-//! `MARIO_NODES=10000` draws that many worlds; `MARIO_NODE_WORLD=1234` replays one, and a failure prints that command.
+//! For the first test, `MARIO_NODES=10000` draws that many worlds, and `MARIO_NODE_WORLD=1234` replays one.
 
 mod mirror;
 
@@ -22,7 +23,7 @@ use mirror::{Counts, Mirror};
 
 const WORLDS: u64 = 1_000;
 
-/// Prints the replay command when a world violates a rule or panics.
+/// Prints the replay command if the test of a world panics.
 struct Replay(u64);
 
 impl Drop for Replay {
@@ -49,13 +50,14 @@ fn as_nodes(mut scenario: Scenario) -> Scenario {
         for (_, code) in &mut text.files {
             *code = code.replace("I mod 2 =:= 0", "I == I").replace("I * 7 + ", "").replace("(I + C)", "(1 + C)");
             // Within a cycle, a separate node enacts each operation at once, while the population enacts all together.
+            // So policies must not depend on whether other instances are asleep.
             *code = code.replace("asleep(J)", "J = I, asleep(J)").replace("asleep(_), C)", "(fail, asleep(_)), C)");
         }
     }
     scenario
 }
 
-/// Runs a world together with its mirror.
+/// Runs a world together with its mirror; `None` if it cannot be run.
 fn mirrored(scenario: &Scenario, options: RunOptions) -> Option<Counts> {
     let mut simulation = Simulation::new(scenario, options).ok()?;
     let mut mirror = Mirror::new(scenario);

@@ -1,4 +1,4 @@
-//! Tests that runs with and without parking have the same results.
+//! Tests that runs with and without parked agents have the same results.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{Arbitration, Document, Fidelity, Memory, NoFiles, Scenario, Workload};
@@ -79,10 +79,10 @@ fn parking_changes_no_count_of_any_random_world() {
             // Initial instances that do not fit would make the scenario invalid.
             deploy.time = deploy.time.max(Time::at(1.0));
         }
-        // Some policies double the number of instances in each period.
+        // Limits the duration, because some policies double the number of instances in each period.
         scenario.duration = scenario.duration.min(scenario.agents.period * 12.0);
         for (position, user) in scenario.users.iter_mut().enumerate() {
-            // Regular traffic, with round robins of different lengths.
+            // Periodic traffic with a whole number of requests per evaluation period, so that facts recur.
             let parts = [1.0, 2.0, 3.0, 5.0][(position + number as usize) % 4];
             user.workload =
                 Workload::Periodic { period: scenario.agents.period / parts, phase: Duration::of(position as f64) };

@@ -1,4 +1,4 @@
-//! Tests of the transition system: one for each clause of its rules.
+//! Tests of the rules of the transition system, on small populations that are driven by hand.
 
 mod acceptance;
 mod context;

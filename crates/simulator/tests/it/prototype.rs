@@ -1,4 +1,4 @@
-//! Reproduces the prototype's four runs, down to each evaluation, operation and message.
+//! Reproduces the prototype's four runs: each evaluation, operation and message, and the figures.
 
 use mario_domain::{AgentOperation, Capacity, Id, Time};
 use mario_policy::{Decision, Solution};
@@ -21,9 +21,9 @@ fn scenario(policy: &str) -> Scenario {
 struct Comparison {
     evaluations: std::vec::IntoIter<Evaluation>,
     activations: std::vec::IntoIter<Activation>,
-    /// The messages so far.
+    /// The count and checksums of the messages so far.
     messages: Messages,
-    /// The prototype's messages.
+    /// The count and checksums of the prototype's messages.
     expected: Messages,
     /// The prototype's individual messages, if the full records are available.
     rows: Option<std::vec::IntoIter<Message>>,
@@ -87,7 +87,7 @@ impl Comparison {
         self.instances.push(instance);
     }
 
-    /// The name of the target node. The prototype remembers and judges it even if the policy says `self`.
+    /// The target node. `self` is resolved to the agent's own node, as in the prototype's records.
     fn target(&self, target: &Target, own: NodeIndex) -> Node {
         match target {
             Target::Own => self.nodes[own.position()],
@@ -162,8 +162,7 @@ impl Recorder for Comparison {
         let mut facts = self.known_facts(agent, population);
         match decision {
             Some(decision) => facts.proposals = proposals(agent, population, decision),
-            // The facts have not changed, so the last decision is reused. Its solutions are not passed to the recorder,
-            // and so cannot be compared.
+            // A known proposal was reused. Its solutions are not passed to the recorder, and so cannot be compared.
             None => expected.facts.proposals.clear(),
         }
         let Id::Number(instance) = *population.instance(agent).id() else { panic!("instances have numbers") };
@@ -236,7 +235,7 @@ fn the_run_with_memory_equals_the_prototypes() {
 
 /// The figures of the prototype's runs, as published or computed from its files: operations per movement, response
 /// times, usage, inhibitions, instances, correlations and cycles to steady state. Arrays of three are for all
-/// applications, WS and LS.
+/// applications, WS and LS; arrays of two for WS and LS. Pairs are the mean and the maximum.
 struct Known {
     policy: &'static str,
     replicate: [f64; 3],
@@ -306,7 +305,7 @@ const KNOWN: [Known; 4] = [
     },
 ];
 
-/// The number printed with `digits` digits.
+/// The number with `digits` digits after the decimal point.
 fn printed(value: f64, digits: usize) -> String {
     format!("{value:.digits$}")
 }

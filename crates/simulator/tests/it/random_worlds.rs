@@ -1,6 +1,6 @@
-//! Runs random worlds part by part, and checks each with the auditor.
+//! Runs random worlds part by part. After each part, checks the state; the auditor checks the trace as it is written.
 //!
-//! `MARIO_WORLDS=10000` draws that many; `MARIO_WORLD=1234` replays one, and a failure prints that command.
+//! For `no_random_world_breaks_a_rule`, `MARIO_WORLDS=10000` draws that many, and `MARIO_WORLD=1234` replays one.
 
 pub mod calling;
 pub mod drawn;
@@ -35,7 +35,7 @@ const WORLDS: u64 = 400;
 /// The number of parts of a run, after each of which it is checked.
 const PARTS: u32 = 16;
 
-/// Prints the replay command when a world violates a rule or panics.
+/// Prints the replay command if the test of a world panics.
 struct Replay(u64);
 
 impl Drop for Replay {
@@ -47,7 +47,7 @@ impl Drop for Replay {
     }
 }
 
-/// A trace that is read while it is written.
+/// A trace that is read while it is written. `bytes` has the unread part, `all` the whole trace.
 #[derive(Clone, Default)]
 struct Growing {
     bytes: Rc<RefCell<VecDeque<u8>>>,

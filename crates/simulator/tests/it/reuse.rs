@@ -34,7 +34,7 @@ fn reuse_changes_no_byte_of_the_papers_experiments_and_saves_four_evaluations_in
     }
 }
 
-/// The other shipped policies.
+/// Other shipped policies.
 const OTHERS: [&str; 9] = [
     "cost-aware",
     "load-thresholds",

@@ -1,4 +1,4 @@
-//! Changes of policy during a run, and runs resumed from a recorded past.
+//! Changes of policy during a run, and comparison of the simulated past with a recorded one.
 
 use std::io::BufReader;
 
@@ -34,7 +34,7 @@ fn trace(scenario: &Scenario, detail: Detail) -> Vec<u8> {
     recorder.finish(scenario.end()).expect("memory takes everything")
 }
 
-/// The records before and after `MOMENT`.
+/// The records before `MOMENT`, and the others. The header is omitted.
 fn parts(trace: &[u8]) -> (Vec<&str>, Vec<&str>) {
     let text = std::str::from_utf8(trace).expect("text");
     let time =
@@ -138,8 +138,7 @@ fn a_different_past_is_reported_with_its_line() {
     assert!(held(&lines).starts_with("line 1 of the trace"), "{}", held(&lines));
 }
 
-/// The auditor detects an update that is left out, comes too late, or has another application or policy, because the
-/// decisions after it do not follow.
+/// The auditor detects updates that are missing, at another time, to another policy, or not part of the trace format.
 #[test]
 fn lies_about_updates_are_detected() {
     let text = trace(&paper(&[], 7, "workload-aware", Some("latency-aware")), Detail::Full);

@@ -16,7 +16,7 @@ use mario_simulator::{
 /// A policy that proposes nothing.
 pub const STILL: &str = ":- dynamic operation/3.\noperation(undeploy, _, _) :- fail.\n";
 
-/// Undeploys without client requests, and replicates towards a neighbour that forwards requests.
+/// Undeploys without client requests, and replicates to a neighbour that forwards requests.
 pub const SPREADS: &str = "\
 :- dynamic requests/4.\n\
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
@@ -56,7 +56,7 @@ pub fn topology(units: &[u64], links: &[(u32, u32, f64)]) -> Topology {
     builder.build().expect("an infrastructure")
 }
 
-/// An empty world.
+/// A world without applications and users, with default settings.
 pub fn scenario(topology: Topology) -> Scenario {
     Scenario {
         name: "by hand".to_owned(),
@@ -225,7 +225,7 @@ pub fn audited(trace: &[u8]) -> Report {
     audit.read(reader, &mut |_| ()).expect("a trace")
 }
 
-/// All outputs of a run: the trace and the four tables.
+/// The outputs of a run, which are the trace and the four tables, and the statistics.
 pub fn outputs(scenario: &Scenario, options: RunOptions, detail: Detail) -> ([Vec<u8>; 5], RunStatistics) {
     let empty = TableOutputs {
         operations: Vec::new(),

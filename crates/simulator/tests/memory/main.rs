@@ -26,7 +26,7 @@ fn scenario(preset: &str, policy: &str, overrides: &[String]) -> Scenario {
     document.resolve(&mut NoFiles).expect("a scenario").scenario
 }
 
-/// The bytes in use at the end of a run, and its statistics.
+/// The bytes that a scenario and its simulation hold at the end of a run, and the run's statistics.
 fn bytes_at_the_end(make: impl FnOnce() -> Scenario) -> (f64, RunStatistics) {
     let before = in_use();
     let scenario = make();
@@ -37,8 +37,9 @@ fn bytes_at_the_end(make: impl FnOnce() -> Scenario) -> (f64, RunStatistics) {
     (bytes as f64, statistics)
 }
 
-/// The bytes per additional item. They must be the same from the first size to the second as from the second to the
-/// third. Sizes double, because vectors double their capacity, so that the spare capacity is the same at each size.
+/// The bytes per additional item, from twice to four times the `first` size. From `first` to twice that size, they may
+/// differ by at most 15 %. Sizes double as the capacities of vectors do, so that the share of spare capacity is the
+/// same.
 fn bytes_each(what: &str, first: u32, bytes: impl Fn(u32) -> f64) -> f64 {
     let [small, medium, large] = [first, 2 * first, 4 * first].map(bytes);
     let first = f64::from(first);
@@ -53,7 +54,7 @@ fn city(users: u32, duration: u32) -> Scenario {
     scenario("city", "baseline:never-move", &overrides)
 }
 
-/// The paper's scenario with `users` users and traffic as rates.
+/// The paper's scenario with `users` users from the start and traffic as rates.
 fn paper(size: u32, users: u32, duration: u32) -> Scenario {
     let overrides = [
         format!("topology.size={size}"),
@@ -78,7 +79,7 @@ fn idle(agents: u32) -> Scenario {
 // A single test, because the allocations of a concurrent test would be counted too.
 #[test]
 fn memory_grows_with_users_agents_and_nodes_but_not_with_time() {
-    // Compiles the policies, which all later runs share.
+    // A warm-up run, so that one-time allocations are not counted below.
     bytes_at_the_end(|| city(16, 2_000));
 
     let of_user = bytes_each("a user of the city", 4_096, |users| bytes_at_the_end(|| city(users, 9_000)).0);
@@ -86,7 +87,7 @@ fn memory_grows_with_users_agents_and_nodes_but_not_with_time() {
 
     let of_agent = bytes_each("an idle agent", 1_024, |agents| {
         let (bytes, statistics) = bytes_at_the_end(|| idle(agents));
-        // No policy is evaluated twice for the same facts.
+        // Most evaluations reuse a proposal: on average, each agent's policy runs at most once.
         assert!(statistics.evaluated <= u64::from(agents) && statistics.due >= 9 * u64::from(agents), "{statistics:?}");
         bytes
     });
@@ -98,7 +99,7 @@ fn memory_grows_with_users_agents_and_nodes_but_not_with_time() {
     println!("a city after a day: {one_day:.0} bytes, after four days: {four_days:.0}");
     assert!(four_days < 1.02 * one_day, "{one_day} bytes after a day, {four_days} after four");
 
-    // The whole world: each size has four times the nodes, users and agents of the previous one.
+    // The whole world: each size has four times the nodes and users of the previous one.
     let worlds = [(16, 976), (32, 3_905), (64, 15_624)];
     let bytes = worlds.map(|(size, users)| bytes_at_the_end(|| paper(size, users, 2_000)).0);
     println!("worlds of 341, 1365 and 5461 nodes: {bytes:?} bytes");

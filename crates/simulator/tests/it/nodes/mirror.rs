@@ -66,7 +66,7 @@ pub struct Mirror<'a> {
     nodes: Vec<Option<Node>>,
     indices: BTreeMap<NodeId, NodeIndex>,
     neighbours: Vec<Vec<NodeIndex>>,
-    /// The twin of each agent.
+    /// The instance on the mirrored nodes that corresponds to each agent.
     twins: BTreeMap<AgentIndex, InstanceId>,
     journals: u128,
     deploys: u128,
@@ -88,7 +88,8 @@ impl<'a> Mirror<'a> {
             .map(|application| descriptor(scenario, application, scenario.applications[application.position()].policy))
             .collect();
         if let Some(first) = catalogue.first_mut() {
-            // An agent of the population sees the facts of all applications in this order.
+            // Agents of the population see the facts of all applications in this order, so the first descriptor has
+            // all.
             let facts = all_facts();
             *first = Arc::new(Descriptor { facts, ..Descriptor::clone(first) });
         }
@@ -162,7 +163,8 @@ impl<'a> Mirror<'a> {
         self.perform(node, effects);
     }
 
-    /// Performs effects, and the effects of those, until none is left.
+    /// Performs effects, and the effects of those, until none is left. Adapts and stops of workloads are deferred to
+    /// `stop_copies`.
     fn perform(&mut self, node: NodeIndex, effects: Vec<Effect>) {
         let mut queue: VecDeque<(NodeIndex, Effect)> = effects.into_iter().map(|effect| (node, effect)).collect();
         while let Some((node, effect)) = queue.pop_front() {
@@ -197,7 +199,7 @@ impl<'a> Mirror<'a> {
         }
     }
 
-    /// Updates the neighbours of each node to those in the population.
+    /// Updates the neighbours of each node to those in the population, and discards all reports.
     fn follow_links(&mut self, population: &Population) {
         for node in (0..self.nodes.len()).map(NodeIndex::at) {
             let now: Vec<NodeIndex> = population.node(node).neighbours().to_vec();
@@ -239,7 +241,8 @@ impl<'a> Mirror<'a> {
         verdict
     }
 
-    /// The last judged request, its verdict, and the instance that was created.
+    /// The only request judged since the reports were last taken, its verdict, and the instance that was created;
+    /// `None` if no request was judged.
     fn judged(&mut self) -> Option<(Request, Verdict, Option<InstanceId>)> {
         let reports = std::mem::take(&mut self.reports);
         let mut judged = reports.into_iter().filter_map(|report| match report {
@@ -282,7 +285,7 @@ impl<'a> Mirror<'a> {
         });
     }
 
-    /// Compares the actions of a node's owner with those in the population.
+    /// Lets the owner of a mirrored node act, and compares the actions with those in the population.
     fn compare_owner(&mut self, node: NodeIndex, acts: Option<&OwnerActs>, population: &Population) {
         self.handle(node, Input::Evict);
         // The hardware freed by an eviction is free when the owner's policy is evaluated.
@@ -320,7 +323,8 @@ impl<'a> Mirror<'a> {
         assert_eq!(found, expected, "what the owner of {} does", population.node(node).id());
     }
 
-    /// Compares memory and free hardware of each twin with the population.
+    /// Compares the mirrored nodes with the population: for each agent, whether it sleeps, the length of its memory and
+    /// the free hardware of its node, and the number of instances. All transfers must have ended.
     fn compare_states(&self, population: &Population) {
         for (agent, twin) in &self.twins {
             let state = population.agent(*agent);
@@ -466,7 +470,7 @@ impl Recorder for Mirror<'_> {
     }
 }
 
-/// Checks that an undeploy targets the agent's own instance.
+/// Checks that a proposed undeploy has the target `self`.
 fn check(proposal: Option<&Proposal>) {
     if let Some(proposal) = proposal
         && proposal.operation == mario_domain::AgentOperation::Undeploy

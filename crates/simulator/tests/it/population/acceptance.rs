@@ -1,4 +1,4 @@
-//! Acceptance policies: the managers of the source and of the target are asked.
+//! Acceptance policies: which managers are asked, what they see, and what happens if a policy fails.
 
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Rule, Verdict};
@@ -7,10 +7,10 @@ use mario_simulator::population::{Asked, ContextChange, Deployment, Target};
 
 use crate::population::world::{Plan, deployment, full, inhibited, node};
 
-/// Rejects every migration and replica from the node.
+/// Rejects every undeploy of an instance on the node, and every migration and replica to another node.
 const NOTHING_LEAVES: &str = "reject(request(_, _, _, From, To), nothing_leaves) :- node(From, _), To \\== From.\n";
 
-/// Rejects every instance that would arrive.
+/// Rejects every deploy, and every instance that would arrive from another node.
 const NOTHING_COMES: &str = "reject(request(_, _, _, From, To), nothing_comes) :- node(To, _), To \\== From.\n";
 
 fn rejected(by: u32, reason: &str) -> Verdict {
@@ -107,10 +107,10 @@ fn a_failing_acceptance_policy_inhibits() {
     }
 }
 
-/// Accepts one instance of each application.
+/// Accepts at most one instance of each application on the node.
 const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).\n";
 
-/// Rejects with the list of visible instances, once there are four.
+/// Rejects if at least four instances are visible, with the list of them as the reason.
 const NAMES_FOUR: &str = "reject(request(_, _, _, _, To), Is) :- node(To, _), findall(I, serviceInstance(I, _, _), Is), \
                           length(Is, L), L >= 4.\n";
 

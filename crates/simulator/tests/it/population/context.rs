@@ -1,4 +1,4 @@
-//! Rule r2: nodes that leave, go down and come up, and what agents see of these changes.
+//! Rule r2: nodes that leave, go down and come up, and links that go down and up.
 
 use mario_colony::Availability;
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};

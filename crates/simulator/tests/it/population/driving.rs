@@ -1,4 +1,4 @@
-//! Sequential and parallel evaluation of agents, and reused decisions.
+//! Evaluation of agents one by one and as a batch, reused decisions, and invalid proposals.
 
 use mario_domain::AgentOperation::{Migrate, Replicate};
 use mario_domain::{Inhibition, Verdict};
@@ -10,7 +10,7 @@ use mario_simulator::population::{
 
 use crate::population::world::{Plan, World, deployment, node};
 
-/// Follows its clients, and replicates on its own node without clients.
+/// Migrates to a neighbour that forwards requests; without one, replicates on its own node.
 const FOLLOWS: &str =
     "operation(migrate, I, M) :- requests(I, M, _, _), M \\== self.\noperation(replicate, _, self).\n";
 
@@ -112,7 +112,7 @@ fn a_decision_is_reused_only_while_the_facts_are_unchanged() {
     world.cycle(&[]);
     assert!(!world.population.is_unchanged(agent));
     settled(&mut world);
-    // Neighbours change the facts.
+    // Lost neighbours change the facts.
     world.population.r2(ContextChange::Neighbours { node: NodeIndex(0), neighbours: &[] });
     assert!(!world.population.is_unchanged(agent));
     settled(&mut world);

@@ -1,4 +1,4 @@
-//! The history that policies can read.
+//! The history that policies can read: earlier requests, own operations, and the age on the node.
 
 use mario_domain::AgentOperation::{Migrate, Replicate};
 use mario_policy::Wanted;
@@ -16,14 +16,12 @@ fn observe(world: &mut World, agent: AgentIndex, from: u32, rate: f64) {
     world.population.r2(ContextChange::Requests { agent, facts: &facts });
 }
 
-/// The visible history of an agent, abbreviated.
+/// The history that an agent sees, as `earlier | done | age`. Instances and latencies are omitted.
 fn shown(world: &mut World, agent: AgentIndex) -> String {
     world.evaluator.evaluate(&world.population, agent, Wanted::All);
     let facts = world.evaluator.facts();
-    let row = |row: &[mario_policy::Constant]| {
-        // The instance is left out, because it is the same in all facts.
-        row.iter().map(|value| facts.text(*value)).collect::<Vec<String>>().join(" ")
-    };
+    let row =
+        |row: &[mario_policy::Constant]| row.iter().map(|value| facts.text(*value)).collect::<Vec<String>>().join(" ");
     let earlier = facts.earlier().map(|[ago, _, from, rate, _]| row(&[ago, from, rate]));
     let done = facts.done().map(|[ago, _, operation, target]| row(&[ago, operation, target]));
     let age = facts.ages().map(|[_, age]| row(&[age]));

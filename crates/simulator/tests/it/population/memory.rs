@@ -79,7 +79,7 @@ fn an_inhibition_at_the_evaluation_that_clears_the_memory_is_kept() {
         world.cycle(&[]);
         lengths.push(world.population.visible_memory(world.population.agent(agent)).len());
     }
-    // Duplicates are kept, because the memory is a list.
+    // Periodic memory keeps duplicates.
     assert_eq!(lengths, [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2]);
 }
 

@@ -25,7 +25,7 @@ fn drawn(random: &mut Random) -> Vec<RequestFact> {
 struct Watched {
     world: World,
     agent: AgentIndex,
-    /// The facts of its last evaluation, if nothing else has changed since.
+    /// The request facts of its last evaluation; `None` if it has not evaluated, or other facts have changed since.
     evaluated: Option<Vec<RequestFact>>,
     recalled: u32,
 }

@@ -13,7 +13,7 @@ use mario_simulator::population::{
 
 use crate::world::{self, STILL, application};
 
-/// The configuration of a population, with defaults.
+/// The configuration of a population. [`Plan::line`] has the defaults.
 pub struct Plan {
     pub arbitration: Arbitration,
     pub memory: Memory,
@@ -23,7 +23,7 @@ pub struct Plan {
     pub applications: Vec<u64>,
     /// The text of each policy, and the length of its memory.
     pub policies: Vec<(&'static str, u32)>,
-    /// The acceptance policies of nodes.
+    /// The nodes that have an acceptance policy, each with its text.
     pub acceptances: Vec<(u32, &'static str)>,
 }
 
@@ -119,7 +119,7 @@ impl Plan {
 }
 
 impl World {
-    /// Deploys the first application on these nodes, for an operator. Panics unless all are accepted.
+    /// Runs a cycle that deploys the first application on these nodes. Panics unless all deploys are accepted.
     pub fn deploy(&mut self, nodes: &[u32]) -> Vec<AgentIndex> {
         let deployments: Vec<Deployment> = nodes.iter().map(|node| deployment(*node)).collect();
         self.cycle(&deployments);
@@ -134,12 +134,13 @@ impl World {
         self.population.r1(deployments, &mut self.judge, &mut self.label);
     }
 
-    /// Makes an agent propose, regardless of its policy.
+    /// Makes an agent propose this operation, regardless of its policy.
     pub fn propose(&mut self, agent: AgentIndex, operation: AgentOperation, target: Target) {
         self.population.propose(agent, Some(Proposal { operation, target }), Basis::Past);
     }
 
-    /// Evaluates the policy of an agent, and queues its proposal for the next cycle.
+    /// Evaluates the policy of an agent, and queues its proposal for the next cycle. Returns the proposal; `None` for a
+    /// nop.
     pub fn evaluate(&mut self, agent: AgentIndex) -> Option<Proposal> {
         let decision = self.evaluator.evaluate(&self.population, agent, Wanted::All);
         let proposal = self.population.proposal(agent, decision);
@@ -147,7 +148,7 @@ impl World {
         proposal
     }
 
-    /// The label of the last cycle.
+    /// The outcomes of the last cycle.
     pub fn outcomes(&self) -> Vec<Outcome> {
         self.label.iter().collect()
     }
@@ -197,12 +198,12 @@ pub fn node(node: u32) -> Target {
     Target::Node(NodeIndex(node))
 }
 
-/// The verdict of a node's manager who inhibits by this rule.
+/// An inhibition by the manager of node `by`, with this rule.
 pub fn inhibited(by: u32, rule: Rule) -> Verdict {
     Verdict::Inhibited(Inhibition { node: node_id(by), rule })
 }
 
-/// The verdict of a full node's manager on a request for one unit.
+/// An inhibition of a request for one unit by the manager of node `by`, which is full.
 pub fn full(by: u32) -> Verdict {
     inhibited(by, Rule::Capacity { needed: Hardware::units(1), free: Capacity::units(0) })
 }

@@ -54,7 +54,7 @@ impl Dice {
         Duration::of(self.between(from, to))
     }
 
-    /// A time within the run: sometimes arbitrary, sometimes one at which many other events happen.
+    /// A time within the run: arbitrary, or in one of three cases a multiple of a period, when other events happen.
     fn time(&mut self, scenario: &Scenario) -> Time {
         if self.once_in(3) {
             let period = self.of(&[scenario.management_period, scenario.agents.period, scenario.step]);
@@ -129,7 +129,7 @@ impl Dice {
         let period = Duration::of(self.of(&[200.0, 100.0, 33.3, 47.0]));
         scenario.agents = AgentTiming { start: Time::at(self.of(&[0.0, 100.0, 17.5])), period, budget: None };
         scenario.management_period = Duration::of(self.of(&[100.0, 200.0, 350.0, 21.7, 33.3]));
-        // A policy that always replicates doubles the instances at each evaluation.
+        // Runs are short, because a policy that always replicates doubles the instances at each evaluation.
         let slowest = period.max(scenario.management_period);
         scenario.duration = slowest * self.of(&[3.0, 6.0, 7.5]);
         scenario.step = scenario.duration / self.of(&[1.0, 2.5, 4.0]);

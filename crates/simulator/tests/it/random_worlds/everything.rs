@@ -16,7 +16,7 @@ use crate::world::{audited, outputs};
 /// The number of worlds.
 const WORLDS: u64 = 150;
 
-/// Policies that use all features.
+/// Policies that together use all features.
 const TEXTS: [&str; 4] = [
     ":- remembers(requests, 2). :- remembers(operations, 3).\n\
      operation(migrate, I, M) :- leave(I, _), requests(I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\

@@ -14,7 +14,7 @@ const WORLDS: u64 = 160;
 
 /// Policies that propose adapts and other operations.
 const TEXTS: [&str; 7] = [
-    // The largest flavour that fits, and a smaller one under low load.
+    // Under high load, a larger flavour that fits; under low load, a smaller one; otherwise replicates.
     ":- dynamic flavour/6, running/2.\n\
      rate(I, T) :- findall(R, requests(I, _, R, _), Rs), sum_list(Rs, T).\n\
      operation(adapt, I, F) :- serviceInstance(I, A, N), running(I, G), flavour(A, G, H, M, _, _), rate(I, T), T > M,\n\
@@ -22,40 +22,41 @@ const TEXTS: [&str; 7] = [
      operation(adapt, I, F) :- serviceInstance(I, A, _), running(I, G), flavour(A, G, H, M, _, _), rate(I, T), T =< M,\n\
          flavour(A, F, K, _, _, _), K < H.\n\
      operation(replicate, I, M) :- requests(I, M, _, _).\n",
-    // Proposes any other flavour, even if it does not fit.
+    // Proposes another flavour, even if it does not fit.
     "operation(adapt, I, F) :- serviceInstance(I, A, _), running(I, G), flavour(A, F, _, _, _, _), F \\== G.\n",
     // Names flavours without reading any: invariant under renaming, except for flavours.
     "operation(adapt, I, lite) :- requests(I, _, R, _), R > 2.\n\
      operation(adapt, I, full) :- \\+ requests(I, _, _, _).\n\
      operation(replicate, I, self) :- requests(I, self, _, _).\n",
-    // Reads inhibitions, and proposes unknown flavours.
+    // Reads inhibitions, and proposes flavours that may not exist.
     "operation(adapt, I, F) :- member(F, [huge, large, 7, self, n1, '']), \\+ inhibited(adapt, I, F).\n\
      operation(migrate, I, M) :- inhibited(adapt, I, huge), node(_, _, [M | _]).\n\
      operation(replicate, _, M) :- node(_, _, Ms), member(M, [self | Ms]).\n",
-    // Migrates and replicates in its current flavour.
+    // Migrates and replicates after an adapt, in the new flavour.
     ":- remembers(operations, 3).\n\
      operation(adapt, I, lite) :- running(I, full), \\+ done(_, I, adapt, _).\n\
      operation(migrate, I, M) :- done(1, I, adapt, lite), node(_, _, Ms), last(Ms, M).\n\
      operation(replicate, I, self) :- running(I, lite).\n\
      operation(adapt, I, large) :- running(I, lite), node(_, F), F > 0.\n\
      operation(undeploy, I, self) :- running(I, large), \\+ requests(I, _, _, _).\n",
-    // Adapts by quality.
+    // Adapts to the flavour of the best quality that fits.
     "operation(adapt, I, F) :- serviceInstance(I, A, N), running(I, G), node(N, Free),\n\
          findall(Q-X, (flavour(A, X, H, _, _, Q), H =< Free), Xs), sort(Xs, Sorted), last(Sorted, _-F), F \\== G.\n\
      operation(migrate, I, M) :- requests(I, M, _, _), M \\== self.\n",
-    // Defines predicates of these names itself.
+    // Defines its own predicates `flavour` and `running`.
     "flavour(a, b). running(_, full).\n\
      operation(replicate, I, self) :- running(I, full), flavour(a, b).\n",
 ];
 
-/// An acceptance policy that reads flavours, and rejects growth if hardware is scarce.
+/// An acceptance policy that reads flavours. It rejects adapts of `lite` instances if hardware is scarce, replicas
+/// beside several `large` instances, and migrations of applications without flavours.
 const LOOKS: &str = "reject(request(adapt, I, A, N, N), tight) :-\n\
                          node(N, F), F < 1, serviceInstance(I, A, N), running(I, lite).\n\
                      reject(request(replicate, _, A, _, N), too_many(C)) :-\n\
                          aggregate_all(count, (running(I, large), serviceInstance(I, A, N)), C), C > 1.\n\
                      reject(request(migrate, _, A, _, _), one_way) :- \\+ flavour(A, _, _, _, _, _).\n";
 
-/// Adds flavours to applications.
+/// Adds flavours to three of four applications.
 pub fn give_flavours(scenario: &mut Scenario, number: u64) {
     for (place, plan) in scenario.applications.iter_mut().enumerate() {
         let seed = number as usize + place;
@@ -116,7 +117,8 @@ pub fn flavoured(number: u64) -> Scenario {
     scenario
 }
 
-/// Runs a world in all modes, which must have the same result, and counts its events.
+/// Runs and audits a world at all trace levels, with and without threads and reuse. The results must agree. Adds the
+/// numbers of operations and inhibitions to `seen`.
 pub(super) fn check_all_ways(number: u64, scenario: &Scenario, seen: &mut BTreeMap<&'static str, u64>) {
     let replay = Replay(number);
     let (trace, report, ..) = run(scenario, RunOptions::default());

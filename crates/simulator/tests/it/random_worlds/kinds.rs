@@ -12,7 +12,7 @@ use crate::world::outputs;
 /// The number of worlds.
 const WORLDS: u64 = 120;
 
-/// Policies that read hardware by kind.
+/// Two policies that read hardware by kind, and one that does not.
 const TEXTS: [&str; 3] = [
     ":- dynamic needs/3, free/3.\n\
      fits(I, N) :- serviceInstance(I, A, N), forall(needs(A, K, W), (free(N, K, F), F >= W)).\n\
@@ -23,7 +23,7 @@ const TEXTS: [&str; 3] = [
     "operation(replicate, _, M) :- node(_, _, Ms), member(M, [self | Ms]).\n",
 ];
 
-/// An acceptance policy that keeps a quarter of every kind of hardware free.
+/// An acceptance policy that keeps a quarter of each needed kind of hardware free.
 const KEEPS: &str = "reject(request(_, _, A, _, To), tight(K)) :-\n\
                      needs(A, K, W), free(To, K, F), capacity(To, K, C), F - W < C / 4.\n";
 

@@ -1,4 +1,4 @@
-//! Random worlds in which every node owner accepts one instance of each application.
+//! Random worlds in which every node owner accepts at most one instance of each application.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::world::audited;
 
 const WORLDS: u64 = 200;
 
-/// The maximum number of lies per world.
+/// The maximum number of manipulated traces per world.
 const LIES_MAX: usize = 4;
 
 const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).\n";
@@ -101,7 +101,7 @@ fn accepted(outcome: &Value, arbitration: Arbitration) -> Option<Value> {
     })
 }
 
-/// Traces with one reversed verdict each.
+/// At most `LIES_MAX` copies of the trace. In each, one inhibition by the limit is changed to accepted.
 fn lies(trace: &str, arbitration: Arbitration) -> Vec<String> {
     let lines: Vec<&str> = trace.lines().collect();
     let mut lies = Vec::new();

@@ -34,16 +34,16 @@ const TEXTS: [&str; 8] = [
      sum(I, A, T) :- findall(R, earlier(A, I, _, R, _), Rs), sum_list(Rs, T).\n\
      operation(replicate, I, self) :- sum(I, 1, One), sum(I, 2, Two), One > Two, \\+ inhibited(replicate, I, self).\n\
      operation(undeploy, I, self) :- sum(I, 1, One), sum(I, 2, Two), One < Two.\n",
-    // Counts its own operations, and computes with its number.
+    // Counts its own operations, and computes with the id of its instance.
     ":- remembers(operations, 1000).\n\
      operation(replicate, I, M) :- aggregate_all(count, done(_, I, replicate, _), C), C < 2, node(_, _, Ms),\n\
          K is (I + C) mod 2, nth0(K, [self | Ms], M).\n\
      operation(migrate, I, M) :- done(1, I, _, _), node(_, _, Ms), member(M, Ms), \\+ done(_, I, migrate, M).\n",
-    // Looks back as far as possible.
+    // Looks back at requests as far as possible.
     ":- remembers(requests, 64), remembers(operations, 5), remembers(inhibited, 10).\n\
      operation(migrate, I, M) :- age(I, 1), earlier(_, I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\
      operation(replicate, I, self) :- age(I, A), A >= 2, \\+ done(_, I, replicate, _).\n",
-    // Defines predicates of these names itself.
+    // Defines its own predicates `age` and `done`.
     "age(_, 2). done(_, _, _, _) :- fail.\n\
      operation(replicate, I, self) :- age(I, 2), \\+ done(_, I, _, _), \\+ requests(I, _, _, _).\n",
 ];

@@ -45,18 +45,19 @@ const TEXTS: [&str; 7] = [
      operation(wake, I, self) :- asleep(I), node(_, F), F \\== inf, F > 2.\n\
      operation(migrate, I, M) :- requests(I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\
      operation(replicate, I, M) :- node(_, _, [M | _]), \\+ inhibited(replicate, I, M).\n",
-    // Defines a predicate of this name itself.
+    // Defines its own predicate `asleep`.
     "asleep(_) :- fail.\n\
      operation(sleep, I, self) :- \\+ asleep(I), requests(I, self, R, _), R > 1.\n\
      operation(replicate, I, M) :- requests(I, M, _, _).\n",
 ];
 
-/// An acceptance policy that reads which instances are asleep, and lets few of them wake.
+/// An acceptance policy that reads which instances are asleep. It rejects wakes if hardware is scarce, and sleeps and
+/// replicas beside several sleepers.
 const LOOKS: &str = "reject(request(wake, I, A, N, N), tight(F)) :- asleep(I), serviceInstance(I, A, N), node(N, F), F \\== inf, F < 2.\n\
                      reject(request(sleep, I, _, N, N), 'stay up') :- \\+ asleep(I), aggregate_all(count, (asleep(J), serviceInstance(J, _, N)), C), C > 1.\n\
                      reject(request(replicate, _, _, _, _), sleepers) :- aggregate_all(count, asleep(_), C), C > 2.\n";
 
-/// Lets the instances of most applications sleep, and uses rates in more of the worlds.
+/// Lets the instances of four of five applications sleep, and models the traffic of more worlds as rates.
 pub fn give_sleep(scenario: &mut Scenario, number: u64) {
     // Rates do not support the prototype's routing table.
     let is_by_rule = scenario.routing != Routing::LeastUsed && scenario.observation == Observation::Arrivals;

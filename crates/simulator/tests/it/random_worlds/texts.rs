@@ -23,7 +23,7 @@ const SHIPPED: [(&str, &str); 8] = shipped![
 
 /// Policies at or beyond the limits of what is valid.
 const HOSTILE: [&str; 22] = [
-    // Always the same proposal.
+    // The same proposal at every evaluation.
     "operation(replicate, _, self).\n",
     "operation(replicate, _, M) :- node(_, _, Ms), member(M, Ms).\n",
     "operation(undeploy, _, self).\n",
@@ -31,7 +31,7 @@ const HOSTILE: [&str; 22] = [
     // Migrates back and forth.
     "operation(migrate, _, M) :- node(_, _, Ms), last(Ms, M).\n",
     "operation(migrate, _, M) :- node(_, _, [M | _]).\n",
-    // An unreachable target.
+    // Targets that may not be neighbours.
     "operation(migrate, _, n999).\n",
     "operation(migrate, _, self).\noperation(replicate, _, self).\n",
     "operation(replicate, _, n0).\noperation(migrate, _, n1).\n",
@@ -42,7 +42,7 @@ const HOSTILE: [&str; 22] = [
     "operation(undeploy, _, n3).\n",
     "operation(replicate, I, f(I)).\n",
     "operation(replicate, _, M) :- atom_concat(made, up, M).\n",
-    // No answers, or too many.
+    // Exceptions, and repeated solutions.
     "operation(_, _, _) :- throw(broken).\n",
     "operation(replicate, _, self).\noperation(_, _, _) :- throw(broken).\n",
     "operation(_, _, _) :- halt.\n",
