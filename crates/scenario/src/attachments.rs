@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Users are numbered in the order of the file. `app` and the user's `step` of arrival are optional. A step names the
-//! access points of users; a user who is not named stays connected as before, and `null` disconnects a user. A step
-//! without a number follows the previous one. Other keys are ignored.
+//! new access points of users; `null` disconnects a user, and users who are not named keep their access points. A step
+//! without a number follows the previous one; the first step is 0. Other keys are ignored.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,7 +25,7 @@ use crate::mistake::{Mistake, Place, Text};
 use crate::mobility::{Attachments, MobileUser};
 use crate::topology::Topology;
 
-/// The maximum number of a step, so that a wrong number cannot exhaust memory.
+/// The highest valid step number. Without a limit, a mistyped number could exhaust memory.
 const STEPS_MAX: u64 = 1_000_000;
 
 /// The maximum number of reported errors; further errors are only counted.
@@ -53,7 +53,7 @@ struct Step<'a> {
     node: InOrder<&'a RawValue>,
 }
 
-/// A JSON object whose keys keep their order.
+/// The entries of a JSON object in the order of the file, including duplicate keys.
 struct InOrder<T>(Vec<(String, T)>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for InOrder<T> {
@@ -78,8 +78,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for InOrder<T> {
     }
 }
 
-/// Reads attachments, or returns all errors. `application` finds an application by the id in the file; `None` if it is
-/// unknown.
+/// Parses attachments. Returns at most [`MISTAKES_MAX`] errors, and one with the number of the others. `application`
+/// maps an id in the file to an application; `None` if it is unknown.
 pub(crate) fn read(
     text: &Arc<Text>,
     topology: &Topology,
@@ -99,7 +99,7 @@ struct Reading<'a> {
     /// The number of errors beyond [`MISTAKES_MAX`], which are not reported.
     left_out: usize,
     users: BTreeMap<String, UserIndex>,
-    /// For each user, the step of arrival if the file states it, and the place of the user in the text.
+    /// For each user, the stated step of arrival, if any, and the place of the user in the text.
     arrivals: Vec<(Option<u64>, Range<usize>)>,
 }
 
@@ -254,7 +254,7 @@ impl<'a> Reading<'a> {
     }
 
     fn span(&self, raw: &RawValue) -> Range<usize> {
-        // `raw` borrows from the text, so the distance between the two pointers is its offset.
+        // `raw` is a part of the text, so the difference of the two pointers is its offset in the text.
         let start = (raw.get().as_ptr() as usize).saturating_sub(self.text.text.as_ptr() as usize);
         start..start + raw.get().len()
     }
@@ -270,15 +270,15 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Whether one more error may be reported; if not, it is only counted. Call this before composing an error message,
-    /// because guessing the intended word is slow and every line of a file may have an error.
+    /// Whether one more error may be reported. If not, counts the error in `left_out`. Call this before composing a
+    /// message: the search for the intended word is slow, and a file may have very many errors.
     fn has_room(&mut self) -> bool {
         let has_room = self.mistakes.len() < MISTAKES_MAX;
         self.left_out += usize::from(!has_room);
         has_room
     }
 
-    /// The reported errors, followed by one that states how many were left out.
+    /// The reported errors. If any were left out, the last error states their number.
     fn all_mistakes(mut self) -> Vec<Mistake> {
         if self.left_out > 0 {
             let message = format!("the attachments have {} more mistakes", self.left_out);
@@ -299,7 +299,7 @@ fn short(json: &str) -> String {
     }
 }
 
-/// The byte offset of a line and column, both counted from 1.
+/// The byte offset of a line and column, both counted from 1. Columns count bytes, as in errors of `serde_json`.
 fn offset_of(text: &str, line: usize, column: usize) -> usize {
     let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     (start + column.saturating_sub(1)).min(text.len())

@@ -1,8 +1,8 @@
 //! Service graphs: the calls between applications.
 //!
-//! The calls of an application, made for each client request that it serves, are grouped into *stages*. A stage is
-//! either a group of calls whose requests are all sent at once, or one call whose requests are sent one after another.
-//! A stage starts when all requests of the previous one have been answered.
+//! For each request that an instance serves, it makes the calls of its application. They are grouped into *stages*. A
+//! stage is either a group of calls whose requests are all sent at once, or one call whose requests are sent one after
+//! another. A stage starts when all requests of the previous one have been answered.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,15 +14,15 @@ use crate::scenario::{ApplicationPlan, Routing, Scenario};
 /// The maximum number of applications in a chain of calls.
 pub(crate) const DEPTH_MAX: usize = 32;
 
-/// The maximum number of requests that a client request causes, itself included.
+/// The maximum number of requests that one client request may cause, itself included.
 pub(crate) const REQUESTS_MAX: f64 = 10_000.0;
 
 /// The order of the requests of a stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum CallOrder {
-    /// Each is sent when the previous one has been answered.
+    /// Each request is sent when the previous one has been answered.
     Sequence,
-    /// All are sent at once.
+    /// All requests are sent at once.
     Parallel,
 }
 
@@ -36,12 +36,12 @@ impl CallOrder {
     }
 }
 
-/// Requests that an instance sends to another application for each client request that it serves.
+/// Requests that an instance sends to another application for each request that it serves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Call {
     /// The called application.
     pub application: ApplicationIndex,
-    /// The number of requests.
+    /// The number of requests for each served request; positive.
     pub requests: u32,
 }
 
@@ -55,7 +55,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// The number of requests.
+    /// The number of requests of all calls together.
     pub fn requests(&self) -> u32 {
         self.calls.iter().map(|call| call.requests).sum()
     }
@@ -102,8 +102,8 @@ impl Scenario {
             || self.applications[first.position()].calls().any(|call| self.leads_to(call.application, application))
     }
 
-    /// Whether the call graph is well-formed, has no cycle, and stays within the limits; and, if there are calls,
-    /// whether the routing strategy supports them.
+    /// Whether the call graph is well-formed, has no cycle, and stays within the limits of depth and requests. If there
+    /// are calls, the routing must also be `nearest`.
     pub fn calls_are_consistent(&self) -> bool {
         let has_applications = self.calls().all(|(_, call)| call.application.position() < self.applications.len());
         let in_sequence = |stage: &Stage| stage.order == CallOrder::Parallel || stage.calls.len() == 1;
@@ -149,8 +149,8 @@ pub(crate) fn callers_first(plans: &[ApplicationPlan]) -> Result<Vec<Application
     if order.len() == plans.len() { Ok(order) } else { Err(cycle(plans, &callers)) }
 }
 
-/// Returns a cycle among the applications with a number of remaining `callers` above 0. There is one, because each of
-/// them is called by another of them.
+/// Returns a cycle among the applications whose number of remaining `callers` is above 0. There is one, because each of
+/// them is called by one of them.
 fn cycle(plans: &[ApplicationPlan], callers: &[usize]) -> Vec<ApplicationIndex> {
     let is_left = |index: ApplicationIndex| callers[index.position()] > 0;
     let mut caller_of: BTreeMap<ApplicationIndex, ApplicationIndex> = BTreeMap::new();
@@ -174,7 +174,8 @@ fn cycle(plans: &[ApplicationPlan], callers: &[usize]) -> Vec<ApplicationIndex> 
     trail
 }
 
-/// For each application, the number of applications in the longest chain of calls that starts with it.
+/// For each application, the number of applications in the longest chain of calls that starts with it. `callers_first`
+/// is the order that the function of that name returns.
 pub(crate) fn depths(plans: &[ApplicationPlan], callers_first: &[ApplicationIndex]) -> Vec<usize> {
     let mut depths = vec![1; plans.len()];
     for index in callers_first.iter().rev() {
@@ -199,7 +200,7 @@ mod tests {
     use super::*;
     use crate::{Document, NoFiles};
 
-    /// Applications 0, 1, … with these calls between them.
+    /// `count` applications. A call is given as caller, called application, and number of requests.
     fn plans(count: usize, calls: &[(usize, usize, u32)]) -> Vec<ApplicationPlan> {
         let paper = Document::preset("paper").expect("a preset").resolve(&mut NoFiles).expect("no mistakes");
         let plan = &paper.scenario.applications[0];

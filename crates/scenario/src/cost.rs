@@ -1,9 +1,9 @@
 //! Estimates the cost of a run: from the settings alone before the world is built, and from the built world afterwards.
 //!
-//! The behaviour of agents is not known in advance, so the estimate is rough: it distinguishes minutes from years, and
-//! megabytes from more than any machine has. Events are handled one by one by the simulator;
-//! [docs/scenarios.md](../../../docs/scenarios.md) says how they are counted. The bytes per item were measured in
-//! worlds of up to a million users, which used between half and twice the estimate.
+//! The behaviour of agents is not known in advance, so the estimate is rough. It is meant to detect runs that would
+//! take years, or more memory than any machine has. [docs/scenarios.md](../../../docs/scenarios.md) says how events are
+//! counted. The bytes per item were measured in worlds of up to a million users, which used between half and twice the
+//! estimated memory.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -33,7 +33,7 @@ pub(crate) struct Part {
     pub(crate) keys: &'static [&'static str],
 }
 
-/// The size of a world: estimated from the settings, or as built.
+/// The size of a world, either estimated from the settings or as built.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Extent {
     pub(crate) nodes: f64,
@@ -44,9 +44,9 @@ pub(crate) struct Extent {
     pub(crate) users: f64,
     /// The number of mobility steps.
     pub(crate) steps: f64,
-    /// The number of stored changes, each of the access point of one user.
+    /// The number of stored changes of users' access points. 0 if movements are generated during the run.
     pub(crate) changes: f64,
-    /// The mean number of requests that a user's request causes, itself included.
+    /// The mean number of requests that one client request causes, itself included.
     pub(crate) caused: f64,
 }
 
@@ -57,15 +57,16 @@ const USER_BYTES: f64 = 500.0;
 const INSTANCE_BYTES: f64 = 600.0;
 const CHANGE_BYTES: f64 = 16.0;
 const STEP_BYTES: f64 = 24.0;
-/// Bytes of the figures of a step and of an activation, for each group of applications, including their copy at the end
-/// of the run.
+/// The bytes of the figures that a run records in each step for each group of applications, including their copy at the
+/// end of the run.
 const STEP_FIGURE_BYTES: f64 = 128.0;
+/// The same for each activation of the managers.
 const ACTIVATION_FIGURE_BYTES: f64 = 170.0;
 /// The bytes of a queued client request.
 const REQUEST_BYTES: f64 = 50.0;
 
 impl Extent {
-    /// Estimates the size from the settings alone. Files are not read, so what they describe counts as 0.
+    /// Estimates the size from the settings alone. Files are not read: a topology or users from a file count as 0.
     pub(crate) fn estimated(settings: &Settings) -> Extent {
         let (nodes, links, hops) = infrastructure(&settings.topology);
         let steps_in_run = steps_in_run(settings);
@@ -117,8 +118,8 @@ fn infrastructure(topology: &TopologySettings) -> (f64, f64, f64) {
     }
 }
 
-/// The expected number of links: the pairs of `nodes` random nodes in a rectangle that are within `radius` of each
-/// other, but at least enough links to connect all nodes. Boundary effects are ignored.
+/// The expected number of links of a random geometric graph: the pairs of `nodes` random nodes in a rectangle that are
+/// within `radius` of each other, but at least `nodes - 1`. Boundary effects are ignored.
 fn drawn_links(nodes: f64, radius: f64, height: f64, width: f64) -> f64 {
     let (reach_north, reach_east) = ((2.0 * radius).min(height), (2.0 * radius).min(width));
     let area = height * width;
@@ -131,7 +132,7 @@ fn steps_in_run(settings: &Settings) -> f64 {
     (settings.duration.span() / step(settings)).ceil().max(1.0)
 }
 
-/// The time between two steps.
+/// The time between two mobility steps.
 pub(crate) fn step(settings: &Settings) -> Duration {
     match &settings.mobility {
         MobilitySettings::Generated(users) => users.step.span(),
@@ -143,7 +144,7 @@ pub(crate) fn step(settings: &Settings) -> Duration {
     }
 }
 
-/// The parts of the cost of a run.
+/// The cost of a run, divided into parts.
 pub(crate) fn parts(settings: &Settings, extent: &Extent) -> Vec<Part> {
     let part = |what, keys, events, memory_bytes| Part { what, cost: Cost { events, memory_bytes }, keys };
     let Extent { nodes, links, users, .. } = *extent;
@@ -211,7 +212,7 @@ const SIZE_KEYS: &[&str] = &[
     "topology.file",
 ];
 
-/// The number of events that client requests cause, and the memory of the requests that are queued at the end.
+/// The number of events that client requests cause, and the bytes of the requests that are queued at the end.
 fn requests(settings: &Settings, extent: &Extent, applications: f64) -> (f64, f64) {
     let duration = settings.duration.value();
     let (period, pauses) = match &settings.workload {
@@ -229,14 +230,14 @@ fn requests(settings: &Settings, extent: &Extent, applications: f64) -> (f64, f6
         return (extent.users * pauses, 0.0);
     }
     let count = duration * rate * extent.caused;
-    // Each request is sent, served, and forwarded once per hop; with on-off workloads, each pause is an event as well.
+    // Each request is sent, served, and forwarded once per hop. With on-off workloads, each pause is also an event.
     let events = count * (extent.hops + 2.0) + (count + extent.users) * pauses;
-    // If requests arrive faster than one instance of each application serves them, they queue until agents react.
+    // Assumes one instance of each application. If requests arrive faster than it serves them, the rest is queued.
     let load = settings.network.service_time.value() * rate * extent.caused / applications.max(1.0);
     (events, count * (1.0 - 1.0 / load.max(1.0)) * REQUEST_BYTES)
 }
 
-/// The earliest possible time of a client request, in milliseconds.
+/// The earliest time of a client request under `[workload]`, in milliseconds. Settings in `[[user]]` are ignored.
 pub(crate) fn first_request(settings: &Settings) -> f64 {
     match &settings.workload {
         WorkloadSettings::Periodic(workload) => match workload.phase {
@@ -254,7 +255,7 @@ impl Cost {
         Cost { events: sum(|cost| cost.events), memory_bytes: sum(|cost| cost.memory_bytes) }
     }
 
-    /// Whether the cost is so large, more than 10^9 events or 4 GB, that users are told before the run.
+    /// Whether the cost exceeds 10^9 events or 4 GB. Such a cost is reported to the user before the run.
     pub fn is_large(&self) -> bool {
         const EVENTS: f64 = 1e9;
         const BYTES: f64 = 4e9;
@@ -262,7 +263,7 @@ impl Cost {
     }
 }
 
-/// A number as text, rounded to two significant digits, with words such as `million`.
+/// A number as text, rounded to two significant digits or, below 10, to an integer. Uses words such as `million`.
 pub(crate) fn about(number: f64) -> String {
     const WORDS: [(f64, &str); 3] = [(1e12, "trillion"), (1e9, "billion"), (1e6, "million")];
     if number >= 1e15 {
@@ -276,7 +277,7 @@ pub(crate) fn about(number: f64) -> String {
     }
 }
 
-/// An amount of memory as text, at least 1 MiB.
+/// An amount of memory as text, in MiB or GiB. Less than 1 MiB is shown as 1 MiB.
 pub(crate) fn memory(bytes: f64) -> String {
     const UNITS: [(f64, &str); 2] = [(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB")];
     let (size, unit) = if bytes >= UNITS[0].0 { UNITS[0] } else { UNITS[1] };

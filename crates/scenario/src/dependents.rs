@@ -1,7 +1,8 @@
-//! Keys whose value was chosen because of another key, and how they change when a later layer changes that other key.
+//! Keys that depend on other keys: a later layer that changes one key may make values of earlier layers unsuitable.
+//! Such values are dropped or adapted, and keys without effect are found. The user is informed by notes.
 //!
-//! Layers have different authors. A user who overrides one key of a preset does not know which other keys the preset
-//! sets because of it, so those keys must not silently keep their values.
+//! Layers have different authors: a user who overrides one key of a preset does not know which other keys the preset
+//! chose to match it.
 
 use crate::document::Document;
 use crate::settings::{MobilitySettings, Settings};
@@ -10,14 +11,14 @@ use crate::tree::{Node, Table, Value};
 /// A key whose value was chosen because of another key of the same section.
 struct Dependent {
     section: &'static str,
-    /// The kind of the section to which this applies; a section without `kind` counts as well.
+    /// The `kind` of the section for which the dependence holds. It also holds for a section without `kind`.
     kind: &'static str,
     /// The key on which `key` depends.
     of: &'static str,
     key: &'static str,
     /// If the layer that changes `of` also sets one of these keys, `key` is kept.
     beside: &'static [&'static str],
-    /// The rest of the note for the user: what applies instead of `key`.
+    /// What applies without `key`, as part of the note for the user.
     instead: &'static str,
 }
 
@@ -30,21 +31,21 @@ const DEPENDENTS: [Dependent; 1] = [Dependent {
     instead: "all of them are there from the first step on",
 }];
 
-/// Keys with a different meaning in one kind of a section: the section, the kind, and the keys. For recorded users,
-/// these keys limit how much of the record is used.
+/// Keys with a different meaning in one kind of a section: the section, the kind, and the keys. With mobility of kind
+/// `file`, these keys limit how much of the file is used.
 const OTHER_MEANING: [(&str, &str, [&str; 2]); 1] = [("mobility", "file", ["users", "steps"])];
 
-/// Keys that another key of the same section makes meaningless: the section, the key, the other key, and the value that
-/// makes it meaningless.
+/// Keys that have no effect because of another key of the same section: the section, the key, the other key, and the
+/// value of the other key.
 const WITHOUT_EFFECT: [(&str, &str, &str, &str); 3] = [
     ("memory", "cycles", "strategy", "periodic"),
     ("memory", "every", "strategy", "sliding"),
     ("routing", "metric", "strategy", "least-used"),
 ];
 
-/// Removes the keys of earlier layers whose values no longer fit, because a layer has changed the key or the kind that
-/// they were chosen for. Returns notes about them. The layer consists of all values in `tree` whose layer number is at
-/// least `since`; `before` is the tree without it.
+/// Removes keys of earlier layers that were chosen for a value or kind that a new layer has changed. Returns a note for
+/// each of them. The new layer consists of all values in `tree` whose layer number is at least `since`; `before` is the
+/// tree without the new layer.
 pub(crate) fn drop_dependents(before: &Table, tree: &mut Table, since: u32) -> Vec<String> {
     let mut notes = Vec::new();
     for Dependent { section, kind, of, key, beside, instead } in DEPENDENTS {
@@ -83,7 +84,7 @@ pub(crate) fn drop_dependents(before: &Table, tree: &mut Table, since: u32) -> V
     notes
 }
 
-/// Removes the names of tiers that an earlier layer set for another kind of topology.
+/// Removes the names of tiers if an earlier layer set them for another kind of topology. Returns a note about it.
 fn drop_tier_names(before: &Table, tree: &mut Table, since: u32) -> Option<String> {
     let old = before.table("topology")?.get("kind")?;
     let new = tree.table("topology")?.get("kind")?;
@@ -115,7 +116,7 @@ impl Document {
     }
 
     /// Extends the steps of generated users to the duration of the run, if a later layer than that of `steps` sets the
-    /// duration or the time between steps. Returns a note about it.
+    /// duration or the time between steps. Returns a note, or `None` if nothing was changed.
     pub(crate) fn follow_duration(&self, settings: &mut Settings) -> Option<String> {
         const STEPS_MAX: f64 = 1e6;
         let duration = settings.duration.value();
@@ -133,13 +134,14 @@ impl Document {
         ))
     }
 
-    /// Notes about keys that have no effect because of another key that an earlier layer sets, or its default.
+    /// Notes about keys that have no effect because of the value of another key, which is a default or was set by an
+    /// earlier layer.
     pub(crate) fn without_effect(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (section, key, other, value) in WITHOUT_EFFECT {
             let [path, other_path] = [key, other].map(|key| format!("{section}.{key}"));
             let chosen = self.written(&other_path).map(|node| &node.value);
-            // `sliding` is the default.
+            // `sliding` is the only value in the table that is a default.
             let is_chosen = chosen.map_or(value == "sliding", |chosen| *chosen == Value::String(value.to_owned()));
             if is_chosen && self.written(&path).is_some() && self.rank(&path) > self.rank(&other_path) {
                 notes.push(format!("`{path}` has no effect: `{other_path}` is `{value}`"));

@@ -24,16 +24,17 @@ pub struct Document {
     /// The start of the main text, as the place of errors that have no other place.
     whole: Place,
     pub(crate) layer: u32,
-    /// The first layer that is an override instead of a text.
+    /// The number of the first layer that was added by [`Document::set`]; `None` if there is none.
     pub(crate) first_override: Option<u32>,
-    /// Whether a text is not valid TOML, or an include was skipped. Missing keys are then not reported.
+    /// Whether a text is not valid TOML, or an include was skipped. If so, the tree is not interpreted, because it is
+    /// incomplete.
     is_broken: bool,
     pub(crate) mistakes: Vec<Mistake>,
     notes: Vec<String>,
 }
 
 impl Document {
-    /// A scenario that ships with mario; an error if there is none with this name.
+    /// The shipped scenario with this name; an error if there is none.
     pub fn preset(name: &str) -> Result<Document, ScenarioError> {
         match presets::text(name) {
             Some(text) => Ok(Document::new(name, text, None, &mut crate::layers::NoFiles)),
@@ -47,7 +48,8 @@ impl Document {
         }
     }
 
-    /// Parses the text of a file. Its errors are reported together when the document is used.
+    /// Parses the text of a file, and reads the files that it includes. Errors are returned later, by
+    /// [`Document::settings`] and [`Document::resolve`].
     pub fn file(path: &Path, text: impl Into<String>, files: &mut dyn Files) -> Document {
         let directory = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let name = path.display().to_string();
@@ -75,7 +77,7 @@ impl Document {
         &self.name
     }
 
-    /// Overrides keys. Each override is written `key.path=value`, where the value is TOML or a bare word.
+    /// Overrides keys. Each override is written `key.path=value`, where the value is TOML or an unquoted string.
     pub fn set(&mut self, overrides: &[String]) {
         self.layer += 1;
         let since = *self.first_override.get_or_insert(self.layer);
@@ -92,7 +94,7 @@ impl Document {
         }
     }
 
-    /// Takes the users' movements from a JSON file that lists their access points.
+    /// Replaces the kind of mobility: users move as in a JSON file that lists their access points.
     pub fn set_attachments(&mut self, path: &Path) {
         let text =
             Text { name: "--attachments".to_owned(), text: path.display().to_string(), directory: PathBuf::new() };
@@ -114,10 +116,10 @@ impl Document {
         }
     }
 
-    /// Sets the policy of applications: `POLICY` for all of them, including separate deploys, or `APPLICATION=POLICY`
-    /// for one. A policy is the name of a shipped one or the path of a file. `baseline:NAME` selects a baseline: a
-    /// shipped baseline policy, or a management strategy. A policy for all applications also selects management by
-    /// agents.
+    /// Sets the policy of applications: `POLICY` for all of them, or `APPLICATION=POLICY` for one. It also replaces the
+    /// policies of their deploys. A policy is the name of a shipped one or the path of a file. `baseline:NAME` selects
+    /// a baseline: a shipped baseline policy, or a management strategy. A policy for all applications also selects
+    /// management by agents.
     ///
     /// In a scenario that resumes from a recorded run, the policy applies from the end of the recorded past on.
     pub fn set_policy(&mut self, choice: &str) {
@@ -149,7 +151,7 @@ impl Document {
         }
     }
 
-    /// Sets the management strategy. The default, agents, is written only if it overrides another strategy.
+    /// Sets the management strategy. The default, agents, is written only if the scenario has a `management` section.
     fn set_management(&mut self, strategy: &str, choice: &str) {
         if strategy == "agents" && self.tree.get("management").is_none() {
             return;
@@ -186,7 +188,7 @@ impl Document {
                     Some(Value::String(name)) => name.clone(),
                     _ => continue,
                 };
-                // A deploy without a policy uses the policy of its application.
+                // A deploy without a policy uses that of its application, so nothing has to be replaced.
                 let has_policy = list == "application" || table.get("policy").is_some();
                 if application.is_none_or(|wanted| wanted == id) && has_policy {
                     is_found = true;
@@ -228,7 +230,7 @@ impl Document {
         }
     }
 
-    /// Notes which policies of single deploys are replaced by a choice for their application.
+    /// Adds notes about the policies of deploys that a `--policy` choice replaces. Only the first few are named.
     fn note_replaced_policies(&mut self, choice: &str, replaced: &[(String, String, Place)]) {
         const NOTED_MAX: usize = 3;
         for (application, before, place) in replaced.iter().take(NOTED_MAX) {
@@ -243,7 +245,7 @@ impl Document {
         }
     }
 
-    /// The settings, with all defaults filled in; or all errors in the texts.
+    /// The settings, with all defaults filled in; or the errors in texts and overrides.
     pub fn settings(&self) -> Result<Settings, ScenarioError> {
         self.settings_and_notes().map(|(settings, _)| settings)
     }
@@ -258,7 +260,7 @@ impl Document {
         if let Err(more) = &read {
             mistakes.extend(more.iter().cloned());
         }
-        // An error at the same place was already reported.
+        // A number type checks its range itself, so `read` may have reported the same error.
         let is_reported = |place: &Option<Place>| mistakes.iter().any(|known| known.place == *place);
         let out_of_range: Vec<Mistake> =
             check_ranges(&self.tree).into_iter().filter(|mistake| !is_reported(&mistake.place)).collect();
@@ -275,7 +277,7 @@ impl Document {
     }
 
     pub(crate) fn error(&self, mut mistakes: Vec<Mistake>) -> ScenarioError {
-        // Sorted by text in the order of first use, and within a text from top to bottom.
+        // Sorted by text, in the order in which `mistakes` mentions the texts, and within a text from top to bottom.
         let mut texts: Vec<Arc<Text>> = Vec::new();
         for place in mistakes.iter().filter_map(|mistake| mistake.place.as_ref()) {
             if !texts.iter().any(|text| Arc::ptr_eq(text, &place.text)) {
@@ -309,20 +311,20 @@ impl Document {
         self.tree.entries.push((key.to_owned(), node));
     }
 
-    /// The text of the file or preset itself.
+    /// The main text: that of the file or preset itself, without includes.
     pub(crate) fn text(&self) -> &Arc<Text> {
         &self.whole.text
     }
 
-    /// The value at a path such as `mobility.users`, if it is written.
+    /// The value at a path such as `mobility.users`; `None` if no layer sets it.
     pub(crate) fn written(&self, path: &str) -> Option<&Node> {
         let (tables, key) = path.rsplit_once('.').map_or((None, path), |(tables, key)| (Some(tables), key));
         let table = tables.into_iter().flat_map(|tables| tables.split('.'));
         table.into_iter().try_fold(&self.tree, |table, key| table.table(key))?.get(key)
     }
 
-    /// The value at a path of keys and list positions, or its nearest ancestor that is written; `None` if there is
-    /// none.
+    /// The value at a path of keys and list positions. If it is not written, its nearest ancestor that is; `None` if
+    /// there is none.
     fn nearest(&self, path: &[At<'_>]) -> Option<&Node> {
         let At::Key(first) = path.first()? else { return None };
         let mut node = self.tree.get(first)?;
@@ -340,7 +342,8 @@ impl Document {
         Some(node)
     }
 
-    /// Where a value is written. For a default, the place of the nearest table around it, or the start of the text.
+    /// Where a value is written. For a default, the place of the nearest table around it, or else the start of the main
+    /// text.
     pub(crate) fn place(&self, path: &[At<'_>]) -> Place {
         self.nearest(path).map_or_else(|| self.whole.clone(), |node| node.place.clone())
     }

@@ -1,6 +1,6 @@
 //! Typed indices into the tables of a scenario, four bytes each.
 
-/// Declares index types, each with its visibility. They index tables; the ids that people see are in `mario_domain`.
+/// Declares types for indices into tables. The ids that users see are in `mario_domain`.
 #[macro_export]
 macro_rules! indices {
     ($($(#[$doc:meta])* $visibility:vis $name:ident;)*) => { $(
@@ -9,7 +9,7 @@ macro_rules! indices {
         $visibility struct $name(pub u32);
 
         impl $name {
-            /// The index as a number.
+            /// The index as a number, for use with slices.
             #[inline]
             $visibility const fn position(self) -> usize {
                 self.0 as usize
@@ -19,7 +19,7 @@ macro_rules! indices {
             ///
             /// # Panics
             ///
-            /// If it does not fit into 32 bits.
+            /// If the number does not fit into 32 bits.
             #[inline]
             $visibility fn at(position: usize) -> Self {
                 $name(u32::try_from(position).expect("tables have fewer than 2^32 entries"))
@@ -29,12 +29,12 @@ macro_rules! indices {
 }
 
 indices! {
-    /// The index of a node, in the order of the infrastructure.
+    /// The index of a node in the topology.
     pub NodeIndex;
-    /// The index of an application, in the order of the descriptors.
+    /// The index of an application in `Scenario::applications`.
     pub ApplicationIndex;
-    /// The index of a policy, in the order of loading.
+    /// The index of an agent policy in `Scenario::policies`.
     pub PolicyIndex;
-    /// The index of a user, in the order of appearance.
+    /// The index of a user in `Scenario::users` and in `Attachments::users`.
     pub UserIndex;
 }

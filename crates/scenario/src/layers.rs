@@ -33,10 +33,10 @@ impl Files for NoFiles {
     }
 }
 
-/// The keys that say what a text is merged with, and are not part of the scenario itself.
+/// The keys that say what a text is merged with. They are not part of the scenario itself.
 pub(crate) const LAYER_KEYS: [&str; 3] = ["preset", "include", "reset"];
 
-/// The lists whose elements have an id, through which a later layer can extend an element of an earlier one.
+/// The lists whose elements have ids. An element of a later layer is merged into the earlier element of the same id.
 const LISTS_BY_ID: [&str; 3] = ["application", "node", "user"];
 
 /// The maximum nesting of includes.
@@ -55,13 +55,13 @@ pub(crate) struct Layers<'a> {
     /// Notes for the user about how the layers were merged.
     pub(crate) notes: Vec<String>,
     pub(crate) layer: u32,
-    /// Whether parts of the tree are missing, because a text is not valid TOML or an include was skipped.
+    /// Whether parts of the tree are missing, because a text is not valid TOML or an include was skipped at a limit.
     pub(crate) is_broken: bool,
     /// The files that are being included, outermost first.
     open: Vec<PathBuf>,
-    /// The number of included files.
+    /// The number of includes so far.
     includes: usize,
-    /// Their total size, in bytes.
+    /// The total size of the included files, in bytes.
     included_bytes: usize,
     /// Whether a limit on includes was reached. After that, no further file is included.
     is_full: bool,
@@ -82,7 +82,7 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Merges a text, with the layers that it names, on top of `below`.
+    /// Merges a text into `below`, after the preset and the files that it includes. Values of the text win.
     pub(crate) fn add(&mut self, text: &Arc<Text>, path: Option<&Path>, below: &mut Table) {
         self.layer += 1;
         let known = self.mistakes.len();
@@ -107,7 +107,7 @@ impl<'a> Layers<'a> {
             }
         }
         self.open.pop();
-        // The layers that this text names were merged first. It is above them, so it gets the next number.
+        // The layers that this text names were merged first. The text is above them, so it gets a higher number.
         self.layer += 1;
         renumber(&mut own, self.layer);
         let before = below.clone();
@@ -173,16 +173,15 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Reports that a limit was reached, and stops including files. Otherwise a file that is included from many places
-    /// would cause a report for each of them.
+    /// Reports that a limit was reached, and stops including files. Otherwise each further include would be reported.
     fn stop_including(&mut self, message: String, place: Place) {
         self.is_full = true;
-        // Keys missing because of a skipped include are not errors.
+        // Keys that a skipped include may set must not be reported as missing.
         self.is_broken = true;
         self.mistakes.push(Mistake::new(message).at(Some(place)).hint("include each file once, from one place"));
     }
 
-    /// The strings of a list; a single string counts as a list of one.
+    /// The strings of a list; a single string counts as a list of one. Reports other values.
     fn words(&mut self, node: &Node, key: &str) -> Vec<(String, Place)> {
         let elements = match &node.value {
             Value::List(elements) => elements.as_slice(),
@@ -201,8 +200,8 @@ impl<'a> Layers<'a> {
         words
     }
 
-    /// Merges one table on top of another. Nested tables are merged, the lists of a scenario are extended, and
-    /// everything else is replaced.
+    /// Merges the top-level table `above` into `below`. Nested tables are merged, the lists in `settings::LISTS` are
+    /// extended, and everything else is replaced.
     pub(crate) fn merge(&mut self, below: &mut Table, above: Table) {
         let known = positions(below);
         for (key, node) in above.entries {
@@ -260,14 +259,15 @@ fn positions(table: &Table) -> BTreeMap<String, usize> {
 }
 
 fn merge_tables(below: &mut Table, above: Table) {
-    // The keys of one table are distinct, so newly added keys need not be looked up again.
+    // The keys of `above` are distinct, so keys that are added here need not be found again.
     let known = positions(below);
     for (key, node) in above.entries {
         merge_entry(below, known.get(&key).copied(), key, node);
     }
 }
 
-/// Merges a value on top of the one at `position`, or appends it under `key` if there is no position.
+/// Merges a value into the entry at `position`: two tables are merged, other values are replaced. Without a position,
+/// appends the value under `key`.
 fn merge_entry(below: &mut Table, position: Option<usize>, key: String, node: Node) {
     let Some(position) = position else {
         below.entries.push((key, node));
@@ -317,7 +317,7 @@ fn renumber_node(node: &mut Node, layer: u32) {
     }
 }
 
-/// A path without `.` and, where possible, without `..`, so that equal files have equal paths.
+/// A path without `.` and, where possible, without `..`, to recognise a file under different spellings of its path.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -332,7 +332,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Merges the overrides of a command line, each `key.path=value`, on top of a tree.
+/// Applies the overrides of a command line, each `key.path=value`, to a tree.
 pub(crate) fn override_keys(below: &mut Table, overrides: &[String], layer: u32, mistakes: &mut Vec<Mistake>) {
     for line in overrides {
         let text = Text { name: "--set".to_owned(), text: line.clone(), directory: PathBuf::new() };
@@ -371,7 +371,7 @@ fn override_key(below: &mut Table, text: &Arc<Text>, layer: u32) -> Result<(), M
     set(below, &steps, value, layer)
 }
 
-/// A value of the command line: TOML, or a bare word.
+/// A value of the command line: TOML or, if it is not valid TOML, an unquoted string.
 fn override_value(text: &Arc<Text>, offset: usize, layer: u32) -> Result<Node, Mistake> {
     let written = text.text[offset..].trim();
     match tree::parse_value(text, offset, layer) {

@@ -15,15 +15,15 @@
 //! # Ok::<(), mario_scenario::ScenarioError>(())
 //! ```
 //!
-//! Infrastructures and users can also be made without a document: [`topology`] generates and reads the former,
-//! [`mobility`] the latter.
+//! Infrastructures and users can also be made without a document, by the functions of [`topology`] and [`mobility`].
 //!
-//! **Invariant:** a scenario is a pure function of its texts and its seed. Randomness is drawn from the seed alone.
+//! **Invariant:** a scenario is a pure function of its texts, overrides and files. The seed, which is one of the
+//! settings, is the only source of randomness.
 //!
 //! **Invariant:** this crate opens no files: the caller's [`Files`] reads the files that scenarios name.
 //!
-//! **Invariant:** reading is total: bad input yields a list of errors with places, never a panic, and an infrastructure
-//! that is too large is rejected before it is built.
+//! **Invariant:** bad input yields a list of errors, never a panic. A generated infrastructure that is too large is
+//! rejected before it is built.
 //!
 //! Not here: running a scenario (crate `mario_simulator`) and evaluating policies (crate `mario_policy`). This crate
 //! loads policies only to check them.
@@ -77,7 +77,7 @@ pub use overview::{ApplicationOverview, Overview, Tier};
 pub use policies::{
     acceptance_names, baseline_names, is_path, policy_names, shipped_library, shipped_policy, shipped_tests,
 };
-// For `simulator`: the features of the run that the text of a policy requires.
+// For `simulator`: which features of a run a policy uses.
 #[doc(hidden)]
 pub use policies::{adapts, asks_for, has_initiative, remembers, sleeps};
 pub use position::{Area, Position};

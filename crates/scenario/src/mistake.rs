@@ -14,7 +14,7 @@ pub(crate) const MISTAKES_MAX: usize = 100;
 /// A text that an error can point into.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Text {
-    /// The name shown to the user: a path, the name of a preset, or `--set`.
+    /// The name shown to the user: a path, the name of a preset, or an option such as `--set`.
     pub name: String,
     /// The content.
     pub text: String,
@@ -54,7 +54,7 @@ pub struct ScenarioError {
 }
 
 impl Place {
-    /// The line and column at which it starts, both counted from 1. Columns count characters.
+    /// The line and column of the start, both counted from 1. Columns count characters.
     pub fn position(&self) -> (usize, usize) {
         let before = self.text.text.get(..self.span.start).unwrap_or(&self.text.text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -82,7 +82,8 @@ impl Mistake {
         self
     }
 
-    /// Adds a hint: the word of `known` that was probably meant by `wrong`, or else `what` and the list of known words.
+    /// Adds a hint: the word in `known` that was probably meant by `wrong`, or else `what` and the first known words.
+    /// Adds nothing if `known` is empty.
     pub(crate) fn known<'a>(self, wrong: &str, what: &str, known: impl IntoIterator<Item = &'a str>) -> Mistake {
         let known: Vec<&str> = known.into_iter().collect();
         match did_you_mean(wrong, known.iter().copied()) {
@@ -130,7 +131,7 @@ impl Error for ScenarioError {
 pub(crate) fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A longer text is not a misspelt word, and comparing it would be slow.
     const LENGTH_MAX: usize = 64;
-    // Comparing with more words would be slow as well.
+    // Only this many known words are compared, because comparing more would be slow.
     const COMPARED_MAX: usize = 10_000;
     let wrong = wrong.to_lowercase().replace('-', "_");
     let length = wrong.chars().count();

@@ -18,7 +18,7 @@ pub struct Overview {
     pub nodes: usize,
     /// The number of links.
     pub links: usize,
-    /// The nodes by their distance from the cloud.
+    /// The nodes of each tier, from the cloud down.
     pub tiers: Vec<Tier>,
     /// The applications.
     pub applications: Vec<ApplicationOverview>,
@@ -30,22 +30,22 @@ pub struct Overview {
     pub late_arrivals: u64,
     /// The number of mobility steps.
     pub steps: usize,
-    /// The number of instances that operators deploy.
+    /// The number of deployments that operators propose during the run, including the initial ones.
     pub deploys: usize,
-    /// The number of disturbance events, including repairs.
+    /// The number of disturbance events: failures, announcements and repairs.
     pub disturbances: usize,
 }
 
 /// The nodes of one tier.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Tier {
-    /// The distance from the cloud.
+    /// The number of the tier; 0 is the cloud.
     pub tier: u16,
     /// The number of nodes.
     pub nodes: usize,
     /// The number of access points among them.
     pub access_points: usize,
-    /// The total hardware of these nodes; unbounded if that of any node is.
+    /// The total hardware of these nodes; unbounded if one of them is unbounded or the sum overflows.
     pub hardware: Capacity,
 }
 
@@ -54,7 +54,7 @@ pub struct Tier {
 pub struct ApplicationOverview {
     /// The id of the application.
     pub id: String,
-    /// The group of the application.
+    /// The group of the application in figures.
     pub kind: String,
     /// The policy of its agents.
     pub policy: String,
@@ -62,7 +62,7 @@ pub struct ApplicationOverview {
     pub memory: u32,
     /// The number of users.
     pub users: usize,
-    /// The called applications, in order, with the number of requests each.
+    /// The ids of the called applications, in the order of calls, each with the number of requests.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<(String, u32)>,
 }
@@ -114,7 +114,7 @@ impl Scenario {
     }
 }
 
-/// A number with its noun.
+/// A number with the singular or plural of a noun.
 fn count(number: u64, one: &str, many: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
 }

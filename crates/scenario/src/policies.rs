@@ -1,4 +1,5 @@
-//! The texts of policies: shipped policies, and policies in files, which are loaded to check them.
+//! The texts of policies, shipped or in files. Files are checked by loading them as policies. Also finds out which
+//! features of a run a policy uses.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -70,7 +71,8 @@ pub fn acceptance_names() -> impl Iterator<Item = &'static str> {
     ACCEPTANCES.iter().map(|shipped| shipped.name)
 }
 
-/// The text of the shipped policy or acceptance policy of this name, with the files that it loads; or an error.
+/// The text of the shipped agent or acceptance policy with this name, and of the files that it loads; an error if there
+/// is none.
 pub fn shipped_policy(name: &str) -> Result<PolicyText, Mistake> {
     let found = shipped(Role::Agent, name).or_else(|| shipped(Role::Manager, name));
     found.ok_or_else(|| not_shipped("policy", name, policy_names().chain(acceptance_names())))
@@ -87,55 +89,57 @@ pub fn shipped_library() -> (&'static str, &'static str) {
     LIBRARY
 }
 
-/// The names of all baselines: shipped policies, and management strategies other than agents.
+/// The names of all baselines: the shipped baseline policies, and the management strategies other than agents.
 pub fn baseline_names() -> impl Iterator<Item = &'static str> {
     BASELINES.into_iter().chain(ManagementStrategy::WORDS.into_iter().map(|(word, _)| word).skip(1))
 }
 
-/// Whether the text of a policy itself, without the files it loads, reads facts with this key: `fact(Subject, Key,
-/// Value)`.
+/// Whether the main text of a policy, without the files that it loads, contains `fact(…, KEY, …)` outside of comments.
+/// This is a search in the text; the policy is not parsed.
 pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
     let Some((_, text)) = policy.main() else { return false };
     let code: String = text.lines().flat_map(|line| [line.split('%').next().unwrap_or_default(), "\n"]).collect();
     code.split("fact(").skip(1).any(|arguments| arguments.split(',').nth(1).is_some_and(|second| second.trim() == key))
 }
 
-/// How far back an agent policy looks, as declared in its text. The default for a policy that cannot be loaded.
+/// How much of the past the agents of a policy must remember. The default if the policy cannot be loaded.
 pub fn remembers(policy: &PolicyText) -> Remembers {
-    // Nearly all policies contain neither word, and need not be compiled.
+    // Nearly all policies contain neither of these words, and then need not be compiled.
     let may_look_back = policy.files.iter().any(|(_, text)| text.contains("remembers(") || has_word(text, "age"));
     let Some((name, text)) = policy.main().filter(|_| may_look_back) else { return Remembers::default() };
     let loaded = Policy::load(engine(), name, text, Some(policy.resolver()), PolicySettings::default());
     loaded.map_or_else(|_| Remembers::default(), |policy| policy.remembers())
 }
 
-/// Whether a text contains a whole word: `age`, and not `average`.
+/// Whether a text contains a whole word: `age`, but not only `average`.
 fn has_word(text: &str, word: &str) -> bool {
     let is_part_of_word = |character: char| character == '_' || character.is_alphanumeric();
     text.match_indices(word)
         .any(|(at, _)| !text[..at].ends_with(is_part_of_word) && !text[at + word.len()..].starts_with(is_part_of_word))
 }
 
-/// Whether an agent policy may propose to adapt, that is, mentions this operation.
+/// Whether an agent policy may propose to adapt, because it mentions this operation.
 pub fn adapts(policy: &PolicyText) -> bool {
     mentions(policy, &[AgentOperation::Adapt])
 }
 
-/// Whether an agent policy may propose to sleep or to wake, that is, mentions one of these operations.
+/// Whether an agent policy may propose to sleep or to wake, because it mentions one of these operations.
 pub fn sleeps(policy: &PolicyText) -> bool {
     mentions(policy, &[AgentOperation::Sleep, AgentOperation::Wake])
 }
 
-/// Whether the program of an agent policy, with the files that it loads, mentions any of these operations.
+/// Whether the program of an agent policy, with the files that it loads, mentions any of these operations. `false` if
+/// it cannot be loaded.
 fn mentions(policy: &PolicyText, operations: &[AgentOperation]) -> bool {
-    // Nearly all policies contain none of them, and need not be compiled.
+    // Nearly all policies contain none of these words, and then need not be compiled.
     let is_there = |operation: &AgentOperation| policy.files.iter().any(|(_, text)| has_word(text, operation.as_str()));
     let Some((name, text)) = policy.main().filter(|_| operations.iter().any(is_there)) else { return false };
     let loaded = Policy::load(engine(), name, text, Some(policy.resolver()), PolicySettings::default());
     loaded.is_ok_and(|policy| operations.iter().any(|operation| policy.program().mentions(operation.as_str())))
 }
 
-/// Whether the policy of a node manager defines `evict` or `shrink`, with which the manager acts on its own initiative.
+/// Whether an acceptance policy defines `evict` or `shrink`, with which a manager acts on its own initiative. `false`
+/// if it cannot be loaded.
 pub fn has_initiative(policy: &PolicyText) -> bool {
     let may_have = policy.files.iter().any(|(_, text)| has_word(text, "evict") || has_word(text, "shrink"));
     let Some((name, text)) = policy.main().filter(|_| may_have) else { return false };
@@ -165,7 +169,7 @@ pub fn is_path(written: &str) -> bool {
     written.contains(['/', '\\']) || Path::new(written).extension().is_some_and(|extension| extension == "pl")
 }
 
-/// The text of a shipped policy, with the files that it loads.
+/// The text of a shipped policy and of the files that it loads; `None` if there is none with this name.
 pub(crate) fn shipped(role: Role, name: &str) -> Option<PolicyText> {
     let Shipped { name, file, text, .. } = role.shipped().iter().find(|shipped| shipped.name == name)?;
     let mut files = vec![((*file).to_owned(), (*text).to_owned())];
@@ -175,7 +179,7 @@ pub(crate) fn shipped(role: Role, name: &str) -> Option<PolicyText> {
     Some(PolicyText { name: (*name).to_owned(), files, memory: 0 })
 }
 
-/// The error for the name of a policy that is not shipped.
+/// The error for a name that no shipped policy has.
 pub(crate) fn unknown(role: Role, written: &str, place: Place) -> Mistake {
     let what = match role {
         Role::Agent => "policy",
@@ -190,7 +194,7 @@ fn not_shipped<'a>(what: &str, written: &str, names: impl Iterator<Item = &'a st
     mistake.hint(format!("the path of a file ends in `.pl`; {hint}"))
 }
 
-/// The text of a policy in a file, with the files that it loads. Loading it checks that it is a valid policy.
+/// The text of a policy file and of the files that it loads. Loads it to check that it is a valid policy.
 pub(crate) fn load(role: Role, path: &Path, place: &Place, files: &mut dyn Files) -> Result<PolicyText, Vec<Mistake>> {
     let cannot_read = |path: &Path, error: &str| {
         let message = format!("cannot read `{}`: {error}", path.display());
@@ -214,7 +218,7 @@ pub(crate) fn load(role: Role, path: &Path, place: &Place, files: &mut dyn Files
     Ok(PolicyText { name, files, memory: 0 })
 }
 
-/// The result for each file that a policy loads.
+/// For each requested file, its content or why it cannot be read.
 type Found = BTreeMap<Wanted, Answer>;
 
 /// A request for a file: the file that loads it, and its name as written there.
@@ -239,7 +243,7 @@ fn load_with(
         let loading = scope.spawn(move || try_load(role, engine(), name, text, Box::new(Asking { wants })));
         for (wanted, reply) in wanted {
             let answer = found.entry(wanted).or_insert_with_key(|wanted| find(wanted));
-            // The loader waits for the answer, so its end of the channel is open.
+            // The loader is waiting for the answer, so sending does not fail.
             let _ = reply.send(answer.clone());
         }
         loading.join()
@@ -296,7 +300,8 @@ fn load_mistakes(problems: &LoadError) -> Vec<Mistake> {
     problems.errors.iter().map(|problem| mistake(problem, &mut texts)).collect()
 }
 
-/// Converts a problem of the Prolog loader into an error. Errors in one file share its text.
+/// Converts a problem of the Prolog loader into an error. Errors in the same file share one copy of its text, which is
+/// kept in `texts`.
 fn mistake(problem: &Problem, texts: &mut Vec<Arc<Text>>) -> Mistake {
     let text = match texts.iter().find(|text| text.name == problem.source_name()) {
         Some(known) => Arc::clone(known),

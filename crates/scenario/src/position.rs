@@ -27,21 +27,21 @@ const EARTH_RADIUS_M: f64 = 6_371_008.8;
 const DEGREE_M: f64 = EARTH_RADIUS_M * std::f64::consts::PI / 180.0;
 
 impl Position {
-    /// A position on the map, if latitude and longitude are valid.
+    /// The position with these coordinates; `None` if they are not valid degrees of latitude and longitude.
     pub fn checked(latitude: f64, longitude: f64) -> Option<Position> {
         let on_the_map = (-90.0..=90.0).contains(&latitude) && (-180.0..=180.0).contains(&longitude);
         on_the_map.then_some(Position { latitude, longitude })
     }
 
-    /// The position `north` and `east` metres from this one; the distance east is measured at the latitude of this one.
+    /// The position `north` and `east` metres from this one; the distance east is measured at the latitude of `self`.
     /// `None` beyond a pole or the date line.
     pub fn moved_m(self, north: f64, east: f64) -> Option<Position> {
         let degrees_east = east / DEGREE_M / self.latitude.to_radians().cos();
         Position::checked(self.latitude + north / DEGREE_M, self.longitude + degrees_east)
     }
 
-    /// The point on the unit sphere. The chord between two such points grows with their distance, and comparing chords
-    /// needs no trigonometry.
+    /// The point on the unit sphere. The longer the chord between two such points, the farther apart are the positions,
+    /// and comparing chords needs no trigonometry.
     pub(crate) fn on_unit_sphere(self) -> [f64; 3] {
         let (north, east) = (self.latitude.to_radians(), self.longitude.to_radians());
         [north.cos() * east.cos(), north.cos() * east.sin(), north.sin()]
@@ -74,12 +74,12 @@ impl Area {
         Area::between(south_west, north_east)
     }
 
-    /// The distance from its southern to its northern side.
+    /// The distance from the southern to the northern side.
     pub fn height_m(self) -> f64 {
         (self.north_east.latitude - self.south_west.latitude) * DEGREE_M
     }
 
-    /// The distance from its western to its eastern side, at its middle latitude.
+    /// The distance from the western to the eastern side, at the middle latitude.
     pub fn width_m(self) -> f64 {
         let degrees = self.north_east.longitude - self.south_west.longitude;
         degrees * DEGREE_M * self.at(0.5, 0.5).latitude.to_radians().cos()
@@ -94,22 +94,23 @@ impl Area {
         }
     }
 
-    /// The fractions of a position from south to north and from west to east, each from 0 to 1 for a position in it.
+    /// The inverse of [`Area::at`]: the fractions of a position from south to north and from west to east. In the area,
+    /// they are from 0 to 1.
     pub fn part(self, place: Position) -> (f64, f64) {
         let (low, high) = (self.south_west, self.north_east);
         let part = |value: f64, low: f64, high: f64| (value - low) / (high - low);
         (part(place.latitude, low.latitude, high.latitude), part(place.longitude, low.longitude, high.longitude))
     }
 
-    /// Whether a position is in it, or on its border.
+    /// Whether a position is in the area or on its border.
     pub fn contains(self, place: Position) -> bool {
         let (low, high) = (self.south_west, self.north_east);
         (low.latitude..=high.latitude).contains(&place.latitude)
             && (low.longitude..=high.longitude).contains(&place.longitude)
     }
 
-    /// The cell of a position in a grid of `size` by `size` over it: first from south to north, then from west to east.
-    /// A position outside is in the closest cell at the border in each direction.
+    /// The row and column of a position in a grid of `size` by `size` cells over the area. Rows are counted from the
+    /// south, columns from the west. A position outside of the area is moved to the border first.
     pub fn cell(self, size: u32, place: Position) -> (u32, u32) {
         let cell = |value: f64, low: f64, high: f64| {
             let cell = ((value - low) / (high - low) * f64::from(size)).floor();

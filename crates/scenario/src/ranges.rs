@@ -1,7 +1,7 @@
-//! Checks every number of a tree against its range in the schema.
+//! Checks the numbers of a tree against their ranges in the schema.
 //!
-//! A number type such as [`Time`](crate::settings::Time) checks its range itself when it is read. All other numbers
-//! rely on this module, so a new key needs only a range in the schema.
+//! Number types such as [`Time`](crate::settings::Time) also check their range when they are read. For all other
+//! numbers, this is the only check.
 
 use std::sync::OnceLock;
 
@@ -13,7 +13,7 @@ use crate::schema::schema;
 use crate::settings::shown;
 use crate::tree::{Node, Table, Value};
 
-/// The numbers out of range in a tree, in the order of the tree.
+/// Returns an error for each number out of range, in the order of the tree.
 pub(crate) fn check_ranges(tree: &Table) -> Vec<Mistake> {
     static SCHEMA: OnceLock<Json> = OnceLock::new();
     let schema = SCHEMA.get_or_init(schema);
@@ -67,7 +67,7 @@ impl Checking<'_> {
     }
 }
 
-/// The part of a schema that describes a table of this kind. A table with a missing or unknown kind has the first kind.
+/// The part of a schema that describes a table of this kind. Without a known kind, the table counts as the first kind.
 fn of_kind<'s>(table: &Table, part: &'s Json) -> &'s Json {
     let Some(kinds) = part["oneOf"].as_array() else { return part };
     let kind = match table.get(KIND).map(|node| &node.value) {

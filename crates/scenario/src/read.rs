@@ -1,7 +1,7 @@
 //! A serde deserializer for scenario trees. Its errors have a place in the text.
 //!
-//! serde stops at the first error. After an error, the invalid value is removed from the tree and the rest is read
-//! again, until there are no more errors. All errors found are returned.
+//! serde stops at the first error. To find more, the invalid value is removed from the tree and the tree is read again,
+//! until there are no more errors or a limit is reached.
 
 mod trouble;
 
@@ -20,17 +20,17 @@ use trouble::{Step, Trouble};
 
 pub(crate) use trouble::HINT;
 
-/// The key for the kind of a table.
+/// The key that states the kind of a table.
 pub(crate) const KIND: &str = "kind";
 
-/// The serde name by which an enum says that its tables must state their kind.
+/// The serde name of enums whose tables must state their kind. Tables of other enums have the first kind by default.
 const KIND_REQUIRED: &str = "kind is required";
 
 /// Limits the search for errors to about this number of values. After each error, the tree is read again from the
 /// start.
 const VALUES_MAX: usize = 10_000_000;
 
-/// Reads a tree. Returns all errors, up to a limit. `whole` is the place of errors about the tree as a whole.
+/// Reads a tree, or returns its errors, up to a limit. `whole` is the place of errors about the tree as a whole.
 pub(crate) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T, Vec<Mistake>> {
     let mut tree = Node { place: whole.clone(), key_place: None, layer: 0, value: Value::Table(tree.clone()) };
     let mut mistakes = Vec::new();
@@ -44,7 +44,7 @@ pub(crate) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T
             Err(trouble) => {
                 let path: Vec<Step> = trouble.path.iter().rev().cloned().collect();
                 let is_removed = remove(&mut tree, &path);
-                // The error of a removed key was already reported, so the key does not count as missing.
+                // A key that was removed because of an error must not be reported as missing.
                 let is_reported = trouble.missing.is_some_and(|key| {
                     taken_out.iter().any(|(table, taken): &(Place, Step)| {
                         Some(table) == trouble.mistake.place.as_ref() && *taken == Step::Key(key.to_owned())
@@ -201,7 +201,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                     trouble.located(&self.node.place)
                 })
             }
-            // A derived visitor would also accept a list of the fields in order.
+            // Not passed to `visitor`, because a derived visitor would also accept a list of the fields in order.
             _ => self.deserialize_any(OnlyTable(visitor)),
         }
     }
@@ -264,7 +264,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 }
 
-/// Rejects every value with an error that says that a table is expected.
+/// Rejects every scalar or list with an error that says that a table is expected.
 struct OnlyTable<V>(V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for OnlyTable<V> {

@@ -10,7 +10,7 @@ use crate::settings::{LISTS, Settings};
 pub fn schema() -> Value {
     let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Settings>().to_value();
     make_first_kind_the_default(&mut schema);
-    // An element that extends one of an earlier layer needs only its id.
+    // An application that extends one of an earlier layer needs only its id.
     if let Some(application) = schema.pointer_mut("/$defs/ApplicationSettings/required") {
         *application = json!(["id"]);
     }
@@ -22,7 +22,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// The schema as formatted JSON, as stored beside the presets.
+/// The schema as formatted JSON, as in the file `scenario.schema.json` beside the presets.
 pub fn schema_text() -> String {
     let mut text = serde_json::to_string_pretty(&schema()).expect("a schema is plain data");
     text.push('\n');
@@ -46,7 +46,7 @@ fn layer_keys() -> Map<String, Value> {
     keys
 }
 
-/// Makes `kind` optional in tables of the first kind, which is the default, unless a kind is required.
+/// Makes `kind` optional in tables of the first kind, which is the default. `[[churn]]` has no default kind.
 fn make_first_kind_the_default(schema: &mut Value) {
     let Some(Value::Object(definitions)) = schema.get_mut("$defs") else { return };
     for (name, definition) in definitions {

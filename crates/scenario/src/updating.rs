@@ -1,4 +1,4 @@
-//! Changes of policies in a scenario that resumes from a recorded run.
+//! The policy option for a scenario with a recorded past: the policy changes at the end of the past.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use crate::policies::baseline_names;
 use crate::settings::ManagementStrategy;
 use crate::tree::{Node, Table, Value};
 
-/// The list of policy changes during a run.
+/// The key of the list of policy changes during a run.
 const UPDATE: &str = "update";
 
 impl Document {
-    /// The end of the recorded past, as written; `None` if there is none.
+    /// The end of the recorded past, as written; `None` if the scenario has no recorded past.
     pub(crate) fn recorded_until(&self) -> Option<Value> {
         let time = self.written("start.time")?;
         Some(time.value.clone())
     }
 
-    /// Sets the policy of agents from `time` on: `POLICY` for all of them, `APPLICATION=POLICY` for those of one
-    /// application.
+    /// Changes the policy of agents at `time`: `POLICY` or `baseline:NAME` for all of them, `APPLICATION=POLICY` for
+    /// those of one application. Reports a baseline that is a management strategy or unknown.
     pub(crate) fn update_policy(&mut self, choice: &str, time: Value) {
         let text = Arc::new(Text { name: "--policy".to_owned(), text: choice.to_owned(), directory: PathBuf::new() });
         let place = |start| Place { text: Arc::clone(&text), span: start..choice.len() };
@@ -43,7 +43,6 @@ impl Document {
         };
         self.layer += 1;
         let mut entries = vec![("time", time)];
-        // A number stays a number only if an application has it as its id; otherwise it is a name.
         entries.extend(application.map(|id| ("application", self.written_id(id))));
         entries.push(("policy", Value::String(policy.to_owned())));
         let entries = entries.into_iter().map(|(key, value)| (key.to_owned(), self.node(value, &place))).collect();
@@ -57,7 +56,8 @@ impl Document {
         }
     }
 
-    /// An id as written in the scenario's applications: a number if an application has this number.
+    /// The id of an application as a value: an integer if `id` is a number that an application has as its id, otherwise
+    /// a string.
     fn written_id(&self, id: &str) -> Value {
         let Some(Node { value: Value::List(applications), .. }) = self.tree.get("application") else {
             return Value::String(id.to_owned());
