@@ -1,10 +1,10 @@
 //! Traffic as rates: how many client requests reach which instance on which path, without sending individual messages.
 //!
-//! Between two changes of placement or attachment, traffic is regular, so the requests that reach an instance in an
-//! evaluation period can be computed. The cost of a run therefore depends on the number of changes, not on the number
-//! of messages. While nothing queues, agents see exactly what they would see if messages were simulated, except that
-//! random workloads, calls, and users with different periods who share several instances count with mean rates.
-//! Queueing is estimated: it lengthens response times, but never delays what an agent sees.
+//! Between two changes of placement, attachment or infrastructure, traffic is regular, so the requests that reach an
+//! instance in an evaluation period can be computed. The cost of a run therefore depends on the number of changes, not
+//! on the number of messages. While nothing queues, agents see exactly what they would see if messages were simulated,
+//! except that random workloads, calls, and users with different periods who share several instances count with mean
+//! rates. Queueing is estimated: it lengthens response times, but never delays what an agent sees.
 
 mod account;
 mod calls;
@@ -55,7 +55,8 @@ pub(crate) struct Flow {
     inflows: Inflows,
     round_robins: RoundRobins,
     load: Load,
-    /// Instances removed or moved since the last [`Flow::settle`], which marks them by index in `is_cleared`.
+    /// Instances whose inflow and backlog the next [`Flow::settle`] drops. During that call, they are marked by index
+    /// in `is_cleared`.
     cleared: Vec<AgentIndex>,
     is_cleared: Vec<bool>,
     stale: Vec<CellIndex>,
@@ -70,9 +71,9 @@ pub(crate) struct Flow {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[repr(align(64))]
 struct FlowCell {
-    /// The members of the cohort come first.
+    /// The users. Those in the cohort come first.
     members: SmallVec<[UserIndex; 4]>,
-    /// The members that share one accumulator. Empty unless all requests go to one instance.
+    /// The members that share one accumulator. Empty unless the mode is [`Mode::Plain`].
     cohort: Cohort,
     /// The routes of the members' requests. Empty if no instance is reachable, and possibly while there are no members.
     routes: SmallVec<[Route; 2]>,
@@ -85,9 +86,11 @@ enum Mode {
     /// The requests reach no instance: the cell has no users, or no instance is reachable and all requests are lost.
     #[default]
     Idle,
-    /// All requests go to one instance. Users in the cohort share an accumulator; other users have one each.
+    /// All requests go to one instance, and their number is the same in every period. Users in the cohort share an
+    /// accumulator; other users have one each.
     Plain,
-    /// Counted one by one: several equally near instances share the requests, or their number varies by period.
+    /// Requests are counted one by one: several equally near instances share them, or their number varies from period
+    /// to period.
     RoundRobin(RoundRobinIndex),
 }
 
@@ -117,12 +120,13 @@ impl Flow {
         self.is_cleared.push(false);
     }
 
-    /// Drops the inflow and the backlog of an instance that was removed or moved, at the next [`Flow::settle`].
+    /// Drops the inflow and the backlog of an instance at the next [`Flow::settle`]: it was removed or moved, or
+    /// requests are routed to it again after it was frozen.
     pub(crate) fn clear_instance(&mut self, agent: AgentIndex) {
         self.cleared.push(agent);
     }
 
-    /// Starts the requests of a user.
+    /// Starts the requests of a user. They are lost until [`Flow::connect`] assigns a cell.
     pub(crate) fn begin_user(&mut self, user: UserIndex, workload: Workload, first: Time, now: Time) {
         self.accounts.begin(user, Schedule::new(workload, now, first), now);
     }
@@ -144,7 +148,7 @@ impl Flow {
         }
     }
 
-    /// Moves a sending user to `cell`. `None` disconnects the user.
+    /// Moves a sending user to `cell`. With `None`, the user is disconnected and further requests are lost.
     pub(crate) fn connect(
         &mut self,
         user: UserIndex,
@@ -283,8 +287,8 @@ impl Flow {
         self.inflows.facts(agent, Window { length: self.window, now }, &mut self.round_robins, facts)
     }
 
-    /// Reports the results of all requests sent so far to the recorder. Returns the number of these requests and the
-    /// number of links that they passed.
+    /// Reports the results of all requests so far to the recorder, including calls. Returns the number of these
+    /// requests and the number of links that they passed.
     pub(crate) fn report(&self, world: &FlowWorld<'_>, recorder: &mut impl Recorder) -> (u64, u64) {
         let delay = |route: &Route| self.delay(world.link_path(*route), CallContext::of(world));
         let of_cell = |cell: &FlowCell| {
@@ -387,7 +391,7 @@ impl Flow {
         }
     }
 
-    /// Routes the requests of a cell's users to an instance from now on.
+    /// Adds the requests of a cell's users to the inflow of an instance, from now on.
     fn begin_stays(&mut self, members: &[UserIndex], cohort: &Cohort, to: Endpoint, now: Time) {
         let others = &members[cohort.users() as usize..];
         if cohort.users() > 0 {
@@ -400,14 +404,14 @@ impl Flow {
         }
     }
 
-    /// Routes the requests of `users` users with one schedule to an instance from now on.
+    /// Adds the requests of `users` users with one schedule to the inflow of an instance, from now on.
     fn begin_stay(&mut self, users: u32, to: Endpoint, schedule: Schedule, now: Time) {
         self.inflows.change(to.agent).join(users, to.path, schedule, Window { length: self.window, now });
     }
 
-    /// Stops routing the requests of `users` users with one schedule to an instance.
+    /// Removes the requests of `users` users with one schedule from the inflow of an instance, from now on.
     fn end_stay(&mut self, users: u32, from: Endpoint, schedule: Schedule, now: Time) {
-        // The inflow of a removed instance is already cleared.
+        // The inflow of a removed or moved instance is already cleared, and that of a frozen one stays.
         if !self.is_cleared[from.agent.position()] && !self.frozen.contains(&from.agent) {
             self.inflows.change(from.agent).leave(users, from.path, schedule, Window { length: self.window, now });
         }
@@ -474,7 +478,8 @@ impl Flow {
         cohort.rate() + self.rate(&members[cohort.users() as usize..])
     }
 
-    /// The sending users of a cell, ordered by their next send time.
+    /// The sending users of a cell, ordered by their next send time; ties go to the latest arrival, then to the lower
+    /// index.
     fn participants(&self, index: CellIndex, now: Time) -> Members {
         let mut takers: SmallVec<[(UserIndex, Schedule); 4]> =
             self.sending(&self.cells[index.position()].members).collect();
@@ -521,7 +526,7 @@ impl Flow {
             && self.calls.as_ref().is_none_or(|calls| calls.is_consistent(scenario, application_of))
     }
 
-    /// Whether each user is in one cell, and each cell has as many routes as its mode needs.
+    /// Whether no user is in two cells, and each cell has as many routes as its mode needs.
     fn cells_agree(&self) -> bool {
         let mut members = vec![false; self.cell_of_user.len()];
         let mut is_sound = |index: usize| {

@@ -1,7 +1,7 @@
 //! The results of the client requests of each user.
 //!
-//! A user's requests are accounted for only when the user's path changes. Until then, their delays follow from the
-//! state of the servers on the path ([`PathDelay`]), so reading an account does not modify it.
+//! A user's requests are accounted for only when the user's path changes or the user stops sending. Until then, their
+//! delays follow from the state of the servers on the path ([`PathDelay`]), so reading an account does not modify it.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::UserIndex;
@@ -19,10 +19,10 @@ pub(super) struct Accounts {
     of_user: Vec<Account>,
     /// For each user, the number of lost requests. In a separate vector, because losses are rare.
     lost: Vec<f64>,
-    /// The number of links passed by all requests.
+    /// The number of links passed by all accounted requests.
     hops: f64,
-    /// For each user, the share of requests lost with a call of the instance that serves them, integrated over time up
-    /// to the last accounting. Empty if no application calls another.
+    /// For each user, the value of [`PathDelay::failed`] on the user's path when the user was last accounted for. Empty
+    /// if no application calls another.
     failed: Vec<f64>,
 }
 
@@ -37,7 +37,7 @@ struct Account {
     arrival: Time,
     /// The time up to which the user's requests are accounted for; infinite while the user is in a cohort.
     counted: Time,
-    /// The accumulated wait on the user's path, up to `counted`.
+    /// The value of [`PathDelay::waited`] on the user's path at `counted`.
     waited: f64,
     served: f64,
     response: Duration,
@@ -53,8 +53,8 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// The results of the requests that a user sent in a span. All took one path, whose accumulated wait at the start
-    /// of the span was `waited`. Without a path, all are lost.
+    /// The results of the requests that a user sent in a span. All took one path, for which [`PathDelay::waited`] was
+    /// `waited` at the start of the span. Without a path, all are lost.
     pub(super) fn new(schedule: Schedule, delay: Option<&PathDelay>, waited: f64, span: Span) -> Count {
         let count = schedule.count(span.from, span.until);
         match delay {
@@ -96,14 +96,14 @@ impl Accounts {
         Accounts { of_user: vec![Account::default(); users], lost: vec![0.0; users], hops: 0.0, failed }
     }
 
-    /// Starts the account of a user who begins to send.
+    /// Notes that a user begins to send. Earlier results of the user are kept.
     pub(super) fn begin(&mut self, user: UserIndex, schedule: Schedule, now: Time) {
         let account = &mut self.of_user[user.position()];
         account.schedule = Some(schedule);
         (account.arrival, account.counted) = (now, now);
     }
 
-    /// Ends the account of a user who stops sending.
+    /// Notes that a user stops sending. The results are kept.
     pub(super) fn end(&mut self, user: UserIndex) {
         self.of_user[user.position()].schedule = None;
     }
@@ -161,7 +161,7 @@ impl Accounts {
         !self.of_user[user.position()].counted.is_finite()
     }
 
-    /// Removes a user from a cohort.
+    /// Removes a user from a cohort, and adds the cohort's results to the user's account.
     pub(super) fn leave(&mut self, user: UserIndex, cohort: &Cohort) {
         let account = &mut self.of_user[user.position()];
         *account = account.apart_from(cohort);
@@ -194,7 +194,8 @@ impl Accounts {
         (Sent { served: whole as u64, lost: lost.floor() as u64, response }, count.hops)
     }
 
-    /// The share of the requests since the last accounting that were lost with a call of the instance that serves them.
+    /// The share of the requests since the last accounting that were lost because a call of the serving instance was
+    /// lost.
     fn failed_since(&self, user: UserIndex, delay: Option<&PathDelay>, now: Time) -> f64 {
         let (Some(before), Some(delay)) = (self.failed.get(user.position()), delay) else { return 0.0 };
         let span = (now - self.of_user[user.position()].counted).units();
@@ -214,7 +215,7 @@ impl Account {
         self.schedule.map_or_else(Count::default, count)
     }
 
-    /// The account of a member of a cohort, with its share of the cohort's results added.
+    /// The account of a member of a cohort, with the results of the member's requests in the cohort added.
     fn apart_from(&self, cohort: &Cohort) -> Account {
         Account {
             counted: cohort.since,

@@ -1,14 +1,16 @@
 //! Calls between applications, as rates.
 //!
-//! For each request that an instance serves, it sends its calls into the *cell* of the called application at its own
-//! node (see [`Nearest`](crate::routing::Nearest)). There they take the same routes as that cell's users. So whenever
-//! routes or users have changed, rates are propagated through the call graph, callers first. Rates are whole multiples
-//! of a small fraction of a request, so that sums do not depend on the order of summation.
+//! For each request that an instance serves, it sends requests of its calls from its own node. They belong to the
+//! *cell* of the called application at that node (see [`Nearest`](crate::routing::Nearest)), and take the same routes
+//! as users of that cell. So whenever routes or users have changed, rates are propagated through the call graph,
+//! callers first. Rates are whole multiples of a small fraction of a request, so that sums do not depend on the order
+//! of summation.
 //!
 //! The duration of calls is integrated over time for each calling instance, as waiting is for servers ([`Load`]): the
-//! mean over any span is the difference of two integrals. Waiting is an approximation, and so are three other things: a
-//! change of rates takes effect along the whole graph at once; requests sent in parallel follow each other at the pace
-//! of the slowest server on their path; and later stages are sent even if an earlier one fails.
+//! mean over a span is the difference of two integrals, divided by the length of the span. Waiting is an approximation,
+//! and so are three other things: a change of rates takes effect along the whole graph at once; requests sent in
+//! parallel follow each other at the pace of the slowest server on their path; and later stages are sent even if an
+//! earlier one fails.
 
 mod report;
 mod settle;
@@ -41,7 +43,7 @@ pub(super) struct CallFlow {
     rank: Vec<u32>,
     /// For each application, the index of its first call.
     first_call: Vec<u32>,
-    /// The instances of applications that call others.
+    /// The instances of applications that call others, from their first request on.
     callers: BTreeMap<AgentIndex, Caller>,
     /// The cells into which calls are sent.
     cells: BTreeMap<CellIndex, CallCell>,
@@ -49,7 +51,8 @@ pub(super) struct CallFlow {
     users: BTreeMap<CellIndex, Contribution>,
     /// The work list, ordered callers first: by the rank of the application, then cells before instances.
     work_list: BTreeSet<(u32, WorkItem)>,
-    /// Callers whose calls changed routes: the integrals on the new routes must be read.
+    /// Callers whose calls or their routes changed. Their next accounting starts with the integrals on the current
+    /// routes.
     to_start: BTreeSet<AgentIndex>,
     /// The results of the requests of each call.
     accounts: Vec<CallAccount>,
@@ -80,11 +83,11 @@ struct Caller {
     since: Time,
     /// The integral of the total call time of a request, up to `since`.
     called: f64,
-    /// The integral of the share of requests lost with a call, up to `since`.
+    /// The integral of the share of requests that are lost because a call is lost, up to `since`.
     failed: f64,
 }
 
-/// The cell of a call, and the integrals on its path at the last accounting.
+/// The cell of a call, its requests per period, and the integrals on its routes at the last accounting.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Entry {
     cell: CellIndex,
@@ -93,7 +96,7 @@ struct Entry {
     failed: f64,
 }
 
-/// The calls to one application from one node.
+/// The calls to one application from one node. `total` is their rate, in requests per period.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct CallCell {
     total: Parts,
@@ -121,7 +124,7 @@ impl CallRoute {
     }
 }
 
-/// The results of the requests of a call, as far as accounted for.
+/// The results of the requests of a call up to the last accounting. `response` is the sum of their response times.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct CallAccount {
     sent: f64,
@@ -207,7 +210,8 @@ impl CallFlow {
         }
     }
 
-    /// The integrals, up to now, of the total call time of a request and of the share of requests lost with a call.
+    /// The integrals, up to now, of the total call time of a request, and of the share of requests that are lost
+    /// because a call is lost.
     fn until(&self, caller: &Caller, agent: AgentIndex, walk: &Walk<'_>) -> (f64, f64) {
         let span = (walk.context.now - caller.since).units();
         if span <= 0.0 || caller.entries.is_empty() {
@@ -223,7 +227,7 @@ impl CallFlow {
         until
     }
 
-    /// The mean results of each call of an instance since the last accounting.
+    /// The mean outcome of a request of each call of an instance, since the last accounting.
     fn mean_outcomes(&self, caller: &Caller, stages: &[Stage], walk: &Walk<'_>) -> Vec<MeanOutcome> {
         let span = (walk.context.now - caller.since).units();
         let calls = stages.iter().flat_map(|stage| stage.calls.iter().map(|call| (stage.order, call.requests)));
@@ -313,7 +317,7 @@ impl<'a> CallContext<'a> {
     }
 }
 
-/// The total time of all stages of a request, and the share of requests lost with a call.
+/// The total time of all stages of a request, and the share of requests that are lost because a call is lost.
 fn time_of(stages: &[Stage], outcomes: &[MeanOutcome]) -> (f64, f64) {
     let (mut time, mut kept) = (0.0, 1.0);
     let mut rest = outcomes;

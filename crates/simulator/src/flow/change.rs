@@ -22,7 +22,7 @@ use crate::population::RequestFact;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Changes(SmallVec<[Change; USUAL]>);
 
-/// Some users who joined or left at the same time.
+/// Users who joined or left at the same time, with the same path and schedule.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Change {
     path: ArrivalPath,
@@ -80,7 +80,7 @@ impl Changes {
         self.0.is_empty()
     }
 
-    /// Prefetches the changes.
+    /// Prefetches the changes. The return value only keeps the read from being optimised away.
     pub(super) fn prefetch(&self) -> u32 {
         self.0.first().map_or(0, |change| change.users.unsigned_abs())
     }

@@ -21,9 +21,9 @@ pub(super) struct Cohort {
     period: Duration,
     /// When the members started to use the current path. Earlier requests are already accounted for.
     pub(super) since: Time,
-    /// The accumulated wait on the path, up to `since`.
+    /// The value of [`PathDelay::waited`] on the path at `since`.
     pub(super) waited: f64,
-    /// The results of the requests of a single member, since the cohort was created.
+    /// The results of a member's requests from the creation of the cohort until `since`.
     pub(super) served: f64,
     pub(super) response: Duration,
     users: u32,
@@ -44,8 +44,8 @@ impl Cohort {
     }
 
     /// Adds a user who starts to use the path now. Possible if the user's send times are exact, and the cohort is
-    /// empty, or has the same schedule and was last accounted for now. `waited` is the accumulated wait on the path.
-    /// Returns whether the user was added.
+    /// empty, or has the same schedule and was last accounted for now. `waited` is the current [`PathDelay::waited`] on
+    /// the path. Returns whether the user was added.
     pub(super) fn try_join(&mut self, schedule: Schedule, waited: f64, now: Time) -> bool {
         let Schedule::Exact { first, period } = schedule else { return false };
         if self.users == 0 {

@@ -62,7 +62,6 @@ pub(super) struct Inflows {
 }
 
 impl Inflows {
-    /// With capacity for `instances` instances.
     pub(super) fn with_capacity(instances: usize) -> Inflows {
         Inflows { of_agent: Vec::with_capacity(instances), to_unpark: Vec::new() }
     }
@@ -91,8 +90,8 @@ impl Inflows {
         self.of_agent.push(Inflow::default());
     }
 
-    /// The inflow of an instance, to be changed. Its facts will be counted again, and the agent is listed to be
-    /// unparked if it is parked.
+    /// The inflow of an instance, to be changed. The next facts are counted instead of repeated. A parked agent is
+    /// listed to be unparked.
     pub(super) fn change(&mut self, agent: AgentIndex) -> &mut Inflow {
         let inflow = &mut self.of_agent[agent.position()];
         if std::mem::replace(&mut inflow.phase, TrafficPhase::Open) == TrafficPhase::Parked {
@@ -279,7 +278,8 @@ impl Pattern {
     /// The maximum length of a pattern, in periods.
     pub(crate) const LENGTH_MAX: usize = 12;
 
-    /// The shortest pattern after which all cycles are back at their start; `None` if it is too long.
+    /// The shortest pattern after which all cycles are back at their start; `None` if it is longer than
+    /// [`Pattern::LENGTH_MAX`].
     fn of<'a>(cycles: impl Iterator<Item = &'a Cycle>) -> Option<Pattern> {
         let mut length = 1;
         for cycle in cycles {
@@ -448,7 +448,7 @@ impl Inflow {
             return TrafficPhase::Open;
         }
         if shares.is_empty() {
-            // Frees the memory for other instances.
+            // Frees the memory.
             self.passing = None;
             return TrafficPhase::Steady;
         }
@@ -467,7 +467,7 @@ fn is_on(fact: &RequestFact, path: ArrivalPath) -> bool {
     fact.neighbour == path.neighbour && fact.latency.to_bits() == path.latency.units().to_bits()
 }
 
-/// Adds a rate of requests on a path.
+/// Adds to `facts` a rate of requests on a path.
 pub(super) fn add(facts: &mut Vec<RequestFact>, path: ArrivalPath, rate: f64) {
     match facts.iter_mut().find(|fact| is_on(fact, path)) {
         Some(fact) => fact.rate += rate,

@@ -1,9 +1,9 @@
 //! The load of links and instances, and how long requests wait for them.
 //!
 //! The wait has two parts. Work that arrives faster than it can be served builds up a *backlog*, which grows and
-//! shrinks linearly between two changes of traffic; this part is exact. Requests also wait for each other below full
-//! utilisation, because they arrive at random; this part is the mean wait of an M/D/1 queue. Both are integrated over
-//! time, so the mean wait over any span is the difference of two integrals.
+//! shrinks linearly between two changes of traffic. Requests also wait for each other below full utilisation, because
+//! they arrive irregularly; this part is estimated as the mean wait of an M/D/1 queue. Both are integrated over time:
+//! the mean wait over a span is the difference of two integrals, divided by the length of the span.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{LinkIndex, Network, Topology};
@@ -24,7 +24,7 @@ pub(super) struct Load {
 #[repr(align(64))]
 struct Server {
     pace: Pace,
-    /// The arrival rate of requests.
+    /// The arrival rate of requests, per unit of time.
     rate: f64,
     /// The utilisation: work per unit of time, of a capacity of 1.
     busy: f64,
@@ -86,7 +86,7 @@ impl Load {
         server.backlog = 0.0;
     }
 
-    /// The arrival rate at an instance.
+    /// The arrival rate at an instance, per unit of time.
     pub(super) fn rate_at(&self, agent: AgentIndex) -> f64 {
         self.instances[agent.position()].rate
     }
@@ -128,7 +128,7 @@ impl Load {
         let mut left = PathDelay::default();
         for link in &from.links[..shared] {
             let server = &mut self.links[link.0 as usize];
-            // The rate of a shared link does not change here, but other cells may change it at the same time.
+            // The rate of a shared link stays the same. Advancing it here makes later accesses at this time cheap.
             server.advance(now);
             left.go_over(server, now);
         }

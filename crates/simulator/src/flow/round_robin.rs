@@ -1,7 +1,8 @@
-//! Round robin of the users of one cell between several equally near instances.
+//! Round robin of the requests of one cell's users between several equally near instances. Also used for a single
+//! instance, if the number of requests varies from period to period.
 //!
-//! Cells whose users send at the same times and that started at the same time share one round robin, although each
-//! routes to different instances.
+//! Cells whose users send at the same times and that started at the same time share one round robin if they have
+//! equally many instances, even different ones.
 
 #[cfg(test)]
 mod tests;
@@ -80,7 +81,7 @@ impl RoundRobins {
         self.all.len()
     }
 
-    /// Whether every restored round robin has participants, and each free slot is listed once.
+    /// Whether every restored round robin is valid, and no free slot is listed twice.
     pub(super) fn are_consistent(&self) -> bool {
         let mut is_free = vec![false; self.all.len()];
         let is_once = |index: &RoundRobinIndex| {
@@ -90,7 +91,7 @@ impl RoundRobins {
         self.free.iter().all(is_once) && self.recent.len() <= RECENT && self.all.iter().all(RoundRobin::is_valid)
     }
 
-    /// Starts a round robin of a cell's users between instances. The cell holds a reference to it.
+    /// Starts a round robin for a cell, or shares an equal one that started now. The cell holds a reference to it.
     pub(super) fn begin(&mut self, members: Members, window: Window, turn: u64, instances: usize) -> RoundRobinIndex {
         let count = instances as u64;
         let is_same = |index: &&RoundRobinIndex| {
@@ -161,7 +162,7 @@ impl RoundRobins {
         self.all[index.position()].holders += 1;
     }
 
-    /// Drops a reference.
+    /// Drops a reference. The last one frees the slot.
     pub(super) fn release(&mut self, index: RoundRobinIndex) {
         let round_robin = &mut self.all[index.position()];
         round_robin.holders -= 1;
@@ -174,7 +175,7 @@ impl RoundRobins {
 }
 
 impl RoundRobin {
-    /// Whether a restored round robin has participants, and its numbers are in range.
+    /// Whether a restored round robin has instances, and its numbers are in range.
     fn is_valid(&self) -> bool {
         /// An upper bound on the number of instances.
         const COUNT_MAX: u64 = 1 << 32;
@@ -184,12 +185,12 @@ impl RoundRobin {
             && self.from >= Time::ZERO
     }
 
-    /// Whether it is in use with this number of participants.
+    /// Whether it is in use with this number of instances.
     pub(super) fn is_among(&self, instances: usize) -> bool {
         self.count == instances as u64 && self.cells > 0 && self.holders > 0
     }
 
-    /// Whether a participant at this position exists.
+    /// Whether an instance at this position exists, and the slot is not free.
     pub(super) fn has_place(&self, place: u32) -> bool {
         u64::from(place) < self.count && self.holders > 0
     }
@@ -290,7 +291,7 @@ fn number(first: Time, period: Duration, time: Time) -> u64 {
 }
 
 impl Cycle {
-    /// Whether the first turn belongs to an existing participant.
+    /// Whether the first turn belongs to an existing instance.
     pub(super) fn is_valid(&self) -> bool {
         self.whose < self.count
     }
@@ -341,8 +342,8 @@ impl Members {
         if is_regular { after } else { Duration::INFINITE }
     }
 
-    /// The number of requests that all users send in every span of this length; `None` if it depends on the start of
-    /// the span, or if the order of turns is known.
+    /// The number of requests that all users send in every span of this length; `None` if the number depends on the
+    /// start of the span. Also `None` for regular members, whose requests are counted by turns.
     fn steady(&self, length: Duration) -> Option<f64> {
         match self {
             Members::Regular { .. } => None,

@@ -1,4 +1,4 @@
-//! Reroutes cells after instances were added, moved or removed.
+//! Reroutes cells after the placement or the infrastructure changed.
 
 use std::hint::black_box;
 
@@ -35,7 +35,7 @@ impl Former {
 }
 
 impl Flow {
-    /// Reroutes the cells whose routes changed because instances were added, moved or removed.
+    /// Reroutes the cells whose routes may have changed since the last call, with the placement or the infrastructure.
     pub(crate) fn settle(&mut self, router: &mut Nearest, world: &mut FlowWorld<'_>) {
         let mut stale = std::mem::take(&mut self.stale);
         router.take_stale(&mut stale);
@@ -124,7 +124,8 @@ impl Flow {
         self.open(index, world);
     }
 
-    /// Moves the users of a cell from one instance to another. Closes and opens their accounts in one step.
+    /// Moves the requests of a cell's users from one route to another. Has the effect of [`Flow::part`] and
+    /// [`Flow::open`].
     fn shift(&mut self, index: CellIndex, former: &Former, route: Route, world: &FlowWorld<'_>) {
         let (from, to) = (former.endpoint, world.endpoint(route));
         let [left, taken] =

@@ -6,7 +6,7 @@ use super::Flow;
 use crate::population::AgentIndex;
 
 impl Flow {
-    /// The request rate routed to an instance.
+    /// The rate of requests routed to an instance, per unit of time.
     pub(crate) fn rate_at(&self, agent: AgentIndex) -> f64 {
         self.load.rate_at(agent)
     }
@@ -22,7 +22,7 @@ impl Flow {
         self.frozen.insert(agent);
     }
 
-    /// Ends the freeze: the agent sees the requests that actually reach the instance.
+    /// Ends the freeze.
     pub(crate) fn thaw(&mut self, agent: AgentIndex) {
         self.frozen.remove(&agent);
     }

@@ -2,8 +2,9 @@
 //!
 //! A checkpoint adds two files to the run directory. `checkpoint.scenario` is written once: the resolved scenario with
 //! the texts of all policies, so that resuming needs no other input. `checkpoint` is rewritten each time: the state of
-//! the simulation and of its recorders, and the length and digest of each output and of `run.json`. Resuming verifies
-//! the digests and truncates the outputs to these lengths. Events after the checkpoint are simulated and written again.
+//! the simulation and of its recorders, and the digests (length and checksum) of `checkpoint.scenario`, of `run.json`
+//! and of each output. Resuming verifies the digests and truncates the outputs to their lengths at the checkpoint.
+//! Events after the checkpoint are simulated and written again.
 
 #![expect(clippy::disallowed_methods, reason = "the files of a run are written and read in this directory alone")]
 
@@ -32,7 +33,7 @@ const SCENARIO: &str = "checkpoint.scenario";
 /// All files of a checkpoint, including the temporary one.
 pub(super) const FILES: [&str; 3] = [CHECKPOINT, SCENARIO, "checkpoint.new"];
 
-/// The last checkpoint of an incomplete run.
+/// The last checkpoint of an incomplete run, with the lock on its directory.
 pub struct Checkpoint {
     directory: PathBuf,
     scenario: Scenario,
@@ -51,7 +52,7 @@ struct Head {
     keep: OutputOptions,
     reuse: Reuse,
     has_regret: bool,
-    /// The outputs, sorted by name.
+    /// The digests of the enabled outputs, in the order of [`OutputOptions::outputs`].
     outputs: Vec<Digest>,
 }
 
@@ -62,11 +63,11 @@ pub enum ResumeError {
     NoRun(PathBuf),
     /// The run is complete.
     Complete(PathBuf),
-    /// Another process is running it.
+    /// Another process runs it.
     Busy(PathBuf),
     /// It has no checkpoint.
     NoCheckpoint(PathBuf),
-    /// This file of the checkpoint is damaged or truncated.
+    /// This file of the checkpoint, or `run.json`, is damaged or truncated.
     Damaged(PathBuf),
     /// The checkpoint has another format.
     Version {
@@ -147,7 +148,7 @@ impl RunDirectory<'_> {
         state.map(|digest| digest.bytes).map_err(failed)
     }
 
-    /// The outputs, sorted by name.
+    /// The enabled outputs, in the order of [`OutputOptions::outputs`].
     fn outputs(&mut self) -> impl Iterator<Item = &mut Output> {
         let (_, (trace, tables)) = &mut self.recorders;
         let TableOutputs { operations, moves, handovers, messages } = tables.outs();
@@ -208,8 +209,9 @@ impl Checkpoint {
         Ok(Checkpoint { directory: directory.to_owned(), scenario, head, state, marker })
     }
 
-    /// Runs `body`, which resumes from the checkpoint in a directory. Validation checks every number of a restored
-    /// state, but not every sum: if a forged checkpoint causes a panic later, the panic is returned as an error.
+    /// Runs `body`, which resumes from the checkpoint in a directory. If `body` panics, returns
+    /// [`ResumeError::Contradictory`]: validation does not find all contradictions in a forged checkpoint, and those
+    /// can cause a panic later.
     pub fn guarded<T>(directory: &Path, body: impl FnOnce() -> T) -> Result<T, ResumeError> {
         panic::catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
             let message = panic.downcast_ref::<String>().cloned();
@@ -224,8 +226,8 @@ impl Checkpoint {
         &self.scenario
     }
 
-    /// Returns the simulation at the checkpoint and its directory, ready to continue. Does not modify the directory
-    /// unless the checkpoint is valid.
+    /// Returns the simulation at the checkpoint and its directory, ready to continue. If the checkpoint is valid,
+    /// truncates the outputs to their lengths at the checkpoint; otherwise changes nothing.
     pub fn resume(&self, threads: usize) -> Result<(Simulation<'_>, RunDirectory<'_>), ResumeError> {
         let Head { scenario, run, keep, reuse, has_regret, outputs } = &self.head;
         let run_path = self.directory.join(RUN);
@@ -287,7 +289,7 @@ impl Checkpoint {
         Ok((simulation, directory))
     }
 
-    /// Opens an output to append to it.
+    /// Opens an output to append to it, after verifying its digest.
     fn output(&self, name: &str, written: Digest) -> Result<Output, ResumeError> {
         let path = self.directory.join(name);
         let saved = written.bytes;

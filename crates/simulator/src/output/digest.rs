@@ -1,7 +1,7 @@
 //! Digests of a run's outputs, so that resuming a run detects changes made in the meantime.
 //!
 //! A 32-bit CRC detects every error burst of up to 32 bits, and misses any other damage with a probability of 2^-32. It
-//! is computed as buffers are written out, at several bytes per CPU cycle, so it does not slow down writing noticeably.
+//! is computed as buffers are written out, and costs little compared with writing them.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -36,7 +36,8 @@ impl DigestedFile {
         DigestedFile { file, hasher: Hasher::new(), bytes: 0 }
     }
 
-    /// Reads the written part of a file, to append to it. Returns `None` if the digest differs.
+    /// Reads the written part of a file, to append to it. Returns `None` if the file is shorter, or if its checksum
+    /// differs.
     pub(super) fn resumed(mut file: File, written: Digest) -> io::Result<Option<DigestedFile>> {
         const BUFFER_BYTES: usize = 1 << 18;
         let mut hasher = Hasher::new();

@@ -6,7 +6,7 @@
 //! | `operations.csv`, `moves.csv`, `handovers.csv`, `messages.csv` | tables |
 //! | `summary.json` | the figures |
 //! | `run.json` | the resolved scenario with the texts of its files, the seed and the version |
-//! | `measures.json` | the measures of a complete run, written by the command line if the scenario asks for them |
+//! | `measures.json` | the measures of a complete run, if the scenario asks for them (written by the caller) |
 //! | `PARTIAL` | exists until the run is complete |
 //! | `checkpoint`, `checkpoint.scenario` | the state from which an incomplete run can be resumed, see [`Checkpoint`](super::Checkpoint) |
 
@@ -33,10 +33,10 @@ use crate::figures::{Figures, Regret, Tally};
 use crate::recorder::Recorder;
 use crate::simulation::{AskedAcceptances, RunStatistics};
 
-/// Marks an incomplete run. It is the first file to be created, and is removed once all outputs are complete.
+/// Marks an incomplete run. It is the first file to be created, and is removed once all outputs are written.
 pub(super) const MARKER: &str = "PARTIAL";
 
-/// Computed by the command line from the trace of a complete run, if the scenario asks for it.
+/// Written after a complete run, if the scenario asks for measures.
 const MEASURES: &str = "measures.json";
 
 /// The outputs that may be written during a run.
@@ -51,41 +51,42 @@ pub(super) const RUN: &str = "run.json";
 pub struct OutputOptions {
     /// The detail of the trace.
     pub detail: Detail,
-    /// Whether every client request is written to `messages.csv`.
+    /// Whether each served client request is written to `messages.csv`. Only simulated messages are, not traffic as
+    /// rates.
     pub messages: bool,
 }
 
 impl OutputOptions {
     /// The outputs during a run, and whether each is enabled.
     pub(super) fn outputs(self) -> [(&'static str, bool); 5] {
-        // A summary trace has only counts, and no rows per agent or user.
+        // At summary detail, nothing is recorded per agent or per user.
         let is_single = self.detail != Detail::Summary;
         let [trace, operations, moves, handovers, messages] = OUTPUTS;
         [(trace, true), (operations, true), (moves, is_single), (handovers, is_single), (messages, self.messages)]
     }
 }
 
-/// What to do with files of an earlier run.
+/// What to do if the directory of a run is not empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IfExists {
-    /// Leave them and fail.
+    /// Fail.
     Refuse,
-    /// Remove them. Other files in the directory stay.
+    /// Remove the files of an earlier run. Other files in the directory stay.
     Replace,
 }
 
 /// Why a run cannot be stored.
 #[derive(Debug)]
 pub enum OutputError {
-    /// The directory has files in it.
+    /// The directory is not empty.
     Exists(PathBuf),
     /// Another process stores its run there.
     Busy(PathBuf),
-    /// A file cannot be written.
+    /// A file or the directory cannot be created, written or removed.
     Write(PathBuf, io::Error),
 }
 
-/// A recorder that stores a run in a directory.
+/// Stores a run in a directory. [`RunDirectory::recorder`] receives its events.
 pub struct RunDirectory<'a> {
     pub(super) path: PathBuf,
     pub(super) scenario: &'a Scenario,
@@ -124,7 +125,7 @@ struct RunFile<'a> {
 /// The content of `summary.json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Summary {
-    /// The scenario.
+    /// The name of the scenario.
     pub scenario: String,
     /// The seed.
     pub seed: u64,
@@ -132,7 +133,7 @@ pub struct Summary {
     pub duration: Duration,
     /// The name of the management strategy.
     pub management: &'static str,
-    /// The policies in use.
+    /// The names of the scenario's policies for agents.
     pub policies: Vec<String>,
     /// The number of nodes.
     pub nodes: usize,
@@ -171,7 +172,7 @@ impl Summary {
 }
 
 impl<'a> RunDirectory<'a> {
-    /// Starts to store a run in a directory, which is created if needed.
+    /// Starts to store a run in a directory, which is created if needed. Writes `run.json`, and opens the outputs.
     pub fn create(
         path: &Path,
         resolved: &'a Resolved,
@@ -232,7 +233,8 @@ impl<'a> RunDirectory<'a> {
         self.recorders.is_broken()
     }
 
-    /// Completes a run that reached its end.
+    /// Completes a run that reached its end: finishes the outputs, writes `summary.json`, and removes the marker and
+    /// the checkpoint.
     pub fn complete(self, scenario: &Scenario, statistics: RunStatistics) -> Result<Summary, OutputError> {
         let RunDirectory { path, scenario: _, keep: _, recorders, marker, run: _, sealed } = self;
         let ((tally, regret), (mut trace, tables)) = recorders;
@@ -298,7 +300,7 @@ pub(super) fn mark(path: &Path) -> io::Result<File> {
     Ok(marker)
 }
 
-/// Removes files of a run if they exist.
+/// Removes those of these files that exist.
 pub(super) fn remove(path: &Path, names: &[&str]) -> Result<(), OutputError> {
     for name in names {
         match fs::remove_file(path.join(name)) {
@@ -311,7 +313,7 @@ pub(super) fn remove(path: &Path, names: &[&str]) -> Result<(), OutputError> {
     Ok(())
 }
 
-/// Writes a whole file, and returns its digest.
+/// Writes a JSON file atomically, and returns its digest.
 fn write_json(path: &Path, content: &impl Serialize) -> Result<Digest, OutputError> {
     let mut text = Vec::new();
     serde_json::to_writer_pretty(&mut text, content).expect("writing to memory does not fail");

@@ -2,8 +2,8 @@
 //!
 //! A run is a pure function of its scenario, so its state at any time can be restored without a checkpoint, by running
 //! the scenario again. [`hold_against`] compares each record on the way with a recorded trace, and returns a count and
-//! a checksum. Only these are stored. [`verify`] compares them whenever the scenario is run from that time, perhaps by
-//! another version of mario.
+//! a checksum. Only these are stored in the scenario. [`verify`] compares them when the scenario is run from that time,
+//! perhaps by another version of mario.
 
 use std::error::Error;
 use std::fmt;
@@ -16,7 +16,7 @@ use mario_trace::Detail;
 use super::trace::TraceRecorder;
 use crate::simulation::{RunOptions, Simulation, SimulationError};
 
-/// Why a simulated past differs from the recorded one.
+/// Why a simulated past could not be compared with the recorded one, or differs from it.
 #[derive(Debug)]
 pub enum PastError {
     /// The scenario cannot be run.
@@ -27,9 +27,9 @@ pub enum PastError {
     Differs {
         /// The line of the trace, from 1.
         line: u64,
-        /// The recorded line; `None` if the trace ends before.
+        /// The recorded line; `None` if the trace has ended.
         recorded: Option<String>,
-        /// The simulated line; `None` if the simulation has no more records before `time`.
+        /// The simulated line; `None` if the simulation has no more records in the compared time.
         simulated: Option<String>,
     },
     /// The count or the checksum of the records differs from the stored one.
@@ -66,7 +66,7 @@ pub fn hold_against(scenario: &Scenario, time: Time, detail: Detail, trace: impl
     Ok(Past { time, records: Some(counted.records), checksum: Some(counted.hasher.clone().finalize()) })
 }
 
-/// Checks that a scenario with a recorded past reproduces that past.
+/// Checks that a scenario reproduces the count and the checksum of its recorded past, as far as they are stored.
 pub fn verify(scenario: &Scenario) -> Result<(), PastError> {
     let Some(past) = &scenario.past else { return Ok(()) };
     if past.records.is_none() && past.checksum.is_none() {
@@ -91,7 +91,7 @@ struct Counted {
 
 impl Write for Counted {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        // The trace writer writes whole lines.
+        // The trace writer writes one line per call.
         if self.has_header {
             self.hasher.update(line);
             self.records += 1;
@@ -115,7 +115,8 @@ struct Compared<R> {
 }
 
 impl<R: BufRead> Compared<R> {
-    /// The next line of the trace, without the optional records of regret.
+    /// The next line of the trace that is not a record of regret; `None` at the end. Records of regret are optional and
+    /// not simulated here.
     fn next_line(&mut self) -> io::Result<Option<String>> {
         loop {
             self.buffer.clear();

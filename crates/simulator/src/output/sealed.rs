@@ -95,7 +95,7 @@ impl<'a> Sealing<'a> {
         self.file.write_all(bytes)
     }
 
-    /// Writes the buffered bytes and the checksum.
+    /// Writes the buffered bytes and the checksum. Returns the digest of the file.
     fn close(mut self) -> io::Result<Digest> {
         self.pack()?;
         let checksum = self.hasher.clone().finalize();
@@ -146,13 +146,13 @@ pub(super) fn write(path: &Path, content: impl FnOnce(&mut Sealing<'_>) -> io::R
     })
 }
 
-/// Reads what [`Sealing::put`] wrote.
+/// Reads a file. Returns the decompressed content, and the same digest as [`write()`].
 pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Digest), SealError> {
     decode(&fs::read(path).map_err(SealError::Read)?)
 }
 
-/// Decodes a file. The layout of the first line and the checksum are the same in every version of the format, so that a
-/// damaged file is not mistaken for another version.
+/// Decodes a file. Every version of the format has a first line and the same checksum, so that a damaged file is not
+/// mistaken for another version.
 fn decode(file: &[u8]) -> Result<(Vec<u8>, Digest), SealError> {
     let bytes = file.len() as u64;
     let Some((before, end)) = file.split_last_chunk::<NUMBER_BYTES>() else { return Err(SealError::Broken) };

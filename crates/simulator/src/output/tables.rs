@@ -11,7 +11,7 @@ use crate::population::{AgentIndex, CompactVerdict, Label, Outcome, OwnerActKind
 use crate::recorder::{Recorder, Served};
 use crate::simulation::Simulation;
 
-/// A table that is being written to a file.
+/// A table that is being written.
 struct Table<W: Write> {
     out: W,
     row: Vec<u8>,
@@ -79,7 +79,7 @@ pub struct Tables<'a, W: Write> {
     moves: Option<Table<W>>,
     handovers: Option<Table<W>>,
     messages: Option<Table<W>>,
-    /// For each agent, its instance, for the table of messages.
+    /// For each agent, its instance, for the table of messages; empty if that table is disabled.
     instances: Vec<InstanceId>,
 }
 
@@ -132,7 +132,7 @@ impl<'a, W: Write> Tables<'a, W> {
     }
 
     /// Whether the resumed state is consistent with a run. If the run has started and writes the table of messages, the
-    /// state has all its agents.
+    /// state must list all its agents; otherwise it must be empty.
     pub(super) fn are_of(&self, simulation: &Simulation<'_>) -> bool {
         let is_known = self.messages.is_some() && simulation.has_begun();
         self.instances.len() == if is_known { simulation.population().agent_count() } else { 0 }

@@ -38,8 +38,7 @@ impl<W: Write> TraceRecorder<W> {
         self.0.finish(time)
     }
 
-    /// Records the number of links that client requests passed in the whole run. Call it before
-    /// [`TraceRecorder::finish`].
+    /// Records how often client requests passed a link in the whole run. Call it before [`TraceRecorder::finish`].
     pub fn traffic(&mut self, hops: u64) {
         self.0.traffic(hops);
     }
@@ -227,7 +226,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
     }
 }
 
-/// Indices are the same, because the tables of the header have the same order as those of the scenario.
+/// The index is the same, because the tables of the header have the same order as those of the scenario.
 const fn application(index: ApplicationIndex) -> ApplicationRef {
     ApplicationRef(index.0)
 }

@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Writes a file atomically: a reader sees the old content or all of the new one, even if the disk is full or the
 /// process is killed. Returns what `content` returns.
 ///
-/// A symbolic link stays a link, and the permissions of an existing file are kept. A device or a pipe is written to
-/// directly, and so is a file whose directory cannot be written to.
+/// A symbolic link stays a link, and the permissions of an existing file are kept. Not atomic: a device or a pipe is
+/// written to directly, and so is an existing file whose directory cannot be written to.
 pub fn write_whole<T>(path: &Path, content: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
     /// Distinguishes the temporary files of one process.
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    // Renaming would also replace a file that must not be written to.
+    // Fails for a read-only file, which a rename would replace.
     let former = match OpenOptions::new().write(true).open(&path) {
         Ok(former) => Some(former),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,

@@ -15,7 +15,8 @@ use crate::population::AgentIndex;
 use crate::routing::{CellIndex, Nearest};
 
 impl Flow {
-    /// Updates the requests that a cell's users send to each instance, after its users or routes may have changed.
+    /// Updates the requests that the users of a cell send to instances that make calls, after the users or routes of
+    /// the cell may have changed.
     #[inline]
     pub(in crate::flow) fn note_users(&mut self, index: CellIndex, router: &Nearest, world: &FlowWorld<'_>) {
         if self.calls.is_some() {
@@ -68,13 +69,13 @@ impl Flow {
         }
         calls.start(&self.load, CallContext::of(world));
         self.calls = Some(calls);
-        // A cell of calls may get users later.
+        // The router may have created cells for calls, and users may join them later.
         if self.cells.len() < router.cell_count() {
             self.cells.resize_with(router.cell_count(), FlowCell::default);
         }
     }
 
-    /// Routes the calls from a cell to the instances that are now the nearest.
+    /// Routes the calls of a cell to the instances that are now the nearest.
     fn distribute(
         &mut self,
         calls: &mut CallFlow,
@@ -187,7 +188,7 @@ impl CallFlow {
         }
     }
 
-    /// Stores the integrals on the new routes, as the start of the next accounting.
+    /// Stores the integrals on the current routes, from which the next accounting starts.
     fn start(&mut self, load: &Load, context: CallContext<'_>) {
         for agent in std::mem::take(&mut self.to_start) {
             let Some(caller) = self.callers.get(&agent) else { continue };
