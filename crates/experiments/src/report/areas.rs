@@ -1,4 +1,5 @@
-//! The replay of a run that is too large to show single instances: counts by area and application.
+//! The replay of a run that is too large to show single instances, or whose trace has only counts: the number of
+//! instances by area and application.
 
 use mario_audit::reader::{Detail, Header};
 use mario_domain::Capacity;
@@ -6,7 +7,7 @@ use serde::Serialize;
 
 use super::series::Samples;
 
-/// The number of areas of the map in each direction.
+/// The number of rows and of columns of the map's grid.
 const AREAS_PER_SIDE: usize = 12;
 /// The maximum number of frames.
 const FRAMES_MAX: usize = 64;
@@ -21,14 +22,14 @@ pub(crate) struct AreaCounts {
     frames: Samples<Vec<(u16, u16, u32)>>,
 }
 
-/// A part of the map, or a tier if nodes have no position or the trace has only counts.
+/// A cell of the map's grid with at least one node. If a node has no position, or if the trace has only counts, a tier.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Area {
-    /// Column and row on the map, from the south-west.
+    /// Column and row on the map, from the south-west; for a tier, 0 and the tier.
     cell: [u16; 2],
     nodes: u32,
-    /// The total bounded hardware in it.
+    /// The total capacity of its nodes, without unbounded ones.
     units: u64,
 }
 
@@ -39,7 +40,7 @@ pub(crate) struct Areas {
     /// The kind of areas: `"map"` or `"tiers"`.
     by: &'static str,
     parts: Vec<Area>,
-    /// In each frame, area, application and the number of instances.
+    /// In each frame, area, application and the number of instances, where it is not 0.
     #[cfg_attr(test, ts(type = "Samples<[area: number, application: number, instances: number][]>"))]
     frames: Samples<Vec<(u16, u16, u32)>>,
 }
@@ -66,7 +67,7 @@ impl AreaCounts {
         AreaCounts { of_node, areas, application_count, now, frames: Samples::at_most(FRAMES_MAX) }
     }
 
-    /// Changes the number of instances of an application on a node.
+    /// Adds `by` to the number of instances of an application in the area of a node.
     pub(crate) fn change(&mut self, node: u32, application: u32, by: i32) {
         let area = usize::from(self.of_node[node as usize]);
         let count = &mut self.now[area * self.application_count + application as usize];
@@ -78,14 +79,14 @@ impl AreaCounts {
         self.now.fill(0);
     }
 
-    /// Adds instances of an application in a tier, if areas are tiers.
+    /// Adds instances of an application in a tier. Areas must be tiers; an unknown tier is ignored.
     pub(crate) fn put(&mut self, tier: u32, application: u32, instances: u64) {
         let Some(area) = self.areas.iter().position(|area| u32::from(area.cell[1]) == tier) else { return };
         let count = &mut self.now[area * self.application_count + application as usize];
         *count = count.saturating_add(instances.min(u32::MAX.into()) as u32);
     }
 
-    /// Adds a frame.
+    /// Adds the current counts as a frame, if one is due.
     pub(crate) fn frame(&mut self, time: f64) {
         let (now, applications) = (&self.now, self.application_count);
         self.frames.push(time, || {
@@ -106,12 +107,12 @@ pub(crate) fn has_map(header: &Header) -> bool {
     !header.nodes.is_empty() && header.nodes.iter().all(|node| node.position.is_some())
 }
 
-/// Whether areas are parts of the map. A trace of counts records only tiers.
+/// Whether areas are cells of the map. A trace of counts has instances by tier only.
 fn is_by_map(header: &Header) -> bool {
     has_map(header) && header.detail != Detail::Summary
 }
 
-/// The cell of each node.
+/// The [`Area::cell`] of each node.
 fn cells(header: &Header) -> Vec<[u16; 2]> {
     if !is_by_map(header) {
         return header.nodes.iter().map(|node| [0, node.tier.min(u16::MAX.into()) as u16]).collect();

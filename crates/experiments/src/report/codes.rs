@@ -1,5 +1,5 @@
-//! The numeric codes of operations and of lines in the data of a page: one table for the writer and for the script that
-//! reads them.
+//! The tables by which the script decodes the numbers of operations, and of the kinds of explanation lines. They are
+//! generated from the lists that define the numbers.
 
 use mario_domain::AgentOperation;
 

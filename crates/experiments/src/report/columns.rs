@@ -1,4 +1,4 @@
-//! Records as columns: each name is written once for a whole table, and values of a kind stand side by side, which
+//! Records as columns: the name of a field is written once for a whole table, and its values are adjacent, which
 //! compresses well.
 
 use serde::Serialize;
@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 /// Records of a type, written as `{"length": 2, "columns": {"node": [4, 5], …}}`.
 ///
-/// A field that a record leaves out is `null` in its column, and a column without values is left out. A field with a
-/// list of records is a table of its own with the length of each list: `{"lengths": [1, 0], "rows": {…}}`. The script
-/// `columns.js` builds the records again.
+/// A field that a record omits is `null` in its column. A field that all records omit has no column. A column of lists
+/// of records is written as a table of all records and the length of each list: `{"lengths": [1, 0], "rows": {…}}`. The
+/// script `columns.js` restores the records.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Columns<T>(pub(crate) Vec<T>);
 
@@ -34,7 +34,7 @@ fn table(records: Vec<Value>) -> Value {
     Value::Object(Map::from_iter([("length".to_owned(), length.into()), ("columns".to_owned(), columns.into())]))
 }
 
-/// A column; if its values are lists of records, their table.
+/// Converts a column of lists of records to `lengths` and `rows`. Returns other columns unchanged.
 fn nested(column: Value) -> Value {
     let Value::Array(values) = column else { return column };
     let is_list_of_records = |value: &Value| value.as_array().is_some_and(|list| list.iter().all(Value::is_object));

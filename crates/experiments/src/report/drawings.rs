@@ -1,7 +1,7 @@
 //! The figures of a report: drawn once, with `mario_page::drawing`, for the page and for files.
 //!
-//! The page contains every figure in a few widths and in every view that a reader can choose. Its script shows the one
-//! that fits (decision 25 in `docs/decisions`).
+//! The page contains every figure in a few widths, and in every view that a reader can choose. Its script shows the
+//! drawing that fits (decision 25 in `docs/decisions`).
 
 mod areas;
 mod bars;
@@ -31,7 +31,8 @@ pub struct Drawing {
     pub svg: String,
 }
 
-/// The widths in which a figure is drawn: for a phone or a column, and wider. The page scales the widest that fits.
+/// The widths in which a figure is drawn, in pixels: for a phone or a column, and wider. The page shows the widest that
+/// fits, and scales it to its width.
 const WIDTHS: [f64; 2] = [350.0, 560.0];
 /// The widths of a figure that spans the whole page.
 const WIDTHS_WIDE: [f64; 3] = [350.0, 640.0, 1_140.0];
@@ -45,32 +46,32 @@ pub(crate) struct Section {
     /// Its name in the list of sections.
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    /// What is in it.
+    /// Its introduction.
     pub(crate) lead: &'static str,
-    /// The choices of a reader.
+    /// What a reader can choose in it.
     pub(crate) choices: Vec<Choice>,
     pub(crate) figures: Vec<Figure>,
 }
 
-/// A choice between several views.
+/// A choice of a reader between several options.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Choice {
-    /// The key of views that the reader chooses.
+    /// What is chosen.
     pub(crate) key: Key,
     pub(crate) label: &'static str,
-    /// The values and their labels.
+    /// The values of the key, and their labels.
     pub(crate) options: Vec<(String, String)>,
 }
 
-/// The keys in which the views of a figure differ.
+/// What a reader can choose. All except the outcomes select a view of each figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) enum Key {
     /// The group of applications, by its index. A run with fewer groups shows its last.
     Group,
-    /// What a bar stands for.
+    /// Whether a bar is a cycle or a step.
     By,
     /// The quantity whose regret is shown.
     Measure,
@@ -91,7 +92,7 @@ pub(crate) struct Figure {
     pub(crate) is_wide: bool,
     /// The first view that matches the choices is shown.
     pub(crate) views: Vec<View>,
-    /// The data; if they depend on [`Key::By`], one table for each of its values.
+    /// The data for downloading; if they depend on [`Key::By`], one table for each of its values.
     pub(crate) data: Vec<Data>,
     /// The files for the figure, if it has any.
     #[serde(skip)]
@@ -101,9 +102,9 @@ pub(crate) struct Figure {
 /// The files of a figure.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct FileOf {
-    /// The index of the run. Files that are not about a run come last.
+    /// The index of the run; `usize::MAX` for a figure that is not about a run.
     run: usize,
-    /// The prefix of the names.
+    /// The name without extension, to which that of the group is appended if there are several.
     prefix: String,
     /// A description of the figure.
     title: String,
@@ -111,16 +112,16 @@ pub(crate) struct FileOf {
     groups: FileGroups,
 }
 
-/// The groups of applications that have files.
+/// The groups of applications for which a file is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FileGroups {
-    /// One for each group.
+    /// Each group. A figure without groups has one file.
     Each,
-    /// One for all applications.
+    /// Only the first group, which is all applications.
     All,
 }
 
-/// A drawing of a figure for some choices. Absent keys match every choice.
+/// A drawing of a figure for some choices. A key that is `None` matches every choice.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct View {
@@ -137,7 +138,7 @@ pub(crate) struct View {
     pub(crate) chart: Chart,
 }
 
-/// A table for downloading.
+/// A table for downloading. If `by` is `None`, it is the same for cycles and steps.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Data {
@@ -148,7 +149,7 @@ pub(crate) struct Data {
     pub(crate) csv: Csv,
 }
 
-/// All figures of a report as files: those of each run, numbered in the order of the runs.
+/// All figures of a report as files. Names of files about a run begin with its number, from 1.
 pub(crate) fn drawings(report: &Report) -> Vec<Drawing> {
     let mut drawings = Vec::new();
     let sections = sections(report);
@@ -158,7 +159,7 @@ pub(crate) fn drawings(report: &Report) -> Vec<Drawing> {
     // The sort is stable: the figures of a run stay in the order of the page.
     filed.sort_by_key(|(file, _)| file.run);
     for (file, figure) in filed {
-        // A file is drawn by cycles, and in the first measure of regret.
+        // Files have bars by cycle, and the first measure of regret.
         let views = figure.views.iter().filter(|view| view.by.is_none_or(|by| by == bars::By::Cycle.name()));
         let views = views.filter(|view| view.measure.is_none_or(|measure| measure == regret::Measure::ALL[0].name()));
         for view in views {
@@ -177,7 +178,7 @@ pub(crate) fn drawings(report: &Report) -> Vec<Drawing> {
     drawings
 }
 
-/// Converts a text to a part of a file name.
+/// Converts a text to a part of a file name: lower-case letters, digits, and single hyphens between them.
 fn file_name(text: &str) -> String {
     let safe = |character: char| if character.is_ascii_alphanumeric() { character.to_ascii_lowercase() } else { '-' };
     let name: String = text.chars().map(safe).collect();

@@ -1,7 +1,7 @@
 //! Explains the decisions of agents, recomputed from the facts in the trace, with the same texts as `mario policy
 //! explain`.
 //!
-//! Equal knowledge bases are explained once, and common parts of explanations are stored once.
+//! Texts, lines and parts that explanations share are stored once.
 
 use std::num::NonZero;
 use std::thread;
@@ -17,12 +17,12 @@ use serde::Serialize;
 use super::placement::Placement;
 use crate::runs::{Progress, in_parallel};
 
-/// The maximum number of explained knowledge bases. Each takes some milliseconds and half a kilobyte.
+/// The maximum number of explained cases. An explanation takes a few milliseconds, and half a kilobyte of the page.
 pub(crate) const EXPLAINED_MAX: usize = 3_000;
 /// The number of cases that a thread explains at a time.
 const CHUNK: usize = 64;
 
-/// The kinds of lines, by index.
+/// The kinds of lines, by their number in the page.
 pub(crate) const LOOKS: [Look; 8] =
     [Look::Proposed, Look::Missed, Look::Code, Look::Met, Look::Failed, Look::Fact, Look::Change, Look::Remark];
 
@@ -52,12 +52,12 @@ pub(crate) struct Case {
 pub(crate) struct Explanations {
     /// All texts, without duplicates. The first is empty.
     texts: Vec<String>,
-    /// Depth and kind of a line, then the indices of its text, of the texts before and after it, and of the place of
-    /// its clause; without trailing zeros.
+    /// For each line its depth, its kind, and the indices of four texts: its own, those before and after it, and the
+    /// place of its clause. Trailing zeros are omitted.
     lines: Vec<Vec<u32>>,
-    /// The lines of each part.
+    /// The indices of the lines of each part.
     parts: Vec<Vec<u32>>,
-    /// The parts of each explanation; none if the policy can no longer be loaded.
+    /// The indices of the parts of each explanation; none if the policy can no longer be loaded.
     all: Vec<Vec<u32>>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn explain(
         &chunks,
         |chunk, _| explain_chunk(header, placement, chunk, allowance),
         |news| {
-            // Explanations are numbered in order, so there are none after an incomplete chunk.
+            // A case and its explanation have the same index, so chunks after an incomplete one are dropped.
             if let Progress::Done(_, explained) = news
                 && !is_spent
             {
@@ -99,7 +99,7 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
     let mut explainers: FxHashMap<u32, Option<Explainer>> = FxHashMap::default();
     let mut explained = Vec::with_capacity(cases.len());
     for case in cases {
-        // Further explanations would be incomplete, so they are omitted.
+        // Without allowance, further explanations would be incomplete.
         if allowance.is_spent() {
             return explained;
         }
@@ -132,7 +132,7 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
     explained
 }
 
-/// Collects explanations, and stores their common parts once.
+/// Collects explanations without duplicate texts, lines and parts.
 #[derive(Default)]
 struct ExplanationTable {
     explanations: Explanations,

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::series::Counts;
 use crate::figures::{FurtherCounts, GroupFigures, MeanAndMax, OperationCounts};
 
-/// The figures of a group. A figure is absent if it is undefined: there were no movements, a series is constant, or the
-/// run is incomplete.
+/// The figures of a group of applications. A figure is `None` if it is undefined, for example without movements, for a
+/// constant series, or in an incomplete run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct ShownFigures {
@@ -48,7 +48,7 @@ impl ShownFigures {
     }
 }
 
-/// Counts in the order of the outcomes.
+/// Converts counts to the order of `OUTCOMES`.
 pub(crate) fn counts(of: &OperationCounts) -> Counts {
     [of.undeploy, of.nop, of.migrate, of.replicate, of.inhibited]
 }

@@ -27,7 +27,7 @@ const TRACKS_MAX: usize = 200;
 /// The maximum number of inhibiting nodes that are listed; the others are summed up.
 const INHIBITING_NODES_MAX: usize = 40;
 
-/// Reads a whole trace. A truncated trace yields an incomplete run.
+/// Reads a trace. A truncated trace yields an incomplete run.
 pub(crate) fn read(input: impl BufRead, explain: Explain<'_>) -> Result<Run, ReadError> {
     let mut reader = TraceReader::new(input)?;
     let mut fold = Fold::new(Arc::clone(reader.header()));
@@ -40,10 +40,10 @@ pub(crate) fn read(input: impl BufRead, explain: Explain<'_>) -> Result<Run, Rea
     Ok(fold.finish(explain))
 }
 
-/// The budget for the directives of all policies of a trace if nothing is explained.
+/// The inferences allowed for loading all policies of a trace, if nothing is explained.
 const LOADING_INFERENCES: u64 = 100_000_000;
 
-/// The name of the inhibiting node if the trace does not record which node it was.
+/// Replaces the name of the inhibiting node if the trace records only counts.
 const ALL_NODES: &str = "all nodes";
 
 struct Fold {
@@ -51,7 +51,7 @@ struct Fold {
     about: About,
     placement: Placement,
     reach: Reach,
-    /// The histories of agents, for explanations.
+    /// The histories of agents; `None` if decisions are not explained.
     pasts: Option<Pasts>,
     recording: Recording,
     areas: AreaCounts,
@@ -61,7 +61,7 @@ struct Fold {
     by_tier: Vec<u64>,
     instances: Samples<Vec<u64>>,
     asleep: Option<Samples<Vec<u64>>>,
-    /// The numbers of evicted and shrunk instances so far.
+    /// The numbers of evictions and of shrinks by owners so far.
     acts: [u64; 2],
     owners: Option<Samples<[u64; 2]>>,
     tiers: Samples<Vec<u64>>,
@@ -174,7 +174,7 @@ impl Fold {
         }
     }
 
-    /// Changes the number of instances of an application on a node.
+    /// Adds `by` to the numbers of instances of the application, in the tier and in the area of the node.
     fn count(&mut self, application: u32, node: u32, by: i32) {
         let tier = (self.header.nodes[node as usize].tier as usize).min(self.by_tier.len() - 1);
         for count in [&mut self.by_application[application as usize], &mut self.by_tier[tier]] {
@@ -214,7 +214,7 @@ impl Fold {
         }
     }
 
-    /// Adds actions of nodes' owners.
+    /// Counts evictions and shrinks by owners of nodes.
     fn acted(&mut self, time: f64, evicted: u64, shrunk: u64) {
         self.acts = [self.acts[0] + evicted, self.acts[1] + shrunk];
         let acts = self.acts;
@@ -223,7 +223,7 @@ impl Fold {
         }
     }
 
-    /// Processes a cycle of a trace of counts, which records instances by tier, but no single operations.
+    /// Processes a cycle of a trace of counts, which has instances by tier and application, but no single operations.
     fn counted(&mut self, counted: &Counted) {
         self.by_application.fill(0);
         self.by_tier.fill(0);
@@ -310,7 +310,7 @@ impl Fold {
         }
     }
 
-    /// Processes the arrival of a client request at a sleeping instance.
+    /// Processes the verdict on waking a sleeping instance that a client request reached.
     fn woken(&mut self, woken: &Woken) {
         let Some(instance) = self.placement.find(&woken.instance) else { return };
         let event = match &woken.verdict {
@@ -438,7 +438,7 @@ impl Fold {
     }
 }
 
-/// Returns the counts of each cycle. `cycles` has the same cycles for each group.
+/// Returns the counts of each cycle. `cycles` has one list for each group, all with the same cycles.
 fn bars(cycles: &[Vec<CycleFigures>]) -> Bars {
     let mut bars = Bars::new();
     for place in 0..cycles.first().map_or(0, Vec::len) {
@@ -448,7 +448,7 @@ fn bars(cycles: &[Vec<CycleFigures>]) -> Bars {
     bars
 }
 
-/// The nodes with the most inhibitions, and the sum of the others.
+/// Sorts nodes by their number of inhibitions, and sums up those beyond [`INHIBITING_NODES_MAX`].
 fn inhibited(header: &Header, by_node: BTreeMap<String, BTreeMap<&'static str, u64>>) -> Inhibited {
     let mut rules: Vec<&'static str> = by_node.values().flat_map(|rules| rules.keys().copied()).collect();
     rules.sort_unstable();

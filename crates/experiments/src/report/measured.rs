@@ -1,12 +1,13 @@
-//! The measures of single applications, nodes and tiers, and the cost of a run, as tables with units.
+//! The optional measures of a run as tables: applications, calls, tiers, inhibitions, and energy, money and carbon.
 
 use super::Table;
 use crate::figures::{ApplicationFigures, CallFigures, Consumption, Measured, TierFigures};
 
-/// The maximum number of listed applications or nodes; further ones are counted.
+/// The maximum number of rows of a table. A note states the number of omitted rows.
 const ROWS_MAX: usize = 100;
 
-/// The tables of a run. `id` prefixes their identifiers on the page, and `of` names the run.
+/// The table of applications, and the other tables that are not empty. `id` prefixes their identifiers on the page.
+/// `of` names the run in their titles, unless it is empty.
 pub fn measured_tables(measured: &Measured, id: &str, of: &str) -> Vec<Table> {
     let mut tables = vec![applications(&measured.applications)];
     if !measured.calls.is_empty() {
@@ -33,7 +34,7 @@ pub fn measured_tables(measured: &Measured, id: &str, of: &str) -> Vec<Table> {
     tables
 }
 
-/// The same tables as text for a terminal.
+/// Formats the tables of [`measured_tables`] as text for a terminal, without their titles and introductions.
 pub fn measured_text(measured: &Measured) -> String {
     let mut text = String::new();
     for table in measured_tables(measured, "", "") {
@@ -47,7 +48,7 @@ pub fn measured_text(measured: &Measured) -> String {
             let mut line = String::new();
             for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 let space = " ".repeat(width - cell.chars().count());
-                // The first column is text, the others are numbers.
+                // The first column is left-aligned. The others, mostly numbers, are right-aligned.
                 line += &if column == 0 { format!("{cell}{space}") } else { format!("  {space}{cell}") };
             }
             text.push_str(line.trim_end());

@@ -5,7 +5,7 @@ use mario_page::drawing::escape;
 
 use super::codes;
 
-/// The report's own parts of the script, in order.
+/// The report's own scripts, in the order in which they are concatenated.
 const PROGRAM: &[&str] = &[
     include_str!("../../assets/figure.js"),
     include_str!("../../assets/tables.js"),
@@ -47,7 +47,7 @@ pub(crate) fn html(title: &str, data: &str, is_live: bool) -> String {
     page
 }
 
-/// The content of the page's script element.
+/// The content of the script element with the program.
 pub(crate) fn program() -> String {
     format!("\n(() => {{\n\"use strict\";\n{}{}}})();\n", codes::script(), [SCRIPTS, PROGRAM].concat().concat())
 }

@@ -6,7 +6,7 @@ use mario_audit::reader::{Header, Record, Target};
 use mario_domain::InstanceId;
 use rustc_hash::FxHashMap;
 
-/// All instances so far, numbered in the order of appearance.
+/// All instances so far, also those that have disappeared, numbered in the order of appearance.
 #[derive(Debug, Default)]
 pub(crate) struct Placement {
     places: FxHashMap<InstanceId, u32>,
@@ -51,7 +51,7 @@ impl Placement {
         self.instances[place as usize].node.map(|_| place)
     }
 
-    /// Switches the agents of an application to another policy.
+    /// Switches the agents of an application that still exist to another policy.
     pub(crate) fn update(&mut self, application: u32, policy: u32) {
         let is_concerned = |placed: &&mut Placed| placed.application == application && placed.node.is_some();
         self.instances.iter_mut().filter(is_concerned).for_each(|placed| placed.policy = policy);
@@ -75,7 +75,7 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Processes changes of nodes and links.
+    /// Processes a record, if it is about a node or a link that goes down or comes up.
     pub(crate) fn read(&mut self, record: &Record) {
         let ordered = |[one, other]: [u32; 2]| [one.min(other), one.max(other)];
         match record {
@@ -87,7 +87,7 @@ impl Reach {
         }
     }
 
-    /// The unreachable neighbours of a node.
+    /// The neighbours of a node that are down, or whose link to it is down.
     pub(crate) fn unreached(&self, header: &Header, node: u32) -> Vec<u32> {
         if self.nodes.is_empty() && self.links.is_empty() {
             return Vec::new();
@@ -108,7 +108,7 @@ pub(crate) fn resolve(target: &Target, own: u32) -> Option<u32> {
     }
 }
 
-/// For each node, the neighbour that is closest to the top, if it is closer than the node itself.
+/// For each node, its neighbour in the highest tier; `None` if no neighbour is in a higher tier than the node itself.
 pub(crate) fn parents(header: &Header) -> Vec<Option<u32>> {
     let tier = |node: u32| header.nodes[node as usize].tier;
     let parent = |node: &mario_audit::reader::TracedNode| {

@@ -1,7 +1,7 @@
 //! The clauses of policies as text, with the meanings of the predicates that they call.
 //!
-//! A clause is shown as written in its file. The meanings come from the policy's author: the comment `% name(Argument):
-//! what it means.` above a predicate, in the policy itself or in the files that it loads.
+//! A clause is shown as written in its file. The meaning of a predicate is the first sentence of a comment
+//! `% name(Argument): what it means.` in the policy or in a file that it loads.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,8 @@ use serde::Serialize;
 pub(crate) struct PolicyText {
     pub(crate) name: String,
     pub(crate) memory: u64,
-    /// The clauses of `operation/3`, in order of priority; empty if they cannot be distinguished.
+    /// The clauses of `operation/3`, in order of priority; empty if the policy cannot be loaded, or if directives
+    /// change them.
     pub(crate) clauses: Vec<ClauseText>,
 }
 
@@ -27,14 +28,14 @@ pub(crate) struct PolicyText {
 pub(crate) struct ClauseText {
     /// The clause as written in its file.
     pub(crate) text: String,
-    /// The file and the line.
+    /// The name of the file, and the line.
     pub(crate) place: String,
-    /// Predicates that it calls, with their meaning.
+    /// The names in it that have a meaning, with their meaning.
     pub(crate) words: Vec<(String, String)>,
 }
 
 impl PolicyText {
-    /// Extracts the clauses of a policy in a header. A policy that can no longer be loaded has none.
+    /// Extracts the clauses of a policy from its files in a trace. A policy that can no longer be loaded has none.
     pub(crate) fn new(policy: &TracedPolicy, allowance: &Allowance) -> PolicyText {
         let mut meanings = BTreeMap::new();
         policy.files.iter().for_each(|(_, text)| collect_meanings(text, &mut meanings));
@@ -56,7 +57,7 @@ impl PolicyText {
     }
 }
 
-/// Collects the comments with the meanings of predicates.
+/// Adds the meanings of predicates in the comments of a file, unless they are already known.
 fn collect_meanings(text: &str, meanings: &mut BTreeMap<String, String>) {
     let mut open: Option<(String, String)> = None;
     for line in text.lines().chain([""]) {
@@ -81,7 +82,7 @@ fn collect_meanings(text: &str, meanings: &mut BTreeMap<String, String>) {
     }
 }
 
-/// The predicates of a clause that have a meaning, in order of occurrence.
+/// The names in a clause that have a meaning, with that meaning, in order of first occurrence.
 fn called(clause: &str, meanings: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let words = clause.split(|character: char| !character.is_alphanumeric() && character != '_');

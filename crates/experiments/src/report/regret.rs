@@ -1,4 +1,4 @@
-//! The regret of the placement compared with the best one, if the run measured it.
+//! Regret, if the run measured it: how the actual placement compares with the best one.
 
 use mario_audit::reader::{Regret, Worth};
 use serde::Serialize;
@@ -15,17 +15,19 @@ pub(crate) struct RegretSums {
     users: u64,
     satisfied: [u64; 2],
     instances: [u64; 2],
-    /// The sum of the mean latencies of served users, and the number of activations with a served user.
+    /// The sum of the mean latencies of served users, and the number of activations with a served user: for the actual
+    /// and for the best placement.
     latency: [(f64, u64); 2],
     satisfied_regret_max: u64,
     samples: Samples<Moment>,
 }
 
-/// One activation: users, then satisfied users, mean latency and instances, each actual and best.
+/// One activation: users, then satisfied users, mean latency in milliseconds, and instances, each actual and best.
+/// A latency is `None` if no user is served.
 pub(crate) type Moment = (u64, [u64; 2], [Option<Compact>; 2], [u64; 2]);
 
-/// Regret as stored in the page. In pairs, the first is the actual value and the second the best. Both are means over
-/// activations.
+/// Regret as shown in the page. In pairs, the first is of the actual placement and the second of the best one. Both are
+/// means over activations; those of latency are only over activations with a served user.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct ShownRegret {
@@ -34,7 +36,7 @@ pub(crate) struct ShownRegret {
     pub(crate) against: &'static str,
     #[serde(skip)]
     pub(crate) activations: u64,
-    /// The number of activations with an optimal placement.
+    /// The number of activations at which the actual placement was as good as the best one.
     #[serde(skip)]
     pub(crate) optimal: u64,
     #[serde(skip)]
@@ -84,7 +86,7 @@ impl RegretSums {
         self.satisfied_regret_max = self.satisfied_regret_max.max(regret);
         let satisfied = both.map(|worth| worth.satisfied);
         let instances = both.map(|worth| worth.instances);
-        // More than three decimals would not be visible.
+        // More than three decimals would not be visible in the drawing.
         let latency = latency.map(|latency| latency.map(|latency| Compact((latency * 1e3).round() / 1e3)));
         self.samples.push(record.time, || (record.users, satisfied, latency, instances));
     }
@@ -109,7 +111,7 @@ impl RegretSums {
     }
 }
 
-/// The mean latency of the users who reach an instance.
+/// The mean latency of the served users, in milliseconds; `None` if there are none.
 fn mean_latency(worth: &Worth) -> Option<f64> {
     (worth.served > 0).then(|| worth.latency_millionths as f64 / 1e6 / worth.served as f64)
 }

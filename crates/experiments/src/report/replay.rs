@@ -1,4 +1,4 @@
-//! The data of the replay: all events, and the facts and decisions of each agent.
+//! The data of the replay: the events of a run, and the facts and decisions of each agent.
 
 mod records;
 
@@ -20,21 +20,21 @@ use records::{EventColumns, SeenFacts, free_units};
 
 pub(crate) use records::{Decision, Event};
 
-/// The maximum number of instances to show individually; more are shown by area.
+/// The maximum number of instances. A run with more has no replay, and is shown by area.
 const INSTANCES_MAX: usize = 6_000;
-/// The maximum number of events to show individually.
+/// The maximum number of events. A run with more is shown by area, too.
 const EVENTS_MAX: usize = 60_000;
-/// The maximum number of decisions; if there are more, none are shown.
+/// The maximum number of decisions. If there are more, the replay has none.
 const DECISIONS_MAX: usize = 60_000;
 
-/// Whether decisions are explained, which takes longer than reading the rest of the trace.
+/// Whether decisions are explained.
 pub(crate) enum Explain<'a> {
-    /// Within the allowance; the callback receives the number of explained decisions, and the total.
+    /// Within the allowance. The callback receives the number of explained cases, and the total.
     Within(&'a Allowance, &'a mut dyn FnMut(usize, usize)),
     No,
 }
 
-/// The events of a run.
+/// The events and decisions of a run while its trace is read. Becomes empty when the run proves too large.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
     moments: Vec<Compact>,
@@ -49,7 +49,7 @@ pub(crate) struct Recording {
 }
 
 impl Decision {
-    /// Adds an evaluation with the same decision.
+    /// Counts a further evaluation with the same facts and decision.
     fn repeat(&mut self, time: f64) {
         self.last = Compact(time);
         self.count += 1;
@@ -57,14 +57,14 @@ impl Decision {
 }
 
 impl Recording {
-    /// Discards the recording if there are more instances than can be shown individually.
+    /// Discards the recording if there are more than [`INSTANCES_MAX`] instances.
     pub(crate) fn instances(&mut self, count: usize) {
         if count > INSTANCES_MAX && !self.is_too_large {
             self.forget();
         }
     }
 
-    /// Adds an event.
+    /// Adds an event. Discards the recording if there are more than [`EVENTS_MAX`].
     pub(crate) fn push(&mut self, time: f64, event: Event) {
         if self.is_too_large {
             return;
@@ -85,7 +85,7 @@ impl Recording {
         }
     }
 
-    /// Returns the index of a reason, and adds the reason if it is new.
+    /// Returns the index of a reason, and adds the reason if it is new. Returns 0 if the recording was discarded.
     pub(crate) fn reason(&mut self, node: &str, rule: &str, text: String) -> u32 {
         if self.is_too_large {
             return 0;
@@ -98,7 +98,8 @@ impl Recording {
         place
     }
 
-    /// Adds an evaluation; `unreached` are the unreachable neighbours of its node.
+    /// Adds an evaluation, or counts it as a repetition of the last one if the agent knew the same. `unreached` are the
+    /// unreachable neighbours of its node.
     pub(crate) fn evaluation(
         &mut self,
         (instance, placed): (u32, &Placed),
@@ -167,7 +168,7 @@ impl Recording {
         *self = Recording { is_too_large: true, ..Recording::default() };
     }
 
-    /// The replay for the page; `None` if it is too large to show individually.
+    /// The replay for the page; `None` if the recording was discarded.
     pub(crate) fn finish(self, header: &Header, placement: &Placement, explain: Explain<'_>) -> Option<Replay> {
         if self.is_too_large {
             return None;
@@ -191,7 +192,7 @@ impl Recording {
     }
 }
 
-/// Returns a text that distinguishes the histories of agents; empty if there is no history.
+/// Returns a text that is equal for equal histories only; empty if there is no history.
 fn told_apart(recalled: &Recalled) -> String {
     use std::fmt::Write;
     let mut text = String::new();
@@ -221,13 +222,13 @@ pub(crate) struct Replay {
     instances: Vec<(InstanceId, u32)>,
     moments: Vec<Compact>,
     events: EventColumns,
-    /// By instance, and in the order of time.
+    /// Sorted by instance, then by time.
     #[cfg_attr(test, ts(type = "Columns<Decision>"))]
     decisions: Columns<Decision>,
     has_all_decisions: bool,
-    /// Explanations of the cases of decisions, in order; possibly only of the first ones.
+    /// Explanations of the first cases; `None` if decisions are not explained.
     explanations: Option<Explanations>,
-    /// The id of a node, a rule, and a description of the rule.
+    /// The id of a node, the rule that inhibited or `owner`, and a description.
     #[cfg_attr(test, ts(type = "[node: string, rule: string, text: string][]"))]
     reasons: Vec<(String, String, String)>,
 }

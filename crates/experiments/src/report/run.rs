@@ -29,22 +29,24 @@ pub struct Run {
     pub(crate) nodes: Option<Nodes>,
     #[cfg_attr(test, ts(type = "[id: string, application: number][]"))]
     pub(crate) users: Vec<(String, u32)>,
-    /// For the first users, the index of the user and the access points that the user visited, in order.
+    /// For the first users, the index of the user and the access points that the user visited, in order. Empty if the
+    /// run is shown by area.
     #[serde(skip)]
     pub(crate) tracks: Vec<(u32, Vec<u32>)>,
     pub(crate) figures: Vec<ShownFigures>,
     #[serde(skip)]
     pub(crate) bars: Bars,
-    /// Instances of each application.
+    /// The number of instances of each application.
     #[serde(skip)]
     pub(crate) instances: Samples<Vec<u64>>,
-    /// The sleeping instances of each application, if any application sleeps and the trace records them.
+    /// The number of sleeping instances of each application; `None` if no application can sleep, or if the trace has
+    /// only counts.
     #[serde(skip)]
     pub(crate) asleep: Option<Samples<Vec<u64>>>,
-    /// The instances that owners of nodes have evicted and shrunk so far; `None` if there were none.
+    /// The numbers of evictions and of shrinks by owners of nodes so far; `None` if there were none.
     #[serde(skip)]
     pub(crate) owners: Option<Samples<[u64; 2]>>,
-    /// Instances in each tier.
+    /// The number of instances in each tier.
     #[serde(skip)]
     pub(crate) tiers: Samples<Vec<u64>>,
     #[serde(skip)]
@@ -54,12 +56,12 @@ pub struct Run {
     pub(crate) regret: Option<ShownRegret>,
     pub(crate) replay: Option<Replay>,
     pub(crate) areas: Option<Areas>,
-    /// The optional measures, which the page shows as tables.
+    /// The optional measures; `None` unless the header of the trace has measures of applications, models or calls.
     #[serde(skip)]
     pub(crate) measured: Option<Measured>,
 }
 
-/// The origin of a run.
+/// The origin, the settings and the totals of a run.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct About {
@@ -118,7 +120,7 @@ pub(crate) struct Nodes {
     pub(crate) is_access_point: Vec<u8>,
     /// Longitude and latitude, if all nodes have them.
     pub(crate) positions: Option<Vec<[f64; 2]>>,
-    /// The links other than those to parents.
+    /// The links that do not connect a node with its parent.
     pub(crate) other_links: Vec<[u32; 2]>,
 }
 
@@ -128,7 +130,7 @@ pub(crate) struct ResponseRow {
     pub(crate) served: u64,
     pub(crate) lost: u64,
     pub(crate) sum: f64,
-    /// Bucket and count; the bucket `None` has the response times of 0.
+    /// Bucket `k` and the number of response times in [2^(k/4), 2^((k+1)/4)) milliseconds; `None` for those of 0.
     pub(crate) histogram: Vec<(Option<i64>, u64)>,
 }
 
@@ -136,7 +138,8 @@ pub(crate) struct ResponseRow {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inhibited {
     pub(crate) rules: Vec<&'static str>,
-    /// The nodes with the most inhibitions: id, tier, and the count for each rule.
+    /// The nodes with the most inhibitions: id, tier, and the count for each rule. The tier is `None` if the id is not
+    /// that of a node.
     pub(crate) nodes: Vec<(String, Option<u32>, Vec<u64>)>,
     /// The number of other nodes with inhibitions.
     pub(crate) other_nodes: usize,
@@ -260,7 +263,8 @@ pub(crate) fn tier_names(header: &Header, count: usize) -> Vec<String> {
     (0..count).map(name).collect()
 }
 
-/// The name of the run: its policies, and the length of their memory.
+/// Names the run by the policies of its applications, with the length of their memory; without applications, by its
+/// scenario.
 pub(crate) fn label(header: &Header) -> String {
     let mut names: Vec<String> = Vec::new();
     for application in &header.applications {

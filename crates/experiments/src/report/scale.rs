@@ -1,4 +1,4 @@
-//! The cost of runs by the size of their world, from the files that `mario bench scale` writes.
+//! The time and memory of runs by number of nodes, from the JSON that `mario bench scale` writes.
 
 use std::error::Error;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::scale::Measured;
 pub struct Scale {
     /// The name on the page.
     pub name: String,
-    /// One measurement for each size, the smallest first.
+    /// The measurements, sorted by number of nodes.
     pub points: Vec<Measured>,
 }
 
@@ -23,11 +23,11 @@ pub enum ScaleError {
     Json(serde_json::Error),
     /// It has no measurements.
     Empty,
-    /// A number cannot be drawn.
+    /// A number is out of range.
     Number {
-        /// The measurement, from 1.
+        /// The position of the measurement in the list, from 1.
         place: usize,
-        /// The key.
+        /// The key of the number.
         key: &'static str,
         /// The reason.
         why: &'static str,

@@ -7,25 +7,25 @@ use super::compact::Compact;
 /// The maximum number of points of a series; a run of the published scenario has 259 cycles.
 const POINTS_MAX: usize = 600;
 
-/// The five outcomes of an agent in a cycle, in the order of their counts.
+/// The outcomes of agents that are counted, in the order of [`Counts`].
 pub(crate) const OUTCOMES: [&str; 5] = ["undeploy", "nop", "migrate", "replicate", "inhibited"];
 /// The index of `nop`.
 pub(crate) const NOP: usize = 1;
 /// The index of `inhibited`.
 const INHIBITED: usize = 4;
 
-/// Counts of outcomes.
+/// The count of each outcome.
 pub(crate) type Counts = [u64; OUTCOMES.len()];
 
-/// The number of accepted operations in these counts.
+/// The number of accepted operations in these counts: undeploy, migrate and replicate.
 pub(crate) fn operations(counts: &Counts) -> u64 {
     counts.iter().sum::<u64>() - counts[NOP] - counts[INHIBITED]
 }
 
-/// Counts for each group and cycle. In a long run, several cycles are combined.
+/// Counts for each group and cycle. In a long run, one bar sums up several consecutive cycles.
 #[derive(Clone, Debug)]
 pub(crate) struct Bars {
-    /// The number of cycles per bar.
+    /// The number of cycles per bar; the last bar may have fewer.
     pub(crate) cycles_per_bar: u32,
     /// The time of the first cycle of each bar.
     pub(crate) times: Vec<Compact>,
@@ -76,7 +76,8 @@ fn add(sum: &mut [Counts], other: &[Counts]) {
     }
 }
 
-/// Samples of a value that applies from its time on, taken every cycle, or every few cycles in a long run.
+/// Values at increasing times, each of which applies until the next. When there are too many, every second one is
+/// dropped, and from then on only every second, fourth, eighth, … value is kept.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Samples<T> {
@@ -99,7 +100,7 @@ impl<T> Samples<T> {
         Samples { times: Vec::new(), values: Vec::new(), stride: 1, seen: 0, points_max }
     }
 
-    /// Adds a value that applies from `time` on, if a sample is due.
+    /// Adds a value that applies from `time` on, if a sample is due; otherwise `value` is not called.
     pub(crate) fn push(&mut self, time: f64, value: impl FnOnce() -> T) {
         let is_due = self.seen.is_multiple_of(self.stride);
         self.seen += 1;

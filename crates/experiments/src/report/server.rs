@@ -1,7 +1,7 @@
-//! Serves a report on this machine only, and notifies the page of changes.
+//! Serves a report on 127.0.0.1. The page polls the server for changes.
 //!
-//! Start at [`Server::serve`]. One thread serves clients and never blocks on any of them; another makes reports, one at
-//! a time. `mario_page::server` rejects foreign requests, and bounds the resources that clients can use.
+//! Start at [`Server::serve`]. One thread serves clients and never blocks on any of them. Another makes the answers,
+//! one at a time. `mario_page::server` rejects foreign requests, and bounds the resources that clients can use.
 
 mod policy;
 mod site;
@@ -25,7 +25,7 @@ use site::{Answer, Site, Target};
 
 /// The source of reports.
 pub trait Source: Send + 'static {
-    /// A version that changes when the report does.
+    /// A text that changes when the report does.
     fn version(&self) -> String;
 
     /// Makes the report, or returns the reason why it cannot.
@@ -66,13 +66,13 @@ impl Server {
         self.address
     }
 
-    /// Answers until `stop` is set, or until listening fails.
+    /// Answers until `stop` is set, or until listening fails. If making a report panics, resumes the panic.
     pub fn serve(&self, source: impl Source, stop: &AtomicBool) -> io::Result<()> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
         let (questions, asked) = mpsc::channel(self.limits.connections);
         let reporter = thread::Builder::new().name("report".to_owned()).spawn(move || report(source, asked))?;
         let served = self.accept_until(&runtime, &questions, stop);
-        // Open connections end with the runtime. A report in progress is abandoned.
+        // Closes open connections. A report in progress is not waited for.
         runtime.shutdown_background();
         if questions.is_closed()
             && let Err(panic) = reporter.join()
@@ -106,7 +106,8 @@ async fn stopped(questions: &mpsc::Sender<Question>, stop: &AtomicBool) {
     }
 }
 
-/// Asks the thread that makes reports.
+/// Forwards a request to the thread that makes reports. Replies with status 404 if the path is unknown, and with 500 if
+/// the thread panicked.
 async fn answer(request: Request<Incoming>, questions: mpsc::Sender<Question>) -> Reply {
     let Some(target) = Target::of(request.uri().path()) else { return not_found() };
     let (sender, answer) = oneshot::channel();
@@ -118,7 +119,7 @@ async fn answer(request: Request<Incoming>, questions: mpsc::Sender<Question>) -
     plain(StatusCode::INTERNAL_SERVER_ERROR, "The report cannot be made.\n")
 }
 
-/// Answers questions one by one, in a separate thread, because making a report takes long.
+/// Answers questions one by one. Runs in a separate thread, because making a report takes long.
 fn report(source: impl Source, mut asked: mpsc::Receiver<Question>) {
     let mut site = Site::new(source);
     while let Some((target, reply)) = asked.blocking_recv() {

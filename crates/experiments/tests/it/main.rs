@@ -1,4 +1,4 @@
-//! Figures, reproduction, comparisons, sweeps and reports on real runs.
+//! Tests of figures, reproduction, comparisons, sweeps and reports.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 
@@ -24,7 +24,7 @@ impl Files for Disk {
     }
 }
 
-/// The path of a directory that does not exist yet.
+/// Returns the path of a test's directory. If it exists from an earlier run, it is removed.
 fn fresh_directory(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if directory.exists() {

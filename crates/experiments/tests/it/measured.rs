@@ -1,4 +1,4 @@
-//! The measures of single applications and the cost of a run, on real runs.
+//! The measures of single applications, and the energy and carbon of a run, compared with the run itself.
 
 use mario_audit::{Options, audit};
 use mario_experiments::figures::from_trace;
@@ -7,7 +7,7 @@ use mario_simulator::{Detail, Recorder, RunOptions, RunStatistics, Served, Simul
 
 use crate::figures::scenario;
 
-/// The response times of each application.
+/// Records the response times of each application.
 struct Times(Vec<Vec<f64>>);
 
 impl Recorder for Times {

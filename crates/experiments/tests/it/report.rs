@@ -1,4 +1,4 @@
-//! Tests of the report, some of them in a real browser.
+//! Tests of the report, many of them in a browser.
 
 mod accessibility;
 mod browser;

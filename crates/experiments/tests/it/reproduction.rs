@@ -40,7 +40,7 @@ fn the_published_figures_are_reproduced_to_the_last_digit() {
     assert_eq!(values(&reproduction.experiments[0].figures.figures)["LS.pearson_r"], None);
     assert_eq!(values(&reproduction.experiments[1].figures.figures)["WS.pearson_r"], None);
 
-    // The numbers that the summary states about the worlds.
+    // The inhibitions under policy 2 in the other worlds, about which the summary makes statements.
     let inhibited: Vec<u64> = reproduction
         .worlds
         .iter()

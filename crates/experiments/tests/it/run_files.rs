@@ -1,4 +1,5 @@
-//! The files of a run are checked against its trace: every wrong number is found, and no correct one is reported.
+//! The files of a run are checked against its trace: correct files have no findings, and changed numbers and rows are
+//! found.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -88,7 +89,7 @@ fn every_wrong_number_in_a_summary_is_found() {
     let mut places = Vec::new();
     numbers(&truth, "", &mut places);
     assert!(places.len() > 300, "{}", places.len());
-    // All steps and cycles have the same keys, so a sample of them is enough.
+    // All steps and cycles have the same keys, so a sample of their numbers is enough.
     let chosen: Vec<&String> =
         places.iter().enumerate().filter(|(place, _)| *place < 60 || place % 41 == 0).map(|(_, path)| path).collect();
     for place in chosen {
@@ -121,7 +122,7 @@ fn every_wrong_row_of_a_table_is_found() {
         let mut lies: Vec<(String, Vec<String>)> = Vec::new();
         for line in [0, 1, lines.len() / 2, lines.len() - 1] {
             let mut told: Vec<String> = lines.iter().map(ToString::to_string).collect();
-            // Changes the last cell of a row; in the table of requests that is the end time.
+            // Changes the last cell of a row.
             told[line].push('7');
             lies.push((format!("line {} changed", line + 1), told));
             let mut told: Vec<String> = lines.iter().map(ToString::to_string).collect();

@@ -12,7 +12,7 @@ use mario_scenario::Document;
 
 use crate::{Disk, fresh_directory};
 
-/// A short paper scenario.
+/// The scenario `paper`, shortened to three steps.
 fn document(overrides: &[&str]) -> Document {
     let mut document = Document::preset("paper").expect("a preset");
     document.set(&["duration=6000".to_owned(), "mobility.steps=3".to_owned()]);
@@ -76,7 +76,7 @@ fn a_second_call_makes_only_the_missing_runs() {
     made(&plan(&document, &POLICIES, &[], 3), Some(&at_once)).expect("runs");
     assert_eq!(files(&directory), files(&at_once));
 
-    // Truncates a line, as when the program is killed while writing.
+    // Truncates the last line, as when the program is killed while writing.
     let runs = directory.join("runs.jsonl");
     let text = fs::read_to_string(&runs).expect("runs");
     fs::write(&runs, &text[..text.len() - 40]).expect("a shorter file");
@@ -91,7 +91,7 @@ fn finished_runs_of_an_interrupted_study_are_kept() {
     let plan = plan(&document, &POLICIES, &[], 20);
     let broken = carry_out(&plan, Some(&directory), || Disk, &mut |done, _| done < 5);
     assert!(matches!(broken, Err(StudyError::Interrupted)));
-    // At least these, and those that were complete when the study was stopped.
+    // The five runs that were reported, and those that were in progress when the study was stopped.
     let kept = load(&directory).expect("a study").runs.len();
     assert!((5..40).contains(&kept), "{kept}");
 }
@@ -162,7 +162,7 @@ fn merged_parts_equal_an_unsplit_study() {
             assert!(part.runs.keys().any(|run| run.policy == policy), "no part has one policy alone");
         }
     }
-    // In a different order.
+    // The order of the parts does not matter.
     parts.rotate_left(2);
     let mut joined = parts.remove(0);
     for part in parts {
@@ -230,7 +230,7 @@ fn measures_of_applications_appear_in_tables_and_tests() {
         assert!(names.contains(&name), "{name} of {names:?}");
     }
     assert!(names.iter().any(|name| name.starts_with("tier/") && name.ends_with(".utilisation")), "{names:?}");
-    // Groups are still the kinds of applications, and no count is tested twice.
+    // Operations are compared by kind of application, and not again by single application.
     assert!(!names.iter().any(|name| name.starts_with("application/") && name.ends_with(".migrate")), "{names:?}");
     let energy = comparison.pairs[0].tests.iter().find(|test| test.figure.name == "energy_joules").expect("tested");
     assert!(energy.p_corrected.is_some() && energy.figure.unit() == "J", "{energy:?}");
@@ -258,7 +258,7 @@ fn a_user_defined_metric_appears_in_tables_tests_and_merged_parts() {
     assert!(results.runs.values().all(|values| values["metric/lines"].is_some_and(|lines| lines > 100.0)));
     let comparison = Comparison::of(&results, &[]);
     assert!(comparison.figures.iter().any(|row| row.figure.name == "metric/lines"));
-    // The figures equal those without a metric.
+    // A metric does not change the other figures.
     let (plain, _) = made(&plan(&document, &POLICIES, &[], 3), None).expect("runs");
     for (key, values) in &plain.runs {
         assert!(values.iter().all(|(name, value)| results.runs[key][name] == *value), "{key}");
@@ -271,7 +271,7 @@ fn a_user_defined_metric_appears_in_tables_tests_and_merged_parts() {
         values["metric/seven"] == Some(7.0) && values["metric/lines"].is_some()
     };
     assert!(both.runs.values().all(has_both));
-    // Merged parts equal the result of one machine.
+    // Merged parts equal an unsplit study.
     let whole = load(&directory).expect("a study");
     let parts = [1, 2].map(|part| {
         let directory = fresh_directory(&format!("metrics-{part}"));
@@ -282,7 +282,7 @@ fn a_user_defined_metric_appears_in_tables_tests_and_merged_parts() {
     let [mut joined, other] = parts;
     joined.merge(other).expect("parts of one study");
     assert_eq!(joined.csv(), whole.csv());
-    // Another command under the same name is another study, and a failing program is reported.
+    // Another command under the same name is refused, and a failing program is an error.
     let eight = Metric::read("seven=echo 8").expect("a metric");
     let refused = made(&wanted(&[&eight]), Some(&directory)).expect_err("another command");
     assert!(matches!(refused, StudyError::Store(StoreError::Merge(_, MergeError::Inputs(_)))), "{refused:?}");

@@ -1,4 +1,4 @@
-//! Traces of counts agree with full traces, are much smaller, and suffice for all figures that need only counts.
+//! Traces of counts: they agree with full traces, are smaller, and can be audited and shown in a report.
 
 use mario_audit::{FindingKind, Options, audit};
 use mario_experiments::report::{Report, Run};
@@ -57,7 +57,7 @@ fn counts_equal_those_of_a_full_trace() {
         assert_eq!((of_full.served, of_full.lost), (of_summary.served, of_summary.lost));
         let ends: Vec<&str> = [&full, &summary].map(|trace| trace.lines().last().expect("an end")).to_vec();
         assert_eq!(ends[0], ends[1]);
-        // In worlds where users leave, there are fewer agents, so the full trace is smaller.
+        // When users leave, there are fewer agents, so that the full trace is smaller, too.
         let times = if overrides.is_empty() { 5 } else { 2 };
         assert!(summary.len() * times < full.len(), "{} {}", summary.len(), full.len());
         let mut expected = vec!["clients", "counts", "deployed", "end"];

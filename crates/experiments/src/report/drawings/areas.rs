@@ -6,7 +6,7 @@ use super::super::run::Run;
 use super::super::series::Samples;
 use super::WIDTHS;
 
-/// `named` has the name and the colour of each part.
+/// Stacks the counts of each sample. `named` has the name and the colour of each part.
 fn stack<T: AsRef<[u64]>>(
     run: &Run,
     label: &'static str,

@@ -12,10 +12,10 @@ use super::WIDTHS_WIDE;
 /// The order in which outcomes are stacked: operations first, and outcomes without effect last.
 pub(super) const STACK: [usize; 5] = [3, 2, 0, 4, NOP];
 
-/// What a bar stands for.
+/// The interval of a bar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum By {
-    /// A cycle, or a few cycles of a long run.
+    /// A cycle; in a long run, several consecutive cycles.
     Cycle,
     /// A step of mobility.
     Step,
@@ -63,7 +63,7 @@ fn bars_of(run: &Run, group: usize, by: By) -> Vec<Bar> {
     }
 }
 
-/// The height of the highest bar, without and with agents that proposed nothing.
+/// The height of the highest bar, without and with agents that proposed nothing; at least 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Highest {
     changes: f64,
@@ -103,7 +103,7 @@ fn stacked(bar: &Bar) -> Element {
         let fill = format!("var(--{})", OUTCOMES[outcome]);
         let part = Element::rectangle([bar.at, base as f64], [width, count as f64], &fill);
         base += count;
-        // Agents that propose nothing would dwarf the others, so the page shows them only on request.
+        // Agents that propose nothing would dwarf the others. Files omit them, and the page shows them on request.
         (count > 0).then(|| if outcome == NOP { part.in_page_only() } else { part })
     };
     let parts: Vec<Element> = STACK.into_iter().filter_map(part).collect();
@@ -136,14 +136,14 @@ fn layout(run: &Run, group: usize, by: By, highest: Highest, width: f64) -> Layo
     canvas.finish()
 }
 
-/// Converts milliseconds and agents to coordinates of a layout.
+/// The SVG transform from milliseconds and agents to the coordinates of a layout.
 fn transform(x: Scale, y: Scale) -> String {
     // These factors need more digits than coordinates, because they are multiplied by times.
     let six = |value: f64| (value * 1e6).round() / 1e6 + 0.0;
     format!("matrix({} 0 0 {} {} {})", six(x.factor), six(y.factor), six(x.at(0.0)), six(y.at(0.0)))
 }
 
-/// Draws the legend between the labels of both axes. The page has switches instead.
+/// Draws the legend between the labels of both axes. It is only in files: the page has labelled checkboxes instead.
 fn legend(width: f64) -> Element {
     let start = width / 2.0 - 125.0;
     let keys = STACK.into_iter().filter(|outcome| *outcome != NOP).enumerate().flat_map(|(index, outcome)| {
@@ -155,8 +155,8 @@ fn legend(width: f64) -> Element {
     Element::new("g").all(keys).in_files_only()
 }
 
-/// Returns the maximum number of handovers in a step. The first connections, in step 0, are omitted, because they would
-/// dwarf the rest.
+/// Returns the maximum number of handovers in a step, at least 1. Step 0 is omitted, because the first connections of
+/// users would dwarf the rest.
 fn most_handovers(run: &Run, group: usize) -> f64 {
     run.figures[group].steps.iter().skip(1).map(|step| step.0).max().unwrap_or(0).max(1) as f64
 }

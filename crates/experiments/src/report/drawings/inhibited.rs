@@ -13,7 +13,7 @@ const KEY: f64 = 172.0;
 const LABEL: f64 = 104.0;
 const ROW: f64 = 21.0;
 
-/// Returns the description of a rule, and its colour in Tol's palette.
+/// Returns the description of a rule, and its colour.
 fn look(rule: &str) -> (&str, &'static str) {
     match rule {
         "capacity" => ("too little free hardware", "var(--inhibited)"),
@@ -30,7 +30,7 @@ fn look(rule: &str) -> (&str, &'static str) {
     }
 }
 
-/// One node, or several combined, with the count for each rule.
+/// A node, or several nodes combined, with the count for each rule.
 struct Bar {
     name: String,
     is_node: bool,

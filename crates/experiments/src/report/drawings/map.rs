@@ -1,4 +1,4 @@
-//! The map: nodes, the tree between them, and the paths of users.
+//! The map: nodes, the links between them, and the paths of users.
 
 use mario_page::drawing::{Canvas, Chart, Csv, Element, Layout, Room, application_colour, nothing, tier_colour};
 
@@ -13,7 +13,7 @@ pub(super) fn chart(run: &Run) -> Chart {
     Chart::still([layout.unwrap_or_else(missing)])
 }
 
-/// Whether there is a map to draw.
+/// Whether the nodes are few enough to draw, and all have positions.
 pub(super) fn is_known(run: &Run) -> bool {
     run.nodes.as_ref().is_some_and(|nodes| nodes.positions.is_some())
 }
@@ -64,7 +64,8 @@ fn layout(run: &Run, nodes: &Nodes, positions: &[[f64; 2]]) -> Layout {
     canvas.finish()
 }
 
-/// Projects longitudes and latitudes, with north up, and scales longitudes by the latitude.
+/// Projects longitudes and latitudes to the drawing, with north up. Longitudes are scaled by the cosine of the middle
+/// latitude.
 fn project(positions: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let ends = |axis: usize| {
         let values = positions.iter().map(|position| position[axis]);
@@ -82,7 +83,7 @@ fn project(positions: &[[f64; 2]]) -> Vec<[f64; 2]> {
     positions.iter().map(place).collect()
 }
 
-/// Returns a position near an access point, which differs between users. The golden angle makes few of them coincide.
+/// Returns a position near an access point. Successive users are a golden angle apart, so that few coincide.
 fn beside([x, y]: [f64; 2], user: u32) -> [f64; 2] {
     let turn = f64::from(user) * 2.399_963;
     [x + 7.0 * turn.cos(), y + 7.0 * turn.sin()]

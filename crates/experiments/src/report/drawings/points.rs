@@ -1,4 +1,4 @@
-//! Movements against operations.
+//! A scatter plot of the movements and operations in each step.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ fn layout(run: &Run, group: usize, points: &BTreeMap<(u64, u64), Vec<String>>, w
     canvas.finish()
 }
 
-/// Returns the least-squares line, clipped to the box.
+/// Returns the least-squares line through the points, clipped to the box.
 fn trend(points: &BTreeMap<(u64, u64), Vec<String>>, (x, right): (Scale, f64), (y, top): (Scale, f64)) -> Element {
     let weighted = || points.iter().map(|((x, y), steps)| (*x as f64, *y as f64, steps.len() as f64));
     let many = weighted().map(|(_, _, weight)| weight).sum::<f64>();

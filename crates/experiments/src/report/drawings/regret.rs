@@ -28,7 +28,7 @@ impl Measure {
         }
     }
 
-    /// The label of the choice.
+    /// The label of the option that a reader chooses.
     pub(super) fn title(self) -> &'static str {
         match self {
             Measure::Satisfied => "Satisfied users",
@@ -45,7 +45,7 @@ impl Measure {
         }
     }
 
-    /// The actual and the best value at each activation.
+    /// The actual and the best value of each sample; `None` where the latency is undefined.
     fn pairs(self, regret: &ShownRegret) -> Vec<[Option<f64>; 2]> {
         let pair = |moment: &super::super::regret::Moment| match self {
             Measure::Satisfied => moment.1.map(|count| Some(count as f64)),
@@ -55,7 +55,8 @@ impl Measure {
         regret.samples.values.iter().map(pair).collect()
     }
 
-    /// Returns how much worse the actual value is than the best, on average.
+    /// Returns by how much the actual mean is worse than that of the best placement; negative if it is better. `None`
+    /// if a mean latency is undefined.
     fn mean(self, regret: &ShownRegret) -> Option<f64> {
         let worse = |[actual, best]: [f64; 2]| actual - best;
         match self {
@@ -112,7 +113,7 @@ fn layout(run: &Run, regret: &ShownRegret, measure: Measure, pairs: &[[Option<f6
     canvas.finish()
 }
 
-/// Returns the times from which the values of each activation apply, and the end of the last.
+/// Returns the time from which each sample applies, and the end of the last one.
 fn edges(regret: &ShownRegret, end: f64) -> Vec<f64> {
     let times = &regret.samples.times;
     let last = match times.as_slice() {
@@ -122,7 +123,8 @@ fn edges(regret: &ShownRegret, end: f64) -> Vec<f64> {
     times.iter().map(|time| time.0).chain([last]).collect()
 }
 
-/// Returns the line of one side, interrupted where it is undefined. Consecutive steps of the same height are merged.
+/// Returns the path of the actual values (side 0) or of the best (side 1), interrupted where they are undefined.
+/// Consecutive equal values are one horizontal line.
 fn line(pairs: &[[Option<f64>; 2]], side: usize, edges: &[f64], y: Scale) -> String {
     let mut path = String::new();
     let mut before = None;
@@ -143,7 +145,7 @@ fn line(pairs: &[[Option<f64>; 2]], side: usize, edges: &[f64], y: Scale) -> Str
     path
 }
 
-/// Returns the areas between both lines.
+/// Returns the path of the areas between both lines, where both are defined and differ.
 fn between(pairs: &[[Option<f64>; 2]], edges: &[f64], y: Scale) -> String {
     let mut path = String::new();
     let mut start = 0;
@@ -162,7 +164,7 @@ fn between(pairs: &[[Option<f64>; 2]], edges: &[f64], y: Scale) -> String {
     path
 }
 
-/// States in words how often the placement was as good as the best.
+/// States how often the placement was as good as the best, and the maximum regret in satisfied users.
 pub(super) fn caption(regret: &ShownRegret) -> String {
     let best = if regret.against == "exact" { "best" } else { "best known" };
     let activations = plural(regret.activations, "activation");

@@ -1,4 +1,4 @@
-//! The distribution of response times: one row for each kind of application, on a logarithmic axis.
+//! The distribution of response times: one histogram for each kind of application, on a logarithmic axis.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ struct Distribution<'a> {
     sum: f64,
 }
 
-/// The shortest response time of a bucket.
+/// The shortest response time of a bucket, in milliseconds.
 fn time_of(bucket: i64) -> f64 {
     2_f64.powf(bucket as f64 / 4.0)
 }
@@ -46,7 +46,8 @@ fn distribution<'a>(run: &Run, kind: &'a str) -> Distribution<'a> {
 }
 
 impl Distribution<'_> {
-    /// Returns the response time that a share of the requests does not exceed, rounded up to the end of its bucket.
+    /// Returns the response time that a share of the served requests does not exceed, rounded up to the end of its
+    /// bucket; `None` if the histogram has too few requests.
     fn quantile(&self, share: f64) -> Option<f64> {
         let enough = self.served as f64 * share;
         let mut seen = self.at_once;
@@ -70,7 +71,7 @@ impl Distribution<'_> {
     }
 }
 
-/// Formats a response time with its significant digits.
+/// Formats a response time: from 10 ms without decimals, from 1 ms with one, and below with one significant digit.
 fn duration(value: Option<f64>) -> String {
     match value {
         None => "n/a".to_owned(),

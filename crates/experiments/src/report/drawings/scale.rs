@@ -1,4 +1,4 @@
-//! The cost of runs by the size of their world: one line for each file of measurements.
+//! The time and memory of runs by number of nodes: one line for each file of measurements.
 
 use mario_page::drawing::{
     Anchor, Canvas, Chart, Csv, Element, Layout, Room, Steps, amount, application_colour, plural, rounded, spread,
@@ -60,7 +60,7 @@ pub(super) fn chart(all: &[Measurements], measure: &Measure) -> Chart {
     Chart::still(WIDTHS.iter().map(|width| layout(all, measure, *width)))
 }
 
-/// Lines over nodes on a logarithmic axis.
+/// Draws a measure over the number of nodes, which is on a logarithmic axis.
 fn layout(all: &[Measurements], measure: &Measure, width: f64) -> Layout {
     let is_named = all.len() > 1;
     let names: Vec<String> = all.iter().map(|one| short(&one.name)).collect();
@@ -108,7 +108,7 @@ fn short(name: &str) -> String {
     name.chars().take(NAME_MAX - 1).chain(['\u{2026}']).collect()
 }
 
-/// The sizes whose labels do not overlap.
+/// The positions and labels of sizes, without labels that would overlap the previous one.
 fn apart(sizes: &[u64], x: impl Fn(u64) -> f64) -> Vec<(f64, String)> {
     let mut free = f64::NEG_INFINITY;
     let mut shown = Vec::new();
@@ -132,7 +132,7 @@ fn tip(name: Option<&str>, measure: &Measure, point: &Measured) -> String {
     lines.join("\n")
 }
 
-/// Draws the left axis. Returns a function from a value to its vertical position.
+/// Draws the vertical axis. Returns a function from a value to its vertical position.
 fn vertical(canvas: &mut Canvas, measure: &Measure, values: &[f64]) -> impl Fn(f64) -> f64 + use<> {
     let most = values.iter().copied().fold(0.0, f64::max);
     let most = if most > 0.0 { most } else { 1.0 };

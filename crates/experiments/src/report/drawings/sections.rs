@@ -82,7 +82,7 @@ fn section([id, name, title, lead]: [&'static str; 4], choices: Vec<Choice>, fig
     Section { id, name, title, lead, choices, figures }
 }
 
-/// A figure of a run.
+/// A figure of a run, without caption.
 fn figure(id: &str, index: usize, run: &Run, title: &str, views: Vec<View>, csv: Csv) -> Figure {
     let file = FileOf {
         run: index,
@@ -102,7 +102,7 @@ fn figure(id: &str, index: usize, run: &Run, title: &str, views: Vec<View>, csv:
     }
 }
 
-/// The one view of a figure without choices.
+/// The only view of a figure without choices.
 fn only(chart: Chart) -> Vec<View> {
     vec![View { group: None, by: None, measure: None, chart }]
 }
@@ -126,7 +126,7 @@ fn plain(report: &Report, words: [&'static str; 4], draw: impl Fn(&Run) -> (Char
     section(words, Vec::new(), figures)
 }
 
-/// A section with a stack for each run that has one.
+/// A section with stacked areas over time for each run that has them.
 fn stacked(report: &Report, words: [&'static str; 4], stack: impl Fn(&Run) -> Option<Stack>) -> Section {
     let draw = |(index, run): (usize, &Run)| {
         let stack = stack(run)?;
@@ -188,7 +188,7 @@ fn operations(report: &Report) -> Section {
     section(["operations", "Operations", "Operations", lead], choices, of_runs(report, draw))
 }
 
-/// The service graph of each run that has one.
+/// A section with the service graph of each run whose applications call each other.
 fn services(report: &Report) -> Section {
     let draw = |(index, run): (usize, &Run)| {
         let graph = Graph::of(run)?;
@@ -278,7 +278,7 @@ fn costs(report: &Report) -> Section {
     section(["scale", "Scale", "Scale", lead], Vec::new(), figures)
 }
 
-/// Draws the maps. Runs with the same nodes and the same paths of users share one.
+/// A section with the maps. Runs with the same nodes and the same paths of users share one.
 fn maps(report: &Report) -> Section {
     let nodes = |run: &Run| run.nodes.as_ref().map(|nodes| nodes.ids.clone());
     let is_new = |index: usize, run: &Run| {

@@ -1,8 +1,8 @@
 //! The service graph: which applications call which others.
 //!
-//! Applications are boxes in layers from left to right: a caller is left of everything that it calls. An arrow runs in
-//! the gaps between layers. Where it passes a layer, it has a slot of its own among the boxes, so that no arrow crosses
-//! a box.
+//! Applications are boxes in layers from left to right: a caller is left of everything that it calls. Calls are arrows
+//! that bend in the gaps between layers. Where an arrow passes a layer, it has its own slot among the boxes, so that no
+//! arrow crosses a box.
 
 mod layers;
 
@@ -16,7 +16,7 @@ use super::WIDTHS_WIDE;
 use crate::figures::{CallFigures, Measured};
 use layers::{Layers, Slot};
 
-/// The maximum number of applications and of calls that are drawn; more are in the table.
+/// The maximum numbers of applications and of calls. A larger graph is not drawn; the table lists its calls.
 const APPLICATIONS_MAX: usize = 120;
 const CALLS_MAX: usize = 400;
 
@@ -24,24 +24,24 @@ const CALLS_MAX: usize = 400;
 const NAME_MAX: usize = 16;
 /// The distance between slots of a layer.
 const SPACE: f64 = 10.0;
-/// The height of a box for its two lines of text.
+/// The minimum height of a box, for its two lines of text.
 const BOX: f64 = 36.0;
 /// The height of the slot in which an arrow passes a layer.
 const PASS: f64 = 6.0;
-/// The distance between the ends of two arrows at a box, which is that of their labels.
+/// The vertical distance between the ends of two arrows at a box, and so between their labels.
 const PORT: f64 = 14.0;
-/// The width of a gap between layers: for the bend of an arrow, and for its label. Drawings without labels are for
-/// phones, and have narrower gaps.
+/// The width of the bend of an arrow in a gap between layers, beside its label. Narrow drawings have no labels, and
+/// narrower bends.
 const BEND: f64 = 34.0;
 const BEND_NARROW: f64 = 18.0;
 const LABEL: f64 = 66.0;
 const MARGIN: f64 = 4.0;
-/// The size of small texts.
+/// The font size of small texts.
 const SMALL: f64 = 10.0;
 
-/// The service graph of a run; `None` if no application calls another.
+/// The service graph of a run, with at least one call.
 pub(super) struct Graph<'a> {
-    /// The applications, by name: callers and those that are called.
+    /// The applications that call or are called, in order of first occurrence.
     boxes: Vec<Application<'a>>,
     calls: &'a [CallFigures],
     /// The indices of the caller and of the called application of each call.
@@ -50,7 +50,7 @@ pub(super) struct Graph<'a> {
 
 struct Application<'a> {
     name: &'a str,
-    /// What its requests took, if the trace records it.
+    /// The 95th percentile of its response times, in milliseconds; `None` if the trace does not have it.
     response_p95: Option<f64>,
     /// The colour that it has in other figures.
     colour: String,
@@ -116,7 +116,7 @@ impl<'a> Graph<'a> {
         csv
     }
 
-    /// The calls in one sentence for each caller, for readers who do not see the drawing.
+    /// The calls in one sentence for each caller, for screen readers.
     fn description(&self) -> String {
         let mut sentences: Vec<(usize, String)> = Vec::new();
         for (call, [caller, called]) in self.calls.iter().zip(&self.ends) {
@@ -159,7 +159,7 @@ impl<'a> Graph<'a> {
         layout
     }
 
-    /// The y coordinate at which each arrow ends. The arrows into a box are sorted by where they come from.
+    /// The y coordinate at which each arrow ends. The arrows into a box are sorted by their y coordinate before it.
     fn ports(&self, places: &Places<'_>) -> Vec<f64> {
         let mut ports = vec![0.0; self.calls.len()];
         for called in 0..self.boxes.len() {
@@ -205,7 +205,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// The requests for each request of the caller, and what they took.
+/// The number of requests for each request of the caller, if more than one, and their mean response time.
 fn label(call: &CallFigures) -> String {
     let time = call.response_mean.map_or_else(|| "n/a".to_owned(), |mean| format!("{} ms", fixed(Some(mean), 1)));
     if call.requests > 1 { format!("{}\u{202f}×\u{202f}{time}", call.requests) } else { time }
@@ -257,17 +257,18 @@ fn add_box(canvas: &mut Canvas, application: &Application<'_>, [left, top]: [f64
     }
 }
 
-/// Where layers are, and how wide.
+/// The horizontal positions of layers.
 struct Columns {
     count: usize,
     breadth: f64,
     gap: f64,
-    /// The part of a gap that labels take; 0 without labels.
+    /// The width of a gap's part for labels; 0 without labels.
     label: f64,
 }
 
 impl Columns {
-    /// With labels if they fit the width, else without; if even that does not fit, with labels and as wide as needed.
+    /// With labels, if they fit the width. If only a drawing without labels fits, without. If neither fits, with labels
+    /// and wider than `width`.
     fn new(graph: &Graph<'_>, layers: &Layers, width: f64) -> Columns {
         let times = graph.boxes.iter().filter_map(Application::time).map(|time| small_width_of(&time));
         let names = graph.boxes.iter().map(|one| small_width_of(&one.short_name()));
@@ -297,7 +298,7 @@ impl Columns {
     }
 }
 
-/// Where boxes and passing arrows are.
+/// The positions of boxes and of the slots of passing arrows.
 struct Places<'a> {
     layers: &'a Layers,
     columns: &'a Columns,
@@ -311,7 +312,7 @@ impl Places<'_> {
         MARGIN + place.map_or(0.0, |place| self.middles[layer][place])
     }
 
-    /// The middle of a box.
+    /// The y coordinate of the middle of a box.
     fn middle(&self, place: usize) -> f64 {
         self.find(self.layers.layer_of[place], &Slot::Box(place))
     }

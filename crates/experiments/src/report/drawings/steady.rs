@@ -1,4 +1,4 @@
-//! The cycles to the steady state.
+//! The number of cycles with an operation in each step: how long the placement takes to become steady.
 
 use mario_page::drawing::{
     Anchor, Canvas, Chart, Csv, Element, INK, Layout, Room, Steps, amount, nothing, plural, rounded, text, ticks,
@@ -8,7 +8,7 @@ use super::super::run::Run;
 use super::WIDTHS;
 use crate::figures::MeanAndMax;
 
-/// Draws the number of cycles with an operation in each step. Steps without a movement are pale.
+/// Draws the number of cycles with an operation in each step after the first. Steps without a movement are pale.
 pub(super) fn chart(run: &Run, group: usize) -> Chart {
     if run.figures[group].steps.len() < 2 {
         return Chart::still(WIDTHS.iter().map(|width| nothing(*width, "The run has one step only.")));

@@ -1,4 +1,4 @@
-//! The events and decisions of a replay, as the page has them.
+//! The events and decisions of a replay as stored in the page.
 
 use mario_audit::reader::{self, Neighbour, Target};
 use mario_domain::{Capacity, Quantity};
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::super::columns::Columns;
 use super::super::compact::Compact;
 
-/// The maximum number of solutions of a decision. A policy may repeat a solution once for each reason; the page shows
-/// only the first few.
+/// The maximum number of stored solutions of a decision. A policy can have the same solution many times, once for each
+/// way to derive it.
 const SOLUTIONS_MAX: usize = 4;
 
-/// An event; instances, nodes, users and reasons are indices.
+/// An event. Instances, nodes, users, applications, flavours and reasons are indices.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "EventOfKind"))]
@@ -114,7 +114,7 @@ pub(crate) enum Event {
 pub(crate) struct EventColumns {
     /// The index of the time of each event.
     moment: Vec<u32>,
-    /// The index of the kind of each event. Its fields are the next row of the table of that kind.
+    /// The index of the kind of each event. The nth event of a kind is the nth row of its table.
     kind: Vec<usize>,
     kinds: Vec<EventsOfKind>,
 }
@@ -152,7 +152,7 @@ impl EventColumns {
     }
 }
 
-/// The facts and decision of an agent, at one evaluation or at several consecutive ones.
+/// The facts and decision of an agent, at one evaluation or at several consecutive ones with the same facts.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Decision {
@@ -160,7 +160,7 @@ pub(crate) struct Decision {
     /// The times of the first and of the last evaluation.
     pub(super) first: Compact,
     pub(super) last: Compact,
-    /// How many evaluations there were.
+    /// The number of evaluations.
     pub(super) count: u32,
     pub(super) node: u32,
     /// The free units of the node; `None` if it has no bound.
@@ -169,7 +169,7 @@ pub(crate) struct Decision {
     pub(super) free: Option<u64>,
     #[serde(flatten)]
     pub(super) seen: SeenFacts,
-    /// The index of the facts; decisions on the same facts share it, and its explanation.
+    /// The index of the case and of its explanation. Decisions of an agent that knew the same share a case.
     pub(super) explanation: u32,
     /// The index of the policy.
     pub(super) policy: u32,
@@ -183,11 +183,11 @@ pub(crate) struct SeenFacts {
     /// The operations that it remembers as inhibited.
     inhibited: Vec<Wanted>,
     solutions: Vec<Solved>,
-    /// Why the policy was stopped, if it was.
+    /// Why the evaluation ended early; `None` if it was complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     ending: Option<String>,
-    /// The number drawn for it, if any.
+    /// The random number drawn for the evaluation; `None` if its policy uses none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     random: Option<u32>,
@@ -240,11 +240,11 @@ pub(crate) struct Solved {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     target: Option<WantedTarget>,
-    /// Why the answer is invalid.
+    /// Why the answer is invalid; `None` for an operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     invalid: Option<String>,
-    /// The index of the clause.
+    /// The index of the clause of `operation/3` that gave the solution.
     clause: u64,
 }
 

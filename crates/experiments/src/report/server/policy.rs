@@ -1,5 +1,5 @@
-//! The content security policy of the page, which allows only its own script, its own style, and requests to this
-//! server.
+//! The content security policy of the server. It allows only the page's own script, its own styles, `data:` images, and
+//! requests to this server.
 
 use std::sync::LazyLock;
 
@@ -17,13 +17,13 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     HeaderValue::from_str(&policy).expect("it is ASCII")
 });
 
-/// The value of `Content-Security-Policy`. It lists the hashes of the page's inline scripts and styles, so that
-/// injected ones are not run.
+/// The value of `Content-Security-Policy`. It lists the hashes of the page's inline script and styles, so that browsers
+/// ignore injected ones.
 pub(super) fn content_security_policy() -> HeaderValue {
     POLICY.clone()
 }
 
-/// The source expression of an inline text.
+/// The source expression of a policy for an inline script or style: its hash.
 fn source_of(text: &str) -> String {
     format!("'sha256-{}'", base64(&hmac_sha256::Hash::hash(text.as_bytes())))
 }

@@ -21,11 +21,11 @@ pub(super) struct Answer {
     pub(super) content: Bytes,
 }
 
-/// Answers requests for resources.
+/// Makes the resources of the last report.
 pub(super) struct Site<S> {
     source: S,
     version: Option<String>,
-    /// The last report that could be made.
+    /// The last report that was made; empty before the first.
     report: Report,
     trouble: Option<String>,
     /// Cached answers made from `report`, shared by all clients.
@@ -69,8 +69,8 @@ impl<S: Source> Site<S> {
         }
     }
 
-    /// Makes the report again if its version changed. If that fails, for example because files are incomplete, keeps
-    /// the last report.
+    /// Makes the report again if the version of its source changed. If that fails, keeps the last report, and retries
+    /// at the next call.
     fn refresh(&mut self) {
         let version = self.source.version();
         if self.version.as_ref() == Some(&version) {

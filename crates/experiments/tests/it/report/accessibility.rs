@@ -1,4 +1,4 @@
-//! The accessibility of the page: checked by axe-core, by the keyboard alone, and on the narrowest phone.
+//! The accessibility of the page: checked by axe-core, with the keyboard alone, and on a phone 360 pixels wide.
 
 use std::env;
 use std::fs;
@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::browser::Browser;
 use super::data::{PageFile, paper_trace_with_regret, report, scale, shop_trace};
 
-/// Returns the source of axe-core, which `./test` installs. If it is missing, prints a message and returns `None`.
+/// Returns the source of axe-core, which `./test` installs. If it is missing, prints a message and returns `None`; in
+/// CI, panics.
 fn axe() -> Option<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../page/tests/page/node_modules/axe-core/axe.min.js");
     let program = fs::read_to_string(path).ok();
@@ -20,7 +21,7 @@ fn axe() -> Option<String> {
     program
 }
 
-/// A page with every kind of section.
+/// A page with two equal runs with regret, a run with a service graph, and measurements of scale.
 fn whole_page(name: &str) -> PageFile {
     let trace = paper_trace_with_regret("workload-and-latency-aware");
     let mut report = report(&[&trace, &trace, &shop_trace()]);
@@ -76,8 +77,8 @@ fn every_control_is_reachable_by_keyboard() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let page = whole_page("tab");
     browser.open(page.path());
-    // Elements that can be clicked. Instances and nodes on the stage are reached through their lists, everything else
-    // by Tab.
+    // The elements that Tab should reach. Instances and nodes on the stage are not among them: they can be chosen from
+    // lists.
     let places = browser.number("[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex=\"0\"]')].filter(element => element.getClientRects().length).length");
     browser.evaluate("window.reached = new Set(); document.addEventListener('focusin', event => window.reached.add(event.target)); 1");
     for _ in 0..places {

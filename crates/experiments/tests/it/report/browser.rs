@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// The names of the browser's executable in distributions.
+/// The names of the browser's executable in different distributions.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-/// How long the browser may be silent before a test fails.
+/// How long a test waits for the browser, or for a condition, before it fails.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The number of browsers started, so that each has its own directory.
@@ -38,7 +38,8 @@ struct State {
 }
 
 impl Browser {
-    /// Starts a browser with a window of this size. If no browser is installed, prints a message and returns `None`.
+    /// Starts a browser with a window of this size. If no browser is installed, prints a message and returns `None`; in
+    /// CI, panics.
     pub(crate) fn start(width: u32, height: u32) -> Option<Browser> {
         let Some(program) = find() else {
             assert!(
@@ -50,7 +51,7 @@ impl Browser {
         };
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let profile = env::temp_dir().join(format!("mario-browser-{}-{count}", process::id()));
-        // The browser communicates over descriptors 3 and 4, to which a shell redirects its standard streams.
+        // The browser communicates over descriptors 3 and 4. The shell connects them to its standard input and output.
         let script = "exec \"$0\" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
                       --disable-background-networking --disable-component-update --user-data-dir=\"$1\" \
                       --remote-debugging-pipe 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null";
@@ -98,7 +99,7 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", &features);
     }
 
-    /// Shows the page as it would be printed on A4.
+    /// Lays out the page with the styles for printing, at about the width of A4.
     pub(crate) fn print_media(&self) {
         self.resize(718, 1040);
         self.call("Emulation.setEmulatedMedia", &json!({"media": "print"}));
@@ -109,13 +110,13 @@ impl Browser {
     pub(crate) fn printed_pages(&self) -> usize {
         let size = json!({"paperWidth": 8.27, "paperHeight": 11.69, "printBackground": true});
         let answer = self.call("Page.printToPDF", &size);
-        // Each page of a PDF appears once outside the compressed parts.
+        // The objects of pages in a PDF are not compressed.
         let encoded = answer["data"].as_str().expect("a file in base64");
         let decoded = self.evaluate(&format!("atob('{encoded}').split(/\\/Type\\s*\\/Page[^s]/).length - 1"));
         decoded.as_u64().expect("a number") as usize
     }
 
-    /// Opens a file and waits until its figures are drawn.
+    /// Opens a file and waits until the page is drawn.
     pub(crate) fn open(&self, path: &Path) {
         self.visit(&format!("file://{}", path.display()));
     }
@@ -128,7 +129,7 @@ impl Browser {
         self.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))");
     }
 
-    /// Evaluates an expression.
+    /// Evaluates a JavaScript expression, and awaits it if it is a promise.
     pub(crate) fn evaluate(&self, expression: &str) -> Value {
         let call = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let answer = self.call("Runtime.evaluate", &call);
@@ -184,7 +185,7 @@ impl Browser {
         }
     }
 
-    /// Errors on the console, and requests to the network, since the start.
+    /// Errors, console output other than `log`, and requests to the network, since the start.
     pub(crate) fn complaints(&self) -> Vec<String> {
         self.evaluate("1");
         self.state.borrow().complaints.clone()
@@ -214,7 +215,7 @@ impl Browser {
     }
 }
 
-/// The error in an event, if any.
+/// The description of an event that [`Browser::complaints`] reports; `None` for other events.
 fn complaint(event: &Value) -> Option<String> {
     let parameters = &event["params"];
     match event["method"].as_str()? {
@@ -238,7 +239,7 @@ fn find() -> Option<PathBuf> {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // A browser exits when its pipe is closed. If it does not, it is killed.
+        // The browser exits when its pipe is closed. If it does not within five seconds, it is killed.
         drop(self.input.borrow_mut().take());
         let began = Instant::now();
         while began.elapsed() < Duration::from_secs(5) && matches!(self.child.try_wait(), Ok(None)) {

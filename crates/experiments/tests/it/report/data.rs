@@ -11,7 +11,7 @@ use mario_scenario::{Document, NoFiles};
 use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceRecorder};
 use serde_json::Value;
 
-/// The trace of the scenario `paper` with a policy.
+/// The trace of a run of the scenario `paper` with a policy and further settings.
 pub(crate) fn paper_trace(policy: &str, settings: &[&str]) -> String {
     traced("paper", policy, settings, false)
 }
@@ -21,12 +21,12 @@ pub(crate) fn shop_trace() -> String {
     traced("shop", "workload-and-latency-aware", &["duration=6000"], false)
 }
 
-/// The trace of a short run that records regret.
+/// The trace of a short run of the scenario `paper` that records regret.
 pub(crate) fn paper_trace_with_regret(policy: &str) -> String {
     traced("paper", policy, &["duration=6000"], true)
 }
 
-/// Measurements of worlds of increasing size.
+/// Measurements of five worlds of increasing size.
 pub(crate) fn scale() -> Scale {
     let point = |nodes: u64| {
         format!(
@@ -61,7 +61,7 @@ pub(crate) fn report(traces: &[&str]) -> Report {
     Report { title: "test".to_owned(), runs: runs.collect(), ..Report::default() }
 }
 
-/// A page on the disk, removed on drop.
+/// The page of a report in a temporary file, which is removed on drop.
 pub(crate) struct PageFile(PathBuf);
 
 impl PageFile {

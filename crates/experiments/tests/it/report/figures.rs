@@ -1,9 +1,9 @@
-//! Interaction with the figures of the page: pointing at them, and hiding parts of them.
+//! The figures of the page: tooltips, hiding outcomes, and the service graph.
 
 use super::browser::Browser;
 use super::data::{PageFile, paper_trace, report, shop_trace};
 
-/// Moves a pointer to the middle of an element, and returns the lines of the tooltip.
+/// Moves the pointer to the middle of an element. Returns the lines of the tooltip, or none if it is hidden.
 fn pointed_at(browser: &Browser, selector: &str) -> Vec<String> {
     let lines = browser.evaluate(&format!(
         "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{block: 'center'}}); \

@@ -1,4 +1,4 @@
-//! Unusual runs: empty, truncated, of a newer format, very small, very large, hostile.
+//! Unusual runs: empty, truncated, of a newer format, very small, very large, or with hostile names.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ pub(super) fn small_header(users: &str) -> String {
     ) + "\n"
 }
 
-/// Opens a page of a trace, and returns the text of the page.
+/// Opens the page of a trace, and returns the browser and the text of the page; `None` if there is no browser.
 fn shown(name: &str, trace: &str) -> Option<(Browser, String)> {
     let browser = Browser::start(1280, 900)?;
     let page = PageFile::new(name, &report(&[trace]));
@@ -88,7 +88,7 @@ fn names_cannot_break_out_of_the_page() {
     assert!(text.contains(hostile), "it is shown as what it is");
 }
 
-/// A hundred thousand instances on four thousand nodes. Each of 20 cycles undeploys 50 of them.
+/// The trace of 100,000 instances on 4,096 nodes. Each of 20 cycles undeploys 50 instances.
 fn large_trace() -> String {
     let (side, instances) = (64, 100_000);
     let mut nodes = String::new();

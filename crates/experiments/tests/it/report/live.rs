@@ -10,7 +10,7 @@ use super::browser::Browser;
 use super::data::{paper_trace, report};
 use super::input::small_header;
 
-/// A trace that grows on request.
+/// A source whose trace is the current one of several stages.
 struct Growing {
     stages: Vec<String>,
     stage: Arc<AtomicUsize>,
@@ -43,7 +43,7 @@ fn a_served_page_updates_with_its_run_and_keeps_its_position() {
     browser.evaluate("document.querySelector('.timeline input').focus(); 1");
     browser.press("ArrowRight", false);
     browser.press("ArrowRight", false);
-    // The page must have loaded the first version before it can notice a change.
+    // The page notices a change only after it has asked for the version once.
     browser.evaluate("new Promise(done => setTimeout(done, 1500))");
 
     stage.store(1, Ordering::SeqCst);
@@ -61,7 +61,7 @@ fn serve(source: impl Source) -> String {
     address
 }
 
-/// Returns the errors on the console, except for requests to the server.
+/// The complaints of the browser, except for requests to the server.
 fn complaints(browser: &Browser, address: &str) -> Vec<String> {
     let asked = format!("asked for {address}");
     browser.complaints().into_iter().filter(|complaint| !complaint.starts_with(&asked)).collect()
@@ -71,7 +71,7 @@ fn serve_trace(trace: &str) -> String {
     serve(Growing { stages: vec![trace.to_owned()], stage: Arc::default() })
 }
 
-/// Opens the data of every figure and the details of nodes and instances, to draw as much of the page as possible.
+/// Clicks and points at up to 60 elements of the page, such as instances and nodes, and moves the replay to its end.
 const USE_THE_PAGE: &str = "(async () => { const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done, 20))); \
     for (const element of [...document.querySelectorAll('summary, .chip, .node, .users circle')].slice(0, 60)) { \
       element.dispatchEvent(new MouseEvent('click', { bubbles: true })); \
@@ -104,7 +104,7 @@ fn a_served_page_runs_no_injected_script() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let address = serve_trace(&paper_trace("workload-aware", &[]));
     browser.visit(&address);
-    // An attacker who can inject an element into the page.
+    // Tries three ways to inject a script.
     browser.evaluate(
         "(() => { const script = document.createElement('script'); \
          try { script.textContent = 'window.broken = 1'; document.body.append(script); } catch { } \

@@ -1,4 +1,4 @@
-//! The page as a user sees it.
+//! The page in a browser: its sections, choices and downloads, on screens and on paper.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ fn every_cycle_has_a_bar_with_a_part_for_every_outcome() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
-/// The outcomes in a cycle, without duplicates.
+/// The kinds of outcomes in a cycle.
 fn outcomes(cycle: &Value) -> BTreeSet<&'static str> {
     let name = |outcome: &Value| {
         if outcome.as_array().expect("an outcome").iter().any(|part| part == "inhibited") {
@@ -72,7 +72,7 @@ fn choosing_applications_affects_the_whole_page() {
     let r = || browser.text("#movements .statistic");
     let of_all = r();
     assert!(of_all.starts_with("r = "), "{of_all}");
-    // Under this policy, latency-sensitive applications never act, so r is undefined for them.
+    // Under this policy, latency-sensitive applications do not act after the first step, so r is undefined for them.
     browser.click("#operations input[name=operations-group][value='2']");
     assert_eq!(r(), "r n/a");
     assert_eq!(browser.evaluate("document.querySelector('input[name=steady-group][value=\"2\"]').checked"), true);

@@ -1,4 +1,4 @@
-//! The replay: its controls, and what it shows about instances and nodes.
+//! The replay: its controls, the details of instances and nodes, and the marks of operations.
 
 use serde_json::Value;
 
@@ -82,7 +82,7 @@ fn go_to(browser: &Browser, trace: &str, time: i64) {
     ));
 }
 
-/// The last evaluation of an instance up to a time that lists its facts.
+/// The last evaluation of an instance, up to a time, whose record has its facts.
 fn last_evaluation<'a>(evaluations: &[&'a Value], instance: &Value, time: i64) -> &'a Value {
     let of_instance =
         evaluations.iter().rev().filter(|record| record[2] == *instance && record[1].as_i64() <= Some(time));
@@ -136,7 +136,7 @@ fn the_details_of_an_instance_show_its_decision_and_reasons_from_the_trace() {
     assert!(asked >= 3, "{asked} instances asked for something");
 }
 
-/// The texts of the page's explanation of the last decision of an instance up to a time.
+/// The texts of the explanation, in the page's data, of the last decision of an instance up to a time.
 fn explanation(browser: &Browser, chip: i64, time: i64) -> Vec<String> {
     let texts = browser.evaluate(&format!(
         "(() => {{ const replay = JSON.parse(document.getElementById('data').textContent).runs[0].replay; \
@@ -173,7 +173,7 @@ fn the_details_of_an_instance_explain_why_it_proposed_nothing() {
         for operation in ["No undeploy", "No migrate", "No replicate"] {
             assert!(details.contains(operation), "{details}");
         }
-        // The list is already open.
+        // The reasons are open without a click.
         assert_eq!(browser.number("document.querySelectorAll('.details details.missed[open]').length"), 3);
         let failed = browser.text(".details .line.failed");
         assert!(failed.starts_with("fails "), "{failed}");

@@ -1,5 +1,4 @@
-//! The report server against hostile clients: each is rejected or disconnected, and well-behaved clients are still
-//! answered.
+//! The report server: hostile clients are rejected or disconnected, and well-behaved clients are still answered.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -14,7 +13,7 @@ use mario_experiments::report::{Report, Server, ServerLimits, Source};
 /// How long the server may take to answer before a test fails.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Timeouts short enough for a test.
+/// A timeout of the server that is short enough for a test.
 const SHORT: Duration = Duration::from_millis(200);
 
 struct Titled(String);
@@ -29,7 +28,7 @@ impl Source for Titled {
     }
 }
 
-/// A server that runs until it is stopped.
+/// A server in its own thread, which is stopped on drop.
 struct Running {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
@@ -51,7 +50,8 @@ impl Running {
         stream
     }
 
-    /// Sends bytes. Returns the open connection, and the answer up to the end of the first head or of the connection.
+    /// Sends bytes. Returns the connection, and the head of the first answer. The head is empty or incomplete if the
+    /// server closes the connection.
     fn send(&self, bytes: &[u8]) -> (TcpStream, String) {
         let mut stream = self.connect();
         // The server may close the connection before everything is sent.
@@ -110,7 +110,7 @@ fn titled() -> Titled {
     Titled("the title".to_owned())
 }
 
-/// Requests with the statuses that they may get. The list is empty if the connection is closed without an answer.
+/// Requests with the statuses that they may get. An empty status stands for a connection closed without an answer.
 const HOSTILE: &[(&str, &[&str])] = &[
     ("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n", &["400", "413", "431"]),
     ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n", &["400", "405", "431"]),
@@ -195,7 +195,7 @@ fn a_slow_request_is_cut_off() {
         let (_, head) = server.send(begun.as_bytes());
         assert!(head.is_empty() || head.starts_with("HTTP/1.1 408"), "{head}");
     }
-    // A client that sends a byte from time to time.
+    // This client sends a byte every 20 milliseconds.
     let mut stream = server.connect();
     let trickle = "GET / HTTP/1.1\r\nHost: localhost\r\nX: ".bytes().chain(std::iter::repeat(b'x'));
     let is_cut_off = trickle.take(3_000).any(|byte| {
@@ -289,7 +289,7 @@ fn every_answer_has_security_headers() {
     assert!(head.contains("\r\nallow: GET, HEAD\r\n"), "{head}");
 }
 
-/// A report that is never finished.
+/// A source whose report fails, but not before `end` receives a message or is closed.
 struct Endless {
     begun: mpsc::Sender<()>,
     end: Receiver<()>,

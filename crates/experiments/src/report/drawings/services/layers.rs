@@ -1,6 +1,6 @@
-//! Layers of a graph without cycles, and the order and heights of what is in them.
+//! The layout of an acyclic graph in layers: the layer of each box, the order within layers, and vertical positions.
 
-/// How often the order within layers is improved.
+/// The number of passes over the layers that improve the order within them, and of those that improve positions.
 const SWEEPS: usize = 8;
 
 /// What takes room in a layer.
@@ -18,7 +18,7 @@ pub(super) struct Layers {
     pub(super) layer_of: Vec<usize>,
     /// The slots of each layer, from the top.
     pub(super) slots: Vec<Vec<Slot>>,
-    /// The positions in the next layer that each slot is connected to.
+    /// For each slot of each layer, the indices of the slots in the next layer that it is connected to.
     links: Vec<Vec<Vec<usize>>>,
 }
 
@@ -65,7 +65,7 @@ impl Layers {
         self.links = links;
     }
 
-    /// The positions that a slot is connected to, in the layer before or after it.
+    /// The indices of the slots that a slot is connected to, in the layer before or after it.
     fn neighbours(&self, layer: usize, place: usize, before: bool) -> Vec<usize> {
         if !before {
             return self.links[layer][place].clone();
@@ -75,14 +75,15 @@ impl Layers {
         links.flat_map(|(other, next)| next.iter().filter(|next| **next == place).map(move |_| other)).collect()
     }
 
-    /// Sorts each layer by the mean position of its neighbours before it, or after it, which avoids most crossings.
+    /// Sorts the slots of each layer by the mean index of their neighbours in the layer before, or after, to reduce
+    /// crossings (barycentre heuristic).
     fn sort(&mut self, before: bool) {
         let layers: Vec<usize> = if before {
             (1..self.slots.len()).collect()
         } else {
             (0..self.slots.len().saturating_sub(1)).rev().collect()
         };
-        // Positions of the layer that was sorted last are looked up by slot, since `links` has the old ones.
+        // Maps the old index of each slot, which `links` has, to the new one.
         let mut moved: Vec<Vec<usize>> = self.slots.iter().map(|slots| (0..slots.len()).collect()).collect();
         for layer in layers {
             let other = if before { layer - 1 } else { layer + 1 };
@@ -105,7 +106,8 @@ impl Layers {
         }
     }
 
-    /// The middle of each slot, near those of its neighbours, with `space` between slots. The highest slot begins at 0.
+    /// The y coordinate of the middle of each slot, near those of its neighbours, with at least `space` between slots.
+    /// The top of the highest slot is at 0.
     pub(super) fn middles(&self, height_of: impl Fn(&Slot) -> f64, space: f64) -> Vec<Vec<f64>> {
         let heights: Vec<Vec<f64>> = self.slots.iter().map(|slots| slots.iter().map(&height_of).collect()).collect();
         let mut middles: Vec<Vec<f64>> =
@@ -134,7 +136,7 @@ impl Layers {
     }
 }
 
-/// The longest way to each box, in arrows; `None` if arrows form a cycle.
+/// The number of arrows on the longest path to each box; `None` if arrows form a cycle.
 fn layers_of(boxes: usize, arrows: &[[usize; 2]]) -> Option<Vec<usize>> {
     let mut waiting = vec![0; boxes];
     arrows.iter().for_each(|[_, to]| waiting[*to] += 1);
@@ -154,7 +156,8 @@ fn layers_of(boxes: usize, arrows: &[[usize; 2]]) -> Option<Vec<usize>> {
     (done == boxes).then_some(layer_of)
 }
 
-/// Moves slots apart, in their order, so that they stay near where they want to be on average.
+/// Returns the middles of slots, in the same order, with at least `space` between slots. The mean of the middles is
+/// that of the wanted ones.
 fn apart(wanted: &[f64], heights: &[f64], space: f64) -> Vec<f64> {
     let mut middles: Vec<f64> = Vec::with_capacity(wanted.len());
     let mut floor = f64::NEG_INFINITY;

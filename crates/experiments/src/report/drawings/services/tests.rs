@@ -33,7 +33,7 @@ fn of_class<'a>(element: &'a Value, class: &str, found: &mut Vec<&'a Value>) {
     parts[2..].iter().filter(|part| part.is_array()).for_each(|part| of_class(part, class, found));
 }
 
-/// Points on a path of the commands M, C and H.
+/// Samples points on a path of the commands M, C and H.
 fn points(path: &str) -> Vec<[f64; 2]> {
     let mut points: Vec<[f64; 2]> = Vec::new();
     let starts = path.char_indices().filter(|(_, letter)| letter.is_ascii_uppercase()).map(|(start, _)| start);
@@ -56,7 +56,7 @@ fn points(path: &str) -> Vec<[f64; 2]> {
     points
 }
 
-/// Boxes are apart and inside the drawing, and no arrow runs through one.
+/// Asserts the numbers of boxes and arrows, that boxes are apart and inside the drawing, and that no arrow crosses one.
 fn assert_clear(chart: &Chart, boxes: usize, arrows: usize) {
     for layout in &chart.layouts {
         let drawing = serde_json::to_value(&layout.drawing).expect("JSON");
