@@ -1,4 +1,4 @@
-//! Paths through the current infrastructure.
+//! Finds and stores paths, and tracks which nodes and links are up.
 
 #[cfg(test)]
 mod tests;
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::population::Neighbour;
 use crate::routing::Field;
 
-/// The index of a path. Paths are never removed, because messages in transit refer to them. Only paths of cells are
-/// overwritten.
+/// The index of a path. Paths are never removed, because messages in transit refer to them. Only paths stored by
+/// `Paths::renew` are overwritten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PathIndex(u32);
 
@@ -39,7 +39,7 @@ pub(crate) struct Paths {
     search: Search,
 }
 
-/// The maximum number of links that are stored inline.
+/// The maximum number of links of a short path, which are stored inline.
 const SHORT: usize = 5;
 
 /// A path, in one cache line. The links of a long path are stored in `Paths::links`.
@@ -58,7 +58,8 @@ struct Path {
     end: NodeIndex,
     /// The version of the infrastructure in which the path was last found.
     version: u32,
-    /// The next path between the same nodes, in a circular list. Equal paths are stored once.
+    /// The next path between the same nodes, in a circular list in which each path occurs once. A path stored by
+    /// `Paths::renew` is alone in its list.
     variant: PathIndex,
 }
 
@@ -318,7 +319,7 @@ impl Paths {
         self.version
     }
 
-    /// Reconstructs the path to a node that the last search from `from` found.
+    /// Writes the path to a node that the last search, which started at `from`, has reached.
     pub(crate) fn trace(&self, from: NodeIndex, to: NodeIndex, builder: &mut PathBuilder) {
         builder.begin(from);
         builder.end(0);
@@ -388,7 +389,7 @@ impl Paths {
         self.links[path.first_link as usize..][..links.len()].copy_from_slice(links);
     }
 
-    /// The variant of a path that has exactly these links.
+    /// The variant of a path that has exactly these links; `None` if there is none.
     fn variant(&self, path: PathIndex, links: &[LinkIndex]) -> Option<PathIndex> {
         let mut index = path;
         loop {
@@ -402,7 +403,7 @@ impl Paths {
         }
     }
 
-    /// Stores a path, and adds it to the list of its variants.
+    /// Stores a new path, and adds it to the variants of `like`, if given.
     fn keep(&mut self, topology: &Topology, end: NodeIndex, new: &PathBuilder, like: Option<PathIndex>) -> PathIndex {
         let index = PathIndex(u32::try_from(self.all.len()).expect("fewer than 2^32 paths"));
         let variant = match like {
@@ -473,6 +474,7 @@ impl Paths {
     }
 
     /// Finds the nearest node for which `is_wanted` is true, and the path to it. Ties are broken by the order of nodes.
+    /// `None` if no such node is reachable.
     pub(crate) fn nearest_by(
         &mut self,
         topology: &Topology,

@@ -26,7 +26,8 @@
 //! their evaluations. Each manager reserves hardware for what it has accepted in this cycle. Hardware freed in a cycle
 //! is available from the next cycle on.
 //!
-//! **Invariant:** separate nodes that exchange messages produce the same labels; `tests/it/nodes.rs` compares the two.
+//! **Invariant:** with the default arbitration, separate nodes that exchange messages produce the same labels.
+//! `tests/it/nodes.rs` compares the two.
 //!
 //! **Invariant:** no optimisation in `layers` changes a result.
 //!

@@ -17,14 +17,14 @@ pub(crate) use field::Field;
 pub(crate) use least_used::RouteEntry;
 pub(crate) use nearest::{CellIndex, Nearest};
 
-/// The route of a client request: the instance and the path.
+/// The route of a client request or a call: the instance and the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Route {
     pub(crate) path: PathIndex,
     pub(crate) agent: AgentIndex,
 }
 
-/// The sender of a client request.
+/// The sender of client requests: a user at an access point, and the application that the user wants.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Client {
     pub(crate) user: UserIndex,

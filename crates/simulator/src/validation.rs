@@ -17,7 +17,7 @@ use rules::Rules;
 pub(crate) use scenario::scenario_is_consistent;
 use walk::walk;
 
-/// The sizes of all tables that an index can refer to.
+/// The sizes of the tables that indices refer to, and the valid sending periods.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TableSizes {
     pub(crate) nodes: usize,

@@ -17,14 +17,14 @@ pub struct Agent {
     pub(crate) node: NodeIndex,
     pub(crate) application: ApplicationIndex,
     pub(crate) policy: PolicyIndex,
-    /// The number of evaluations of its policy.
+    /// The number of its evaluations, including those that reused a proposal.
     pub(crate) evaluations: u32,
     pub(crate) activity: Activity,
     /// The total rate of the client requests that it sees.
     pub(crate) rate: f64,
     /// The proposal of its last evaluation.
     pub(crate) proposal: Option<Proposal>,
-    /// `None` while empty, as for most agents.
+    /// `None` until first needed.
     pub(crate) extra: Option<Box<ExtraKnowledge>>,
 
     // The remaining fields are for `layers`.
@@ -38,7 +38,7 @@ pub struct Agent {
     pub(crate) is_blank: bool,
     /// The version of the links for which the target of its proposal is known to be reachable.
     pub(crate) reached: Option<LinksVersion>,
-    /// The position of its request in the queue for the next cycle, if it has one.
+    /// The position of its request in the queue for the next cycle. Valid only if the entry there is its own.
     pub(crate) pending_at: u32,
 }
 
@@ -48,13 +48,13 @@ pub(crate) struct ExtraKnowledge {
     /// The number drawn for its next evaluation, if its policy uses randomness.
     pub(crate) random: Option<u32>,
     pub(crate) remembered: Vec<Remembered<Target>>,
-    /// Its history, if its policy looks back and it has evaluated.
+    /// Its history; `None` if its policy does not look back. May be `None` before its first evaluation.
     pub(crate) history: Option<Box<History<RequestFact, Target>>>,
     /// The flavour and wakefulness of its instance.
     pub(crate) body: Body,
     /// Whether, since its last evaluation, a client request was not allowed to wake its instance.
     pub(crate) is_wake_refused: bool,
-    /// Whether its policy looks back and has not been evaluated yet.
+    /// Whether it was switched to a policy that looks back, and has not evaluated since.
     pub(crate) is_fresh: bool,
     /// The announcement of its instance's eviction.
     pub(crate) notice: Option<Notice>,
@@ -146,7 +146,8 @@ impl Agent {
         self.activity != Activity::Gone
     }
 
-    /// The number of evaluations of its policy. Those of a parked agent are added when it is unparked.
+    /// The number of its evaluations, including those that reused a proposal. Those of a parked agent are added when it
+    /// is unparked.
     pub fn evaluations(&self) -> u32 {
         self.evaluations
     }
@@ -225,7 +226,7 @@ impl Agent {
         if self.is_blank { &[] } else { self.extra.as_ref().map_or(&[], |extra| &extra.remembered) }
     }
 
-    /// Its history; `None` unless its policy looks back and it has evaluated.
+    /// Its history; `None` if its policy does not look back. May be `None` before its first evaluation.
     pub fn history(&self) -> Option<&History<RequestFact, Target>> {
         self.extra.as_ref()?.history.as_deref()
     }
@@ -247,7 +248,7 @@ impl Agent {
         self.invalidate_cached_proposals();
     }
 
-    /// Remembers an inhibited operation. `cycles` is the length of the agent's memory.
+    /// Remembers an inhibited operation. `cycles` is the length of the agent's memory, in evaluations.
     pub(crate) fn remember(&mut self, operation: AgentOperation, target: Target, memory: Memory, cycles: u32) {
         // The prototype's memory has no length: it is cleared periodically.
         let cycles = if memory == Memory::Sliding { cycles } else { u32::MAX };
@@ -328,7 +329,7 @@ impl Agent {
         self.invalidate_proposals_based_on(Basis::Past);
     }
 
-    /// Moves the instance to another node. No client requests have reached it there yet.
+    /// Moves the instance to another node. Clears its observed client requests and its notice of eviction.
     pub(crate) fn set_node(&mut self, to: NodeIndex) {
         self.node = to;
         self.reached = None;

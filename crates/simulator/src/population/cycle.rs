@@ -20,7 +20,8 @@ impl Population {
     /// of this cycle.
     ///
     /// Operators' deployments are judged first, in the order given. Then follow the agents that have evaluated since
-    /// the last cycle, in the order of their evaluations. `strategies` has other orders.
+    /// the last cycle, in the order of their evaluations. This is the order of `Arbitration::Managers`; `strategies`
+    /// has the others.
     pub fn r1(&mut self, deployments: &[Deployment], context: &mut AcceptanceContext, label: &mut Label) {
         label.clear();
         match self.arbitration {
@@ -52,7 +53,8 @@ impl Population {
         label.enact_all(self.remembers_nothing, |action| self.enact(action));
     }
 
-    /// Reserves the hardware of an accepted proposal on its target.
+    /// Reserves the hardware that an accepted proposal needs: on the target of a migrate or replicate, on the agent's
+    /// own node for an adapt or wake.
     fn promise_accepted(&mut self, index: AgentIndex, proposal: &Proposal) {
         let agent = self.agent(index);
         let (own, application, body) = (agent.node, agent.application, agent.body());
@@ -115,7 +117,8 @@ impl Population {
         Ok((Body { flavour, ..body }, change))
     }
 
-    /// The additional hardware that an operation needs on the agent's own node; `None` if it needs none.
+    /// The additional hardware that an adapt, a sleep or a wake needs on the agent's own node; `None` if it needs none,
+    /// and for other operations. The error is the rule that inhibits the operation.
     pub(crate) fn taken(&self, index: AgentIndex, proposal: &Proposal) -> Result<Option<Hardware>, Rule> {
         match self.own_change(index, proposal) {
             None => Ok(None),
@@ -123,8 +126,9 @@ impl Population {
         }
     }
 
-    /// Asks the manager of its node whether a sleeping instance may wake for a client request. If it may, the instance
-    /// is awake from now on; if not, the refusal holds until the agent's next evaluation.
+    /// Asks the manager of a sleeping instance's node whether the instance may wake for a client request. If the
+    /// manager accepts, the instance wakes at once. If not, the refusal holds until the agent evaluates again, or its
+    /// instance moves or wakes.
     pub fn wake_by_request(&mut self, index: AgentIndex, context: &mut AcceptanceContext) -> CompactVerdict {
         let proposal = Proposal { operation: AgentOperation::Wake, target: Target::Own };
         let verdict = self.judge_own(index, &proposal, context);
@@ -147,7 +151,8 @@ impl Population {
         self.with_needed(verdict, index, arrives)
     }
 
-    /// Corrects a verdict of `NoRoom` if the operation needs a different amount of hardware than a new instance.
+    /// Converts `NoRoom` to the long form if the operation needs a different amount of hardware than a new instance:
+    /// the short form does not contain the amount.
     pub(crate) fn with_needed(
         &self,
         verdict: CompactVerdict,
@@ -164,8 +169,8 @@ impl Population {
         }
     }
 
-    /// The verdict of the managers concerned on a proposal. First the manager of the agent's own node judges; only if
-    /// it accepts, the manager of the target.
+    /// The verdict of the managers concerned on a proposal. The manager of the agent's own node judges first. The
+    /// manager of the target judges only if the first one accepts.
     fn judge(&mut self, index: AgentIndex, proposal: &Proposal, context: &mut AcceptanceContext) -> CompactVerdict {
         if !proposal.operation.asks_for_place() {
             return self.judge_own(index, proposal, context);
@@ -186,7 +191,8 @@ impl Population {
         self.with_needed(verdict, index, needed)
     }
 
-    /// The verdict of the manager of a node on a request. `consent` asks the acceptance policy of the node.
+    /// The verdict of the manager of a node on a request. `consent` asks the acceptance policy of the node, and is
+    /// called only if no other rule inhibits the request.
     pub(crate) fn judge_at(
         &self,
         node: NodeIndex,
@@ -209,7 +215,8 @@ impl Population {
         }
     }
 
-    /// The verdict of the acceptance policy of a node on a proposal, if it has one.
+    /// Asks the acceptance policy of a node about a proposal. A node without such a policy accepts. The error is the
+    /// rule that inhibits the proposal.
     pub(crate) fn consent(
         &self,
         node: NodeIndex,
@@ -245,8 +252,8 @@ impl Population {
         self.judge_at(node, Concern { arrives: Some(needed), ..Concern::default() }, || Ok(()))
     }
 
-    /// Whether an agent may target a node. A positive result is cached until the agent proposes something else or the
-    /// links change.
+    /// Whether an agent may target the node `to`, which is the target of its current proposal. A positive result is
+    /// cached until the agent moves or proposes something else, or the links change.
     pub(crate) fn is_in_reach(&mut self, index: AgentIndex, operation: AgentOperation, to: NodeIndex) -> bool {
         let agent = &mut self.agents[index.position()];
         if agent.reached == Some(self.links_version) {

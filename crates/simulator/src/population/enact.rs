@@ -80,15 +80,15 @@ impl Population {
         }
     }
 
-    /// Changes the flavour or wakefulness of an instance.
+    /// Changes the flavour or wakefulness of an instance, and the hardware that it holds.
     pub(crate) fn run_as(&mut self, index: AgentIndex, body: Body, change: HardwareChange) {
         self.unpark_later(index);
         self.agents[index.position()].set_body(body);
         self.change_held(index, change);
     }
 
-    /// Ends a cycle: clears the queue, adds the outcomes of parked agents to the label, and schedules the agents around
-    /// freed nodes to be unparked.
+    /// Ends a cycle: clears the queue, adds the outcomes of parked agents to the label, and schedules the parked agents
+    /// around freed nodes to be unparked.
     pub(crate) fn end_cycle(&mut self, label: &mut Label) {
         self.pending.clear();
         label.take_parked(&mut self.parked);

@@ -12,11 +12,11 @@ use crate::population::layers::decision_cache::is_plain;
 use crate::population::proposal::{Proposal, Target};
 use crate::population::state::Population;
 
-/// Evaluates the policies of the agents of one population, with reusable memory. Each thread has one.
+/// Evaluates the policies of the agents of one population, and reuses its memory. Each thread has one.
 pub struct Evaluator {
     decider: Decider,
     facts: KnowledgeBase,
-    /// Whether the facts include the random number of one agent.
+    /// Whether the facts include the random number of the last agent.
     has_drawn: bool,
 }
 
@@ -49,12 +49,12 @@ impl Evaluator {
         }
     }
 
-    /// The knowledge base of the last evaluation.
+    /// The knowledge base of the last evaluation or preview.
     pub fn facts(&self) -> &KnowledgeBase {
         &self.facts
     }
 
-    /// Collects the knowledge of an agent.
+    /// Fills the knowledge base with what an agent knows. Returns the name of its instance in facts.
     fn gather(&mut self, population: &Population, index: AgentIndex) -> Constant {
         let around = Around { population, index, agent: population.agent(index), had_drawn: self.has_drawn };
         self.has_drawn = around.agent.random().is_some();
@@ -149,7 +149,8 @@ impl Situation for Around<'_> {
 
     fn facts(&self) -> Option<impl Iterator<Item = &Fact>> {
         let population = self.population;
-        // Facts about applications are the same for all agents, and already in the knowledge base.
+        // If only applications have facts, the knowledge base keeps them from one agent to the next. The random number
+        // of the previous agent must be removed.
         (population.has_node_facts || self.had_drawn).then(|| {
             let near = std::iter::once(&self.agent.node).chain(population.node(self.agent.node).neighbours());
             let about_nodes = near.filter_map(|node| population.node_facts.get(node.position())).flatten();

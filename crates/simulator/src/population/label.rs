@@ -7,8 +7,8 @@ use crate::population::proposal::{CompactVerdict, Deployed, Judged, Outcome};
 
 /// The label of one cycle: all outcomes, in the order of judging. Accepted operations have been enacted.
 ///
-/// Nearly all agents propose nothing, or ask for a place on a full node. These two outcomes are stored in a few bytes,
-/// because in a large population the label is larger than all other data that a cycle reads.
+/// Nearly all agents propose nothing, or ask for a place on a full node. These two outcomes take 16 bytes each, to keep
+/// the label of a large population small.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Label {
     entries: Vec<Entry>,
@@ -30,7 +30,7 @@ enum Entry {
     Deployed(u32),
 }
 
-/// What remains to be done for an entry after judging.
+/// What remains to be done for an entry after judging. An agent that proposes nothing needs no action.
 pub(crate) enum Action<'a> {
     Remember(PlaceRequest),
     Judged(&'a mut Judged),
@@ -43,8 +43,8 @@ impl Label {
         Label::default()
     }
 
-    /// The number of entries: one for each operator's deployment and for each agent that is not parked, including
-    /// agents that propose nothing.
+    /// The number of entries: one for each operator's deployment, and one for each unparked agent that has evaluated
+    /// since the last cycle, even if it proposes nothing.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

@@ -1,4 +1,5 @@
-//! Optimisations. Removing a layer changes no result; tests compare runs with and without them.
+//! Optimisations. No layer changes a result. [`Reuse::Nothing`](crate::Reuse::Nothing) switches off the caches and
+//! parking; tests compare such runs with optimised ones.
 //!
 //! The speedup of each layer: the CPU time without it, as a multiple of the time with it, in the paper's world at three
 //! sizes (flow, `workload-and-latency-aware`, one thread).

@@ -16,7 +16,7 @@ use crate::population::proposal::Target;
 pub(crate) struct Names {
     symbols: Arc<Symbols>,
     nodes: Vec<Constant>,
-    /// The positions of the nodes in the standard order of terms, which includes `self`.
+    /// The position of each node among all node ids and `self`, in the standard order of terms.
     ranks: Vec<u32>,
     own_rank: u32,
     by_id: BTreeMap<Id, NodeIndex>,
@@ -83,7 +83,7 @@ impl Names {
         }
     }
 
-    /// The position of a neighbour in the standard order of terms.
+    /// The position of a neighbour among all node ids and `self`, in the standard order of terms.
     pub(crate) fn rank(&self, neighbour: Neighbour) -> u32 {
         match neighbour {
             Neighbour::Own => self.own_rank,

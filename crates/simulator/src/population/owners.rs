@@ -18,7 +18,7 @@ use crate::population::state::Population;
 pub(crate) struct Owners {
     /// Sorted by index.
     pub(crate) nodes: Vec<NodeIndex>,
-    /// The number of evaluations between the announcement of an eviction and the eviction.
+    /// The number of evaluations that an agent has left after the announcement of its eviction.
     pub(crate) notice: u32,
 }
 
@@ -60,8 +60,8 @@ impl Population {
         !self.owners.nodes.is_empty()
     }
 
-    /// Lets the owners of nodes act, after all accepted operations of a cycle are enacted. Evicts the instances whose
-    /// notice has expired, then evaluates each owner's policy.
+    /// Lets the owners of nodes act, after all accepted operations of a cycle are enacted. On each node in turn, evicts
+    /// the instances whose notice has expired, then evaluates the owner's policy.
     pub fn initiative(&mut self, context: &mut AcceptanceContext) -> Vec<OwnerActs> {
         let nodes = std::mem::take(&mut self.owners.nodes);
         let acts = nodes.iter().filter_map(|node| {

@@ -22,13 +22,13 @@ pub enum Target {
     Own,
     /// A node.
     Node(NodeIndex),
-    /// A name that is not the name of any node.
+    /// Not a node: an id that no node has, or an invalid id, which is stored as 0.
     Unknown(Box<NodeId>),
     /// A flavour.
     Flavour(Box<FlavourId>),
 }
 
-/// The proposal of an operator.
+/// An operator's proposal to deploy an instance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Deployment {
     /// The application.
@@ -52,7 +52,7 @@ pub enum Outcome {
     Nop(AgentIndex),
     /// The agent proposed something.
     Judged(Judged),
-    /// An operator proposed an instance.
+    /// An operator proposed a deployment.
     Deployed(Deployed),
 }
 
@@ -89,11 +89,11 @@ pub struct Judged {
 pub enum CompactVerdict {
     /// The operation may be enacted.
     Accepted,
-    /// A node has too little free hardware.
+    /// A node has too little free hardware for a new instance of the application.
     NoRoom {
         /// The node.
         node: NodeIndex,
-        /// Its free hardware at that time.
+        /// The hardware that was neither used nor reserved there at the time of judging.
         free: Capacity,
     },
     /// Another rule inhibits the operation.

@@ -59,7 +59,7 @@ impl Population {
     }
 
     /// Restores a stored population; `self` must have the same configuration. Returns whether the stored state is valid
-    /// for such a population.
+    /// for such a population; if not, `self` must not be used.
     #[must_use]
     pub fn restore(&mut self, saved: SavedPopulation) -> bool {
         let SavedPopulation { numbers, nodes, agents, instances, pending, links_version, parked, to_unpark } = saved;
@@ -82,7 +82,8 @@ impl Population {
         self.is_consistent()
     }
 
-    /// Whether agents and nodes agree: each living agent is on one node, and holds its hardware there.
+    /// Whether all indices are valid, each living agent is on one node and holds its hardware there, and no hardware is
+    /// reserved.
     fn is_consistent(&self) -> bool {
         let count = self.agents.len();
         if u32::try_from(count).is_err() {

@@ -17,7 +17,7 @@ use crate::population::index::AgentIndex;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SimulatedNode {
     manager: Manager<Promise>,
-    /// Stored inline in most infrastructures.
+    /// Up to six neighbours are stored inline.
     neighbours: SmallVec<[NodeIndex; 6]>,
     agents: SmallVec<[AgentIndex; 2]>,
     /// Not stored in checkpoints, because it is part of the scenario.
@@ -33,7 +33,7 @@ pub struct Promise {
     /// The agent that migrates, or whose instance will hold more hardware on its node; `None` for a replica and for a
     /// deploy, which get their ids when they are enacted.
     pub agent: Option<AgentIndex>,
-    /// The flavour and wakefulness that the instance will have.
+    /// The flavour and wakefulness of the instance; for an adapt or a wake, those before the operation.
     pub body: Body,
 }
 
@@ -134,7 +134,7 @@ impl SimulatedNode {
         free == Some(self.manager.free()) && self.manager.reservations().is_empty()
     }
 
-    /// Takes the node down. Returns the agents that were on it.
+    /// Takes the node down, and frees its hardware. Returns the agents that were on it.
     pub(crate) fn take_down(&mut self) -> Vec<AgentIndex> {
         self.manager.set_availability(Availability::Down);
         self.manager.clear();

@@ -46,36 +46,37 @@ pub struct Population {
 
     // The remaining fields are for `layers`.
     pub(crate) full_nodes: FullNodes,
-    /// Whether no policy lets its agents remember inhibitions.
+    /// Whether no agent can remember inhibitions.
     pub(crate) remembers_nothing: bool,
     /// Whether evaluations change more than their count and the memory of inhibitions.
     pub(crate) past: PastUse,
     /// Whether instances can have flavours or sleep.
     pub(crate) body_use: BodyUse,
-    /// For each application, the proposals of parked agents since the last cycle; empty if no agent is parked.
+    /// For each application, the outcomes of parked agents to be added to the next cycle; empty if none were counted
+    /// since the last one.
     pub(crate) parked: Vec<ParkedCounts>,
     pub(crate) parked_count: u64,
     /// Parked agents that must be unparked.
     pub(crate) to_unpark: Vec<AgentIndex>,
-    /// Nodes that had free hardware at some point of this cycle, after being full.
+    /// Nodes that were full and had free hardware at some time since the last cycle. They may be full again.
     pub(crate) freed: Vec<NodeIndex>,
 }
 
 /// Whether an evaluation changes anything besides its count and the memory of inhibitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PastUse {
-    /// No policy looks back, no owner has initiative, and no application sleeps.
+    /// No policy looks back, no owner has initiative, and no application can sleep.
     Unused,
     /// At least one of these occurs.
     Used,
 }
 
-/// The ways to run instances other than the default.
+/// Whether instances can have a [`Body`] other than the default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BodyUse {
     /// Whether some application has flavours.
     pub(crate) flavours: bool,
-    /// Whether some application sleeps.
+    /// Whether some application can sleep.
     pub(crate) sleep: bool,
 }
 
@@ -85,7 +86,7 @@ pub struct PopulationConfig {
     pub arbitration: Arbitration,
     /// The rule by which agents forget.
     pub memory: Memory,
-    /// The number of evaluations between the announcement of an eviction by the owner of a node and the eviction.
+    /// After the owner of a node announces an eviction, the number of evaluations that the agent has left.
     pub notice: u32,
     /// The numbering of instances.
     pub numbers: Numbers,
@@ -111,7 +112,7 @@ pub enum ContextChange<'a> {
         /// All its facts, in the order in which it sees them.
         facts: &'a [RequestFact],
     },
-    /// A number was drawn for an agent whose policy uses randomness.
+    /// The random number for the next evaluation of an agent whose policy uses randomness.
     Random {
         /// The agent.
         agent: AgentIndex,
@@ -225,7 +226,7 @@ impl Population {
         self.pending.len() + self.parked.iter().map(|parked| parked.count() as usize).sum::<usize>()
     }
 
-    /// The position of a neighbour in the standard order of terms.
+    /// The position of a neighbour among all node ids and `self`, in the standard order of terms.
     pub fn rank(&self, neighbour: Neighbour) -> u32 {
         self.names.rank(neighbour)
     }
@@ -242,7 +243,7 @@ impl Population {
         if agent.is_blank { application.hardware } else { held_by(application, agent.body()) }
     }
 
-    /// The hardware of a new instance of an application.
+    /// The hardware of a new instance of an application: awake, in the default flavour.
     pub(crate) fn needed(&self, application: ApplicationIndex) -> Hardware {
         self.applications[application.position()].hardware
     }
@@ -273,15 +274,16 @@ impl Population {
         Vec::new()
     }
 
-    /// Sets the proposal of an agent, and queues it for the next cycle. An operation without a target concerns the
-    /// agent's own instance: a given target is ignored. `basis` says whether the proposal depends on the agent's past.
+    /// Counts an evaluation of an agent, sets its proposal (`None` if it proposes nothing), and queues it for the next
+    /// cycle. The target of an operation that has none is ignored. `basis` says whether the proposal depends on the
+    /// agent's past.
     pub fn propose(&mut self, agent: AgentIndex, mut proposal: Option<Proposal>, basis: Basis) {
         if let Some(proposal) = &mut proposal
             && !proposal.operation.has_target()
         {
             proposal.target = Target::Own;
         }
-        // A proposal for a full node will be repeated, so its reachability is checked only once.
+        // A proposal for a full node is likely to be repeated, so its reachability is checked now and cached.
         let place = proposal.as_ref().and_then(|proposal| {
             let node = PlaceRequest::node(self.agent(agent).node, proposal)?;
             Some((proposal.operation, node)).filter(|_| self.full_nodes.contains(node))
@@ -353,7 +355,7 @@ impl Population {
         self.arrives(index, to, needed);
     }
 
-    /// Changes a node, and updates all state derived from it.
+    /// Changes a node, and updates the table of full nodes.
     pub(crate) fn change_node<T>(&mut self, node: NodeIndex, change: impl FnOnce(&mut SimulatedNode) -> T) -> T {
         let changing = &mut self.nodes[node.position()];
         let changed = change(changing);
@@ -387,7 +389,8 @@ impl Population {
         }
     }
 
-    /// Invalidates the cached proposals of the agents on a node that has changed, and unparks them.
+    /// Invalidates the cached proposals of the agents on a node that has changed, and schedules the parked ones to be
+    /// unparked.
     fn node_changed(&mut self, node: NodeIndex) {
         for position in 0..self.node(node).agents().len() {
             let agent = self.node(node).agents()[position];
@@ -396,8 +399,8 @@ impl Population {
         }
     }
 
-    /// Prefetches the nodes that an evaluation of an agent reads. Call it for a batch of agents before they evaluate,
-    /// so that the cache misses overlap. The return value only keeps the read from being optimised away.
+    /// Prefetches an agent's node, and the ranks of the neighbours in its facts. Call it for a batch of agents before
+    /// they evaluate, so that the cache misses overlap. The return value only keeps the read from being optimised away.
     pub fn prefetch_surroundings(&self, agent: AgentIndex) -> u32 {
         let agent = self.agent(agent);
         let node = self.node(agent.node);

@@ -1,5 +1,5 @@
-//! Alternatives to rule r1: the prototype's arbitration, and a planner that sees the whole infrastructure. Neither can
-//! be implemented by nodes that exchange messages.
+//! Alternatives to judging by managers: the prototype's arbitration, and a planner that sees the whole infrastructure.
+//! Both enact each operation before they judge the next one.
 
 mod central;
 mod sequential;

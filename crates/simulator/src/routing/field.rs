@@ -1,7 +1,7 @@
 //! The distance field of one application: for every node, the distance to the nearest instance, and the next hop.
 //!
-//! Updated incrementally as instances are added and removed: the cost depends on the region in which an instance is, or
-//! was, among the nearest. Cells in that region become stale: their routes must be recomputed.
+//! Updated incrementally as instances are added and removed: the cost depends on the size of the region in which the
+//! instance is, or was, among the nearest. Cells in that region become stale: their routes must be recomputed.
 
 mod by_hops;
 mod by_latency;
@@ -21,7 +21,7 @@ pub(crate) struct Field {
     entries: Vec<FieldEntry>,
 }
 
-/// The entry of one node. Its fields are read together.
+/// The entry of one node. Stored as one struct, because its fields are read together.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct FieldEntry {
     /// The distance to the nearest instance; infinite if none is reachable.
@@ -38,7 +38,7 @@ struct NextHop(u32);
 
 impl NextHop {
     const UNKNOWN: NextHop = NextHop(u32::MAX);
-    /// Several next hops are equally near.
+    /// The next hop is not unique, or leads over a link of length zero.
     const SEVERAL: NextHop = NextHop(u32::MAX - 1);
     /// All nearest instances are on this node.
     const HERE: NextHop = NextHop(u32::MAX - 2);
@@ -61,7 +61,8 @@ pub(super) enum Destination {
     Nowhere,
     /// A single node on a single path, with its instance if that is known to be the only one there.
     One(NodeIndex, Option<AgentIndex>),
-    /// Several equally short paths.
+    /// Several equally short paths, or a path over a link of length zero. The caller has to search for the nearest
+    /// nodes.
     Several,
 }
 
@@ -85,7 +86,7 @@ impl FieldEntry {
     const EMPTY: FieldEntry =
         FieldEntry { distance: f64::INFINITY, next_hop: NextHop::UNKNOWN, mark: CellMark::NOBODY };
 
-    /// Marks the routes of the cell, if any, as stale.
+    /// Marks the routes of the cell, if any, as stale, and adds the cell to `stale` unless it was already stale.
     #[inline]
     fn forget(&mut self, stale: &mut Vec<CellIndex>) {
         if self.mark.0 < CellMark::STALE {
@@ -102,13 +103,14 @@ impl MetricGraph<'_> {
         self.links_around(node).map(|(_, to)| to)
     }
 
-    /// The neighbours, with the links that lead to them.
+    /// The nodes that are one hop away, with the links that lead to them.
     #[inline]
     fn links_around(&self, node: NodeIndex) -> impl Iterator<Item = (LinkIndex, NodeIndex)> {
         self.topology.ends_of_links(node).filter(|(link, _)| self.paths.carries(*link))
     }
 
-    /// The neighbours, with the lengths of the links to them. Links have the same length in both directions.
+    /// The nodes that are one hop away, with the lengths of the links to them. Links have the same length in both
+    /// directions.
     fn before(&self, node: NodeIndex) -> impl Iterator<Item = (NodeIndex, f64)> {
         let links = self.topology.links_from(node).filter(|(link, _)| self.paths.carries(*link));
         links.map(|(_, link)| (link.to, self.metric.length(link.latency)))
@@ -116,10 +118,11 @@ impl MetricGraph<'_> {
 }
 
 impl Field {
-    /// Whether every next hop is a link of its node or an instance, and following them terminates.
+    /// Whether no distance is negative, every known next hop is a link of its node or an instance, and following next
+    /// hops terminates.
     pub(super) fn is_consistent(&self, topology: &Topology, agents: usize) -> bool {
-        /// Marks nodes from which a walk is known to terminate. Other nodes have the number of the walk that visited
-        /// them.
+        /// Marks nodes from which a walk is known to terminate. Other nodes have the number of the last walk that
+        /// visited them, or 0.
         const ENDED: usize = usize::MAX;
         if ![0, topology.node_count()].contains(&self.entries.len()) {
             return false;
@@ -189,8 +192,8 @@ impl Field {
         self.entries[node.position()].forget(stale);
     }
 
-    /// Adds an instance on a node. Cells that have it among their nearest become stale, ordered by distance, then by
-    /// node.
+    /// Adds an instance on a node, if the node is up. The cells that have it among their nearest become stale, in the
+    /// order of their distance.
     pub(super) fn add(
         &mut self,
         graph: MetricGraph<'_>,
@@ -206,8 +209,8 @@ impl Field {
         }
     }
 
-    /// Removes an instance from a node. Cells that had it among their nearest become stale, in the same order. `hosts`
-    /// returns whether a node still has an instance.
+    /// Removes an instance from a node. The cells that had it among their nearest become stale, in the order of their
+    /// distance. `hosts` returns whether a node still has an instance.
     pub(super) fn remove(
         &mut self,
         graph: MetricGraph<'_>,
@@ -243,7 +246,8 @@ impl Field {
         }
     }
 
-    /// Recomputes the field after nodes or links went up or down. `hosts` are all nodes with an instance.
+    /// Recomputes distances and next hops after nodes or links went up or down. Marks no cell as stale. `hosts` are all
+    /// nodes with an instance.
     pub(super) fn rebuild(
         &mut self,
         graph: MetricGraph<'_>,
@@ -260,9 +264,9 @@ impl Field {
         }
     }
 
-    /// Follows the next hops of a node while they are unique, and writes the path to `path_builder`. Hops that have to
-    /// be computed are cached for later calls. `recent` is the end of the previous path in `path_builder`, if it is
-    /// still valid: paths of nearby nodes usually join after a few links.
+    /// Follows the next hops of a node while they are unique, and writes the path to `path_builder`. Next hops that
+    /// have to be computed are cached. `recent` is the end of the previous path in `path_builder`, if it is still
+    /// valid: paths of nearby nodes usually join after a few links.
     pub(super) fn follow(
         &mut self,
         graph: MetricGraph<'_>,
@@ -308,7 +312,7 @@ impl Field {
         is_link.then(|| topology.end_of_link(LinkIndex(entry.next_hop.0)))
     }
 
-    /// Stores the only instance on a node.
+    /// Stores the only instance on a node as its next hop.
     pub(super) fn remember(&mut self, node: NodeIndex, agent: AgentIndex) {
         self.entries[node.position()].next_hop = NextHop(agent.0);
     }

@@ -1,8 +1,8 @@
 //! Routes to the nearest instance, round robin between equally near ones.
 //!
 //! The users of one application at one access point form a *cell*: they have the same routes, and share one round
-//! robin. Routes are computed on demand, and cached until one of the nearest instances of the cell is removed, an
-//! equally near or nearer one is added, or a node or link goes up or down.
+//! robin. So do the calls to an application from one node. Routes are computed on demand, and cached until one of the
+//! nearest instances of the cell is removed, an equally near or nearer one is added, or a node or link goes up or down.
 
 use mario_scenario::{ApplicationIndex, Metric, NodeIndex, Scenario, Topology, UserIndex, indices};
 use rustc_hash::FxHashMap;
@@ -55,8 +55,8 @@ struct Scratch {
 struct Cell {
     application: ApplicationIndex,
     access_point: NodeIndex,
-    /// Used only if traffic is modelled as rates: the path to the nearest instance, or to one of several. Overwritten
-    /// when the routes change.
+    /// Used only if traffic is modelled as rates: the path to the nearest node with an instance, or to the first of
+    /// several. Overwritten when the routes change.
     path: Option<PathIndex>,
 }
 
@@ -209,8 +209,9 @@ impl Nearest {
         self.cells.len()
     }
 
-    /// Prefetches the state needed to compute the routes of these cells: the first two nodes of each path. The rest of
-    /// a path is usually shared with other cells.
+    /// Prefetches the entries of the distance field that the routes of these cells need: those of the first three nodes
+    /// of each path. The rest of a path is usually shared with other cells. The return value only keeps the reads from
+    /// being optimised away.
     pub(crate) fn prefetch_for(&self, cells: &[CellIndex], topology: &Topology) -> f64 {
         let place = |cell: &CellIndex| {
             let cell = &self.cells[cell.position()];
@@ -277,7 +278,7 @@ impl Nearest {
         }
     }
 
-    /// Stores the path just found, for the route at index `place` of a cell.
+    /// Stores the path just found, to the nearest node of a cell at index `place`: 0 for the first.
     fn path(
         &mut self,
         cell: CellIndex,

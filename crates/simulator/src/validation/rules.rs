@@ -19,7 +19,7 @@ const MARKED: u64 = 1 << 31;
 enum Rule {
     /// An index below this size.
     Below(usize),
-    /// An index below this size, or a marker as described for [`NONE`].
+    /// An index below this size, or [`NONE`], or one less than [`NONE`].
     BelowOrNone(usize),
     /// An index below this size, with or without the flag [`MARKED`], or [`NONE`].
     BelowMarked(usize),
@@ -27,7 +27,7 @@ enum Rule {
     Count,
     /// A 32-bit count.
     SmallCount,
-    /// Any value: bits, seeds, and numbers that are checked elsewhere.
+    /// Any value: bit sets, seeds, and numbers that are checked elsewhere.
     Any,
 }
 

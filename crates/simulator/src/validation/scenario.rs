@@ -7,8 +7,8 @@ use super::TableSizes;
 /// An upper bound on the steps of a run. The counts of each step are kept in memory.
 const STEPS_MAX: f64 = 16_777_216.0;
 
-/// Whether all indices are valid, and tables have the right lengths. This is for a resolved scenario that was read from
-/// a checkpoint; resolving a scenario checks more, and reports errors precisely.
+/// Whether the numbers of a resolved scenario are valid, and its tables have the right lengths. For a scenario read
+/// from a checkpoint: resolving a scenario checks more, and reports errors precisely.
 pub(crate) fn scenario_is_consistent(scenario: &Scenario) -> bool {
     let has_text = |policy: &PolicyText| !policy.files.is_empty();
     let nodes = scenario.topology.node_count();

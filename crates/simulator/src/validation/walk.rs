@@ -8,7 +8,8 @@ use serde::ser::{
     SerializeTupleVariant, Serializer,
 };
 
-/// The location of a number: the innermost struct and field, or the enum and variant, or the newtype struct.
+/// The location of a number: the innermost struct and its field, or the enum and its variant, or the newtype struct.
+/// For a variant with named fields, `container` is the variant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Site {
     pub(super) container: &'static str,
@@ -39,7 +40,7 @@ struct Walker<'v, V> {
     depth: u32,
 }
 
-/// A number in the value is invalid.
+/// A number or a length in the value is invalid.
 #[derive(Debug)]
 struct Fault;
 

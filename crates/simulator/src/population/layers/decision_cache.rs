@@ -1,6 +1,6 @@
 //! The decision cache: agents share decisions on knowledge that is the same up to names.
 //!
-//! Usually, an earlier agent has had the same knowledge, with other names for nodes and instance. A policy that is
+//! Often, an earlier agent has had the same knowledge, with other names for nodes and instance. A policy that is
 //! invariant under renaming ([`mario_policy::name_invariance`] proves this) proposes the same to both, up to names. So
 //! the key of an entry is an agent's knowledge without names: each node is replaced by its position in the standard
 //! order of the nodes that occur.
@@ -34,16 +34,16 @@ use crate::population::layers::proposal_cache::Basis;
 use crate::population::proposal::Proposal;
 use crate::population::state::{PastUse, Population};
 
-/// The capacity is this number times the number of nodes, clamped to `ENTRIES`. A full cache stores nothing until
-/// [`DecisionCache::make_room`] clears it.
+/// The maximum number of entries is this number times the number of nodes, clamped to `ENTRIES`. A full cache adds no
+/// entry until [`DecisionCache::make_room`] clears it.
 const ENTRIES_PER_NODE: usize = 4;
 const ENTRIES: RangeInclusive<usize> = 1 << 10..=1 << 19;
 
 /// Mask for the upper half of a hash, which is stored in the index.
 const UPPER: u64 = !0 << 32;
 
-/// A decision is not shared if it used more than 1/64 of its budget: with other names some steps cost slightly more, so
-/// another agent might run out of budget.
+/// A decision is not shared if it used more than 1/64 of its budget of inferences: with other names some steps cost
+/// slightly more, so another agent might run out of budget.
 const BUDGET_PART: u64 = 64;
 
 /// Decisions of policies, by agents' knowledge up to names.
@@ -57,8 +57,8 @@ pub struct DecisionCache {
     count: usize,
     /// The entries, one after another: a header word with length and answer, then the words of the key.
     blocks: Vec<u64>,
-    /// Open addressing by hash: the upper half of the hash, and the position in `blocks` plus one; 0 for an empty slot.
-    /// The length is a power of two.
+    /// A hash table with open addressing. The upper half of a slot is that of the hash, the lower half is the position
+    /// in `blocks` plus one; 0 for an empty slot. The length is a power of two, or 0.
     index: Vec<u64>,
     /// Key buffers: the first for single lookups, the others for the prefetched batch.
     keys: Vec<Key>,
@@ -76,7 +76,7 @@ struct Prefetched {
     taken: usize,
 }
 
-/// The answer of a policy.
+/// The answer of a policy, as stored in an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Answer {
     /// The policy is being evaluated.
@@ -130,7 +130,7 @@ impl Header {
 /// The tag of the first operation.
 const FIRST_OPERATION: u8 = 3;
 
-/// The tag of a decision that is based on the past.
+/// The tag of [`Answer::LooksBack`].
 const LOOKS_BACK: u8 = u8::MAX;
 
 /// The slot reserved for a pending decision.
@@ -294,7 +294,8 @@ impl DecisionCache {
         self.write_key(population, agent, Basis::Age).map(|()| Basis::Age)
     }
 
-    /// Stores the decision of an agent's policy, and its basis. `is_plain` says whether it may be shared.
+    /// Stores the decision of an agent's policy in its slot. `is_plain` says whether it may be shared. If `basis` is
+    /// more than the key of the slot includes, stores that a longer key is needed.
     pub fn insert(
         &mut self,
         slot: SlotId,
@@ -357,7 +358,7 @@ impl DecisionCache {
         &self.blocks[position + 1..=position + Header(self.blocks[position]).length()]
     }
 
-    /// Rebuilds the index with room for twice as many entries.
+    /// Rebuilds the index with room for at least twice the current number of entries.
     fn grow(&mut self) {
         let length = (4 * self.count).next_power_of_two().max(64);
         self.index = vec![0; length];

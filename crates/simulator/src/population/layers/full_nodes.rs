@@ -6,9 +6,9 @@ use mario_scenario::NodeIndex;
 
 use crate::population::simulated_node::SimulatedNode;
 
-/// For each node, whether it is up and has no hardware left.
+/// For each node, whether it is up and all its hardware is used or reserved.
 ///
-/// If hardware is scarce, half of all agents propose a place on a full node in every cycle. The table inhibits them
+/// If hardware is scarce, many agents propose a place on a full node in every cycle. With the table, they are inhibited
 /// without fetching the node. It is derived from the nodes, so it is not stored in checkpoints.
 pub(crate) struct FullNodes {
     is_full: Vec<bool>,

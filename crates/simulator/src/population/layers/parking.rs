@@ -1,9 +1,10 @@
 //! Parking: agents whose outcome is predictable are counted in aggregate instead of being visited in each cycle.
 //!
 //! An agent that proposes nothing does nothing, and an agent that proposes a place on a full node is inhibited. So
-//! while its facts stay the same and that node stays full, its outcome is known. The population unparks an agent when
-//! its own node changes, or when a reachable node has free hardware again. The simulation unparks it when its other
-//! facts change. No agent is parked in scenarios in which nodes and links go up and down.
+//! while its facts stay the same and that node stays full, its outcome is known. The population schedules an agent to
+//! be unparked when its own node changes, or when a full node in reach has free hardware again. The simulation unparks
+//! it when its client requests change otherwise than in a recurring pattern. No agent is parked in scenarios in which
+//! nodes and links go up and down.
 
 use mario_scenario::{Arbitration, Memory, NodeIndex};
 use serde::{Deserialize, Serialize};
@@ -53,8 +54,8 @@ impl ParkedCounts {
 }
 
 impl Population {
-    /// Returns the outcome that an agent will have in every cycle while its facts stay the same (or for snapshot
-    /// `snapshot` of its recurring traffic); `None` if it cannot be predicted.
+    /// Returns the outcome that an agent will have in every cycle while its facts stay the same. With `snapshot`, the
+    /// outcome while it sees this snapshot of its recurring traffic. `None` if the outcome cannot be predicted.
     pub fn steady_outcome(&self, agent: AgentIndex, snapshot: Option<u8>) -> Option<ParkedCounts> {
         let agent = self.agent(agent);
         let is_settled = agent.is_blank && agent.is_settled();
@@ -80,8 +81,8 @@ impl Population {
         ParkedCounts::one(was_inhibited, self.agent(agent).rate_in(snapshot))
     }
 
-    /// Whether a proposal stays inhibited until the agent is unparked: inhibitions are not remembered, and the target
-    /// is reachable and full.
+    /// Whether a proposal stays inhibited until the agent is unparked: inhibitions are not remembered, the target is
+    /// reachable and full, and no acceptance policy of the own node is asked first.
     fn stays_inhibited(&self, agent: &Agent, proposal: &Proposal, reached: Option<LinksVersion>) -> bool {
         self.remembers_nothing
             && reached == Some(self.links_version)
@@ -98,7 +99,8 @@ impl Population {
         agent.activity = Activity::Parked;
     }
 
-    /// Unparks an agent after `cycles` cycles. `last` is the last snapshot of its recurring traffic that it saw.
+    /// Unparks an agent, and adds the `cycles` evaluations for which it was parked. `last` is the last snapshot of its
+    /// recurring traffic that it saw; `None` if it saw none.
     pub fn unpark(&mut self, agent: AgentIndex, cycles: u32, last: Option<u8>) {
         let agent = &mut self.agents[agent.position()];
         if agent.activity == Activity::Parked {
@@ -133,7 +135,7 @@ impl Population {
         }
     }
 
-    /// Schedules an agent to be unparked after the cycle, because its node has changed.
+    /// Schedules an agent to be unparked before it evaluates again, if it is parked.
     pub(crate) fn unpark_later(&mut self, agent: AgentIndex) {
         if self.agent(agent).activity == Activity::Parked {
             self.to_unpark.push(agent);
@@ -141,7 +143,7 @@ impl Population {
     }
 
     /// Schedules the agents to be unparked that may have been inhibited by a node that now has free hardware. They are
-    /// on that node or on its neighbours. Called at the end of a cycle.
+    /// on that node or on its neighbours. Called at the end of a cycle, and after the actions of owners.
     pub(crate) fn unpark_around_freed_nodes(&mut self) {
         let mut freed = std::mem::take(&mut self.freed);
         if self.parked_count > 0 {

@@ -17,7 +17,8 @@ use crate::population::state::Population;
 pub(crate) enum PendingRequest {
     /// The agent proposes nothing.
     Nop(AgentIndex),
-    /// The agent proposes a place on a reachable node. It is inhibited if the node is full at the time of judging.
+    /// The agent proposes a place on a reachable node. The request is inhibited if that node is full at the time of
+    /// judging.
     Place(PlaceRequest),
     /// Any other proposal, including a place on a node that is not known to be reachable. The agent has to be fetched.
     Other(AgentIndex),
@@ -135,8 +136,8 @@ impl Population {
         self.proposal_at(position, label)
     }
 
-    /// Returns the agent at a position of the queue and its proposal. If it has none, returns `None` and adds the agent
-    /// to the label.
+    /// Returns the agent at a position of the queue and its proposal. If the agent proposes nothing, returns `None` and
+    /// adds a nop to the label.
     pub(crate) fn proposal_at(&self, position: usize, label: &mut Label) -> Option<(AgentIndex, Proposal)> {
         let index = self.pending[position].agent();
         if matches!(self.pending[position], PendingRequest::Nop(_)) {
@@ -155,7 +156,7 @@ impl Population {
         }
     }
 
-    /// Invalidates cached reachability, because links have changed.
+    /// Invalidates the reachability cached in the queue, because links have changed.
     pub(crate) fn recheck_reach(&mut self) {
         for pending in &mut self.pending {
             if let PendingRequest::Place(request) = *pending {

@@ -2,8 +2,8 @@
 //! changed.
 //!
 //! With round robin between several instances, the traffic of each repeats in a short pattern. The simulation numbers
-//! the snapshots of such a pattern. From the second repetition on, an agent receives only the number instead of the
-//! facts.
+//! the snapshots of such a pattern. From the second period of the pattern on, an agent receives only the number instead
+//! of the facts.
 
 use mario_policy::Decision;
 use serde::{Deserialize, Serialize};
@@ -104,8 +104,8 @@ impl Agent {
         self.switch_to(number);
     }
 
-    /// Observes a snapshot of a recurring pattern in its first repetition, in which snapshots come in order, numbered
-    /// from 0.
+    /// Observes a snapshot in the first period of a recurring pattern, in which snapshots come in order, numbered from
+    /// 0.
     fn observe_first(&mut self, number: u8, facts: &[RequestFact]) {
         let is_new = !self.sees_already(facts);
         let shown = match self.find_snapshot(facts) {
@@ -128,7 +128,7 @@ impl Agent {
         self.is_unchanged = was_unchanged && !is_new;
     }
 
-    /// Observes a snapshot of the recurring pattern in a later repetition.
+    /// Observes a snapshot in a later period of the recurring pattern.
     fn observe_again(&mut self, number: u8) {
         if let Some(snapshot) = self.snapshots.get(usize::from(number))
             && snapshot.same_as != self.current
@@ -198,7 +198,7 @@ impl Agent {
         Some((cached.proposal.as_ref(), cached.reached))
     }
 
-    /// Returns the rate that the agent sees, or saw in a snapshot of its recurring pattern.
+    /// Returns the total rate of the requests that the agent sees, or of a snapshot of its recurring pattern.
     pub(crate) fn rate_in(&self, snapshot: Option<u8>) -> f64 {
         let Some(number) = snapshot else { return self.rate };
         self.recurring(number).map_or(0.0, |snapshot| snapshot.rate)
@@ -236,8 +236,8 @@ impl Agent {
         }
     }
 
-    /// Whether the agent will repeat its proposal while its requests stay the same. True if nothing has changed since
-    /// its last evaluation, or its last proposal is still cached: then no change since has affected it.
+    /// Whether the agent will repeat its proposal while its requests stay the same: no fact has changed since its last
+    /// evaluation, or the proposal for its current requests is still cached.
     pub(crate) fn is_settled(&self) -> bool {
         self.is_unchanged || self.current_snapshot().is_some_and(|snapshot| snapshot.cached.is_some())
     }
@@ -283,7 +283,7 @@ impl Population {
         self.repeat_proposal(index);
     }
 
-    /// Rule r2 for traffic with a recurring pattern: an agent sees snapshot `number` of it. In the first repetition,
+    /// Rule r2 for traffic with a recurring pattern: an agent sees snapshot `number` of it. In the first period,
     /// snapshots come in order and with their facts; later, only by number. The pattern ends when the agent observes
     /// other traffic.
     pub fn observe_recurring(&mut self, agent: AgentIndex, number: u8, facts: Option<&[RequestFact]>) {
@@ -301,7 +301,7 @@ impl Population {
         snapshots.fold(0, |sum, snapshot| sum ^ u32::from(snapshot.same_as) ^ snapshot.requests.len() as u32)
     }
 
-    /// Prefetches the requests of an agent's snapshots, after [`Population::prefetch_snapshots`].
+    /// Prefetches the requests of an agent's snapshots. Call it after [`Population::prefetch_snapshots`].
     pub fn prefetch_requests(&self, agent: AgentIndex) -> u32 {
         let first = |snapshot: &RequestSnapshot| snapshot.requests.first().map_or(0, |fact| fact.rate as u32);
         self.agent(agent).snapshots.iter().fold(0, |sum, snapshot| sum ^ first(snapshot))

@@ -15,9 +15,10 @@ pub struct Plan {
 }
 
 impl Population {
-    /// Runs a cycle in which a plan replaces the proposals of agents. Each operation is judged by the hardware that is
-    /// free at that time, and enacted before the next one is judged, so that a plan can use the hardware that it frees.
-    /// A migration may lead to any node and keeps the instance's id. The agents' own proposals are not judged.
+    /// Runs a cycle in which a plan replaces the proposals of agents. Each operation is judged by availability and free
+    /// hardware, and enacted before the next one is judged, so that a plan can use the hardware that it frees. A
+    /// migration may lead to any node and keeps the instance's id. The agents' own proposals are not judged, but count
+    /// as nops.
     pub fn r1_by_plan(&mut self, plan: &Plan, label: &mut Label) {
         label.clear();
         self.cycle_by_plan(&plan.orders, &plan.deployments, label);
@@ -35,7 +36,7 @@ impl Population {
             if !agent.is_alive() {
                 continue;
             }
-            // Removes the agent from the queue.
+            // Marks the agent's entry in the queue as obsolete, so that no nop is added for it.
             agent.pending_at = u32::MAX;
             let from = agent.node;
             let (verdict, proposal) = (self.judge_by_room(*index, proposal), proposal.clone());
@@ -56,7 +57,7 @@ impl Population {
         }
     }
 
-    /// The verdict on a proposal by free hardware alone. The target may be any node.
+    /// The verdict on a proposal without the acceptance policies of nodes. The target may be any node.
     pub(in crate::population) fn judge_by_room(&self, index: AgentIndex, proposal: &Proposal) -> CompactVerdict {
         let agent = self.agent(index);
         if !proposal.operation.asks_for_place() {

@@ -13,7 +13,8 @@ pub(super) struct Levels {
     /// Used instead of `level` and `next` while an instance is added.
     reached: Vec<Reached>,
     further: Vec<Reached>,
-    /// Nodes reached from the border of a region, with their distances, the farthest first.
+    /// The nodes of a region that have a neighbour with a known distance, with their distances over it, the farthest
+    /// first.
     border: Vec<(f64, NodeIndex)>,
 }
 
@@ -24,7 +25,7 @@ impl Levels {
         self.level.push(node);
     }
 
-    /// Advances one hop. Each node of the new level occurs once, in order.
+    /// Advances one hop. The new level is sorted and without duplicates.
     fn advance(&mut self) {
         self.next.sort_unstable();
         self.next.dedup();
@@ -33,7 +34,7 @@ impl Levels {
     }
 }
 
-/// A node that has a new instance among its nearest, and whether another instance is equally near. Packed into one
+/// A node that has the new instance among its nearest, and whether another instance is equally near. Packed into one
 /// number for sorting.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Reached(u32);
@@ -53,8 +54,8 @@ impl Reached {
 }
 
 /// Updates distance and next hop in one breadth-first search. A node whose distance shrank takes the link it was
-/// reached by, or `SEVERAL` if two links tie. A node at equal distance keeps its next hop unless a shortened neighbour
-/// adds a second one.
+/// reached by, or `SEVERAL` if two links tie. A node at equal distance keeps its next hop unless it is reached from a
+/// node whose distance shrank: then there are several.
 pub(super) fn add(
     entries: &mut [FieldEntry],
     graph: MetricGraph<'_>,
@@ -93,7 +94,8 @@ pub(super) fn add(
     }
 }
 
-/// The nodes for which an instance on `node` is among the nearest, ordered by distance, then by index.
+/// Appends to `region` the nodes for which an instance on `node` is among the nearest, ordered by distance, then by
+/// index.
 pub(super) fn region(
     entries: &[FieldEntry],
     graph: MetricGraph<'_>,
@@ -114,8 +116,8 @@ pub(super) fn region(
     }
 }
 
-/// Computes the distances in a region, in which they have been reset to infinity, from its border and from the
-/// instances in it.
+/// Computes the distances in a region, in which they have been reset to infinity, from its border and from `seeds`, the
+/// nodes in it with an instance.
 pub(super) fn fill(
     entries: &mut [FieldEntry],
     graph: MetricGraph<'_>,

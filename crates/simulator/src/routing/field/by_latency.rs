@@ -8,7 +8,7 @@ use super::{FieldEntry, MetricGraph, NextHop};
 use crate::paths::Candidate;
 use crate::routing::CellIndex;
 
-/// The queue of nodes to visit.
+/// The priority queue of nodes to visit, and the nodes visited.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heap {
     candidates: BinaryHeap<Candidate>,
@@ -62,7 +62,7 @@ pub(super) fn add(
     }
 }
 
-/// The nodes for which an instance on `node` is among the nearest, ordered by distance, then by index.
+/// Appends to `region` the nodes for which an instance on `node` is among the nearest, ordered by distance.
 pub(super) fn region(
     entries: &[FieldEntry],
     graph: MetricGraph<'_>,
@@ -85,8 +85,8 @@ pub(super) fn region(
     }
 }
 
-/// Computes the distances in a region, in which they have been reset to infinity, from its border and from the
-/// instances in it.
+/// Computes the distances in a region, in which they have been reset to infinity, from its border and from `seeds`, the
+/// nodes in it with an instance.
 pub(super) fn fill(
     entries: &mut [FieldEntry],
     graph: MetricGraph<'_>,

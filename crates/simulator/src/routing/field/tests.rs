@@ -6,7 +6,7 @@ use super::*;
 
 const NODES: usize = 40;
 
-/// A tree with additional links, some of them of length zero.
+/// A random tree with additional links. Links may have length zero.
 fn graph(random: &mut Random) -> Topology {
     let mut builder = TopologyBuilder::default();
     let mut linked = Vec::new();
@@ -99,7 +99,8 @@ impl World {
         near.into_iter().filter_map(|at| self.field.cell(at)).collect()
     }
 
-    /// Takes the stale cells, and marks their routes as fresh, as a caller would.
+    /// Takes the stale cells, and marks their routes as fresh, as a caller would. Checks that they are in the order of
+    /// their distance from `node`, if the metric is latency.
     fn take_stale(&mut self, node: NodeIndex) -> Vec<CellIndex> {
         let mut stale = std::mem::take(&mut self.stale);
         for cell in &stale {
@@ -115,7 +116,7 @@ impl World {
         stale
     }
 
-    /// Adds an instance on a node that has none, else removes it.
+    /// Adds an instance on a node that has none, else removes it, and checks which cells become stale.
     fn change(&mut self, node: NodeIndex) {
         let before = self.cells_near(node);
         self.hosts[node.position()] = !self.hosts[node.position()];
@@ -136,7 +137,7 @@ impl World {
         field.rebuild(MetricGraph { topology, paths, metric: *metric }, hosts, frontier);
     }
 
-    /// Toggles a random node or link.
+    /// Toggles a random node, or sets a link up or down, and rebuilds the field.
     fn disturb(&mut self, random: &mut Random) {
         let node = NodeIndex::at(random.below(NODES));
         if random.below(2) == 0 {

@@ -10,7 +10,7 @@ use crate::population::proposal::Target;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::Population;
 
-/// The maximum number of client requests in a key.
+/// The maximum number of `requests/4` facts in a key.
 const REQUESTS_MAX: usize = 12;
 /// The maximum number of remembered inhibitions in a key.
 const REMEMBERED_MAX: usize = 16;
@@ -23,9 +23,9 @@ pub(super) const NODES_MAX: usize = 31;
 const HEAD: usize = 2;
 /// The maximum number of earlier evaluations in a key.
 const EARLIER_MAX: usize = 16;
-/// The maximum total number of earlier client requests in a key.
+/// The maximum total number of `earlier/5` facts in a key.
 const EARLIER_REQUESTS_MAX: usize = 36;
-/// The maximum number of earlier operations in a key.
+/// The maximum number of `done/4` facts in a key.
 const DONE_MAX: usize = 16;
 const HISTORY_MAX: usize = 1 + EARLIER_MAX + 3 * EARLIER_REQUESTS_MAX + DONE_MAX;
 const WORDS_MAX: usize = HEAD + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 3 * REQUESTS_MAX + HISTORY_MAX;
@@ -33,7 +33,7 @@ const WORDS_MAX: usize = HEAD + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 3 * RE
 /// The past of an agent.
 type Past = History<RequestFact, Target>;
 
-/// Larger integers do not fit into a word of the policy engine, so they cost it more than names.
+/// Integers from this absolute value on do not fit into a word of the policy engine, so they cost it more than names.
 const NUMBER_MAX: u64 = 1 << 56;
 
 /// In a byte with an operation and a position, the number of bits of the position.
@@ -45,7 +45,7 @@ const _: () = assert!(NODES_MAX <= 1 << PLACE_BITS, "a place takes five bits");
 /// Marks a position whose rate and latency follow in separate words.
 const LONG: u64 = 1 << 56;
 
-/// The knowledge of an agent, packed into as few words as possible.
+/// The knowledge of an agent, packed into words.
 ///
 /// A node is identified by its position among all nodes that occur, including `self` and the agent's own node, in the
 /// order of their names. So if the words of two agents are equal, their knowledge is the same up to an order-preserving
@@ -126,8 +126,9 @@ impl Key {
         }
     }
 
-    /// Writes the knowledge of an agent of an application, including its neighbours if `sees_neighbours`, and its
-    /// history according to `basis`; `None` if it is too large for a key, or cannot be written without names.
+    /// Writes the knowledge of an agent, as if its application were `application`. Includes its neighbours if
+    /// `sees_neighbours`, and as much of its history as `basis` says. Returns `None` if the knowledge is too large for
+    /// a key, contains a random number, or cannot be written without names.
     pub(super) fn write(
         &mut self,
         population: &Population,
@@ -215,7 +216,7 @@ impl Key {
         Some(())
     }
 
-    /// Collects the nodes that occur.
+    /// Collects the nodes that occur in the agent's knowledge; `None` if there are too many, or a target is not a node.
     fn find_nodes(
         &mut self,
         population: &Population,
@@ -301,7 +302,7 @@ impl Key {
     }
 }
 
-/// The value as a small integer, if it is one. Most rates and latencies are.
+/// The value as an integer, if it is one below 2^24. Most rates and latencies are.
 fn short(value: f64) -> Option<u64> {
     let whole = value as u32;
     (whole < 1 << 24 && f64::from(whole).to_bits() == value.to_bits()).then(|| u64::from(whole))
@@ -314,14 +315,14 @@ fn free(node: &SimulatedNode) -> u64 {
     }
 }
 
-/// Hashes words with few collisions.
+/// A multiplicative hash of the words.
 pub(super) fn hash(words: &[u64]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mixed = words.iter().fold(0_u64, |hash, word| (hash.rotate_left(23) ^ word).wrapping_mul(FACTOR));
     (mixed ^ (mixed >> 29)).wrapping_mul(FACTOR).rotate_left(32)
 }
 
-/// Whether the names of all nodes can be omitted.
+/// Whether the names of all nodes can be omitted: no node has a number too large for a word of the policy engine.
 pub(super) fn are_plain(population: &Population) -> bool {
     population.nodes.iter().all(|node| is_plain(node.id().id()))
 }

@@ -21,7 +21,7 @@ use crate::population::proposal::Target;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::{ContextChange, PopulationConfig};
 
-/// All shipped policies that propose something without further facts.
+/// Shipped policies that propose something without extra facts.
 const SHIPPED: [&str; 10] = [
     "workload-aware",
     "latency-aware",
@@ -35,7 +35,8 @@ const SHIPPED: [&str; 10] = [
     "sustained-demand",
 ];
 
-/// Migrates to the last neighbour in the order of names, if that is after its own node and requests come from there.
+/// Migrates to the last in standard order of the own node, `self` and the neighbours, unless that is the own node, if
+/// requests come from there.
 const FARTHEST: &str = "operation(migrate, I, N) :- node(O, _, Ns), msort([O, self|Ns], S), last(S, N), N \\== O, \
                         requests(I, N, _, _).";
 
@@ -57,7 +58,7 @@ fn written(text: &str, settings: Settings) -> Policy {
     Policy::load(engine(), "policy", text, None, settings).expect("a policy")
 }
 
-/// Draws names that sort before and after `self`, some of them numbers.
+/// Draws the name of a node, which may be a number, and may sort before or after `self`.
 fn node_name(dice: &mut Random, number: usize) -> NodeId {
     let number = number as i64;
     match dice.below(4) {
@@ -139,7 +140,7 @@ fn draw_facts(dice: &mut Random, population: &mut Population, agent: AgentIndex)
     draw_past(dice, population, agent, &facts);
 }
 
-/// Draws a history, or none, for an agent whose policy looks back, with the same observations.
+/// Draws a history for an agent whose policy looks back; its earlier observations are `facts` or empty.
 fn draw_past(dice: &mut Random, population: &mut Population, agent: AgentIndex, facts: &[RequestFact]) {
     let remembers = population.policy(population.agent(agent).policy()).remembers();
     if remembers.is_nothing() {
