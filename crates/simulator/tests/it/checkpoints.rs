@@ -1,4 +1,5 @@
-//! Tests that a run that is checkpointed, dropped and resumed writes the same bytes as an uninterrupted one.
+//! Tests that a run that is checkpointed, dropped and resumed writes the same bytes as an uninterrupted one, and that
+//! damaged, foreign, busy and complete runs are not resumed.
 
 use std::collections::BTreeMap;
 use std::fs;

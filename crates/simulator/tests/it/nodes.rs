@@ -50,7 +50,7 @@ fn as_nodes(mut scenario: Scenario) -> Scenario {
         for (_, code) in &mut text.files {
             *code = code.replace("I mod 2 =:= 0", "I == I").replace("I * 7 + ", "").replace("(I + C)", "(1 + C)");
             // Within a cycle, a separate node enacts each operation at once, while the population enacts all together.
-            // So policies must not depend on whether other instances are asleep.
+            // So acceptance policies must not depend on whether other instances are asleep.
             *code = code.replace("asleep(J)", "J = I, asleep(J)").replace("asleep(_), C)", "(fail, asleep(_)), C)");
         }
     }

@@ -1,4 +1,4 @@
-//! Small handmade worlds, and a recorder that stores their events.
+//! Small handmade worlds, a recorder that stores their events, and functions that run and audit them.
 
 use mario_audit::{Audit, Options, Report};
 use mario_domain::{Application, ApplicationId, Capacity, Duration, Hardware, Id, NodeId, Quantity, Time};

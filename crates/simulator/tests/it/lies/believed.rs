@@ -13,7 +13,7 @@ pub enum Lookup {
 
 /// An entry of the list.
 pub struct Believed {
-    /// The field, or a prefix that ends in `*`.
+    /// The field, or a prefix of fields followed by `*`. A final `/*` is part of a field: any position in a list.
     pub field: &'static str,
     /// The changes of the field; empty for all.
     pub changes: &'static [Change],

@@ -21,7 +21,7 @@ use mario_simulator::{Cause, Recorder};
 #[derive(Clone, Debug, Default)]
 pub struct Counts(BTreeMap<&'static str, u64>);
 
-/// The events that must occur for the comparison to be meaningful.
+/// The events that must occur often enough for the comparison to be meaningful.
 const WANTED: [&str; 12] = [
     "evaluations",
     "proposals",

@@ -1,4 +1,4 @@
-//! Random worlds in which applications call each other.
+//! Random worlds with service graphs, in which applications call others.
 
 use std::collections::BTreeMap;
 

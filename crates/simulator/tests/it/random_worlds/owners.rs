@@ -18,7 +18,7 @@ pub const OWNERS: [&str; 6] = [
     // Evicts everything when hardware is scarce.
     ":- dynamic leave/2.\n\
      evict(I, tight) :- node(N, F), F \\== inf, F < 2, serviceInstance(I, _, N), \\+ leave(I, _).\n",
-    // Evicts the application that needs the most hardware, and states the amount.
+    // Evicts the instances of the application that needs the most hardware, and states the amount.
     "needs_most(A) :- findall(H-B, (serviceInstance(_, B, _), service(B, H, _, _)), Hs), Hs \\== [], sort(Hs, S), last(S, _-A).\n\
      evict(I, largest(H)) :- needs_most(A), serviceInstance(I, A, _), service(A, H, _, _).\n\
      reject(request(deploy, _, _, _, _), closed) :- leave(_, _).\n",

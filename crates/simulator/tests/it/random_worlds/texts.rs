@@ -1,4 +1,4 @@
-//! Policies for random worlds: the shipped ones, and pathological ones.
+//! Policies for random worlds: shipped ones, and pathological ones.
 
 macro_rules! shipped {
     ($($name:literal,)*) => {
