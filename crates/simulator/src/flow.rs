@@ -1,10 +1,10 @@
 //! Traffic as rates: how many client requests reach which instance on which path, without sending individual messages.
 //!
 //! Between two changes of placement, attachment or infrastructure, traffic is regular, so the requests that reach an
-//! instance in an evaluation period can be computed. The cost of a run therefore depends on the number of changes, not
-//! on the number of messages. While nothing queues, agents see exactly what they would see if messages were simulated,
-//! except that random workloads, calls, and users with different periods who share several instances count with mean
-//! rates. Queueing is estimated: it lengthens response times, but never delays what an agent sees.
+//! instance in an evaluation period can be computed. The cost of traffic therefore depends on the number of changes,
+//! not on the number of messages. While nothing queues, agents see exactly what they would see if messages were
+//! simulated, except that random workloads, calls, and users with different periods who share several instances count
+//! with mean rates. Queueing is estimated: it lengthens response times, but never delays what an agent sees.
 
 mod account;
 mod calls;

@@ -118,8 +118,9 @@ pub(crate) fn in_standard_order(facts: &mut [RequestFact], population: &Populati
 
 impl InstanceObservation {
     /// One fact for each entry of the routing table that leads to this instance, in order of insertion: how many of the
-    /// requests that the instance started to serve came from the entry's access point. Entries without such requests
-    /// yield no fact. Two users at one access point have two entries, and each counts the requests of both.
+    /// requests that the instance started to serve since its previous observation came from the entry's access point.
+    /// Entries without such requests yield no fact. Two users at one access point have two entries, and each counts the
+    /// requests of both.
     ///
     /// Consecutive observations overlap by one request, counted over all instances: if the last request that any
     /// instance started to serve before the previous observation was served by this instance, it is counted again. At

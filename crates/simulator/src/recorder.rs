@@ -37,7 +37,7 @@ pub trait Recorder {
     /// evaluation. It may also be `None` if the recorder does not want decisions.
     fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {}
 
-    /// Parked agents evaluated: their counts by application, in addition to the evaluations reported individually.
+    /// The evaluations of parked agents at this time, counted by application. They are not reported individually.
     fn parked(&mut self, time: Time, parked: &[ParkedCounts]) {}
 
     /// The managers judged the pending proposals.

@@ -258,7 +258,7 @@ struct User {
 struct Scratch {
     facts: Vec<RequestFact>,
     label: Label,
-    /// Agents to unpark. `parked` has the outcomes of parked agents.
+    /// Agents to unpark. `parked` has the evaluations of parked agents, counted by application.
     to_unpark: Vec<AgentIndex>,
     parked: Vec<ParkedCounts>,
     /// The users who move in a step, if movements are generated during the run.

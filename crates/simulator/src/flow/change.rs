@@ -3,8 +3,8 @@
 //! The steady part assumes that a user who is routed to an instance has sent to it over the whole period. So a user who
 //! joined during the period is overcounted by what it sent before joining, and a user who left is undercounted by what
 //! it sent before leaving. The two corrections are independent: for a user who joined and left in one period, they add
-//! up. Users who join or leave at the same time, on the same path and with the same schedule, are therefore stored as
-//! one change, and equal numbers of joins and leaves cancel out.
+//! up. Users who join or leave between the same two requests, on the same path and with the same schedule, are
+//! therefore stored as one change, and equal numbers of joins and leaves cancel out.
 
 #[cfg(test)]
 mod tests;
@@ -22,12 +22,12 @@ use crate::population::RequestFact;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Changes(SmallVec<[Change; USUAL]>);
 
-/// Users who joined or left at the same time, with the same path and schedule.
+/// Users with the same path and schedule who joined or left after the same requests.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Change {
     path: ArrivalPath,
     before: Before,
-    /// How many left; negative if they joined.
+    /// How many left, minus how many joined.
     users: i32,
 }
 

@@ -51,7 +51,8 @@ pub(super) struct PathDelay {
     pub(super) waited: f64,
     /// The number of links.
     pub(super) hops: f64,
-    /// The integral over time, up to now, of the share of requests lost with a call of the instance.
+    /// The integral over time, up to now, of the share of requests that are lost because a call of the instance is
+    /// lost.
     pub(super) failed: f64,
 }
 

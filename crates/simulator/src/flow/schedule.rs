@@ -11,7 +11,7 @@ use crate::whole_number::is_whole;
 pub(super) enum Schedule {
     /// At exact times: first, first + period, and so on.
     Exact { first: Time, period: Duration },
-    /// At random times, with this mean rate.
+    /// From `arrival` on, at random times, with this mean rate per unit of time.
     Mean { arrival: Time, rate: f64 },
 }
 

@@ -42,7 +42,7 @@ const MEASURES: &str = "measures.json";
 /// The outputs that may be written during a run.
 const OUTPUTS: [&str; 5] = ["trace.jsonl", "operations.csv", "moves.csv", "handovers.csv", "messages.csv"];
 
-/// Files that are written once.
+/// Files that are written once: the summary at the end of a run, the other one at its start.
 pub(super) const SUMMARY: &str = "summary.json";
 pub(super) const RUN: &str = "run.json";
 
@@ -51,8 +51,7 @@ pub(super) const RUN: &str = "run.json";
 pub struct OutputOptions {
     /// The detail of the trace.
     pub detail: Detail,
-    /// Whether each served client request is written to `messages.csv`. Only simulated messages are, not traffic as
-    /// rates.
+    /// Whether each served client request is written to `messages.csv`. Traffic as rates yields no rows.
     pub messages: bool,
 }
 
