@@ -1,6 +1,6 @@
 //! A run: handles events in the order of time, each kind in its own function.
 //!
-//! | file | events |
+//! | file | contents |
 //! |---|---|
 //! | `setup` | everything before time 0 |
 //! | `traffic` | client requests: sent, carried, served |
@@ -9,10 +9,10 @@
 //! | `management`, `evaluation_schedule`, `parking` | agents that evaluate, managers that judge, operators that deploy |
 //! | `sleep` | instances that sleep, and the client requests that wake them |
 //! | `owners` | owners of nodes who evict and shrink instances there |
-//! | `reasons` | the first reason why agents achieve nothing |
-//! | `acceptances` | failures of the nodes' acceptance policies |
+//! | `reasons` | the first failed decision and the first inhibited request |
+//! | `acceptances` | evaluations and failures of the nodes' acceptance policies |
 //! | `planning` | central planners that manage instead of agents |
-//! | `disturbances` | nodes and links that go up and down |
+//! | `disturbances` | nodes and links that go up and down, nodes that announce their departure |
 //! | `updates` | agents that switch to another policy |
 //!
 //! Between two events, the whole state can be stored and restored: `checkpoint`.
@@ -63,7 +63,7 @@ pub use calls::CallIndex;
 pub(crate) use calls::{Origin, PendingIndex};
 pub use reasons::{BudgetWatch, FailedDecision, FirstReasons, InhibitedRequest};
 
-/// How to run a scenario. No option changes the events or the outputs of a run.
+/// How to run a scenario. No option changes what happens in a run, only its speed and its statistics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RunOptions {
     /// The number of threads that evaluate agents.
@@ -216,7 +216,7 @@ enum Event {
     Step(u32),
     /// The agents start.
     Start,
-    /// A node or link goes down or comes up.
+    /// A node or link goes down or comes up, or a node announces its departure.
     Disturbance(u32),
     /// An operator redeploys an application.
     Redeploy(ApplicationIndex),

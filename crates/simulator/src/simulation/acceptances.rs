@@ -39,7 +39,8 @@ pub struct FailedAcceptance {
     pub cause: String,
     /// A hint, if any.
     pub hint: Option<String>,
-    /// The location in the text of the policy: the failing goal if known, else the start of the called predicate.
+    /// The location in the text of the policy, if known: the call of an undefined predicate, or the clause of the goal
+    /// that failed.
     pub place: Option<PolicyLocation>,
 }
 
@@ -119,7 +120,7 @@ fn unknown_call(policy: &PolicyText, called: &str) -> Option<(PolicyLocation, Op
     Some((PolicyLocation::from(&finding.place), finding.hint))
 }
 
-/// A request, as written for an acceptance policy.
+/// A request as the term that an acceptance policy sees.
 fn request_text(request: &Request) -> String {
     let or_none = |id: Option<String>| id.unwrap_or_else(|| "none".to_owned());
     format!(

@@ -41,9 +41,9 @@ struct Pending {
     started: Time,
     /// The next stage to start.
     next_stage: u32,
-    /// Requests of the current stage that are still to be sent.
+    /// Requests of the current stage that are still to be sent; 0 in a parallel stage, which sends all at once.
     to_send: u32,
-    /// The number of events that it waits for: the end of its own service, and answers to calls.
+    /// The number of events that the request waits for: the end of its own service, or answers to calls.
     outstanding: u32,
     is_lost: bool,
 }
@@ -224,7 +224,8 @@ impl Simulation<'_> {
         CallIndex(self.calls.first[application.position()] + before as u32)
     }
 
-    /// Sends the next request of a call whose requests are sent in sequence. `left` includes this one.
+    /// Sends the next request of a call whose requests are sent in sequence. `left` is the number still to be sent,
+    /// including this one.
     fn send_one_of(&mut self, index: PendingIndex, call: CallIndex, left: u32, recorder: &mut impl Recorder) {
         let pending = &mut self.calls.pending.all[index.position()];
         (pending.outstanding, pending.to_send) = (1, left - 1);
@@ -252,7 +253,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Drops a client request to an application, and the request for which it was sent.
+    /// Reports the loss of a client request to an application. If it is a call, the request for which it was sent is
+    /// lost, too.
     pub(super) fn lose(&mut self, origin: Origin, application: ApplicationIndex, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         match origin {
@@ -269,7 +271,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Marks a pending request as lost, unless it already is.
+    /// Marks a pending request as lost and reports the loss, unless it is already lost.
     fn lose_pending(&mut self, index: PendingIndex, recorder: &mut impl Recorder) {
         let pending = &mut self.calls.pending.all[index.position()];
         if std::mem::replace(&mut pending.is_lost, true) {
@@ -289,7 +291,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Drops the pending requests of a removed instance.
+    /// Marks the pending requests of a removed instance as lost.
     pub(super) fn lose_pending_of(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         if self.calls.all.is_empty() {
             return;

@@ -14,7 +14,7 @@ use crate::validation::TableSizes;
 impl<'a> Simulation<'a> {
     /// The whole state. [`Simulation::restore`] reads it in the same order.
     pub(crate) fn saved(&self) -> impl Serialize + '_ {
-        // A new field must be handled here: is it part of the state?
+        // Destructured, so that a new field does not compile until it is decided here whether to save it.
         let Simulation {
             scenario: _,
             options: _,
@@ -106,7 +106,7 @@ impl<'a> Simulation<'a> {
     fn is_consistent(&mut self) -> bool {
         let scenario = self.scenario;
         let agents = self.population.agent_count();
-        // If traffic is modelled as rates, messages are not counted per instance.
+        // `instances` and `observations` have an entry for each agent only if messages are simulated.
         let served = if self.flow.is_none() { agents } else { 0 };
         let (cells, round_robins) = self.flow.as_ref().map_or((0, 0), |flow| flow.counts());
         let (pending, calls) = self.calls.counts();
@@ -150,7 +150,7 @@ impl<'a> Simulation<'a> {
             && self.planner.as_ref().is_none_or(|planner| planner.is_consistent(scenario))
     }
 
-    /// Whether the number of events that each pending request waits for is correct.
+    /// Whether each pending request waits for exactly the events and requests that refer to it.
     fn calls_are_consistent(&self) -> bool {
         let stages = |agent: AgentIndex| {
             let application = self.population.agent(agent).application();

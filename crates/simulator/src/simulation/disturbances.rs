@@ -1,4 +1,4 @@
-//! Nodes and links that go up and down.
+//! Nodes and links that go up and down, and nodes that announce their departure.
 
 use mario_scenario::{DisturbanceEvent, NodeIndex, UserIndex};
 
@@ -55,7 +55,7 @@ impl Simulation<'_> {
         self.infrastructure_changed(&[one, other], recorder);
     }
 
-    /// Updates the neighbours that managers see, reconnects users if needed, and drops routes.
+    /// Updates the neighbours of nodes, routes and traffic, and reconnects users if needed.
     fn infrastructure_changed(&mut self, changed: &[NodeIndex], recorder: &mut impl Recorder) {
         let topology = &self.scenario.topology;
         let mut concerned: Vec<NodeIndex> = changed.to_vec();
@@ -69,8 +69,7 @@ impl Simulation<'_> {
         self.settle_flow();
         for user in (0..self.users.len()).map(UserIndex::at) {
             let state = &self.users[user.position()];
-            // A user who is not at the wanted access point may be able to move closer to it through a node that came
-            // up.
+            // A user who is not at the wanted access point may connect to a nearer one that came up.
             if state.access_point != state.wanted || state.wanted.is_some_and(|node| changed.contains(&node)) {
                 self.connect(user, recorder);
             }

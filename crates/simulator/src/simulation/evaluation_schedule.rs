@@ -120,8 +120,8 @@ impl EvaluationSchedule {
         EvaluationSchedule { slots: Vec::with_capacity(agents), ..EvaluationSchedule::default() }
     }
 
-    /// Schedules the evaluation of an agent. If the last event for this time is an evaluation, the agent joins its
-    /// batch.
+    /// Schedules the evaluation of an agent. If the last event scheduled for this time is known and is an evaluation,
+    /// the agent joins its batch.
     pub(super) fn schedule(&mut self, agent: AgentIndex, time: Time, queue: &mut EventQueue<Event>) {
         let index = match queue.last_at(time) {
             Some(Event::Evaluations(last)) => last,
@@ -185,7 +185,8 @@ impl EvaluationSchedule {
         batch.agents.len() - batch.gone - batch.parked
     }
 
-    /// The next agents of a batch that exist and are awake; empty at the end of the batch.
+    /// The next agents of a batch that exist and are awake, at most [`PREFETCHED_AGENTS`]; empty at the end of the
+    /// batch.
     pub(super) fn next(
         &mut self,
         index: BatchIndex,
@@ -216,8 +217,8 @@ impl EvaluationSchedule {
         found
     }
 
-    /// Ends a round of a batch and schedules the next at `time`, or frees the batch if no agent is left. Returns how
-    /// many agents evaluated, including parked ones.
+    /// Ends a round of a batch and schedules the next at `time`, or frees the batch if no agent is left. Returns the
+    /// number of agents in the round, including parked ones.
     pub(super) fn end_round(&mut self, index: BatchIndex, time: Time, queue: &mut EventQueue<Event>) -> usize {
         let batch = &mut self.batches[index.position()];
         batch.round += 1;

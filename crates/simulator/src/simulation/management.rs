@@ -19,8 +19,8 @@ use crate::recorder::Recorder;
 /// The minimum number of agents per thread. With fewer agents, another thread costs more than it saves.
 const AGENTS_PER_THREAD: usize = 128;
 
-/// The number of agents that observe before their policies are evaluated: enough for a policy to stay in the CPU cache,
-/// and few enough for the agents to be still cached afterwards.
+/// The number of agents that observe before their policies are evaluated. Larger groups keep policies in the CPU cache;
+/// smaller groups keep the agents there between observation and evaluation.
 const AGENTS_PER_GROUP: usize = 256;
 
 /// The result of evaluating an agent's policy.
@@ -37,7 +37,7 @@ struct Answer {
 }
 
 impl Simulation<'_> {
-    /// Starts the agents of the initial deployment.
+    /// Starts all agents that exist by now: schedules their first evaluations after one period.
     pub(super) fn start_agents(&mut self) {
         self.agents_have_started = true;
         let now = self.queue.now();
@@ -65,7 +65,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Evaluates all agents that are due now, sequentially or in parallel: no agent sees the decision of another.
+    /// Evaluates the agents of a batch, and of the batches that directly follow it at the same time. They may be
+    /// evaluated in parallel, because no agent sees the decision of another.
     pub(super) fn evaluate(&mut self, due: BatchIndex, recorder: &mut impl Recorder) {
         self.unpark_agents(recorder);
         while let Some(Event::Evaluations(next)) =
@@ -92,7 +93,7 @@ impl Simulation<'_> {
         self.statistics.due += self.due.end_round(due, next, &mut self.queue) as u64;
     }
 
-    /// Lets an agent observe its client requests: rule r2.
+    /// Lets an agent observe its client requests, and draws its random number if its policy uses one: rule r2.
     fn observe(&mut self, agent: AgentIndex) {
         let facts = &mut self.scratch.facts;
         let seen = match &mut self.flow {
@@ -156,7 +157,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether an agent's decision is cached, so that its policy need not be evaluated.
+    /// Whether an agent may repeat its last proposal or one that it has cached, so that its policy need not be
+    /// evaluated.
     fn is_known(&self, agent: AgentIndex, wanted: Wanted) -> bool {
         // Only the proposal is cached, not all solutions of the policy.
         let is_known = self.population.is_unchanged(agent)
@@ -164,7 +166,7 @@ impl Simulation<'_> {
         is_known && self.options.reuse == Reuse::Proposals
     }
 
-    /// Repeats the cached proposal of an agent.
+    /// Repeats the last proposal of an agent, or the cached one for its current requests.
     fn repeat(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         recorder.evaluation(self.queue.now(), agent, &self.population, None);
         if self.population.is_unchanged(agent) {
@@ -190,7 +192,7 @@ impl Simulation<'_> {
         self.population.propose(agent, found.0, found.1);
     }
 
-    /// Evaluates the policy of an agent, without sharing the result.
+    /// Evaluates the policy of an agent and queues its proposal, without adding the decision to the shared cache.
     fn evaluate_agent(&mut self, agent: AgentIndex, wanted: Wanted, recorder: &mut impl Recorder) {
         self.statistics.evaluated += 1;
         let is_unchanged = self.population.is_unchanged(agent);
@@ -300,7 +302,8 @@ impl Simulation<'_> {
         self.population.propose(agent, answer.proposal, answer.basis);
     }
 
-    /// Evaluates the policies of these agents, divided among threads.
+    /// Evaluates the policies of these agents, divided among threads if there are many. Returns the answers in order, a
+    /// list for each thread.
     fn answers(&mut self, due: &[AgentIndex], wanted: Wanted) -> Vec<Vec<Answer>> {
         let (population, now, watch) = (&self.population, self.queue.now(), &*self.watch);
         let is_first = self.statistics.first_reasons.failed.is_none();
@@ -332,7 +335,8 @@ impl Simulation<'_> {
         })
     }
 
-    /// Lets the managers judge the pending requests: rule r1.
+    /// An activation of the managers: they judge the pending requests and deployments (rule r1), then the owners of
+    /// nodes act.
     pub(super) fn manage(&mut self, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         while let Some(deploy) = self.scenario.deploys.get(self.deploys_begun)
@@ -401,7 +405,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Makes a new instance reachable, and schedules its agent's first evaluation after one period.
+    /// Makes a new instance reachable. If the agents have started, schedules its agent's first evaluation after one
+    /// period.
     pub(super) fn add_instance(&mut self, agent: AgentIndex) {
         let created = self.population.agent(agent);
         let (application, node, is_asleep) = (created.application(), created.node(), created.is_asleep());
@@ -423,7 +428,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Drops the observed requests of an instance.
+    /// Discards the client requests that an agent has observed.
     fn restart_observation(&mut self, agent: AgentIndex) {
         match &mut self.flow {
             Some(flow) => flow.clear_instance(agent),
@@ -438,7 +443,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Removes an instance from a node, with its routes.
+    /// Removes an instance from placement, traffic and routes.
     pub(super) fn remove_instance(&mut self, agent: AgentIndex, node: NodeIndex, recorder: &mut impl Recorder) {
         let application = self.population.agent(agent).application();
         let was_routed_to = self.displaced(agent, node);
@@ -455,7 +460,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Schedules the redeployment of applications that users want and that have no instance left.
+    /// Schedules the redeployment of applications that users want and that have no instance left, if the scenario has a
+    /// redeploy delay.
     pub(super) fn watch_over_applications(&mut self) {
         let Some(delay) = self.scenario.redeploy_delay else { return };
         for position in 0..self.scenario.applications.len() {
@@ -486,8 +492,8 @@ impl Simulation<'_> {
         to_come.iter().any(is_of_it) && !begun.iter().any(is_of_it)
     }
 
-    /// Proposes a new instance on behalf of an operator, unless one exists by now or no user wants it any more. The
-    /// managers judge it at their next activation.
+    /// Proposes a new instance on the application's home node on behalf of an operator, unless one exists by now or no
+    /// user wants it any more. The managers judge it at their next activation.
     pub(super) fn redeploy(&mut self, application: ApplicationIndex) {
         self.is_redeploying[application.position()] = false;
         if !self.is_missed(application) {

@@ -10,7 +10,7 @@ use crate::recorder::Recorder;
 use crate::routing::CellIndex;
 
 impl Simulation<'_> {
-    /// A step of mobility: users move, and new users start to send.
+    /// A step of mobility: users move or leave, and new users start to send. Schedules the next step.
     pub(super) fn step(&mut self, step: u32, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let attachments = &self.scenario.attachments;
@@ -104,7 +104,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Drops the scheduled requests of a user who has left.
+    /// Stops the requests of a user who has left. An event that is already scheduled is ignored.
     fn end_sending(&mut self, index: UserIndex) {
         self.users[index.position()].next_emission = None;
         if let Some(flow) = &mut self.flow {

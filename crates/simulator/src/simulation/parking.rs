@@ -9,9 +9,10 @@ use crate::population::{AgentIndex, ParkedCounts};
 use crate::recorder::Recorder;
 
 impl Simulation<'_> {
-    /// Whether agents may be parked. They must not be parked if the recorder wants every evaluation, or if agents
-    /// evaluate several times before they are judged once. The same applies if an agent's outcome can depend on more
-    /// than its own node, the free hardware of reachable nodes and its client requests.
+    /// Whether agents may be parked: only if traffic is modelled as rates and proposals are reused. They must not be
+    /// parked if the recorder wants every evaluation, or if agents evaluate more often than managers judge. The same
+    /// applies if an agent's outcome can depend on more than its own node, the free hardware of reachable nodes and its
+    /// client requests.
     pub(super) fn may_park(&self, recorder: &impl Recorder) -> bool {
         let Scenario { disturbances, updates, agents, management_period, .. } = self.scenario;
         let is_calm = disturbances.is_empty()
@@ -35,7 +36,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Unparks the agents whose facts may have changed; all of them if agents may no longer be parked.
+    /// Unparks the agents whose facts may have changed, or all agents if they may no longer be parked.
     pub(super) fn unpark_agents(&mut self, recorder: &impl Recorder) {
         let mut to_unpark = std::mem::take(&mut self.scratch.to_unpark);
         self.population.take_to_unpark(&mut to_unpark);

@@ -50,7 +50,7 @@ impl View<'_> {
         self.users.iter().map(|user| user.access_point)
     }
 
-    /// The hardware of each node for instances: zero for a node that is leaving or down, `None` for an unbounded one.
+    /// The capacity of each node, used or not: zero for a node that is leaving or down, `None` for an unbounded one.
     fn rooms(&self) -> Vec<Room> {
         let nodes = (0..self.scenario.topology.node_count()).map(NodeIndex::at);
         nodes
@@ -72,8 +72,8 @@ pub(super) fn planner(scenario: &Scenario) -> Option<Box<dyn Planner>> {
 }
 
 impl Simulation<'_> {
-    /// The plan for this activation: the operators' deployments, then those of the planner if there is one, and the
-    /// planner's orders.
+    /// The plan for this activation: the planner's orders if there is a planner, the operators' deployments, then the
+    /// planner's.
     pub(super) fn plan(&mut self) -> Plan {
         let mut plan = Plan::default();
         if let Some(planner) = &mut self.planner {

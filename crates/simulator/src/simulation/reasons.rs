@@ -1,5 +1,5 @@
-//! The first reasons why agents achieve nothing: the first failure of a policy, and the first inhibited request if none
-//! was accepted in an earlier cycle.
+//! Possible reasons why agents achieve nothing: the first failed decision, and the first inhibited request if none was
+//! accepted in an earlier cycle.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::{PolicyLocation, Simulation};
 use crate::population::{AgentIndex, Label, Outcome, Population, Target};
 
-/// The first reasons why agents achieved nothing.
+/// Possible reasons why agents achieved nothing.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct FirstReasons {
-    /// The first failed decision: without a complete evaluation, or with an invalid proposal.
+    /// The first failed decision: the evaluation was not completed, or the proposal was invalid.
     pub failed: Option<FailedDecision>,
-    /// The first request of an agent that was inhibited; `None` if one was accepted in an earlier cycle.
+    /// The first request of an agent that was inhibited; `None` if there was none, or one was accepted in an earlier
+    /// cycle.
     pub inhibited: Option<InhibitedRequest>,
     /// Whether a request of an agent was accepted.
     pub has_accepted: bool,

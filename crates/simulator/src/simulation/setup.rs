@@ -178,7 +178,7 @@ fn draws(scenario: &Scenario) -> Vec<bool> {
     if draws.contains(&true) { draws } else { Vec::new() }
 }
 
-/// The nodes whose first event is a join.
+/// The nodes whose first disturbance is a join: they are absent at time 0.
 fn absent_at_first(scenario: &Scenario) -> Vec<NodeIndex> {
     let mut seen = std::collections::BTreeSet::new();
     let mut absent = Vec::new();

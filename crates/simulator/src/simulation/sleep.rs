@@ -1,7 +1,8 @@
 //! Instances that sleep, and the client requests that wake them.
 //!
-//! If messages are simulated, a request that reaches a sleeping instance makes it ask the manager of its node. If the
-//! instance is not allowed to wake, the request is forwarded from its node to the nearest instance that is awake.
+//! If messages are simulated, a sleeping instance that receives a request asks the manager of its node whether it may
+//! wake. If the instance is not allowed to wake, the request is forwarded from its node to the nearest instance that is
+//! awake. After a refusal, the manager is asked again only after the agent's next evaluation.
 //!
 //! If traffic is modelled as rates, the first request arrives when the rate routed to a sleeping instance adds up to
 //! one request. If the instance is not allowed to wake, no requests are routed to it until its next evaluation. Until
@@ -30,7 +31,8 @@ pub(super) struct Sleepers {
 /// A sleeping instance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Sleeper {
-    /// The number of requests routed to it until `since`. `rate` is the rate from then on.
+    /// The number of requests routed to it until `since`. `rate` is the rate from then on, in requests per unit of
+    /// time.
     requests: f64,
     rate: f64,
     since: Time,
@@ -40,7 +42,7 @@ struct Sleeper {
     is_out: bool,
 }
 
-/// Tolerance for rounding errors: smaller values count as zero.
+/// Rates up to this value count as zero, because of rounding errors.
 const NOTHING: f64 = 1e-9;
 
 impl Sleepers {
@@ -100,7 +102,7 @@ impl Simulation<'_> {
         verdict.is_accepted()
     }
 
-    /// Starts a woken instance. Requests queue in the meantime.
+    /// Starts a woken instance, which takes its start time. Requests queue in the meantime.
     fn start_workload(&mut self, agent: AgentIndex) {
         let (start, now) = (self.start_time(agent), self.queue.now());
         if let Some(flow) = &mut self.flow {
@@ -111,7 +113,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Delivers a message to a sleeping instance. Returns whether the instance serves it.
+    /// Handles a message that has reached a sleeping instance. Returns whether the instance wakes, to serve the
+    /// message. If not, the message is forwarded or lost.
     pub(super) fn wake_by_message(&mut self, message: &Message, recorder: &mut impl Recorder) -> bool {
         let agent = message.agent;
         let may_ask = !self.population.agent(agent).is_wake_refused();
@@ -150,7 +153,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Tracks an instance that fell asleep, or arrived asleep.
+    /// Tracks an instance that fell asleep, or arrived asleep, if traffic is modelled as rates.
     pub(super) fn fell_asleep(&mut self, agent: AgentIndex) {
         let now = self.queue.now();
         if let Some(sleepers) = &mut self.sleepers {
@@ -167,7 +170,7 @@ impl Simulation<'_> {
         self.start_workload(agent);
     }
 
-    /// Routes requests to an instance from now on.
+    /// Adds a new instance to the placement.
     pub(super) fn placed(&mut self, agent: AgentIndex) {
         let placed = self.population.agent(agent);
         let (application, node) = (placed.application(), placed.node());
@@ -177,7 +180,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Stops routing to an instance that was removed from a node. Returns whether requests were routed to it.
+    /// Removes an instance from the placement. Returns whether requests were routed to it.
     pub(super) fn displaced(&mut self, agent: AgentIndex, node: NodeIndex) -> bool {
         let application = self.population.agent(agent).application();
         self.placement.remove(application, node, agent);
@@ -189,7 +192,8 @@ impl Simulation<'_> {
         !was_out
     }
 
-    /// Changes the node of an instance. Returns whether requests were routed to it on the node that it left.
+    /// Updates the placement after an instance has moved. Returns whether requests were routed to it on the node that
+    /// it left.
     pub(super) fn moved(&mut self, agent: AgentIndex, from: NodeIndex) -> bool {
         let moved = self.population.agent(agent);
         let (application, to, is_asleep) = (moved.application(), moved.node(), moved.is_asleep());
@@ -210,7 +214,7 @@ impl Simulation<'_> {
         !was_out
     }
 
-    /// Routes requests to a sleeper again, if it was excluded.
+    /// Resumes routing to a sleeper that was excluded because it was not allowed to wake.
     fn route_again(&mut self, agent: AgentIndex) {
         let now = self.queue.now();
         let Some(sleepers) = &mut self.sleepers else { return };

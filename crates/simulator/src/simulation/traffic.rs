@@ -1,4 +1,4 @@
-//! Client requests: sending, transport and service.
+//! Client requests as messages: sending, transport and service.
 
 use mario_scenario::{Routing, UserIndex};
 
@@ -9,12 +9,13 @@ use crate::recorder::{Recorder, ServedCall};
 use crate::routing::Client;
 
 impl Simulation<'_> {
-    /// Sends a client request of a user along the current route.
+    /// Sends a client request of a user along the current route, and schedules the user's next one. Without a route,
+    /// the request is lost.
     pub(super) fn emit(&mut self, index: UserIndex, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let user = &mut self.users[index.position()];
         if user.next_emission != Some(now) {
-            // The event was scheduled before the user left.
+            // The user has left since the event was scheduled.
             return;
         }
         let next = user.emitter.next(now);
@@ -114,7 +115,7 @@ impl Simulation<'_> {
         self.queue.schedule(ended, Event::ServiceEnd(agent));
     }
 
-    /// Ends the service of a client request, and starts serving the next.
+    /// Ends the service of a client request, or the start of a woken instance, and starts serving the next request.
     pub(super) fn end_service(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         let service = &mut self.instances[agent.position()];
         service.is_busy = false;
@@ -123,7 +124,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Removes an instance; the requests in its queue are lost.
+    /// Removes an instance; the requests in its queue and its pending requests are lost.
     pub(super) fn end_instance(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         let application = self.population.agent(agent).application();
         let service = std::mem::take(&mut self.instances[agent.position()]);

@@ -10,7 +10,7 @@ use crate::population::Plan;
 pub(super) struct Central {
     search: Search,
     distances: Distances,
-    /// The last problem, and its solution.
+    /// The last inputs, the problem that they define, and its solution.
     last: Option<(Moment, Problem, Vec<Allocation>)>,
 }
 
@@ -52,7 +52,7 @@ impl Planner for Central {
         let applications = (0..view.scenario.applications.len()).map(ApplicationIndex::at);
         let current: Vec<Allocation> =
             applications.map(|application| Allocation::current(view.placement, application, view.population)).collect();
-        // Keeps the current placement unless the best one has a higher value.
+        // Keeps the current placement if it fits, unless the best one has a higher value.
         if problem.fits(&current) && problem.value(&current) >= problem.value(best) {
             return Plan::default();
         }

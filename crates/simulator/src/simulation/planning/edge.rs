@@ -8,7 +8,8 @@ use super::{Planner, View};
 use crate::optimum::{Distances, demand_rate};
 use crate::population::{Deployment, Plan};
 
-/// Assigns each arriving user a share of an instance, at the access point or as near to it as there is room.
+/// Assigns each arriving user capacity on the nearest node whose instances have enough to spare, or that has room for a
+/// new one.
 pub(super) struct FirstFit {
     distances: Distances,
     answers: Answers,
@@ -17,9 +18,10 @@ pub(super) struct FirstFit {
 /// The capacity that was assigned to users.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::simulation) struct Answers {
-    /// For each user, whether capacity was assigned, or no node had any.
+    /// For each user, whether the user was handled: capacity was assigned, or no reachable node had any.
     is_answered: Vec<bool>,
-    /// For each application and node, the unassigned capacity of its instances there.
+    /// For each application and node, the request rate that its instances there can handle in addition to what was
+    /// assigned.
     spare: FxHashMap<(u32, NodeIndex), f64>,
 }
 
