@@ -1,7 +1,7 @@
-// Records that the program wrote as columns.
+// Restores the records that the page's data stores as columns.
 
 /**
- * The records of a table, in order. A field is left out of the records that have no value for it.
+ * The records of a table, in order. A record without a value for a field does not have the field.
  * @template T
  * @param {Columns<T>} table
  * @returns {T[]}
@@ -19,7 +19,7 @@ function recordsOf({ length, columns }) {
 }
 
 /**
- * The lists of records of a column.
+ * The values of a column of lists of records.
  * @param {ColumnOfLists} column
  */
 function listsOf({ lengths, rows }) {
@@ -32,7 +32,7 @@ function listsOf({ lengths, rows }) {
 }
 
 /**
- * The events of a replay, in order: the rows of the tables of their kinds, taken in turns.
+ * The events of a replay, in order. The nth event of a kind is the nth row of the table of that kind.
  * @param {EventColumns} events
  * @returns {ReplayEvent[]}
  */

@@ -1,4 +1,4 @@
-// The figures of the report: shows the drawing that fits the width of the page and the reader's choices.
+// Shows the figures of the report: each in the drawing that fits its width and the reader's choices.
 
 /** The reader's choices, which apply to the whole page. */
 const chosen = {
@@ -44,7 +44,7 @@ function figure(described) {
     }
     stack(svg);
   };
-  // Not in the observer: drawing changes the height, which would trigger the observer again in the same frame.
+  // Draws in the next frame: drawing changes the height, which would trigger the observer again in the same frame.
   const observer = new ResizeObserver(() => requestAnimationFrame(show));
   observer.observe(plot);
   shownFigures.push({ show, observer });
@@ -54,7 +54,7 @@ function figure(described) {
 }
 
 /**
- * Lets a drawing that is wider than the page scroll, also with the keyboard.
+ * Lets a drawing that is wider than the page scroll, by pointer and keyboard.
  * @param {HTMLElement} plot
  * @param {Layout} layout
  * @param {string} title
@@ -82,7 +82,8 @@ function forgetFigures() {
 }
 
 /**
- * Stacks the outcomes that were chosen. Bars are in agents, so that only the scale and the base of each part change.
+ * Stacks the chosen outcomes, and hides the others. The unit of a bar's coordinates is one agent; the transform of all
+ * bars sets the scale.
  * @param {SVGSVGElement} svg
  */
 function stack(svg) {

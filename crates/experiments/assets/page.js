@@ -1,6 +1,6 @@
-// Builds the page.
+// Builds the page from its data, and again when a server has new data.
 
-/** Removes the listeners of the current page when another replaces it. */
+/** Removes the listeners of the current content when new content replaces it. */
 let mounted = new AbortController();
 
 /** @param {PageData} report */
@@ -103,7 +103,7 @@ function tableSection({ id, title, lead, head, rows, notes }) {
 }
 
 /**
- * Makes a choice for the whole page, whichever control was used.
+ * Makes a choice for the whole page, and updates all controls for it.
  * @param {"group" | "by" | "measure"} key
  * @param {string} value
  */
@@ -191,7 +191,7 @@ function mount(report) {
     return;
   }
   const stage = h("div", { class: "player" });
-  // Figures are shown a frame later; until then the page keeps its height, so that the scroll position does not change.
+  // Figures are drawn a frame later. Until then, the page keeps its height, and so its scroll position.
   main.style.minHeight = `${main.offsetHeight}px`;
   requestAnimationFrame(() =>
     requestAnimationFrame(() => {
@@ -218,7 +218,7 @@ function mount(report) {
   refill(byId("about"), aboutReport(report));
 }
 
-// A served page polls the server for updates.
+// Polls the server every second. When the version changes, replaces the content.
 function followNews() {
   /** @type {string | null} */
   let version = null;
@@ -228,7 +228,7 @@ function followNews() {
       if (version !== null && news !== version) mount(await (await fetch("data.json")).json());
       version = news;
     } catch {
-      // The server has stopped; the page stays unchanged.
+      // The server cannot be reached. The page stays unchanged, and asks again.
     }
     setTimeout(ask, 1000);
   };

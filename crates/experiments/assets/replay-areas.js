@@ -1,4 +1,5 @@
-// The replay of a run that is too large to show individually: the number of instances in each area, by application.
+// The replay of a run that is too large to show single instances, or whose trace has only counts: the number of
+// instances in each area, by application.
 
 /**
  * @param {AreaRun} run
@@ -24,7 +25,7 @@ function areaStage(run, frame, width) {
 }
 
 /**
- * One square for each area: its side grows with the number of instances, its stripes are applications.
+ * One square for each area. Its size is proportional to the number of instances, and its stripes are applications.
  * @param {AreaRun} run
  * @param {[application: number, count: number][][]} counts
  * @param {number} most

@@ -1,7 +1,7 @@
-// The details of an instance, with its last decision and the reasons, and of a node, with its verdicts.
+// The details of an instance, with its last decision and the reasons, of a node, with its verdicts, and of a time.
 
 /**
- * The name of a flavour of an instance.
+ * The name of a flavour of an instance; "another flavour" if it is unknown.
  * @param {Replayed} run
  * @param {number} instance
  * @param {number} flavour
@@ -33,7 +33,7 @@ function wantedText(run, { operation, target }) {
 }
 
 /**
- * A judgement in words: `[kind, text]`.
+ * A judgement in words, with its style class. With `instance`, from the point of view of that instance.
  * @param {RunHistory} history
  * @param {Judgement} judgement
  * @param {number} [instance]
@@ -79,7 +79,7 @@ function judgementText(history, { event, from }, instance) {
     case "notWoken":
       return ["inhibited", `wake-up for a client request inhibited by ${refused(event.reason)}`];
     case "inhibited": {
-      // The target of an operation may be no node, such as a flavour.
+      // Without a target, the operation has no node as target, but for example a flavour.
       const wanted = event.target === undefined ? OPERATIONS[event.operation] : wantedText(run, event);
       return ["inhibited", `${wanted} inhibited by ${refused(event.reason)}`];
     }
@@ -183,7 +183,8 @@ function noDecision(run) {
 }
 
 /**
- * How often an agent has made this decision up to now, and when last: consecutive evaluations are evenly spaced.
+ * How often an agent has repeated a decision up to now, and when it last made it. Assumes that evaluations are evenly
+ * spaced.
  * @param {Decision} decision
  * @param {number} now
  */
@@ -305,7 +306,7 @@ function factsTable(run, app, requests) {
 }
 
 /**
- * Consecutive equal verdicts share a line.
+ * A list of judgements. Consecutive equal ones share a line, and at most 40 lines are shown.
  * @param {RunHistory} history
  * @param {Judgement[]} judgements
  * @param {string} title
@@ -401,7 +402,7 @@ function nodeDetails(history, node, moment, pick) {
 }
 
 /**
- * The counts up to a time; rare ones are shown only if they are not zero.
+ * The events that are counted up to a time; counts of rare ones are shown only if they are not zero.
  * @type {[kind: ReplayEvent["kind"], isRare?: true][]}
  */
 const SO_FAR = [

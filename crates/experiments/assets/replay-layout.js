@@ -1,6 +1,6 @@
 // Where nodes are drawn: on the map by position, or as a tree with one row for each tier.
 
-// The maximum number of units of a node that are drawn as cells; the others are shown as a number.
+// The maximum number of cells of a node. A node with more units also has a text with the units in use.
 const CELLS_MAX = 12;
 
 /** @param {number} capacity */
@@ -9,8 +9,7 @@ function cellCount(capacity) {
 }
 
 /**
- * Each layout returns `{ width, height, cell, boxes, users }`: a box is `{ x, y, width, height, columns, cell }` around its cells,
- * and `users(node, place, count)` is where a user at an access point is drawn.
+ * Places nodes by position, and users in rows below their access point.
  * @param {Replayed} run
  * @returns {StageLayout}
  */
@@ -18,7 +17,7 @@ function mapLayout(run) {
   const { capacities, positions } = run.nodes;
   const size = 760;
   const at = (positions ?? []).map(projection(positions ?? [], [26, 22, size - 26, size - 44]));
-  // Nodes at random positions may be too close to draw: some boxes may overlap.
+  // Boxes have a minimum size, so those of nodes that are very close overlap.
   const gap = Math.min(96, Math.max(nearest(at), 0.55 * Math.sqrt((size * size) / at.length)));
   const cell = Math.max(3, Math.min(16, gap * 0.182));
   const boxes = capacities.map((capacity, node) => {
@@ -51,7 +50,8 @@ function nearest(points) {
         least = Math.min(least, Math.hypot(points[one][0] - points[other][0], points[one][1] - points[other][1]));
     }
   }
-  // Access points of a tree are closest to the node above them, half a diagonal away.
+  // In a tree over a grid, the closest nodes are an access point and its parent, half a diagonal apart. 1.42 times that
+  // is the distance between access points.
   return Number.isFinite(least) ? least * 1.42 : 90;
 }
 
@@ -109,7 +109,8 @@ function treeLayout(run) {
 }
 
 /**
- * The number of columns and the size of a cell for a number of cells in a box, with at most three rows.
+ * The number of columns and the size of the cells of a box, so that they are large in at most three rows. If they would
+ * be smaller than 2, they have the size `least` in as many rows as needed.
  * @param {number} cells
  * @param {number} room
  * @param {number} least
@@ -127,7 +128,7 @@ function roomiest(cells, room, least) {
 }
 
 /**
- * The centre of the cell of an instance; instances beyond the drawn cells share the last one.
+ * The centre and the scale of the cell of an instance. Instances beyond `CELLS_MAX` share the last cell.
  * @param {StageLayout} layout
  * @param {number} node
  * @param {number} slot
@@ -155,7 +156,8 @@ function boxMiddle(layout, node) {
 }
 
 /**
- * Projects positions into a box, with north up, and scales longitudes by the latitude.
+ * Returns the projection of positions into a box, with north up. Longitudes are scaled by the cosine of the middle
+ * latitude.
  * @param {Place[]} positions
  * @param {[left: number, top: number, right: number, bottom: number]} box
  * @returns {(position: Place) => Place}
@@ -178,7 +180,7 @@ function projection(positions, [left, top, right, bottom]) {
 }
 
 /**
- * Links between inner nodes are curved: straight ones would run through the access points between them.
+ * The path of a link. Links between inner nodes are curved: straight ones would cross the access points between them.
  * @param {Replayed} run
  * @param {Place[]} at
  * @param {number} from

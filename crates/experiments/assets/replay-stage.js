@@ -1,4 +1,4 @@
-// The drawing of one time: nodes with their units, instances, users, and events.
+// Draws the state at one time: nodes with their units, instances, users, and the events of that time.
 
 class Stage {
   /**
@@ -23,7 +23,7 @@ class Stage {
     this.links = new Map();
     /** @type {SVGGElement[]} */
     this.nodes = [];
-    // The content of nodes with many units as text, above all nearby elements.
+    // The units in use as text, for nodes with more units than cells. Drawn above instances and users.
     /** @type {Map<number, SVGTextElement>} */
     this.crowds = new Map();
     this.svg.append(this.drawLinks(), this.drawNodes());
@@ -362,7 +362,7 @@ function bend([x0, y0], [x1, y1], by) {
 }
 
 /**
- * The label of a chip: the number at the end of a name, or else its first letter.
+ * The label of a chip: the last one or two digits of a name, or else its first letter.
  * @param {string} id
  */
 function shortName(id) {

@@ -1,4 +1,4 @@
-// The state at each time of a run, computed from its events.
+// The state at each time of a run, computed from its events and from checkpoints.
 
 const CHECKPOINT_EVERY = 48;
 
@@ -71,7 +71,7 @@ class RunHistory {
   }
 
   /**
-   * The state after all events of a time.
+   * The state after all events of a time, given by its index.
    * @param {number} moment
    */
   at(moment) {
@@ -164,7 +164,7 @@ class RunHistory {
   }
 
   /**
-   * Stores the instances and nodes that an event concerns; `state` is the state before it.
+   * Adds an event to the lists of the instances and nodes that it concerns. `state` is the state before it.
    * @param {ReplayEvent} event
    * @param {ReplayState} state
    */
@@ -189,7 +189,7 @@ class RunHistory {
   }
 
   /**
-   * The last facts and decision of an agent up to a time; null if it has not evaluated, or nothing is recorded.
+   * The last facts and decision of an agent up to a time; null if there is none, or if decisions are not recorded.
    * @param {number} instance
    * @param {number} moment
    */
@@ -241,7 +241,7 @@ function isOfPlacedInstance(event) {
 }
 
 /**
- * Whether an event is an operation that an agent proposed and a manager accepted.
+ * Whether an event is an accepted migrate, replicate, adapt or undeploy.
  * @param {ReplayEvent} event
  */
 function isAccepted({ kind }) {
@@ -249,7 +249,7 @@ function isAccepted({ kind }) {
 }
 
 /**
- * The key of a link, whichever end is named first.
+ * The key of a link, in either direction.
  * @param {[number, number]} nodes
  */
 function linkKey([one, other]) {

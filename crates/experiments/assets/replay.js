@@ -30,7 +30,7 @@ function controlButton(name, label, act) {
 
 class Player {
   /**
-   * `last` is the previous player, which this one replaces after an update.
+   * `last` is the player that this one replaces after an update; null at first.
    * @param {PageData} report
    * @param {HTMLElement} root
    * @param {Player | null} last
@@ -122,7 +122,7 @@ class Player {
   }
 
   /**
-   * Shows a run from its start, or from the previous position.
+   * Shows a run at the current position, or at its end if it is shorter.
    * @param {number} place
    */
   load(place) {
@@ -169,7 +169,7 @@ class Player {
   }
 
   /**
-   * Continues from the state of the previous player: selection and playback.
+   * Takes over the selection and the playback of the previous player, and closes it.
    * @param {Player} last
    */
   follow(last) {
@@ -234,7 +234,7 @@ class Player {
     this.shown = null;
   }
 
-  // The number of events at each time, as a faint line above the slider.
+  // Draws the number of accepted operations at each time as thin bars above the slider, on a square-root scale.
   drawSpark() {
     if (!this.history || !this.moments.length) return this.spark.replaceChildren();
     const counts = this.history.eventsAt.map((events) => events.filter(isAccepted).length);
@@ -366,7 +366,7 @@ class Player {
       option("", "Node…", picked.node === undefined),
       run.nodes.ids.map((id, node) => option(node, id, picked.node === node)),
     );
-    // A list that has the focus is not replaced.
+    // Lists are not replaced while one of them has the focus.
     if (this.pickers.contains(document.activeElement)) return;
     this.pickers.replaceChildren(instances, nodes);
   }
@@ -440,7 +440,7 @@ class Player {
     this.playButton.setAttribute("aria-label", isPlaying ? "Pause (space)" : "Play (space)");
     this.playButton.title = isPlaying ? "Pause (space)" : "Play (space)";
     this.playButton.dataset.playing = String(isPlaying);
-    // Rapid changes during playback are not announced by screen readers.
+    // Keeps screen readers from announcing every change during playback.
     this.details.setAttribute("aria-live", isPlaying ? "off" : "polite");
     this.playButton.replaceChildren(icon(isPlaying ? "pause" : "play"));
   }
@@ -468,7 +468,7 @@ class Player {
       "+": () => this.faster(1),
       "-": () => this.faster(-1),
     };
-    // Until the replay is in use, arrow keys and Home and End on the body scroll the page.
+    // If nothing has the focus, keys other than space control the replay only while it is in the middle of the window.
     const isBody = target === document.body && event.key !== " ";
     if (!acts[event.key] || (isBody && !this.isInUse()) || (event.key === " " && target.tagName === "BUTTON")) return;
     event.preventDefault();

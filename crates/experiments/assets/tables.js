@@ -1,8 +1,8 @@
-// The figures of all runs side by side, with published values below ours. On a narrow page, each run has a table of its
-// own.
+// Tables that compare the figures of all runs, with published values below them, and a table of the runs' origins. On a
+// narrow page, each run has its own table of figures.
 
 /**
- * A column of a comparison, with one cell for each group of applications; `groups` are those that it has a cell for.
+ * A column of a comparison, with a cell for each group of applications in `groups`; without `groups`, for every group.
  * @typedef {object} Column
  * @property {string} head
  * @property {string} name
@@ -195,7 +195,7 @@ function perMovement(operation) {
 }
 
 /**
- * Counts beyond the paper's figures, shown if they are not zero.
+ * The heads and names of counts beyond the paper's figures. A count is shown if it is not zero in some run.
  * @type {[string, keyof FurtherCounts][]}
  */
 const FURTHER = [
@@ -271,7 +271,7 @@ function comparisonTables(report) {
   ];
 }
 
-// The origin of runs: a row for each, or a list for each on a narrow page.
+// The origin, settings and totals of runs, with one row for each. On a narrow page, styles show a row as a list.
 /** @param {PageData} report */
 function aboutTable(report) {
   const heads = [

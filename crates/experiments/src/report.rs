@@ -114,8 +114,8 @@ impl Run {
     }
 
     /// As [`Run::read`], for an untrusted trace. Its policies are evaluated to explain decisions until the allowance is
-    /// exhausted; further explanations are missing. `progress` is called with the number of explained decisions, and
-    /// the total.
+    /// exhausted; further explanations are missing. `progress` is called with the number of different decisions that
+    /// are explained, and the total.
     pub fn read_within(
         trace: impl BufRead,
         allowance: &Allowance,
@@ -130,7 +130,7 @@ impl Run {
         fold::read(trace, Explain::No)
     }
 
-    /// The measures of single applications, nodes and tiers, as tables; none unless the scenario asks for them.
+    /// The optional measures of the run, as tables; none if the trace does not have them. `id` prefixes their ids.
     pub fn tables(&self, id: &str) -> Vec<Table> {
         self.measured.as_ref().map(|measured| measured_tables(measured, id, &self.label)).unwrap_or_default()
     }

@@ -83,7 +83,7 @@ pub(crate) enum Key {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Figure {
-    /// The name of its files, without extension.
+    /// The name of files downloaded from the page, without extension.
     pub(crate) name: String,
     pub(crate) title: String,
     #[serde(skip_serializing_if = "Option::is_none")]

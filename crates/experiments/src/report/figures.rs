@@ -1,4 +1,4 @@
-//! The figures of a run as stored in the page.
+//! The figures of a group of applications, for the page and its drawings.
 
 use serde::Serialize;
 

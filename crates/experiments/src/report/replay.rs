@@ -78,7 +78,7 @@ impl Recording {
         }
     }
 
-    /// Adds a time, possibly without events.
+    /// Adds a time, which may stay without events.
     pub(crate) fn moment(&mut self, time: f64) {
         if !self.is_too_large && self.moments.last() != Some(&Compact(time)) {
             self.moments.push(Compact(time));

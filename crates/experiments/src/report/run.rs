@@ -1,4 +1,4 @@
-//! One run as stored in the page.
+//! The data of one run, for the page and its drawings. Fields that are not serialised are only for drawings and tables.
 
 use mario_audit::reader::{Arbitration, Detail, Header, Memory};
 use mario_domain::Capacity;

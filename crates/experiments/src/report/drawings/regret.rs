@@ -60,7 +60,7 @@ impl Measure {
     fn mean(self, regret: &ShownRegret) -> Option<f64> {
         let worse = |[actual, best]: [f64; 2]| actual - best;
         match self {
-            // More satisfied users are better; for the others, less is better.
+            // More satisfied users are better; for the other measures, less is better.
             Measure::Satisfied => Some(-worse(regret.satisfied)),
             Measure::Latency => Some(worse([regret.latency[0]?, regret.latency[1]?])),
             Measure::Instances => Some(worse(regret.instances)),

@@ -23,7 +23,7 @@ pub(super) fn content_security_policy() -> HeaderValue {
     POLICY.clone()
 }
 
-/// The source expression of a policy for an inline script or style: its hash.
+/// The source expression of an inline script or style in the policy: its hash.
 fn source_of(text: &str) -> String {
     format!("'sha256-{}'", base64(&hmac_sha256::Hash::hash(text.as_bytes())))
 }
