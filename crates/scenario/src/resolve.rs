@@ -1,6 +1,7 @@
-//! Resolves a scenario as written into one that can be run: names are looked up, files are read, randomness is drawn.
+//! Resolves a scenario as written into one that can be run: looks up names, reads files, and draws random values.
 //!
-//! All errors are collected, and reported at once.
+//! Errors are collected and returned together. Only if the world would be too large or has no valid infrastructure,
+//! resolving stops early.
 
 mod applications;
 mod calls;
@@ -37,7 +38,7 @@ use crate::{
 };
 use carried::Noted;
 
-/// The result of resolving a document: the scenario, its settings and its files.
+/// A resolved document: the scenario, with its settings, files, and estimated cost.
 #[derive(Clone, Debug)]
 pub struct Resolved {
     /// The settings, with all defaults filled in.
@@ -46,19 +47,19 @@ pub struct Resolved {
     pub scenario: Scenario,
     /// Notes for the user.
     pub notes: Vec<String>,
-    /// For each deploy, its place in the text.
+    /// For each deploy of the scenario, its place in the text.
     pub deploy_places: Vec<Place>,
     /// The estimated cost.
     pub cost: Cost,
-    /// The texts of all files that were read, by the path as written in the scenario.
+    /// The texts of the files that were read, by the path as written in the scenario, except those in `left_out`.
     pub files: CarriedFiles,
-    /// The paths of files that are missing in `files`, because they are not text, are longer than 8 MiB, or have an
-    /// ambiguous path.
+    /// The paths of files whose content is not in `files`: it is not UTF-8, it is longer than 8 MiB, or another content
+    /// was read under the same path.
     pub left_out: Vec<String>,
 }
 
 impl Document {
-    /// Resolves the scenario, or returns all errors in it.
+    /// Resolves the scenario, or returns the errors in it.
     pub fn resolve(&self, files: &mut dyn Files) -> Result<Resolved, ScenarioError> {
         let (settings, notes) = self.settings_and_notes()?;
         let resolving = Resolving {
@@ -164,7 +165,7 @@ impl Resolving<'_> {
         Ok(Resolved { settings: settings.clone(), scenario, notes: self.notes, deploy_places, cost, files, left_out })
     }
 
-    /// Notes that a central planner does not evaluate the acceptance policies of nodes, if there are any.
+    /// Adds a note if nodes have acceptance policies that a central planner does not evaluate.
     fn note_unasked(&mut self, scenario: &Scenario) {
         if scenario.arbitration == Arbitration::Central && scenario.acceptance_of.iter().any(Option::is_some) {
             let strategy = scenario.management.as_str();
@@ -197,7 +198,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Notes what never happens because the run ends before it would start.
+    /// Adds a note for each activity that never happens, because the run ends before its first time.
     fn note_what_never_happens(&mut self) {
         let settings = self.settings;
         let duration = settings.duration.value();
@@ -219,10 +220,10 @@ impl Resolving<'_> {
         Mistake::new(message).at(Some(self.document.place(at)))
     }
 
-    /// The error for an unknown id, with a similar known one as the hint. The hint is omitted after many errors,
-    /// because the search for it is slow.
+    /// The error for an unknown id, with a similar known id or a list of known ids as the hint. After many errors, the
+    /// hint is omitted, because the search for a similar id is slow.
     fn unknown<I: Display>(&self, what: &str, id: &Id, at: &[At<'_>], known: impl Iterator<Item = I>) -> Mistake {
-        // The maximum number of known ids that are compared with it.
+        // The maximum number of known ids that `id` is compared with.
         const COMPARED_MAX: usize = 10_000;
         let mistake = self.mistake(format!("there is no {what} `{id}`"), at);
         if self.mistakes.len() >= MISTAKES_MAX {
@@ -235,13 +236,12 @@ impl Resolving<'_> {
         mistake.known(&id.to_string(), &format!("known are the {what}s"), known.iter().map(String::as_str))
     }
 
-    /// Derives an independent seed for each purpose, which callers identify by a number.
+    /// Derives a separate seed for each purpose. Callers identify purposes by numbers.
     fn seed_for(&self, purpose: u64) -> u64 {
         self.settings.seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 }
 
-/// The management strategy.
 fn management(settings: &Settings) -> Management {
     match settings.management.strategy {
         ManagementStrategy::Agents => Management::Agents,
@@ -251,7 +251,6 @@ fn management(settings: &Settings) -> Management {
     }
 }
 
-/// The routing strategy.
 fn routing(settings: &Settings) -> Routing {
     match (settings.routing.strategy, settings.routing.metric) {
         (RoutingStrategy::Nearest, RoutingMetric::Hops) => Routing::Nearest(Metric::Hops),
@@ -260,7 +259,6 @@ fn routing(settings: &Settings) -> Routing {
     }
 }
 
-/// The settings of the network.
 fn network(settings: &Settings) -> Network {
     Network {
         message_size: settings.network.message_size.value(),
@@ -278,7 +276,7 @@ fn network(settings: &Settings) -> Network {
 /// The key of the fact that states the tier of a node.
 const TIER: &str = "tier";
 
-/// Adds a fact about its tier to each node that has no such fact in the scenario.
+/// Adds a fact with the tier number to each node that has no fact with the key [`TIER`].
 fn add_tier_facts(topology: &mut Topology) {
     let key = Id::name(TIER).expect("it has characters");
     for node in (0..topology.node_count()).map(NodeIndex::at) {

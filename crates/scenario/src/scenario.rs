@@ -9,14 +9,14 @@ use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
 use crate::mobility::Attachments;
 use crate::topology::Topology;
 
-/// Everything that a run depends on. Files have been read, randomness has been drawn, and names have been looked up.
+/// Everything that a run depends on. Files have been read, and names have been looked up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scenario {
     /// The name of the scenario.
     pub name: String,
-    /// The seed of everything random.
+    /// The seed of all random streams.
     pub seed: u64,
-    /// The duration of the run. Its end is exclusive: events at that time do not happen.
+    /// The duration of the run. Events at its end do not happen.
     pub duration: Duration,
     /// Nodes and links.
     pub topology: Topology,
@@ -26,7 +26,8 @@ pub struct Scenario {
     pub policies: Vec<PolicyText>,
     /// The policies of node managers.
     pub acceptances: Vec<PolicyText>,
-    /// For each node, the index of its manager's own policy in `acceptances`; `None` accepts every request that fits.
+    /// For each node, the index of its acceptance policy in `acceptances`. With `None`, its manager accepts every
+    /// request that fits.
     pub acceptance_of: Vec<Option<u32>>,
     /// The deployments of operators, in chronological order.
     pub deploys: Vec<Deploy>,
@@ -42,10 +43,10 @@ pub struct Scenario {
     pub step: Duration,
     /// The timing of evaluations.
     pub agents: AgentTiming,
-    /// The time between two activations of the managers; the first is at 0.
+    /// The time between two activations of the managers. The first is at 0 and judges the initial deployments.
     pub management_period: Duration,
-    /// The number of evaluations that an agent still has after the owner of its node announces the eviction of its
-    /// instance.
+    /// The number of evaluations of an agent between the announcement that its node evicts its instance and the
+    /// eviction.
     pub notice: u32,
     /// The network settings.
     pub network: Network,
@@ -59,12 +60,12 @@ pub struct Scenario {
     pub arbitration: Arbitration,
     /// The memory strategy.
     pub memory: Memory,
-    /// The numbering of instances.
+    /// The numbering strategy.
     pub numbering: Numbering,
     /// The disturbances, in chronological order.
     pub disturbances: Vec<Disturbance>,
-    /// The delay before the operator redeploys an application that users want and that has no instance left. With
-    /// `None`, it is never redeployed.
+    /// The delay after which an operator redeploys an application that has no instance left, if users want it. With
+    /// `None`, operators redeploy nothing.
     pub redeploy_delay: Option<Duration>,
     /// Optional measures.
     pub measures: Measures,
@@ -81,7 +82,7 @@ impl Scenario {
         self.applications.iter().any(|plan| plan.application.sleep.is_some())
     }
 
-    /// Whether the trace records optional measures: they are configured, or any application calls another.
+    /// Whether the results include optional measures: they are configured, or any application calls another.
     pub fn is_measured(&self) -> bool {
         self.measures.are_any() || self.has_calls()
     }
@@ -111,7 +112,7 @@ impl Measures {
 /// An application in a scenario.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ApplicationPlan {
-    /// Its descriptor.
+    /// The descriptor.
     pub application: Application,
     /// The group of the application in figures, e.g. `WS`.
     pub kind: String,
@@ -119,31 +120,32 @@ pub struct ApplicationPlan {
     pub policy: PolicyIndex,
     /// The time that an instance takes to serve one client request.
     pub service_time: Duration,
-    /// Further facts about it.
+    /// Further facts about the application, which agents see.
     pub facts: Vec<Fact>,
-    /// The node on which its operator redeploys it when no instance is left.
+    /// The node on which an operator redeploys the application when no instance is left.
     pub home: NodeIndex,
-    /// The calls for each client request that it serves, stage by stage.
+    /// The calls that an instance makes for each request that it serves, in stages.
     pub stages: Vec<Stage>,
 }
 
 /// A deployment by an operator.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Deploy {
-    /// The time from which the operator proposes it.
+    /// The time at which the operator proposes it.
     pub time: Time,
     /// The application.
     pub application: ApplicationIndex,
     /// The node.
     pub node: NodeIndex,
-    /// The policy of the agent of the deployed instance, and of that agent's replicas.
+    /// The policy of the agent of the deployed instance and of its replicas.
     pub policy: PolicyIndex,
 }
 
 /// A change of the policy of an application's agents. They start with an empty memory under the new policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Update {
-    /// The time; the change comes before all other events of that time.
+    /// The time. The change comes before other events of that time, except the start of the agents and the first
+    /// periodic activation of the managers.
     pub time: Time,
     /// The application whose agents change.
     pub application: ApplicationIndex,
@@ -151,7 +153,7 @@ pub struct Update {
     pub policy: PolicyIndex,
 }
 
-/// The recorded past of a run, which the run must reproduce until `time`.
+/// A recorded past, which the run must reproduce until `time`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Past {
     /// The end of the recorded past.
@@ -167,7 +169,7 @@ pub struct Past {
 pub struct UserPlan {
     /// The application.
     pub application: ApplicationIndex,
-    /// The send times.
+    /// When the user sends client requests.
     pub workload: Workload,
 }
 
@@ -186,7 +188,7 @@ pub enum Workload {
         /// The mean time between two requests; positive.
         mean_period: Duration,
     },
-    /// Alternating on and off periods of random length.
+    /// Alternating on and off periods with exponentially distributed lengths. Requests are sent while on.
     OnOff {
         /// The time between two requests while on; positive.
         period: Duration,
@@ -200,18 +202,18 @@ pub enum Workload {
 /// The timing and budget of evaluations.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct AgentTiming {
-    /// The time at which the agents of all instances that are deployed by then start.
+    /// The time at which the agents start of all instances that are deployed by then.
     pub start: Time,
     /// The time between two evaluations of an agent, and between its start and its first evaluation.
     pub period: Duration,
-    /// The budget of one decision, in inferences; with `None`, the default of policies applies.
+    /// The budget of one decision, in inferences. `None` is the default of crate `mario_policy`.
     pub budget: Option<u64>,
 }
 
 /// The network settings.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Network {
-    /// The size of a client request, in the units of the links' bandwidth.
+    /// The size of a client request. The unit is that of [`Link::bandwidth`](crate::Link::bandwidth).
     pub message_size: f64,
     /// How long a message occupies a link.
     pub occupancy: Occupancy,
@@ -222,18 +224,18 @@ pub struct Network {
 /// Whether messages are simulated individually.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Fidelity {
-    /// Individually.
+    /// Each message is simulated.
     Messages,
-    /// As rates.
+    /// Traffic is simulated as rates.
     Flow,
 }
 
 /// How long a message occupies a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Occupancy {
-    /// Until it has arrived: a link carries one message at a time.
+    /// Until the message has arrived: a link carries one message at a time.
     Latency,
-    /// Until it has been sent: its size over the bandwidth of the link.
+    /// Until the message has been sent: its size divided by the bandwidth of the link.
     Transmission,
 }
 
@@ -242,10 +244,10 @@ pub enum Occupancy {
 pub enum Management {
     /// The agents decide, each by its policy.
     Agents,
-    /// First fit: each arriving user gets an instance as close to the access point as hardware allows.
+    /// First fit: each arriving user is assigned to the node nearest to the access point where an instance has spare
+    /// capacity or a new instance fits. Instances never move.
     EdgeFirstFit,
-    /// A central planner with global knowledge, which searches for the best placement at each activation of the
-    /// managers.
+    /// At each activation of the managers, a central planner with global knowledge searches for the best placement.
     Central(Search),
 }
 
@@ -273,10 +275,9 @@ impl Management {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Search {
-    /// Adds the instances that improve the placement most, then exchanges instances while that improves it. The result
-    /// may not be optimal.
+    /// Greedy construction, followed by local search. The result may not be optimal.
     Greedy,
-    /// Searches exhaustively. The result is optimal.
+    /// Exact search, for small worlds only. The result is optimal.
     Exact,
 }
 
@@ -295,19 +296,20 @@ impl Search {
 pub enum Arbitration {
     /// By the managers of all nodes concerned; accepted operations are enacted together.
     Managers,
-    /// Prototype behaviour: requests are judged in reverse order of arrival and enacted one by one, by free hardware and
-    /// by the acceptance policies of nodes that have one. An instance that migrates gets a new id and loses its memory.
+    /// Prototype behaviour: operators' deployments come first, then agents' proposals in reverse order. Each is judged
+    /// by free hardware and by the acceptance policies of nodes that have one, and enacted before the next is judged.
+    /// An instance that migrates gets a new id and loses its memory.
     Sequential,
-    /// By the plan of a planner that sees the whole infrastructure.
+    /// By free hardware alone: the operations of a central planner are judged and enacted one by one.
     Central,
 }
 
 /// The memory strategy: how agents forget inhibitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Memory {
-    /// Each inhibition is forgotten after the number of evaluations that the policy sets.
+    /// Each inhibition is forgotten after the number of evaluations in [`PolicyText::memory`].
     Sliding,
-    /// Prototype behaviour: the memory is cleared every `every` evaluations, regardless of the policy.
+    /// Prototype behaviour: all inhibitions are forgotten every `every` evaluations, regardless of the policy.
     Periodic {
         /// The number of evaluations; positive.
         every: u32,
@@ -317,21 +319,20 @@ pub enum Memory {
 /// The observation strategy: the `requests/4` facts of agents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Observation {
-    /// The requests that reached the instance in its last evaluation period, one fact for each last hop and latency, in
-    /// standard order.
+    /// The requests that reached the instance since the last evaluation of its agent: one fact for each last hop and
+    /// latency, in standard order.
     Arrivals,
-    /// Prototype behaviour: one fact for each entry of the routing table.
+    /// Prototype behaviour: one fact for each entry of the routing table that leads to the instance and was used.
     RouteEntries,
 }
 
-/// The routing strategy: the instance that serves a client request.
+/// The routing strategy: which instance serves a client request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Routing {
     /// The nearest instance by this metric; round robin on a tie.
     Nearest(Metric),
     /// Prototype behaviour: of the instances with the fewest hops, the one that was chosen least often since the
-    /// routing table was last cleared. A user at an access point keeps the chosen instance until the table is cleared
-    /// again.
+    /// routing table was cleared. The choice for a user at an access point is kept until the table is cleared again.
     LeastUsed,
 }
 
@@ -345,7 +346,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// The length of a link with this latency.
+    /// The length of a link with this latency: 1 hop, or the latency in milliseconds.
     pub fn length(self, latency: Duration) -> f64 {
         match self {
             Metric::Hops => 1.0,
@@ -359,27 +360,27 @@ impl Metric {
 pub enum Numbering {
     /// Only instances are counted: 1, 2, 3 and so on.
     Counted,
-    /// Prototype behaviour: one counter numbers instances, agents, users and all other objects.
+    /// Prototype behaviour: instances, agents, users and other objects share one counter.
     Shared,
 }
 
-/// A disturbance, or its end, at a point in time.
+/// An event of churn, and its time.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Disturbance {
-    /// When it happens.
+    /// The time.
     pub time: Time,
     /// The event.
     pub event: DisturbanceEvent,
 }
 
-/// A failure, or the end of one.
+/// A node or link goes down or comes up, or a node announces that it will leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum DisturbanceEvent {
-    /// A node goes down, with everything on it.
+    /// A node goes down without notice, with everything on it.
     Crash(NodeIndex),
-    /// A node leaves as announced: its manager has accepted nothing since the notice.
+    /// A node goes down as announced, with everything on it.
     Leave(NodeIndex),
-    /// A node announces that it will leave.
+    /// A node announces that it will leave. From now on, it accepts no instances.
     Notice(NodeIndex),
     /// A node comes up, empty. A node whose first event is a join is absent until then.
     Join(NodeIndex),

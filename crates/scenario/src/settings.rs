@@ -1,6 +1,6 @@
 //! The content of a scenario file, with all defaults filled in.
 //!
-//! A run stores its scenario as [`Settings`]. Serialized and read again, they yield the same scenario.
+//! A run stores its scenario as serialized [`Settings`], from which the same scenario can be resolved again.
 
 mod application;
 mod churn;
@@ -275,7 +275,6 @@ impl ManagerSettings {
     /// The default of `notice`, in evaluations.
     const NOTICE: u32 = 3;
 
-    /// Whether the notice is the default.
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_usual_notice(notice: &u32) -> bool {
         *notice == ManagerSettings::NOTICE
@@ -294,8 +293,9 @@ impl Default for NetworkSettings {
     }
 }
 
-/// Reads an enum whose tables state their variant in `kind`. serde's own support buffers the table first, which loses
-/// its place in the file. A table without a kind is of the first kind, unless a kind is required.
+/// Implements `Deserialize` for an enum whose tables state their variant in `kind`. A derived implementation with a tag
+/// would buffer the table first, and lose the places of its values. A table without a kind has the first kind, unless
+/// the macro is called with `required`.
 macro_rules! read_by_kind {
     (required $name:ident { $($rest:tt)* }) => { read_by_kind!("kind is required", $name { $($rest)* }); };
     ($name:ident { $($rest:tt)* }) => { read_by_kind!("kind", $name { $($rest)* }); };
@@ -369,7 +369,6 @@ enum WrittenId {
     Number(i64),
 }
 
-/// A capacity of `units` units.
 const fn units(units: u64) -> Capacity {
     Capacity::units(units)
 }

@@ -39,8 +39,8 @@ pub struct Topology {
     /// The links from node `n` are at `first_link[n]..first_link[n + 1]`, in the order of the nodes that they lead to.
     first_link: Vec<u32>,
     links: Vec<Link>,
-    /// The node that each link leads to, and its latency, stored again in separate arrays, so that a caller that needs
-    /// only one of them reads less memory.
+    /// The node that each link leads to. Like the latencies, it is also stored in `links`; a separate array lets loops
+    /// that need only one of them read less memory.
     #[serde(skip)]
     ends: Vec<NodeIndex>,
     #[serde(skip)]
@@ -48,7 +48,7 @@ pub struct Topology {
     /// For each link, the link in the opposite direction.
     #[serde(skip)]
     backs: Vec<LinkIndex>,
-    /// The names of the tiers, from the top down; empty if they have none.
+    /// The names of the tiers, from the cloud down; empty if they have none.
     tier_names: Vec<String>,
 }
 
@@ -77,8 +77,9 @@ impl TryFrom<SavedTopology> for Topology {
 }
 
 impl SavedTopology {
-    /// Whether the links from each node are sorted by the nodes that they lead to, lead to other existing nodes, have
-    /// latencies that are not negative, and have a link in the opposite direction.
+    /// Whether `first_link` divides the links into one range for each node, and the links of each range are sorted by
+    /// the nodes that they lead to, lead to other existing nodes, have no negative latencies, and have a link in the
+    /// opposite direction.
     fn is_consistent(&self) -> bool {
         let from = |node: usize| {
             let (first, end) = (self.first_link[node] as usize, self.first_link[node + 1] as usize);
@@ -131,22 +132,22 @@ pub struct NodeDescription {
     pub id: NodeId,
     /// The total hardware of the node.
     pub capacity: Capacity,
-    /// Its tier: the distance from the top of the infrastructure. 0 is the cloud.
+    /// The tier: the distance from the top of the infrastructure. 0 is the cloud.
     pub tier: u16,
-    /// Its position on the map, if it has one.
+    /// The position on the map, if the node has one.
     pub position: Option<Position>,
-    /// Whether users can be connected to it.
+    /// Whether users can be connected to the node.
     pub is_access_point: bool,
-    /// Further facts about it.
+    /// Further facts about the node.
     pub facts: Vec<Fact>,
 }
 
 /// One direction of a link.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Link {
-    /// The node that it leads to.
+    /// The node that the link leads to.
     pub to: NodeIndex,
-    /// The time that a message takes, in addition to its transmission time.
+    /// The time that a message takes over the link, in addition to its transmission time.
     pub latency: Duration,
     /// Size units per millisecond; `None` is unlimited.
     pub bandwidth: Option<f64>,
@@ -165,7 +166,7 @@ pub enum TopologyError {
     NodeTwice(NodeId),
     /// A link leads from a node to itself.
     LinkToItself(NodeId),
-    /// Two nodes are linked twice.
+    /// There are two links between the same nodes.
     LinkTwice(NodeId, NodeId),
     /// A latency is negative or not finite.
     Latency(NodeId, NodeId, Duration),
@@ -184,12 +185,12 @@ impl Topology {
         self.nodes.iter().enumerate().map(|(position, node)| (NodeIndex::at(position), node))
     }
 
-    /// The names of the tiers, from the top down; empty if they have none.
+    /// The names of the tiers, from the cloud down; empty if they have none.
     pub fn tier_names(&self) -> &[String] {
         &self.tier_names
     }
 
-    /// Names the tiers if there are as many names as tiers; otherwise does nothing.
+    /// Sets the names of the tiers if there are as many names as tiers; otherwise does nothing.
     pub(crate) fn name_tiers(&mut self, names: &[String]) {
         let tier_count = self.nodes.iter().map(|node| usize::from(node.tier) + 1).max().unwrap_or(0);
         if names.len() == tier_count {
@@ -197,7 +198,7 @@ impl Topology {
         }
     }
 
-    /// One node.
+    /// The node with this index.
     pub fn node(&self, node: NodeIndex) -> &NodeDescription {
         &self.nodes[node.position()]
     }
@@ -243,7 +244,7 @@ impl Topology {
         self.latencies[link.0 as usize]
     }
 
-    /// One direction of a link.
+    /// The directed link with this index.
     pub fn link(&self, link: LinkIndex) -> &Link {
         &self.links[link.0 as usize]
     }
@@ -318,7 +319,7 @@ impl TopologyBuilder {
         TopologyBuilder { nodes: Vec::with_capacity(nodes), by_id, links: Vec::with_capacity(2 * links) }
     }
 
-    /// Adds a node; an error if its id is taken.
+    /// Adds a node. Fails if another node has its id.
     pub fn node(&mut self, node: NodeDescription) -> Result<NodeIndex, TopologyError> {
         let index = NodeIndex::at(self.nodes.len());
         if self.by_id.insert(node.id.clone(), index).is_some() {
@@ -339,7 +340,7 @@ impl TopologyBuilder {
         Some(position(one)?.distance_m(position(other)?))
     }
 
-    /// Links two nodes, in both directions. A second link between them is an error of
+    /// Links two nodes, in both directions. Fails if the nodes are the same, or a value is invalid. A second link between them is an error of
     /// [`build`](TopologyBuilder::build).
     pub fn link(
         &mut self,

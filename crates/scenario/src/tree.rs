@@ -14,9 +14,9 @@ use crate::mistake::{MISTAKES_MAX, Mistake, Place, Text};
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Node {
     pub(crate) place: Place,
-    /// The place of its key; `None` for an element of a list.
+    /// The place of its key; `None` if it has no key, like an element of a list.
     pub(crate) key_place: Option<Place>,
-    /// Its layer: later layers have higher numbers.
+    /// The number of the layer that set the value. Later layers have higher numbers.
     pub(crate) layer: u32,
     pub(crate) value: Value,
 }
@@ -34,7 +34,7 @@ pub(crate) enum Value {
     Table(Table),
 }
 
-/// A table: keys in the order in which they were first written, each with its value.
+/// A table, which keeps the order of its keys.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Table {
     pub(crate) entries: Vec<(String, Node)>,
@@ -82,10 +82,11 @@ impl Value {
 /// The parser's message for a duplicate key.
 const DUPLICATE: &str = "duplicate key";
 
-/// Parses TOML, and adds errors to `mistakes`. The parts without errors are returned.
+/// Parses TOML and returns the parts without errors. Adds the errors to `mistakes`, up to [`MISTAKES_MAX`] and a count
+/// of the others.
 pub(crate) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&text.text);
-    // After another error, a key may only seem to be a duplicate, because the text before it was misread.
+    // If the first error is another one, duplicate keys are not reported: the parser may have misread the text.
     let is_first_or_own = |(index, error): &(usize, &toml::de::Error)| *index == 0 || error.message() != DUPLICATE;
     let errors: Vec<&toml::de::Error> = match errors.first() {
         Some(first) if first.message() != DUPLICATE => {
@@ -103,7 +104,7 @@ pub(crate) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -
     Reader { text, layer, offset: 0 }.table(table.into_inner())
 }
 
-/// Parses one TOML value that starts at `offset` of `text`.
+/// Parses the text from `offset` to its end as one TOML value.
 pub(crate) fn parse_value(text: &Arc<Text>, offset: usize, layer: u32) -> Result<Node, Mistake> {
     let value = DeValue::parse(&text.text[offset..]).map_err(|error| syntax_mistake(text, offset, &error))?;
     Ok(Reader { text, layer, offset }.node(value, None))
@@ -136,7 +137,7 @@ impl Reader<'_> {
             let key_place = self.place(key.span());
             entries.push((key.into_inner().into_owned(), self.node(value, Some(key_place))));
         }
-        // The parser sorts keys; users expect the order in which they wrote them.
+        // The parser sorts keys alphabetically; users expect the order in which they wrote them.
         entries.sort_by_key(|(_, node)| node.key_place.as_ref().map_or(0, |place| place.span.start));
         Table { entries }
     }

@@ -15,7 +15,7 @@ use quick_xml::events::{BytesStart, Event};
 pub(crate) enum Piece {
     /// The start of an element.
     Open(Element),
-    /// The end of an element.
+    /// The end of an element with this name.
     Close(String),
     /// A part of the text between two tags. References and CDATA sections are separate parts.
     Text(String),
@@ -32,11 +32,11 @@ pub(crate) struct Element {
 /// Why a text is not XML.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum XmlProblem {
-    /// It is not well-formed.
+    /// The text is not well-formed, with the message of the parser.
     IllFormed(String),
-    /// The text ends before an element does.
+    /// The text ends before the element with this name does.
     Unclosed(String),
-    /// A reference to an entity that is not predefined, or a malformed attribute value.
+    /// A reference to an entity that is not predefined, or a malformed reference in an attribute value.
     UnknownEntity,
 }
 
@@ -50,17 +50,17 @@ pub(crate) struct XmlError {
 /// A piece and its place.
 type Placed = (Piece, Range<usize>);
 
-/// Reads a document.
+/// The parser of one document.
 pub(crate) struct Xml<'t> {
     reader: Reader<&'t [u8]>,
     length: usize,
     open: Vec<(String, Range<usize>)>,
-    /// The name of an element that one tag opens and closes; its end is the next piece.
+    /// The name of a self-closing element whose end is the next piece.
     pending: Option<String>,
 }
 
 impl Element {
-    /// The value of an attribute.
+    /// The value of an attribute; `None` if it is missing.
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }

@@ -1,4 +1,4 @@
-//! Applications, their policies, and deployments.
+//! Resolves applications, their policies, and deployments. Also finds nodes and applications by their ids.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,11 @@ use crate::settings::{ApplicationSettings, ManagementStrategy, Time};
 use crate::topology::Topology;
 use crate::{ApplicationPlan, Deploy, PolicyText};
 
-/// The policy that proposes nothing.
+/// The shipped policy that proposes nothing.
 const NEVER_MOVE: &str = "never-move";
 
-/// The policies in use, one for each text and length of memory. `by_key` has `None` for a policy with errors.
+/// The agent policies in use. `by_key` maps the name or path of a policy and its configured memory to its index, or to
+/// `None` if the policy has errors.
 #[derive(Default)]
 pub(super) struct Policies {
     pub(super) texts: Vec<PolicyText>,
@@ -58,7 +59,7 @@ impl Resolving<'_> {
                     sleep,
                 },
                 kind: application.kind.clone(),
-                // The missing policy was already reported, and resolving fails.
+                // A missing policy or home was already reported, and resolving fails.
                 policy: policy.unwrap_or(PolicyIndex(0)),
                 service_time: service_time.span(),
                 facts,
@@ -71,7 +72,7 @@ impl Resolving<'_> {
         (plans, policies)
     }
 
-    /// The flavours of an application, with its own values for omitted keys. Reports errors.
+    /// The flavours of an application. Omitted keys have the values of the application. Reports errors.
     fn flavours(&mut self, topology: &Topology, application: &ApplicationSettings, position: usize) -> Vec<Flavour> {
         let listed = &application.flavour;
         if listed.len() > Application::FLAVOURS_MAX {
@@ -115,7 +116,7 @@ impl Resolving<'_> {
         flavours
     }
 
-    /// The sleep settings of an application. Reports errors.
+    /// The sleep settings of an application; `None` if its instances cannot sleep. Reports errors.
     fn sleep(&mut self, application: &ApplicationSettings, flavours: &[Flavour], position: usize) -> Option<Sleep> {
         let written = application.sleep.as_ref()?;
         let needed = std::iter::once(application.hardware).chain(flavours.iter().map(|flavour| flavour.hardware));
@@ -129,7 +130,7 @@ impl Resolving<'_> {
         }
         let start = written.start.value();
         let is_whole = start.fract() == 0.0 && start <= f64::from(u32::MAX);
-        // Times in a scenario are finite.
+        // A time in a scenario is finite, so `fraction` does not fail.
         let start = if is_whole { Quantity::whole(start as u32) } else { Quantity::fraction(start).ok()? };
         Some(Sleep { keeps: written.keeps, start })
     }
@@ -156,7 +157,7 @@ impl Resolving<'_> {
             let units = hardware.as_units();
             format!("application `{id}` needs {units} units of hardware and fits on no node")
         };
-        // With several kinds of hardware, it may be that no single node has enough of all.
+        // If no kind is lacking, no single node has enough of all kinds.
         let lacking = HardwareKind::ALL.into_iter().find(|kind| hardware.of(*kind) > most(*kind));
         let hint = match lacking {
             Some(HardwareKind::Units) => format!("the largest node has {}", most(HardwareKind::Units)),
@@ -167,8 +168,8 @@ impl Resolving<'_> {
         self.mistakes.push(mistake.hint(hint));
     }
 
-    /// The deployments of operators with their places in the text, in chronological order: those of `[[deploy]]`, and
-    /// one at time 0 on its home for each application that `[[deploy]]` does not name.
+    /// The deployments of operators with their places in the text, in chronological order. An application that no
+    /// `[[deploy]]` names is deployed on its home at time 0.
     pub(super) fn deploys(
         &mut self,
         topology: &Topology,
@@ -272,7 +273,7 @@ impl Resolving<'_> {
         memory: Option<u32>,
         at: &[At<'_>],
     ) -> Option<PolicyIndex> {
-        // Under any other strategy agents propose nothing, so their policy is replaced.
+        // Under the other strategies, agents must propose nothing.
         let written = match self.settings.management.strategy {
             ManagementStrategy::Agents => written,
             _ => NEVER_MOVE,
@@ -297,7 +298,7 @@ impl Resolving<'_> {
         index
     }
 
-    /// The text of a shipped policy or of a policy file. Reports errors.
+    /// The text of a shipped policy or of a policy file; `None` after an error, which is reported.
     pub(super) fn policy_text(&mut self, role: Role, written: &str, at: &[At<'_>]) -> Option<PolicyText> {
         let place = self.document.place(at);
         if !policies::is_path(written) {
@@ -318,12 +319,12 @@ impl Resolving<'_> {
     }
 }
 
-/// The application with this id.
+/// The application with this id; `None` if there is none.
 pub(super) fn find_application(applications: &[ApplicationPlan], id: &Id) -> Option<ApplicationIndex> {
     applications.iter().position(|plan| plan.application.id.id() == id).map(ApplicationIndex::at)
 }
 
-/// The default home of applications: the first node of the lowest tier number.
+/// The default home of applications: the first node with the lowest tier number.
 pub(super) fn cloud(topology: &Topology) -> Option<NodeIndex> {
     topology.nodes().min_by_key(|(_, node)| node.tier).map(|(index, _)| index)
 }

@@ -11,7 +11,7 @@ use crate::settings::{CallOrderWord, ObservationStrategy, RoutingStrategy};
 const CALLS_MAX: usize = 64;
 
 impl Resolving<'_> {
-    /// Adds the calls of all applications to their plans, and reports errors.
+    /// Sets the stages in the plans of all applications. Reports errors.
     pub(super) fn calls(&mut self, plans: &mut [ApplicationPlan]) {
         let settings = self.settings;
         if settings.application.iter().all(|application| application.call.is_empty()) {
@@ -60,7 +60,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Rejects cycles, chains of calls that are too long, and calls that cause too many requests.
+    /// Reports a cycle, or else a chain of calls that is too long, or else a call graph that causes too many requests.
     fn check_graph(&mut self, plans: &[ApplicationPlan]) {
         let id = |index: ApplicationIndex| &plans[index.position()].application.id;
         let order = match callers_first(plans) {
@@ -90,7 +90,7 @@ impl Resolving<'_> {
             return;
         }
         let caused = requests_caused(plans, &order);
-        // If several applications cause too many requests, the one deepest in the call graph is reported.
+        // Of several applications that cause too many requests, one is reported that calls none of the others.
         let Some(most) = order.iter().rev().find(|index| caused[index.position()] > REQUESTS_MAX) else { return };
         let message = format!(
             "one client request to `{}` leads to {} requests, and {REQUESTS_MAX} is the most",
@@ -114,8 +114,8 @@ impl Resolving<'_> {
         at(caller.position(), index).to_vec()
     }
 
-    /// For each application, whether users use it directly: as its `users` says, or by default if no application calls
-    /// it.
+    /// For each application, whether users use it directly: the value of its key `users`. By default, users use the
+    /// applications that no other calls.
     pub(super) fn used_by_users(&self, plans: &[ApplicationPlan]) -> Vec<bool> {
         let mut used = vec![true; plans.len()];
         for call in plans.iter().flat_map(ApplicationPlan::calls) {
@@ -128,7 +128,7 @@ impl Resolving<'_> {
     }
 }
 
-/// The path of the key `application` of a call.
+/// The path of the key `application` of a call in the scenario.
 fn at(application: usize, call: usize) -> [At<'static>; 5] {
     [At::Key("application"), application.into(), At::Key("call"), call.into(), At::Key("application")]
 }

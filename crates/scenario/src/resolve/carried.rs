@@ -1,4 +1,4 @@
-//! Files that are embedded in the scenario, and files that must be embedded to make it self-contained.
+//! Reads files that are embedded in the scenario, and collects the texts of all files for a self-contained snapshot.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::settings::CarriedFiles;
 /// The maximum length of a text that is kept in memory to be embedded in a snapshot, in bytes.
 const TEXT_BYTES_MAX: usize = 8 << 20;
 
-/// The files that were read, by the path as written in the scenario.
+/// The texts of the files that were read, by the path as written in the scenario.
 #[derive(Default)]
 pub(super) struct Noted {
     pub(super) texts: CarriedFiles,
@@ -33,11 +33,11 @@ impl Noted {
     }
 }
 
-/// Reads the files that a key names: from the scenario if they are embedded there and the key is written in it,
-/// otherwise from disk.
+/// Reads the files that a key names. A file that is embedded in the scenario is not read from disk, if the key is
+/// written in the main text.
 pub(super) struct FilesOfKey<'a> {
     carried: Option<&'a CarriedFiles>,
-    /// The directory that the paths of this text are relative to.
+    /// The directory of the text in which the key is written. Paths are relative to it.
     directory: PathBuf,
     disk: &'a mut dyn Files,
     noted: &'a mut Noted,
@@ -56,8 +56,8 @@ impl Files for FilesOfKey<'_> {
 }
 
 impl Resolving<'_> {
-    /// Whether a file that a key at this place names may be embedded in the scenario. Files that the command line or an
-    /// included text names are always on disk.
+    /// Whether a file that a key at this place names may be embedded in the scenario. Files that the command line, a
+    /// preset or an included text names are always read from disk.
     pub(super) fn may_be_carried(&self, place: &Place) -> bool {
         !self.settings.files.is_empty() && Arc::ptr_eq(&place.text, self.document.text())
     }

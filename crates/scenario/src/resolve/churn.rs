@@ -1,4 +1,4 @@
-//! Resolves disturbances: events that `[[churn]]` lists, and random failures.
+//! Resolves disturbances: the events that `[[churn]]` lists, and the random failures of `[[failures]]`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,8 @@ use crate::settings::{ChurnSettings, FailureSettings, Time};
 use crate::topology::Topology;
 use crate::{Disturbance, DisturbanceEvent};
 
-/// The maximum number of events, so that a mean time that is too short cannot exhaust memory.
+/// The maximum number of events, checked when random failures are drawn. Otherwise a mean time that is too short could
+/// exhaust memory.
 const EVENTS_MAX: usize = 1_000_000;
 
 impl Resolving<'_> {
@@ -94,7 +95,7 @@ impl Resolving<'_> {
         Some((one.min(other), one.max(other)))
     }
 
-    /// Rejects events in an impossible order: a node or link that is down cannot go down, and one that is up cannot
+    /// Reports events in an impossible order: a node or link that is down cannot go down, and one that is up cannot
     /// come up.
     fn check_order(&mut self, topology: &Topology, events: &[(Disturbance, usize)]) {
         let mut is_there: BTreeMap<NodeIndex, bool> = BTreeMap::new();
@@ -197,7 +198,7 @@ fn node_of(event: DisturbanceEvent) -> Option<NodeIndex> {
     }
 }
 
-/// An exponentially distributed duration, never 0.
+/// Draws an exponentially distributed duration above 0.
 fn exponential(random: &mut Pcg64, mean: Duration) -> Duration {
     let uniform: f64 = random.random();
     Duration::of(-mean.units() * (1.0 - uniform).ln() + f64::MIN_POSITIVE)

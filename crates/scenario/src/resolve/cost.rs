@@ -1,4 +1,4 @@
-//! Checks the cost of a scenario against its limits.
+//! Checks the size and the estimated cost of a scenario against limits.
 
 use super::Resolving;
 use crate::calls::{REQUESTS_MAX, callers_first, requests_caused};
@@ -9,13 +9,13 @@ use crate::settings::TopologySettings;
 use crate::topology::{LINKS_MAX, NODES_MAX, Topology};
 use crate::{ApplicationPlan, UserPlan};
 
-/// The schedule counts rounds in 32 bits.
+/// The maximum number of evaluations of one agent. The simulator counts them in 32 bits.
 const ROUNDS_MAX: f64 = 4e9;
 
 const MIB: f64 = 1_048_576.0;
 
 impl Resolving<'_> {
-    /// Rejects a world that is too large before it is built. Returns whether it can be built.
+    /// Whether the size and the estimated cost are within the limits. Called before the world is built. Reports errors.
     pub(super) fn is_affordable(&mut self, extent: &Extent) -> bool {
         let reported = self.mistakes.len();
         self.check_size(extent);
@@ -33,7 +33,8 @@ impl Resolving<'_> {
         self.mistakes.len() == reported
     }
 
-    /// The estimated cost of the world as built. Reports an error if it exceeds the limits, and notes a large cost.
+    /// Estimates the cost from the world as built. Reports an error if it exceeds the limits, and adds a note if it is
+    /// large.
     pub(super) fn cost(
         &mut self,
         topology: &Topology,
@@ -103,23 +104,24 @@ impl Resolving<'_> {
         self.mistakes.push(mistake.hint(format!("change {}, or raise `{limit}`", keys.join(" or "))));
     }
 
-    /// Whether the settings have this key.
+    /// Whether the settings of this scenario have the key, given as a path such as `mobility.users`.
     fn is_known(&self, key: &str) -> bool {
         let settings = serde_json::to_value(self.settings).unwrap_or_default();
         settings.pointer(&format!("/{}", key.replace('.', "/"))).is_some()
     }
 
-    /// An error at the place of the key from the latest layer, because the latest change probably caused it.
+    /// An error about these keys, placed at the key that the latest layer sets, which is the probable cause. If none is
+    /// written, the place is the start of the text.
     fn because_of(&self, message: String, keys: &[&str]) -> Mistake {
         let written = keys.iter().filter_map(|key| self.document.written(key));
-        // Of several keys in the latest layer, the place of the first is used.
+        // Reversed, because `max_by_key` returns the last maximum, and the first key in the latest layer is wanted.
         let latest = written.rev().max_by_key(|node| node.layer).map(|node| node.place.clone());
         let place = latest.unwrap_or_else(|| self.document.place(&[]));
         Mistake::new(message).at(Some(place))
     }
 }
 
-/// The keys that determine the number of nodes and links.
+/// The keys that determine the number of nodes and links of a topology.
 fn size_keys(topology: &TopologySettings) -> &'static [&'static str] {
     match topology {
         TopologySettings::TiledTree(_) => &["topology.size"],
@@ -131,11 +133,11 @@ fn size_keys(topology: &TopologySettings) -> &'static [&'static str] {
     }
 }
 
-/// The mean number of requests that a user's request causes, itself included.
+/// The mean number of requests that a user's request causes, itself included. 1 if the calls are invalid.
 fn mean_caused(applications: &[ApplicationPlan], users: &[UserPlan]) -> f64 {
     let Ok(order) = callers_first(applications) else { return 1.0 };
     let caused = requests_caused(applications, &order);
-    // This error was already reported.
+    // Too many requests were already reported as an error.
     if caused.iter().any(|caused| *caused > REQUESTS_MAX) {
         return 1.0;
     }

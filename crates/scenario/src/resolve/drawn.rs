@@ -19,7 +19,7 @@ const APPLICATIONS: At<'static> = At::Key("applications");
 const STREAM: u64 = 0x6170_706c_6963_6174;
 
 impl Resolving<'_> {
-    /// Draws the applications of `[applications]` and adds them to `plans`.
+    /// Draws the applications of `[applications]` and adds them to `plans`. Reports errors.
     pub(super) fn draw_applications(
         &mut self,
         topology: &Topology,
@@ -48,7 +48,7 @@ impl Resolving<'_> {
         for number in 1..=drawn.count {
             let Ok(id) = ApplicationId::name(&format!("{}{number}", drawn.prefix)) else { return };
             // The fractional parts of multiples of the golden ratio are evenly spread, so every prefix of the list
-            // contains each sort in proportion to its weight.
+            // contains each sort nearly in proportion to its weight.
             let mut left = (f64::from(number) * GOLDEN).fract() * weights;
             let is_sort = |sort: &SortSettings| {
                 left -= sort.weight.value();
@@ -56,7 +56,7 @@ impl Resolving<'_> {
             };
             let place = drawn.mix.iter().position(is_sort).unwrap_or(drawn.mix.len() - 1);
             let application = self.drawn_application(&drawn.mix[place], id, number, home);
-            // The missing policy was already reported, and resolving fails.
+            // A missing policy was already reported, and resolving fails.
             plans.push(ApplicationPlan { policy: of_sort[place].unwrap_or(PolicyIndex(0)), ..application });
         }
     }

@@ -1,5 +1,4 @@
-//! Resolves the settings of groups of nodes. A group is selected by tier, by a pattern that the ids of nodes match, or
-//! by both.
+//! Resolves the settings of groups of nodes. A group is selected by tier, by a pattern for node ids, or by both.
 
 use mario_domain::{Fact, FactValue, Id};
 
@@ -10,7 +9,8 @@ use crate::settings::{NodesSettings, TierChoice};
 use crate::topology::Topology;
 
 impl Resolving<'_> {
-    /// Applies `[[nodes]]` to the nodes of each group. An error in a group is reported once.
+    /// Applies the capacities, facts and owners of `[[nodes]]` to the nodes of each group. An error in a group is
+    /// reported once.
     pub(super) fn groups_of_nodes(&mut self, topology: &mut Topology) {
         let settings = self.settings;
         for (position, group) in settings.nodes.iter().enumerate() {
@@ -24,7 +24,7 @@ impl Resolving<'_> {
                     topology.set_capacity(index, capacity);
                 }
                 let subject = topology.node(index).id.id().clone();
-                // An error is the same for all nodes of the group, so only the first is kept.
+                // All nodes of the group have the same errors, so only those of the first node are kept.
                 let before = self.mistakes.len();
                 let mut facts = self.facts(&subject, &group.facts, "nodes", position);
                 if is_reported {
@@ -42,7 +42,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Whether a group is valid and selects at least one node.
+    /// Whether a group is valid and selects at least one node. Reports an error if not.
     fn is_group(&mut self, topology: &Topology, group: &NodesSettings, position: usize) -> bool {
         let at = |key: &'static str| [At::Key("nodes"), position.into(), At::Key(key)];
         if group.tier.is_none() && group.pattern.is_none() {
@@ -79,7 +79,7 @@ impl Resolving<'_> {
         true
     }
 
-    /// The nodes of a group.
+    /// The nodes that match both the tier and the pattern of a group, where given.
     pub(super) fn chosen(&self, topology: &Topology, group: &NodesSettings) -> Vec<NodeIndex> {
         let tier = group.tier.as_ref().map(|tier| self.tier_number(tier));
         let is_meant = |id: &str, its: u16| {
@@ -101,8 +101,8 @@ impl Resolving<'_> {
     }
 }
 
-/// Whether a name matches a pattern, where `*` stands for any number of bytes and `?` for one byte. The number of steps
-/// is at most the product of the lengths.
+/// Whether a name matches a pattern, where `*` stands for any number of bytes and `?` for one byte. The running time is
+/// at most proportional to the product of the lengths.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
@@ -116,7 +116,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
                 at += 1;
                 place += 1;
             }
-            // The last star consumes one more byte, and the rest of the pattern is matched again.
+            // Backtracks: the last star consumes one more byte, and the rest of the pattern is matched again.
             _ => match star {
                 Some((behind, taken)) => {
                     star = Some((behind, taken + 1));

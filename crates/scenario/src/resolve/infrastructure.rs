@@ -1,5 +1,5 @@
-//! Resolves the infrastructure: nodes, links, settings of single nodes, and acceptance policies. Checks that users can
-//! reach the applications.
+//! Resolves the infrastructure: nodes, links, settings of single nodes, and acceptance policies. Checks that every
+//! access point can reach the homes of all applications.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -35,6 +35,7 @@ macro_rules! mesh {
 
 impl Resolving<'_> {
     /// Nodes and links, with the settings of `[[nodes]]`, of the node table and of `[[node]]` applied in this order.
+    /// `None` if they cannot be made, after an error.
     pub(super) fn infrastructure(&mut self) -> Option<Topology> {
         let mut topology = match &self.settings.topology {
             TopologySettings::TiledTree(tree) => self.tiled_tree(tree)?,
@@ -88,7 +89,7 @@ impl Resolving<'_> {
         Some(topology)
     }
 
-    /// The facts that a scenario lists about a node or application. `list` and `position` are its place for errors.
+    /// The facts that a scenario lists about a node or application. Errors are placed at element `position` of `list`.
     pub(super) fn facts(
         &mut self,
         subject: &Id,
@@ -134,7 +135,8 @@ impl Resolving<'_> {
         self.shaped(made)
     }
 
-    /// Reports each of `keys` that a later layer sets without effect, because `list` of an earlier layer replaces it.
+    /// Reports each of `keys` that a later layer than that of `list` sets: it has no effect, because the list has the
+    /// values of all levels.
     fn check_list_is_latest(&mut self, list: &str, keys: &[&str]) {
         let written = |key: &str| self.document.written(&format!("topology.{key}"));
         let Some(values) = written(list) else { return };
@@ -187,7 +189,7 @@ impl Resolving<'_> {
         })
     }
 
-    /// Returns what a generator has made, or reports its error.
+    /// Returns the result of a generator. Reports its error, if any, at the key that probably caused it.
     fn shaped<T>(&mut self, made: Result<T, ShapeError>) -> Option<T> {
         let error = match made {
             Ok(made) => return Some(made),
@@ -212,7 +214,7 @@ impl Resolving<'_> {
         None
     }
 
-    /// The key that is blamed for a topology that is too large.
+    /// The key at which a topology that is too large is reported.
     fn size_key(&self) -> &'static str {
         match &self.settings.topology {
             TopologySettings::TiledTree(_) => "size",
@@ -271,7 +273,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// The position that coordinates in metres are relative to. Reports an error if it is not on the map.
+    /// The origin of coordinates in metres. Reports an error if it is not on the map.
     pub(super) fn origin(&mut self, [latitude, longitude]: [f64; 2], at: &[At<'_>]) -> Option<Position> {
         let origin = Position::checked(latitude, longitude);
         if origin.is_none() {
@@ -281,7 +283,7 @@ impl Resolving<'_> {
         origin
     }
 
-    /// The rectangle between two corners. Reports an error if they are not on the map or in the wrong order.
+    /// The rectangle between two corners. Reports an error if they are not on the map, or are in the wrong order.
     pub(super) fn area(&mut self, area: &AreaSettings, at: &[At<'_>]) -> Option<Area> {
         let corner = |[latitude, longitude]: [f64; 2]| Position::checked(latitude, longitude);
         let mut is_on_the_map = true;
@@ -305,7 +307,8 @@ impl Resolving<'_> {
         area
     }
 
-    /// The acceptance policies, and for each node the index of its policy; `None` for a node without one.
+    /// The acceptance policies, and for each node the index of its policy; `None` for a node without one. `[[nodes]]`
+    /// overrides `[managers]`, and `[[node]]` overrides both. Reports errors.
     pub(super) fn acceptances(&mut self, topology: &Topology) -> (Vec<PolicyText>, Vec<Option<u32>>) {
         let mut texts: Vec<PolicyText> = Vec::new();
         let mut written: Vec<String> = Vec::new();
@@ -342,7 +345,8 @@ impl Resolving<'_> {
         (texts, acceptance_of)
     }
 
-    /// Checks that the home of every application has a path to every access point. Reports the first home that has not.
+    /// Checks that there is a path from the home of every application to every access point. Reports the first home for
+    /// which there is not.
     pub(super) fn check_reachability(&mut self, topology: &Topology, applications: &[ApplicationPlan]) {
         let homes: BTreeSet<NodeIndex> = applications.iter().map(|plan| plan.home).collect();
         for home in homes {
@@ -377,12 +381,12 @@ impl Resolving<'_> {
     }
 }
 
-/// Extends a list to `count` values by repeating the last.
+/// The first `count` values of a list. A shorter list is extended by repeating its last value. Empty for an empty list.
 fn stretched<T: Copy>(values: &[T], count: usize) -> Vec<T> {
     (0..count).filter_map(|position| values.get(position).or(values.last()).copied()).collect()
 }
 
-/// The number of levels of a tiled tree whose size is 2^k: k + 1.
+/// The number of levels of a tiled tree: k + 1 for a size of 2^k.
 fn levels(size: u32) -> u64 {
     u64::from(size.trailing_zeros()) + 1
 }

@@ -13,7 +13,7 @@ use crate::settings::{Amount, RegionSettings};
 const CARBON: At<'static> = At::Key("carbon");
 
 impl Resolving<'_> {
-    /// The models of the scenario, if it has any.
+    /// The models of the scenario; `None` if none is configured. Reports errors.
     pub(super) fn models(&mut self) -> Option<Models> {
         let settings = self.settings;
         let (energy, price, carbon) = (&settings.energy, &settings.price, &settings.carbon);

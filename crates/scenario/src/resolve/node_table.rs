@@ -1,4 +1,4 @@
-//! Reads capacities and facts of nodes from the columns of a table.
+//! Reads capacities and facts of nodes from a table with one row for each node.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use crate::topology::Topology;
 
 const NODE_TABLE: At<'static> = At::Key("node_table");
 
-/// The columns that name the node of a row.
+/// The accepted names of the column with the ids of nodes.
 const IDS: [&str; 2] = ["id", "node"];
 
-/// The columns with the units of hardware of a node.
+/// The accepted names of the column with the units of hardware.
 const CAPACITIES: [&str; 3] = ["capacity", "hardware", "units"];
 
-/// A larger number of units could overflow in sums over all nodes.
+/// The maximum number of units of a node. Sums over all nodes and instances must fit into 64 bits.
 const UNITS_MAX: f64 = 1e9;
 
-/// The positions of the columns, by meaning.
+/// The positions of the columns in the table.
 struct Columns {
     id: usize,
     capacity: Option<usize>,
@@ -31,7 +31,8 @@ struct Columns {
 }
 
 impl Resolving<'_> {
-    /// Applies the table of nodes to the topology. Nodes without a row, and fields that are empty, change nothing.
+    /// Applies the table of nodes to the topology. A node without a row, and a value whose field is empty, stay as they
+    /// are.
     pub(super) fn node_table(&mut self, topology: &mut Topology) {
         let settings = &self.settings.node_table;
         let Some(file) = &settings.file else {
@@ -88,7 +89,8 @@ impl Resolving<'_> {
         Ok(())
     }
 
-    /// The positions of the columns; `None` if a column that `facts` names is missing, which is reported.
+    /// The positions of the columns. If a column that `node_table.facts` names is missing, reports it and returns
+    /// `None`.
     fn columns(&mut self, table: &Table<'_>) -> Result<Option<Columns>, TraceError> {
         let id = table.column(&IDS)?;
         let capacity = table.known_column(&CAPACITIES);
@@ -136,7 +138,8 @@ fn capacity(row: &Row<'_>, column: usize) -> Result<Capacity, TraceError> {
     units.ok_or_else(|| row.expected(column, "a whole number of units from 0 to 1e9, or `unbounded`"))
 }
 
-/// The capacity with the amount of one kind of hardware replaced by that of a field.
+/// The capacity with the amount of one kind of hardware replaced by the number in a field. Fails if the capacity is
+/// unbounded.
 fn with_kind(capacity: Capacity, kind: HardwareKind, row: &Row<'_>, column: usize) -> Result<Capacity, TraceError> {
     let Capacity::Bounded(hardware) = capacity else {
         return Err(row.expected(column, "an empty field, because the capacity of this node is unbounded"));

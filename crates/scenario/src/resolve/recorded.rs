@@ -13,8 +13,8 @@ const MOBILITY: At<'static> = At::Key("mobility");
 /// The memory of one user in one step during resampling, in bytes.
 const ROW_BYTES: f64 = 40.0;
 
-/// The number of positions, how many of them are in an area, and how many would be in it with latitude and longitude
-/// exchanged.
+/// How many positions there are, how many of them are in an area, and how many would be in it with latitude and
+/// longitude exchanged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Census {
     all: usize,
@@ -36,8 +36,8 @@ impl Census {
 }
 
 impl Resolving<'_> {
-    /// Checks the recorded tracks against the area of the topology. Returns `false` after an error: latitude and
-    /// longitude seem to be exchanged.
+    /// Checks the recorded tracks against the area of the topology. If latitude and longitude seem to be exchanged,
+    /// reports an error and returns `false`. Adds a note if some positions are outside of the area.
     pub(super) fn check_tracks(&mut self, tracks: &Tracks, format: MobilityFormat, topology: &Topology) -> bool {
         let positions = tracks.fixes.iter().flatten().map(|fix| fix.position);
         self.check_positions(positions, format, topology)
@@ -89,8 +89,8 @@ impl Resolving<'_> {
         true
     }
 
-    /// The area of the topology: as configured, or else the bounding box of its nodes. `None` if it is invalid, which
-    /// was already reported, or unknown.
+    /// The area of the topology: as configured, or else the bounding box of its nodes. `None` if it is unknown, or
+    /// invalid and already reported.
     fn known_area(&self, topology: &Topology) -> Option<Area> {
         let corner = |[latitude, longitude]: [f64; 2]| Position::checked(latitude, longitude);
         match self.settings.topology.area() {
@@ -99,8 +99,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Returns whether the steps of tracks fit into `limits.memory_mib` while they are being resampled; reports an
-    /// error if not.
+    /// Whether tracks that are resampled into `steps` steps fit into `limits.memory_mib`. Reports an error if not.
     pub(super) fn fits_as_steps(&mut self, tracks: &Tracks, settings: &FileSettings, steps: f64) -> bool {
         const MIB: f64 = 1_048_576.0;
         let limit = self.settings.limits.memory_mib.value();
@@ -123,7 +122,8 @@ impl Resolving<'_> {
         false
     }
 
-    /// Notes which steps of users the run leaves out, or that they end before the run.
+    /// Adds a note if the steps of users end before the run. Adds one if the run ends before the steps; for generated
+    /// users, only if some of them never arrive.
     pub(super) fn note_unused_steps(&mut self, attachments: &Attachments) {
         let (duration, step) = (self.settings.duration.value(), self.step().units());
         let count = attachments.steps.len();

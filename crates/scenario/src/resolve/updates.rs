@@ -9,7 +9,7 @@ use crate::{ApplicationPlan, Deploy, Past, Update};
 
 impl Resolving<'_> {
     /// The policy changes during the run, in chronological order. Of two changes for one application at the same time,
-    /// the one that is later in the list counts. Changes without effect are dropped.
+    /// the later one in the list counts. Changes without effect are dropped.
     pub(super) fn updates(
         &mut self,
         applications: &[ApplicationPlan],
@@ -72,7 +72,8 @@ impl Resolving<'_> {
     }
 }
 
-/// Drops updates that change nothing, because all agents of the application already have the policy.
+/// Drops updates that change nothing, because all agents of the application already have the policy. Expects
+/// chronological order.
 fn without_effect(updates: Vec<Update>, applications: &[ApplicationPlan], deploys: &[Deploy]) -> Vec<Update> {
     let mut present: Vec<Option<PolicyIndex>> = applications
         .iter()
@@ -88,8 +89,8 @@ fn without_effect(updates: Vec<Update>, applications: &[ApplicationPlan], deploy
 }
 
 impl Policies {
-    /// Removes a policy that was just added if one of the first `known` policies has the same text and memory. Returns
-    /// the index of the one that is kept.
+    /// If `policy` is not among the first `known` policies, but one of these has the same text and memory, removes
+    /// `policy`. Returns the index of the policy that is kept.
     fn same_as_before(&mut self, known: usize, policy: PolicyIndex) -> PolicyIndex {
         if policy.position() < known {
             return policy;

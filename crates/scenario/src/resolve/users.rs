@@ -1,4 +1,4 @@
-//! Resolves users: their movements and workloads.
+//! Resolves users: their movements, applications and workloads.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,11 +29,11 @@ use crate::{ApplicationPlan, UserPlan, Workload};
 
 const MOBILITY: At<'static> = At::Key("mobility");
 
-/// The maximum total number of hotspots: more would not fit into memory.
+/// The maximum number of hotspots in all districts together: more would not fit into memory.
 const COUNT_MAX: u32 = 1 << 24;
 
 impl<'a> Resolving<'a> {
-    /// The time between two steps.
+    /// The time between two mobility steps.
     pub(super) fn step(&self) -> Duration {
         crate::cost::step(self.settings)
     }
@@ -82,7 +82,7 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    /// Checks a total number against the maximum. Reports an error and returns `None` if it is too large.
+    /// Checks a number against [`COUNT_MAX`]. Reports an error and returns `None` if it is larger.
     fn check_count(&mut self, key: &str, count: u64) -> Option<()> {
         if count <= u64::from(COUNT_MAX) {
             return Some(());
@@ -109,7 +109,7 @@ impl<'a> Resolving<'a> {
         self.made_users(made)
     }
 
-    /// Returns generated users, or reports the error in their settings.
+    /// Returns generated users and adds a note about them, or reports why they cannot be generated or connected.
     fn made_users(&mut self, made: Result<Attachments, RandomWaypointError>) -> Option<Attachments> {
         match made {
             Ok(attachments) => {
@@ -147,7 +147,7 @@ impl<'a> Resolving<'a> {
         None
     }
 
-    /// Users who stay at one access point each, which is assigned round robin unless `[[user]]` names it.
+    /// Users who do not move. Access points are assigned round robin, unless `[[user]]` names the access point.
     fn fixed(&mut self, users: u32, topology: &Topology) -> Option<Attachments> {
         let access_points: Vec<NodeIndex> = topology.access_points().collect();
         if access_points.is_empty() {
@@ -181,7 +181,7 @@ impl<'a> Resolving<'a> {
         applications: &[ApplicationPlan],
     ) -> Option<Attachments> {
         let application = |id: &Id| {
-            // The paper names an application `app4` that has the number 4 in its prototype.
+            // An application with the number 4 in the prototype is called `app4` in the paper.
             let by_number = || Id::name(&format!("app{id}")).ok().and_then(|id| find_application(applications, &id));
             let found = find_application(applications, id).or_else(by_number)?;
             Some(applications[found.position()].application.id.clone())
@@ -251,8 +251,8 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    /// The area outside of which users are absent: the inner option is `None` if they are present everywhere, and the
-    /// outer one if the topology has no area to clip at.
+    /// The area outside of which users are absent; `Some(None)` if they are not clipped. `None` if the topology has no
+    /// valid area, which is reported.
     #[allow(clippy::option_option, reason = "a mistake and a setting that is off are different")]
     fn clip_area(&mut self, settings: &FileSettings, topology: &Topology) -> Option<Option<Area>> {
         if !settings.clip {
@@ -299,7 +299,7 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    /// The application and workload of each user.
+    /// The application and workload of each user. Reports errors.
     pub(super) fn users(
         &mut self,
         topology: &Topology,
@@ -322,7 +322,7 @@ impl<'a> Resolving<'a> {
                 workload: self.workload(position, count, own),
             });
         }
-        // If calls form a cycle, there may be no application left for users. That error was already reported.
+        // After other errors, such as a cycle of calls, there may be no application for users. They were already reported.
         if is_any_without && self.mistakes.is_empty() {
             let mistake = self.mistake("there are users, and no application for them", &["application".into()]);
             self.mistakes.push(mistake.hint("write `users = true` in the applications that users use themselves"));
@@ -392,8 +392,7 @@ impl<'a> Resolving<'a> {
             AssignmentKind::Random => Assignment::Random { seed: self.seed_for(2) },
             AssignmentKind::Popular => Assignment::Popular { seed: self.seed_for(2) },
         };
-        // Only `balanced` needs the numbers of handovers. Counting them is skipped otherwise, because it has to
-        // generate the movements of all users.
+        // Only `balanced` needs the numbers of handovers. Counting them is slow: it replays the movements of all users.
         let handovers = match how {
             Assignment::Balanced => attachments.handovers().of_user,
             _ => vec![0; attachments.users.len()],
@@ -425,7 +424,7 @@ impl<'a> Resolving<'a> {
     }
 }
 
-/// The format of tracks; `None` for positions by step.
+/// The format of a file with tracks; `None` for a file with positions by step.
 fn track_format(format: MobilityFormat, origin: Option<Position>) -> Option<TrackFormat> {
     match format {
         MobilityFormat::Positions => None,
@@ -440,7 +439,7 @@ fn track_format(format: MobilityFormat, origin: Option<Position>) -> Option<Trac
 
 const TOPOLOGY_AREA: [At<'static>; 2] = [At::Key("topology"), At::Key("area")];
 
-/// Detects the format of a file with positions by its name and first line.
+/// Detects the format of a mobility file by its extension, ignoring `.gz`, or else by its first line.
 fn detected_format(file: &str, text: &str) -> MobilityFormat {
     let name = file.strip_suffix(".gz").unwrap_or(file);
     let first = text.lines().next().unwrap_or_default();
