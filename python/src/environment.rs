@@ -17,7 +17,7 @@ use mario_frontend::runs::start_with;
 use mario_frontend::scenarios::Choices;
 use mario_policy::{Constant, FunctionProposal, KnowledgeBase, PolicyFunction, PolicyFunctions};
 use mario_scenario::{NodeIndex, Resolved};
-use mario_simulator::population::{AgentIndex, Label, Outcome, OwnerActKind, OwnerActs, Population};
+use mario_simulator::population::{AgentIndex, CycleLabel, Outcome, OwnerActKind, OwnerActs, Population};
 use mario_simulator::{Cause, Recorder, Reuse, RunOptions, Served};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -330,7 +330,7 @@ impl Recorder for Following {
         self.learn(population);
     }
 
-    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &CycleLabel, population: &Population) {
         self.learn(population);
         for outcome in label.iter() {
             let Outcome::Judged(judged) = outcome else { continue };

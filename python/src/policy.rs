@@ -7,7 +7,7 @@ use mario_frontend::policies::{
     check_policy, decision_json, facts_failure, find_instance, load_explainer, load_policy, report_json, undecided,
 };
 use mario_frontend::policy_texts::Text;
-use mario_policy::{Decider, KnowledgeBase, Policy, Settings, Wanted};
+use mario_policy::{Decider, KnowledgeBase, Policy, PolicySettings, SolutionLimit};
 use mario_prolog::{Budget, Engine};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -23,7 +23,7 @@ pub(crate) struct LoadedPolicy {
     text: Text,
     engine: Engine,
     policy: Policy,
-    settings: Settings,
+    settings: PolicySettings,
 }
 
 #[pymethods]
@@ -32,9 +32,9 @@ impl LoadedPolicy {
     #[new]
     #[pyo3(signature = (name, text, budget))]
     fn new(py: Python<'_>, name: String, text: Option<String>, budget: Option<u64>) -> PyResult<LoadedPolicy> {
-        let defaults = Settings::default();
+        let defaults = PolicySettings::default();
         let inferences = budget.unwrap_or(defaults.budget.inferences);
-        let settings = Settings { budget: Budget { inferences, ..defaults.budget }, ..defaults };
+        let settings = PolicySettings { budget: Budget { inferences, ..defaults.budget }, ..defaults };
         let mut warnings = Vec::new();
         let loaded = py.detach(|| {
             let text = match text {
@@ -64,7 +64,7 @@ impl LoadedPolicy {
     /// Returns what the agent of an instance proposes, in the JSON of `mario policy decide --format json`.
     #[pyo3(signature = (facts, name, instance, all))]
     fn decide(&self, py: Python<'_>, facts: &str, name: &str, instance: Option<&str>, all: bool) -> PyResult<String> {
-        let wanted = if all { Wanted::All } else { Wanted::First };
+        let wanted = if all { SolutionLimit::All } else { SolutionLimit::First };
         let decided = py.detach(|| {
             let (facts, instance) = self.read(facts, name, instance)?;
             let mut decider = Decider::new(&self.engine);
@@ -96,7 +96,8 @@ impl LoadedPolicy {
     #[pyo3(signature = (budget))]
     fn check(&self, py: Python<'_>, budget: Option<u64>) -> PyResult<String> {
         let inferences = budget.unwrap_or(CHECK_INFERENCES);
-        let settings = Settings { budget: Budget { inferences, ..self.settings.budget }, ..Settings::default() };
+        let settings =
+            PolicySettings { budget: Budget { inferences, ..self.settings.budget }, ..PolicySettings::default() };
         let checked = py.detach(|| check_policy(&self.engine, &self.text, settings, &mut |_| {}));
         let report = checked.map_err(|failure| exception(py, &failure))?;
         serde_json::to_string(&report_json(self.name(), &report))

@@ -22,7 +22,7 @@ pub(crate) struct Acceptances {
 }
 
 /// A request as seen by a manager.
-pub(crate) struct Asked<'a> {
+pub(crate) struct AcceptanceQuery<'a> {
     pub(crate) concerned: Concerned,
     pub(crate) operation: OperationName,
     pub(crate) instance: Option<&'a InstanceId>,
@@ -31,12 +31,12 @@ pub(crate) struct Asked<'a> {
     /// The hardware that the operation takes at its target; for an adapt, a sleep or a wake, the additional hardware on
     /// its own node; for an undeploy, the hardware of the instance.
     pub(crate) needed: Hardware,
-    pub(crate) moment: Moment,
+    pub(crate) moment: QueryTime,
 }
 
 /// When a manager is asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Moment {
+pub(crate) enum QueryTime {
     /// In a recorded cycle.
     Cycle,
     /// In the first cycle, which made the initial deployment and is not recorded.
@@ -97,11 +97,11 @@ impl Acceptances {
     }
 
     /// Recomputes the answer of the asked manager's acceptance policy.
-    pub(crate) fn judge(&mut self, header: &Header, world: &World, asked: &Asked<'_>) -> Answer {
+    pub(crate) fn judge(&mut self, header: &Header, world: &World, asked: &AcceptanceQuery<'_>) -> Answer {
         self.answer(header, world, asked).unwrap_or(Answer::Silent)
     }
 
-    fn answer(&mut self, header: &Header, world: &World, asked: &Asked<'_>) -> Option<Answer> {
+    fn answer(&mut self, header: &Header, world: &World, asked: &AcceptanceQuery<'_>) -> Option<Answer> {
         let place = asked.concerned.node;
         let acceptance = self.texts[header.nodes[place as usize].acceptance? as usize].as_ref()?;
         let id = |node: u32| header.nodes[node as usize].id.clone();
@@ -109,7 +109,7 @@ impl Acceptances {
         let request = request(asked, application.id.clone(), &id)?;
         // With arbitration by managers, the instances of the initial deployment are reservations until all of them have
         // been judged.
-        let is_promised = asked.moment == Moment::Beginning && header.arbitration == Arbitration::Managers;
+        let is_promised = asked.moment == QueryTime::Beginning && header.arbitration == Arbitration::Managers;
         let view = view(&self.view, &self.facts, (header, world), place, is_promised)?;
         match acceptance.judge(&mut self.machine, &view, &request, asked.needed) {
             Verdict::Accepted => Some(Answer::Accepts),
@@ -234,7 +234,11 @@ fn flavour(header: &Header, application: u32, flavour: u32) -> Option<&FlavourId
     header.applications[application as usize].flavours.get(flavour as usize).map(|flavour| &flavour.id)
 }
 
-fn request(asked: &Asked<'_>, application: mario_domain::ApplicationId, id: &dyn Fn(u32) -> NodeId) -> Option<Request> {
+fn request(
+    asked: &AcceptanceQuery<'_>,
+    application: mario_domain::ApplicationId,
+    id: &dyn Fn(u32) -> NodeId,
+) -> Option<Request> {
     let (Some(instance), Some(own)) = (asked.instance, asked.concerned.own) else {
         return Some(Request::deploy(application, id(asked.target?)));
     };

@@ -25,16 +25,16 @@ use mario_prolog::{Allowance, Engine};
 use crate::acceptances::Acceptances;
 use crate::decisions::Decisions;
 use crate::finding::{Finding, FindingKind};
-use crate::past::Pasts;
-use crate::reader::{Arbitration, Cause, Deployed, Detail, Header, ReadError, Record, Target, TraceReader};
+use crate::histories::Histories;
+use crate::reader::{Arbitration, Cause, Deployed, Detail, Header, ReadError, Target, TraceReader, TraceRecord};
 use crate::report::{Counts, Provenance, Report, TraceEnding};
 use crate::world::{AgentPlace, InstanceState, Standing, World};
 
 /// Whether decisions are recomputed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Decide {
+pub enum DecisionCheck {
     /// The decisions of agents and of node managers are recomputed, as far as the trace has what they depend on.
-    Again,
+    Recompute,
     /// Decisions are taken as recorded.
     AsRecorded,
 }
@@ -43,7 +43,7 @@ pub enum Decide {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Whether decisions are recomputed.
-    pub decide: Decide,
+    pub decisions: DecisionCheck,
     /// The maximum number of findings to keep; all are counted.
     pub limit: usize,
     /// The total budget of the policies of the trace, in inferences. Their texts come from the trace, and are
@@ -53,11 +53,11 @@ pub struct Options {
 
 /// The default budget of the policies of a trace, in inferences: a few minutes of computation. A decision of a shipped
 /// policy takes a few hundred inferences.
-pub const INFERENCES: u64 = 10_000_000_000;
+pub const INFERENCE_BUDGET_DEFAULT: u64 = 10_000_000_000;
 
 impl Default for Options {
     fn default() -> Options {
-        Options { decide: Decide::Again, limit: 100, inferences: INFERENCES }
+        Options { decisions: DecisionCheck::Recompute, limit: 100, inferences: INFERENCE_BUDGET_DEFAULT }
     }
 }
 
@@ -68,7 +68,7 @@ pub struct Audit {
     world: World,
     decisions: Option<Decisions>,
     /// The histories of agents; `None` if no decisions are recomputed.
-    pasts: Option<Pasts>,
+    histories: Option<Histories>,
     acceptances: Option<Acceptances>,
     /// The total budget of the policies of the trace.
     allowance: Allowance,
@@ -135,8 +135,8 @@ impl Audit {
         }
         let allowance = Allowance::new(options.inferences);
         let (mut decisions, mut acceptances) = (None, None);
-        let live = live::LiveWorld::new(&header, options.decide, engine, &allowance).map(Box::new);
-        if options.decide == Decide::Again && live.is_none() {
+        let live = live::LiveWorld::new(&header, options.decisions, engine, &allowance).map(Box::new);
+        if options.decisions == DecisionCheck::Recompute && live.is_none() {
             let mut fault = |who: String, found: String| {
                 // A text whose directives were cut short might load with a larger budget.
                 if allowance.is_spent() {
@@ -169,7 +169,7 @@ impl Audit {
             live,
             sums: sums::Sums::new(&header),
             draws: vec![None; header.policies.len()],
-            pasts: decisions.as_ref().map(|decisions| decisions.pasts(&header)),
+            histories: decisions.as_ref().map(|decisions| decisions.histories(&header)),
             decisions,
             acceptances,
             allowance,
@@ -203,7 +203,7 @@ impl Audit {
     pub fn read_with(
         mut self,
         mut reader: TraceReader<impl BufRead>,
-        each: &mut dyn FnMut(u64, &Record),
+        each: &mut dyn FnMut(u64, &TraceRecord),
     ) -> Result<Report, ReadError> {
         while let Some(record) = reader.next_record()? {
             self.observe(reader.line(), &record);
@@ -213,7 +213,7 @@ impl Audit {
     }
 
     /// Checks the record at this line, and updates the replayed state.
-    pub fn observe(&mut self, line: u64, record: &Record) {
+    pub fn observe(&mut self, line: u64, record: &TraceRecord) {
         self.line = line;
         self.counts.records += 1;
         self.check_time(record.time());
@@ -225,36 +225,36 @@ impl Audit {
         }
         self.before_record(record);
         match record {
-            Record::Live(_) => self.find(FindingKind::Header, "the record", "no record of a live node", "one"),
-            Record::Deployed(record) => self.deployed(record),
-            Record::Handover(record) => self.handover(record),
-            Record::Evaluation(record) => self.evaluation(record),
-            Record::Cycle(record) => self.cycle(record),
-            Record::NodeDown(record) => self.node_down(record),
-            Record::NodeLeaving(record) => self.node_leaving(record.node),
-            Record::NodeUp(record) => self.node_up(record.node),
-            Record::LinkDown(record) => self.link(record.nodes, false),
-            Record::LinkUp(record) => self.link(record.nodes, true),
-            Record::Update(record) => self.updated(record),
-            Record::Regret(record) => self.regret(record),
-            Record::Responses(record) => self.responses(record),
-            Record::Usage(record) => self.usage(record),
-            Record::Client(record) => self.client(record),
-            Record::Clients(record) => self.clients(record),
-            Record::Handovers(record) => self.handovers(record),
-            Record::Counts(record) => self.counted(record),
-            Record::Gone(record) => self.gone(record),
-            Record::Owner(record) => self.owner(record),
-            Record::Owners(record) => self.owners(record),
-            Record::Woken(record) => self.woken(record),
-            Record::Wakings(record) => self.wakings(record),
-            Record::Latency(record) => self.latency(record),
-            Record::Traffic(record) => self.traffic(record),
-            Record::Calls(record) => self.calls(record),
-            Record::End(record) => self.end(record),
+            TraceRecord::Live(_) => self.find(FindingKind::Header, "the record", "no record of a live node", "one"),
+            TraceRecord::Deployed(record) => self.deployed(record),
+            TraceRecord::Handover(record) => self.handover(record),
+            TraceRecord::Evaluation(record) => self.evaluation(record),
+            TraceRecord::Cycle(record) => self.cycle(record),
+            TraceRecord::NodeDown(record) => self.node_down(record),
+            TraceRecord::NodeLeaving(record) => self.node_leaving(record.node),
+            TraceRecord::NodeUp(record) => self.node_up(record.node),
+            TraceRecord::LinkDown(record) => self.link(record.nodes, false),
+            TraceRecord::LinkUp(record) => self.link(record.nodes, true),
+            TraceRecord::Update(record) => self.updated(record),
+            TraceRecord::Regret(record) => self.regret(record),
+            TraceRecord::Responses(record) => self.responses(record),
+            TraceRecord::Usage(record) => self.usage(record),
+            TraceRecord::Client(record) => self.client(record),
+            TraceRecord::Clients(record) => self.clients(record),
+            TraceRecord::Handovers(record) => self.handovers(record),
+            TraceRecord::Counts(record) => self.counted(record),
+            TraceRecord::Gone(record) => self.gone(record),
+            TraceRecord::Owner(record) => self.owner(record),
+            TraceRecord::Owners(record) => self.owners(record),
+            TraceRecord::Woken(record) => self.woken(record),
+            TraceRecord::Wakings(record) => self.wakings(record),
+            TraceRecord::Latency(record) => self.latency(record),
+            TraceRecord::Traffic(record) => self.traffic(record),
+            TraceRecord::Calls(record) => self.calls(record),
+            TraceRecord::End(record) => self.end(record),
         }
-        if let Some(pasts) = &mut self.pasts {
-            pasts.read(record);
+        if let Some(histories) = &mut self.histories {
+            histories.read(record);
         }
         self.counts.instances_max = self.counts.instances_max.max(self.alive());
         self.note_spent(line);
@@ -268,7 +268,7 @@ impl Audit {
                 (self.counts.decisions, self.counts.computed_decisions) = decisions.counts();
             }
             self.acceptances = None;
-            self.pasts = None;
+            self.histories = None;
         }
     }
 
@@ -338,28 +338,28 @@ impl Audit {
 
     /// Checks that a trace of this detail may have the record. Ends the owners' turn if the record is not of owners,
     /// and notes changes of users and infrastructure.
-    fn before_record(&mut self, record: &Record) {
-        let is_of_owners = matches!(record, Record::Owner(_) | Record::Owners(_));
+    fn before_record(&mut self, record: &TraceRecord) {
+        let is_of_owners = matches!(record, TraceRecord::Owner(_) | TraceRecord::Owners(_));
         if !is_of_owners {
             self.end_turn_of_owners();
         }
-        if !is_of_owners && !matches!(record, Record::Regret(_)) {
+        if !is_of_owners && !matches!(record, TraceRecord::Regret(_)) {
             self.note_cycle_without_comparison();
         }
         if !self.header.detail.has(record) {
             self.find(FindingKind::Header, "the detail", "no record of this kind", "one");
         }
         match record {
-            Record::Deployed(_) => {}
-            Record::NodeDown(down) if down.cause == Cause::Absent => {}
+            TraceRecord::Deployed(_) => {}
+            TraceRecord::NodeDown(down) if down.cause == Cause::Absent => {}
             _ => self.has_begun = true,
         }
         match record {
-            Record::NodeDown(_) | Record::NodeUp(_) | Record::LinkDown(_) | Record::LinkUp(_) => {
+            TraceRecord::NodeDown(_) | TraceRecord::NodeUp(_) | TraceRecord::LinkDown(_) | TraceRecord::LinkUp(_) => {
                 self.changed_at = Some(record.time());
                 self.comparisons.infrastructure_changed();
             }
-            Record::Handover(_) => self.comparisons.users_changed(),
+            TraceRecord::Handover(_) => self.comparisons.users_changed(),
             _ => {}
         }
     }

@@ -1,12 +1,12 @@
 //! Recomputes decisions from the facts that are recorded with them.
 
 use mario_domain::{AgentOperation, Capacity, Id};
-use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Wanted};
+use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, SolutionLimit};
 use mario_prolog::{Allowance, Engine};
 use rustc_hash::FxHashMap;
 
+use crate::histories::Histories;
 use crate::knowledge::{Knowledge, Situation};
-use crate::past::Pasts;
 use crate::policies;
 use crate::reader::{Header, Neighbour, Proposal, RequestFact, Solution, Target};
 use crate::texts::solutions_text;
@@ -87,9 +87,9 @@ impl Decisions {
     }
 
     /// The histories of the agents of these policies, before the first record.
-    pub(crate) fn pasts(&self, header: &Header) -> Pasts {
+    pub(crate) fn histories(&self, header: &Header) -> Histories {
         let remembers = |policy: &Option<Policy>| policy.as_ref().map_or_else(Default::default, Policy::remembers);
-        Pasts::of_policies(header, self.policies.iter().map(remembers))
+        Histories::of_policies(header, self.policies.iter().map(remembers))
     }
 
     /// Counts a decision on the same facts as the agent's last one, which was already checked. Decisions of functions
@@ -153,7 +153,7 @@ impl Decisions {
     fn decide(&mut self, header: &Header, world: &World, situation: &Situation<'_>) -> Option<Decided> {
         let (facts, instance) = self.knowledge.of(header, situation, |from, to| world.reaches(from, to));
         let policy = self.policies[situation.policy as usize].as_ref()?;
-        let decision = self.decider.decide(policy, facts, instance, Wanted::All);
+        let decision = self.decider.decide(policy, facts, instance, SolutionLimit::All);
         let solutions = decision
             .solutions
             .iter()
@@ -200,17 +200,17 @@ impl Decisions {
         encode_requests(key, &situation.seen.requests);
         key.extend((situation.seen.inhibited.len() as u64).to_le_bytes());
         situation.seen.inhibited.iter().for_each(|proposal| encode_proposal(key, proposal));
-        let recalled = situation.recalled;
-        key.extend((recalled.earlier.len() as u64).to_le_bytes());
-        recalled.earlier.iter().for_each(|requests| encode_requests(key, requests));
-        key.extend((recalled.done.len() as u64).to_le_bytes());
-        for (ago, proposal) in &recalled.done {
+        let visible_history = situation.visible_history;
+        key.extend((visible_history.earlier.len() as u64).to_le_bytes());
+        visible_history.earlier.iter().for_each(|requests| encode_requests(key, requests));
+        key.extend((visible_history.done.len() as u64).to_le_bytes());
+        for (ago, proposal) in &visible_history.done {
             key.extend(ago.to_le_bytes());
             encode_proposal(key, proposal);
         }
-        key.push(u8::from(recalled.age.is_some()));
-        key.extend(recalled.age.unwrap_or(0).to_le_bytes());
-        key.extend(recalled.leave.unwrap_or(u64::MAX).to_le_bytes());
+        key.push(u8::from(visible_history.age.is_some()));
+        key.extend(visible_history.age.unwrap_or(0).to_le_bytes());
+        key.extend(visible_history.leave.unwrap_or(u64::MAX).to_le_bytes());
     }
 }
 

@@ -5,8 +5,8 @@ use mario_policy::{Constant, KnowledgeBase};
 use mario_prolog::{Engine, Value};
 
 use crate::facts::ExtraFacts;
-use crate::past::Recalled;
-use crate::reader::{Header, Neighbour, RequestFact, Seen, Target};
+use crate::histories::VisibleHistory;
+use crate::reader::{FactsAndDecision, Header, Neighbour, RequestFact, Target};
 
 /// Builds knowledge bases of recorded evaluations, reusing the same memory.
 pub struct Knowledge {
@@ -35,9 +35,9 @@ pub struct Situation<'a> {
     /// Whether the instance is asleep.
     pub is_asleep: bool,
     /// Everything else that it saw, and its recorded decision.
-    pub seen: &'a Seen,
+    pub seen: &'a FactsAndDecision,
     /// Its visible history.
-    pub recalled: &'a Recalled,
+    pub visible_history: &'a VisibleHistory,
 }
 
 impl Knowledge {
@@ -116,20 +116,20 @@ impl Knowledge {
             let (operation, target) = (facts.constant(proposal.operation.as_str()), target(facts, &proposal.target));
             facts.push_inhibited(operation, instance, target);
         }
-        for (ago, earlier) in (1..).zip(&situation.recalled.earlier) {
+        for (ago, earlier) in (1..).zip(&situation.visible_history.earlier) {
             for fact in earlier.iter() {
                 let fact = requests(facts, fact);
                 facts.push_earlier(ago, instance, fact);
             }
         }
-        for (ago, proposal) in &situation.recalled.done {
+        for (ago, proposal) in &situation.visible_history.done {
             let (operation, target) = (facts.constant(proposal.operation.as_str()), target(facts, &proposal.target));
             facts.push_done(counted(*ago), instance, operation, target);
         }
-        if let Some(age) = situation.recalled.age {
+        if let Some(age) = situation.visible_history.age {
             facts.push_age(instance, counted(age));
         }
-        if let Some(leave) = situation.recalled.leave {
+        if let Some(leave) = situation.visible_history.leave {
             facts.push_leave(instance, counted(leave));
         }
         (&self.facts, instance)

@@ -2,7 +2,8 @@
 //!
 //! Start at [`audit()`]: it reads a trace and returns a [`Report`] with counts of the items in the trace, and with the
 //! first contradictions, each as a [`Finding`]. [`Audit`] does the same for records from another source. [`reader`] is
-//! for other consumers of a trace. [`Knowledge`] and [`Pasts`] reconstruct what an agent saw, to explain its decisions.
+//! for other consumers of a trace. [`Knowledge`] and [`Histories`] reconstruct what an agent saw, to explain its
+//! decisions.
 //!
 //! ```
 //! use mario_audit::{Options, audit};
@@ -40,8 +41,8 @@ mod report;
 mod world;
 
 mod facts;
+mod histories;
 mod knowledge;
-mod past;
 mod policies;
 
 mod acceptances;
@@ -50,10 +51,10 @@ mod decisions;
 mod audit;
 mod texts;
 
-pub use audit::{Audit, Decide, INFERENCES, Options, audit};
+pub use audit::{Audit, DecisionCheck, INFERENCE_BUDGET_DEFAULT, Options, audit};
 pub use finding::{Finding, FindingKind};
+pub use histories::{Histories, VisibleHistory};
 pub use knowledge::{Knowledge, Situation};
-pub use past::{Pasts, Recalled};
 // For `experiments`, which explains decisions of a trace.
 #[doc(hidden)]
 pub use policies::resolver;

@@ -1,6 +1,6 @@
 //! Compiles the policies of agents and node managers in a header.
 
-use mario_policy::{Acceptance, AcceptanceError, Policy, PolicyError, Settings};
+use mario_policy::{Acceptance, AcceptanceError, Policy, PolicyError, PolicySettings};
 use mario_prolog::{Allowance, Engine, LoadError, Resolver};
 
 use crate::reader::{Header, TracedPolicy};
@@ -37,7 +37,7 @@ pub(crate) fn of_agents(
     allowance: &Allowance,
 ) -> Result<Policy, String> {
     let (name, text, files) = parts(policy)?;
-    let mut settings = Settings::default();
+    let mut settings = PolicySettings::default();
     let inferences = &mut settings.budget.inferences;
     *inferences = header.decision_budget.unwrap_or(*inferences);
     Policy::load_within(engine, name, text, Some(files), settings, allowance).map_err(|error| match &error {
@@ -50,7 +50,7 @@ pub(crate) fn of_agents(
 /// directives of its text may consume. Errors are in words.
 pub(crate) fn of_managers(engine: &Engine, policy: &TracedPolicy, allowance: &Allowance) -> Result<Acceptance, String> {
     let (name, text, files) = parts(policy)?;
-    let budget = Settings::default().budget;
+    let budget = PolicySettings::default().budget;
     Acceptance::load_within(engine, name, text, Some(files), budget, allowance).map_err(|error| match &error {
         AcceptanceError::Load { problems, .. } => with_first(&error, problems),
         _ => error.to_string(),

@@ -26,16 +26,16 @@ pub use header::{
     Arbitration, Detail, FORMAT, Header, Memory, TracedApplication, TracedNode, TracedPolicy, TracedUser,
 };
 pub use live::{
-    Cause as OwnCause, CustodyState, Happened, Live, LiveRule, NodeState, OfferState, OwnedState, ReservedState,
+    Cause as OwnCause, CustodyState, Live, LiveEvent, LiveRule, NodeState, OfferState, OwnedState, ReservedState,
     TracedLive,
 };
 pub use measured::{Latency, Traffic};
 pub use owners::{Owner, OwnerAct, OwnerActKind, OwnerCounts, Owners};
 pub use record::{
-    Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Proposal,
-    Reason, Record, RequestFact, Responses, Seen, Solution, Target, Totals, Verdict,
+    Cause, Cycle, Deployed, End, Evaluation, FactsAndDecision, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent,
+    Outcome, Proposal, Reason, RequestFact, Responses, Solution, Target, Totals, TraceRecord, Verdict,
 };
-pub use regret::{Regret, Search, Worth};
+pub use regret::{PlacementValue, Regret, Search};
 pub use rule::Rule;
 pub use sleep::{Wakings, Woken};
 pub use summed::{Client, Clients, Counted, Gone, Handovers, OutcomeCounts, Placed, RuleName, Usage};
@@ -129,7 +129,7 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     /// The next record; `None` at the end of the trace, or if only a truncated line is left.
-    pub fn next_record(&mut self) -> Result<Option<Record>, ReadError> {
+    pub fn next_record(&mut self) -> Result<Option<TraceRecord>, ReadError> {
         if self.is_interrupted {
             return Ok(None);
         }
@@ -140,7 +140,7 @@ impl<R: BufRead> TraceReader<R> {
         }
         self.line += 1;
         let line = self.line;
-        let record: Record = serde_json::from_slice(&self.buffer).map_err(|error| {
+        let record: TraceRecord = serde_json::from_slice(&self.buffer).map_err(|error| {
             let column = (error.column() > 0).then(|| error.column());
             ReadError::Record { line, column, message: without_place(&error) }
         })?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mario_domain::{Capacity, Hardware, InstanceId};
 use rustc_hash::FxHashMap;
 
-use crate::reader::{Header, Proposal, Seen, Target};
+use crate::reader::{FactsAndDecision, Header, Proposal, Target};
 
 /// The nodes, instances and users of a simulated run after the records so far.
 pub(crate) struct World {
@@ -90,7 +90,7 @@ pub(crate) struct Agent {
     /// The time of the last evaluation.
     pub(crate) last_evaluation: Option<f64>,
     /// The facts and the decision of the last evaluation.
-    pub(crate) last_seen: Option<Seen>,
+    pub(crate) last_seen: Option<FactsAndDecision>,
     /// The state at the last decision: node, free hardware, version of the neighbourhood, flavour, and whether the
     /// instance was asleep. `None` before the first decision under its current policy, or if decisions are not
     /// recomputed.

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::{Diagnostic, Source};
-use mario_live::Fault;
+use mario_live::LiveError;
 use mario_live::config::ConfigError;
 use mario_live::identity::Identity;
 use mario_live::operators::{Client, Method, Reply};
@@ -59,10 +59,10 @@ impl NodeArguments {
         path: &str,
         headers: &[(&str, &str)],
         body: Vec<u8>,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<Reply, LiveError> {
         let client = Client::new(&Identity::load_bundle(&self.operator)?, &self.node)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| Fault::new("cannot start a thread").caused_by(error))?;
+        let runtime = runtime.map_err(|error| LiveError::new("cannot start a thread").caused_by(error))?;
         runtime.block_on(client.ask(method, path, headers, body))
     }
 
@@ -107,7 +107,7 @@ pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failure
 }
 
 /// Converts a fault to the failure to report.
-pub(crate) fn failure(fault: &Fault) -> Failure {
+pub(crate) fn failure(fault: &LiveError) -> Failure {
     let mut diagnostic = Diagnostic::error(fault.to_string());
     if let Some(cause) = fault.source() {
         diagnostic = diagnostic.caused_by(cause);

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use mario_audit::reader::{Detail as RecordedDetail, Header, TraceReader};
 use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
-use mario_experiments::moment::{Moment, MomentError};
+use mario_experiments::snapshot::{ColonySnapshot, SnapshotError};
 use mario_frontend::runs::differs;
 use mario_scenario::{Document, NoFiles};
-use mario_simulator::{Detail, hold_against};
+use mario_simulator::{Detail, compare_with_trace};
 use serde_json::{Value, json};
 
 use crate::scenarios::failure;
@@ -59,7 +59,7 @@ pub(crate) fn of_run(typed: &Path, at: f64, console: &Console) -> Result<Snapsho
     match beside {
         Some(run) if header.live.is_none() => exact(&path, &run, &header, at, console),
         _ => {
-            let moment = Moment::of_trace(reader, at).map_err(|error| no_moment(&path, at, &error))?;
+            let moment = ColonySnapshot::of_trace(reader, at).map_err(|error| no_moment(&path, at, &error))?;
             let why = if header.live.is_some() {
                 "it is a run of live nodes"
             } else {
@@ -100,7 +100,8 @@ fn exact(path: &Path, run: &Path, header: &Header, at: f64, console: &Console) -
         RecordedDetail::Summary => Detail::Summary,
     };
     let input = open(path, "comparing", console).map_err(|error| cannot_read(path, &error))?;
-    let past = hold_against(&resolved.scenario, Time::at(at), detail, input).map_err(|error| differs(path, &error))?;
+    let past =
+        compare_with_trace(&resolved.scenario, Time::at(at), detail, input).map_err(|error| differs(path, &error))?;
     let checksum = format!("{:08x}", past.checksum.unwrap_or_default());
     scenario["start"] = json!({ "time": at, "seed": header.seed, "records": past.records, "checksum": checksum });
     let text = as_toml(&scenario, run)?;
@@ -141,7 +142,7 @@ fn as_toml(scenario: &Value, about: &Path) -> Result<String, Failure> {
 }
 
 /// Makes a snapshot of a state that is only partly known. `what` is the first line of its description.
-pub(crate) fn told(moment: &Moment, what: &str) -> Result<Snapshot, MomentError> {
+pub(crate) fn told(moment: &ColonySnapshot, what: &str) -> Result<Snapshot, SnapshotError> {
     let scenario = moment.scenario()?;
     let text = toml::to_string(&scenario).expect("it has texts, numbers, lists and tables alone");
     let mut about = vec![format!("{what}."), "Not in this scenario:".to_owned()];
@@ -149,14 +150,14 @@ pub(crate) fn told(moment: &Moment, what: &str) -> Result<Snapshot, MomentError>
     Ok(Snapshot { text, about, is_exact: false })
 }
 
-fn no_moment(path: &Path, at: f64, error: &MomentError) -> Failure {
+fn no_moment(path: &Path, at: f64, error: &SnapshotError) -> Failure {
     let title = format!("time {at} of `{}` makes no scenario", path.display());
     let hint = match error {
-        MomentError::Read(error) => return refuse(path, error),
-        MomentError::OnlyCounts => "make the run again without `--trace summary`",
-        MomentError::Empty => "name a moment at which something is deployed",
-        MomentError::Outside { .. } => "name an earlier time",
-        MomentError::Topology(_) | MomentError::Export(_) => "name another node or fact",
+        SnapshotError::Read(error) => return refuse(path, error),
+        SnapshotError::OnlyCounts => "make the run again without `--trace summary`",
+        SnapshotError::Empty => "name a moment at which something is deployed",
+        SnapshotError::Outside { .. } => "name an earlier time",
+        SnapshotError::Topology(_) | SnapshotError::Export(_) => "name another node or fact",
     };
     Failure::input(Diagnostic::error(title).caused_by(error).hint(hint))
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use mario_audit::INFERENCES;
+use mario_audit::INFERENCE_BUDGET_DEFAULT;
 use mario_diagnostics::Diagnostic;
 use mario_experiments::report::Run;
 use mario_prolog::Allowance;
@@ -46,7 +46,7 @@ pub(crate) fn read_run(typed: &Path, explain: Explain, console: &Console) -> Res
 /// a run in progress is read repeatedly.
 pub(crate) fn read_growing_run(typed: &Path, console: &Console) -> Result<Run, Failure> {
     let is_growing = typed.join("PARTIAL").exists();
-    read_run(typed, if is_growing { Explain::No } else { Explain::Within(INFERENCES) }, console)
+    read_run(typed, if is_growing { Explain::No } else { Explain::Within(INFERENCE_BUDGET_DEFAULT) }, console)
 }
 
 /// Returns a diagnostic for policies of a trace that exhausted their budget. `title` says which task is incomplete.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, Epoch, JournalId, TransferId, WorkloadId};
-use crate::journal::Record;
+use crate::journal::JournalRecord;
 use crate::manager::Availability;
 use crate::message::{Message, TransferKind};
 
@@ -141,7 +141,7 @@ pub enum Command {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Effect {
     /// Write a record to the journal.
-    Journal(Record),
+    Journal(JournalRecord),
     /// Send a message to a neighbour. It may be lost.
     Send {
         /// The neighbour.
@@ -199,12 +199,12 @@ pub enum Effect {
         keep: Vec<WorkloadId>,
     },
     /// Add an event to the trace.
-    Report(Report),
+    Trace(TraceEvent),
 }
 
 /// An event for the trace.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Report {
+pub enum TraceEvent {
     /// An agent evaluated its policy.
     Evaluated {
         /// Its instance.
@@ -214,7 +214,7 @@ pub enum Report {
         /// Whether the policy failed to return a valid answer.
         has_failed: bool,
         /// The facts and the decision.
-        seen: Box<Seen>,
+        seen: Box<FactsAndDecision>,
     },
     /// The working links were set, or a neighbour introduced itself for the first time since the node started.
     Neighbours {
@@ -262,7 +262,7 @@ pub enum Report {
         transfer: TransferId,
         /// The copy for which hardware was reserved.
         workload: WorkloadId,
-        /// Whether a copy was started: its hardware then counts as used until [`Report::Freed`].
+        /// Whether a copy was started: its hardware then counts as used until [`TraceEvent::Freed`].
         is_started: bool,
     },
     /// The copy of a dropped reservation has stopped, so its hardware is free.
@@ -362,7 +362,7 @@ pub enum Report {
 
 /// The facts that an agent saw in one evaluation, and its decision.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Seen {
+pub struct FactsAndDecision {
     /// The description of its application.
     pub descriptor: Arc<Descriptor>,
     /// Whether its instance is awake.

@@ -1,7 +1,7 @@
 //! The durable state of a node: the records of its write-ahead journal, and the ledger that results from applying them.
 
 mod entries;
-mod kept;
+mod stored;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,15 +13,16 @@ use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, JournalId, TransferId, WorkloadId};
 
 pub use entries::{Custody, Draining, Grant, OwnCause, Owned, PeerRecord};
-pub use kept::{
-    KeptBoot, KeptConcern, KeptDeploy, KeptDraining, KeptLedger, KeptPeer, KeptPrevious, KeptShrinking, KeptTaken,
+pub use stored::{
+    StoredBoot, StoredConcern, StoredDeploy, StoredDraining, StoredLedger, StoredPeer, StoredPrevious, StoredShrinking,
+    StoredTaken,
 };
 
 /// One record of a node's journal. It is on disk before any effect after it is performed.
 ///
 /// Reservations are not recorded: a token that was lost in a crash never becomes valid again, so `NotTaken` is final.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum Record {
+pub enum JournalRecord {
     /// The journal was opened.
     Boot {
         /// The node of the journal.
@@ -163,32 +164,32 @@ pub struct Ledger {
 
 impl Ledger {
     /// Applies a record. Never fails: if a record contradicts earlier ones, the consistent part of it is applied.
-    pub fn apply(&mut self, record: &Record) {
+    pub fn apply(&mut self, record: &JournalRecord) {
         self.sequence += 1;
         match record {
-            Record::Boot { node, journal, boot } => self.boot = Some((node.clone(), *journal, *boot)),
-            Record::Own { owned, cause } => self.own(owned, cause),
-            Record::Custody(custody) => {
+            JournalRecord::Boot { node, journal, boot } => self.boot = Some((node.clone(), *journal, *boot)),
+            JournalRecord::Own { owned, cause } => self.own(owned, cause),
+            JournalRecord::Custody(custody) => {
                 self.concerning.insert(custody.target.clone(), self.sequence);
                 self.owned.remove(&custody.owned.instance);
                 self.previous.remove(&custody.owned.instance);
                 self.custody.insert(custody.owned.instance.clone(), custody.clone());
             }
-            Record::CustodyEnded { instance } => {
+            JournalRecord::CustodyEnded { instance } => {
                 if let Some(mut custody) = self.custody.remove(instance) {
                     self.drain_copy(&custody);
                     (custody.is_running, custody.is_ended) = (false, true);
                     self.custody.insert(instance.clone(), custody);
                 }
             }
-            Record::Grant(grant) => {
+            JournalRecord::Grant(grant) => {
                 if let (Some(parent), Some([left, _])) = (self.owned.get_mut(&grant.parent), grant.replications_left) {
                     parent.replications_left = Some(left);
                 }
                 self.concerning.insert(grant.target.clone(), self.sequence);
                 self.grants.insert(grant.transfer, grant.clone());
             }
-            Record::Gone { transfer, concerning } => {
+            JournalRecord::Gone { transfer, concerning } => {
                 if let Some(grant) = self.grants.remove(transfer) {
                     self.note_concerning(&grant.target, grant.receiver, *concerning);
                 }
@@ -197,7 +198,7 @@ impl Ledger {
                     self.drain_copy(&custody);
                 }
             }
-            Record::NotTaken { transfer } => {
+            JournalRecord::NotTaken { transfer } => {
                 if let Some(grant) = self.grants.remove(transfer)
                     && let (Some(parent), Some([_, back])) =
                         (self.owned.get_mut(&grant.parent), grant.replications_left)
@@ -209,34 +210,34 @@ impl Ledger {
                     self.drain_copy(&custody);
                 }
             }
-            Record::Undeployed { instance } => {
+            JournalRecord::Undeployed { instance } => {
                 self.previous.remove(instance);
                 if let Some(owned) = self.owned.remove(instance) {
                     self.drain(&owned);
                 }
             }
-            Record::Updated { instance, descriptor, flavour } => self.update(instance, descriptor, *flavour),
-            Record::Adapted { instance, flavour } => self.adapt(instance, *flavour),
-            Record::Slept { instance } => self.change(instance, |owned| owned.wakefulness = Wakefulness::Asleep),
-            Record::Woke { instance } => self.change(instance, |owned| owned.wakefulness = Wakefulness::Awake),
-            Record::Shrunk { workload } => {
+            JournalRecord::Updated { instance, descriptor, flavour } => self.update(instance, descriptor, *flavour),
+            JournalRecord::Adapted { instance, flavour } => self.adapt(instance, *flavour),
+            JournalRecord::Slept { instance } => self.change(instance, |owned| owned.wakefulness = Wakefulness::Asleep),
+            JournalRecord::Woke { instance } => self.change(instance, |owned| owned.wakefulness = Wakefulness::Awake),
+            JournalRecord::Shrunk { workload } => {
                 self.shrinking.remove(workload);
             }
-            Record::Stopped { workload } => {
+            JournalRecord::Stopped { workload } => {
                 self.draining.remove(workload);
             }
-            Record::Forgotten { transfer } => {
+            JournalRecord::Forgotten { transfer } => {
                 self.taken.remove(transfer);
             }
-            Record::Pinned { instance, is_pinned } => {
+            JournalRecord::Pinned { instance, is_pinned } => {
                 if let Some(owned) = self.owned.get_mut(instance) {
                     owned.is_pinned = *is_pinned;
                 }
             }
-            Record::Lost { journal } => {
+            JournalRecord::Lost { journal } => {
                 self.lost.insert(*journal);
             }
-            Record::Peer { node, journal, sequence } => {
+            JournalRecord::Peer { node, journal, sequence } => {
                 let before = self.peers.get(node).filter(|peer| peer.journal == *journal);
                 let concerning = before.map_or(0, |peer| peer.concerning);
                 self.peers.insert(node.clone(), PeerRecord { journal: *journal, sequence: *sequence, concerning });

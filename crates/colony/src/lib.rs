@@ -85,12 +85,14 @@ pub mod routing;
 
 pub use descriptor::{Copies, Descriptor};
 pub use ids::{DeployKey, Epoch, JournalId, Token, TransferId, WorkloadId};
-pub use input::{Command, Effect, Failure, FirstSolution, Input, Observation, Proposal, Report, RequestFact, Seen};
-pub use journal::{
-    Custody, Draining, Grant, KeptBoot, KeptConcern, KeptDeploy, KeptDraining, KeptLedger, KeptPeer, KeptPrevious,
-    KeptShrinking, KeptTaken, Ledger, OwnCause, Owned, PeerRecord, Record,
+pub use input::{
+    Command, Effect, FactsAndDecision, Failure, FirstSolution, Input, Observation, Proposal, RequestFact, TraceEvent,
 };
-pub use manager::{Availability, Manager, Miscount, Reservation};
+pub use journal::{
+    Custody, Draining, Grant, JournalRecord, Ledger, OwnCause, Owned, PeerRecord, StoredBoot, StoredConcern,
+    StoredDeploy, StoredDraining, StoredLedger, StoredPeer, StoredPrevious, StoredShrinking, StoredTaken,
+};
+pub use manager::{AccountingError, Availability, Manager, Reservation};
 pub use mario_policy::PolicyText;
 pub use message::{AgentSnapshot, Hello, Message, Prepare, TransferKind};
 pub use node::{Config, Knowledge, Node, NodeLimits, Start, StartError, Timing};

@@ -38,7 +38,7 @@ pub enum Availability {
 
 /// The caller miscounted: the hardware does not fit, or was never taken. Nothing was changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Miscount;
+pub struct AccountingError;
 
 impl<K> Manager<K> {
     /// The manager of an empty node.
@@ -115,20 +115,20 @@ impl<K> Manager<K> {
     }
 
     /// Counts hardware as used; an error if it is not free.
-    pub fn take(&mut self, needed: Hardware) -> Result<(), Miscount> {
-        self.free = self.free.take(needed).ok_or(Miscount)?;
+    pub fn take(&mut self, needed: Hardware) -> Result<(), AccountingError> {
+        self.free = self.free.take(needed).ok_or(AccountingError)?;
         Ok(())
     }
 
     /// Counts hardware as free again; an error if more would be free than the node has.
-    pub fn give_back(&mut self, needed: Hardware) -> Result<(), Miscount> {
-        let free = self.free.give_back(needed).ok_or(Miscount)?;
+    pub fn give_back(&mut self, needed: Hardware) -> Result<(), AccountingError> {
+        let free = self.free.give_back(needed).ok_or(AccountingError)?;
         let exceeds = match (free, self.capacity) {
             (Capacity::Bounded(free), capacity) => !free.fits(capacity),
             _ => false,
         };
         if exceeds {
-            return Err(Miscount);
+            return Err(AccountingError);
         }
         self.free = free;
         Ok(())
@@ -175,15 +175,15 @@ mod tests {
         assert_eq!(manager.has_room(Hardware::units(3)), Ok(()));
         manager.release(&1);
         assert_eq!(manager.take(amounts(4, 1)), Ok(()));
-        assert_eq!(manager.give_back(amounts(0, 2)), Err(Miscount));
+        assert_eq!(manager.give_back(amounts(0, 2)), Err(AccountingError));
         assert_eq!(manager.free(), Capacity::units(0));
     }
 
     #[test]
     fn a_miscount_is_reported_and_changes_nothing() {
         let mut manager: Manager<u8> = Manager::new(NodeId::number(1), Capacity::units(1));
-        assert_eq!(manager.give_back(Hardware::units(1)), Err(Miscount));
-        assert_eq!(manager.take(Hardware::units(2)), Err(Miscount));
+        assert_eq!(manager.give_back(Hardware::units(1)), Err(AccountingError));
+        assert_eq!(manager.take(Hardware::units(2)), Err(AccountingError));
         assert_eq!(manager.free(), Capacity::units(1));
     }
 }

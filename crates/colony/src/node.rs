@@ -34,8 +34,8 @@ use mario_prolog::Engine;
 
 use crate::descriptor::Descriptor;
 use crate::ids::{IdSource, JournalId, Token, TransferId, WorkloadId};
-use crate::input::{Effect, Input, Proposal, Report, RequestFact};
-use crate::journal::{Ledger, Owned, Record};
+use crate::input::{Effect, Input, Proposal, RequestFact, TraceEvent};
+use crate::journal::{JournalRecord, Ledger, Owned};
 use crate::manager::Manager;
 use crate::message::{AgentSnapshot, Hello, Message, Prepare, TransferKind};
 use crate::rules::{History, Notice, Remembered};
@@ -298,7 +298,7 @@ impl State {
             Input::Operator(command) => step.command(command),
             Input::Availability(availability) => {
                 step.state.manager.set_availability(availability);
-                step.report(Report::Availability(availability));
+                step.report(TraceEvent::Availability(availability));
             }
             Input::Timeout => step.timeout(),
         }
@@ -322,7 +322,7 @@ impl State {
 
 impl Step<'_> {
     /// Applies a record to the ledger and to the manager's hardware, and adds the effect that writes it to disk.
-    fn journal(&mut self, record: Record) {
+    fn journal(&mut self, record: JournalRecord) {
         let State { ledger, manager, .. } = &mut *self.state;
         let before = ledger.used();
         ledger.apply(&record);
@@ -338,15 +338,15 @@ impl Step<'_> {
         self.effects.push(Effect::Send { to: to.clone(), receiver: Some(receiver), message });
     }
 
-    fn report(&mut self, report: Report) {
-        self.effects.push(Effect::Report(report));
+    fn report(&mut self, report: TraceEvent) {
+        self.effects.push(Effect::Trace(report));
     }
 
     /// Reports the neighbours that agents see, and those of them whose facts are known.
     fn report_neighbours(&mut self) {
         let up = self.state.neighbours.clone();
         let introduced = up.iter().filter(|node| self.state.neighbour_facts.contains_key(node)).cloned().collect();
-        self.report(Report::Neighbours { up, introduced });
+        self.report(TraceEvent::Neighbours { up, introduced });
     }
 
     /// Handles a change of the working links: sends a hello to new neighbours.
@@ -405,8 +405,8 @@ impl Step<'_> {
             if self.state.refused.insert(from.clone()) {
                 // With this number, the journal stays rejected however many records it gets later.
                 let node = from.clone();
-                self.journal(Record::Peer { node, journal: hello.journal, sequence: u64::MAX });
-                self.report(Report::RefusedPeer(from.clone()));
+                self.journal(JournalRecord::Peer { node, journal: hello.journal, sequence: u64::MAX });
+                self.report(TraceEvent::RefusedPeer(from.clone()));
             }
             return;
         }
@@ -416,7 +416,7 @@ impl Step<'_> {
             self.report_neighbours();
         }
         if known.is_none_or(|known| known.journal != hello.journal || known.sequence != hello.sequence) {
-            self.journal(Record::Peer { node: from.clone(), journal: hello.journal, sequence: hello.sequence });
+            self.journal(JournalRecord::Peer { node: from.clone(), journal: hello.journal, sequence: hello.sequence });
         }
         // A transfer that the source no longer knows will never be handed over.
         let is_dead = |incoming: &Incoming, transfer: &TransferId| {
@@ -438,11 +438,11 @@ impl Step<'_> {
     fn stopped(&mut self, workload: WorkloadId) {
         if self.state.ledger.draining.contains_key(&workload) {
             self.state.stopping.remove(&workload);
-            self.journal(Record::Stopped { workload });
+            self.journal(JournalRecord::Stopped { workload });
         } else if let Some(needed) = self.state.dropped.remove(&workload) {
             let is_counted = self.state.manager.give_back(needed);
             debug_assert!(is_counted.is_ok(), "a dropped place was counted");
-            self.report(Report::Freed(workload));
+            self.report(TraceEvent::Freed(workload));
         } else {
             self.sleeping_copy_stopped(workload);
             self.own_copy_stopped(workload);

@@ -16,8 +16,8 @@
 //! | an instance accepts no more requests: it moved or ended, or its copy failed | [`RouterInput::Unhosted`] |
 //! | [`Router::next_timeout`] has come | [`RouterInput::Timeout`] |
 //!
-//! **Loop freedom.** A node announces its route to an application as a [`Label`]: a sequence number and a metric. A
-//! label is better than another if its sequence is newer, or if the sequences are equal and its metric is smaller. A
+//! **Loop freedom.** A node announces its route to an application as a [`RouteLabel`]: a sequence number and a metric.
+//! A label is better than another if its sequence is newer, or if the sequences are equal and its metric is smaller. A
 //! node remembers the best label that it ever announced, and uses a neighbour only if that neighbour's label is better:
 //! then the label is *feasible*. So along every path of next hops, the best labels ever announced get strictly better,
 //! and no path returns to its start, whatever messages are lost, late or never sent. Only nodes that host an instance
@@ -53,7 +53,7 @@ use applications::{Entry, Next, Search};
 
 pub use config::{RouterConfig, RouterLimits, RouterTiming};
 pub use forward::{Forwarding, HOPS_MAX, Hops, Routes, Trail, forward};
-pub use message::{Label, RouteAnnouncement, RoutingMessage, SequenceRequest, Update};
+pub use message::{RouteAnnouncement, RouteLabel, RoutingMessage, SequenceRequest, Update};
 pub use names::{CERTIFICATE_BYTES_MAX, NAMES_MAX, Names};
 
 /// An event for a router.
@@ -250,15 +250,15 @@ impl Router {
 
     /// The label announced to a neighbour for an application, and the label that the neighbour announced; `None` if
     /// there is none. For tests.
-    pub fn labels(&self, application: &ApplicationId, neighbour: &NodeId) -> [Option<Label>; 2] {
+    pub fn labels(&self, application: &ApplicationId, neighbour: &NodeId) -> [Option<RouteLabel>; 2] {
         let entry = self.applications.get(application);
         [entry.and_then(|entry| entry.announced.get(neighbour)), entry.and_then(|entry| entry.heard.get(neighbour))]
-            .map(Option::<&Label>::copied)
+            .map(Option::<&RouteLabel>::copied)
     }
 
     /// The best label that this node has announced for an application; `None` before the first, or once the application
     /// is forgotten.
-    pub fn best_announced(&self, application: &ApplicationId) -> Option<Label> {
+    pub fn best_announced(&self, application: &ApplicationId) -> Option<RouteLabel> {
         self.applications.get(application)?.best_announced
     }
 

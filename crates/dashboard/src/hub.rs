@@ -39,7 +39,7 @@ impl Hub {
             sources,
             has_news: Notify::new(),
             news: broadcast::channel(BEHIND_MAX).0,
-            name: format!("{:016x}", mario_live::identifier() as u64),
+            name: format!("{:016x}", mario_live::random_id() as u64),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mario_live::Fault;
+use mario_live::LiveError;
 use mario_live::operators::{Client, Connection};
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
@@ -66,7 +66,7 @@ async fn attend(hub: &Hub, index: usize, client: &Client) {
     }
 }
 
-async fn ask(hub: &Hub, index: usize, client: &Client, happened: &Notify) -> Result<(), Fault> {
+async fn ask(hub: &Hub, index: usize, client: &Client, happened: &Notify) -> Result<(), LiveError> {
     let mut connection = patient(client.connect()).await?;
     let pace = ASK_EVERY * (hub.sources.len() as u32).div_ceil(NODES_AT_FULL_PACE).max(1);
     let pace = pace.min(ASK_EVERY_MAX);
@@ -87,7 +87,7 @@ async fn ask(hub: &Hub, index: usize, client: &Client, happened: &Notify) -> Res
     }
 }
 
-async fn question(hub: &Hub, index: usize, connection: &mut Connection, topic: Topic) -> Result<(), Fault> {
+async fn question(hub: &Hub, index: usize, connection: &mut Connection, topic: Topic) -> Result<(), LiveError> {
     let reply = patient(connection.get(topic.path(), ANSWER_BYTES_MAX)).await?;
     let answer = match topic {
         Topic::Metrics => Answer::metrics(&reply.into_text()?),
@@ -113,8 +113,8 @@ async fn follow(hub: &Hub, index: usize, client: &Client, happened: &Notify) {
     }
 }
 
-async fn patient<T>(asking: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
-    let late = || Err(Fault::new(format!("the node did not answer within {} seconds", TIMEOUT.as_secs())));
+async fn patient<T>(asking: impl Future<Output = Result<T, LiveError>>) -> Result<T, LiveError> {
+    let late = || Err(LiveError::new(format!("the node did not answer within {} seconds", TIMEOUT.as_secs())));
     timeout(TIMEOUT, asking).await.unwrap_or_else(|_| late())
 }
 

@@ -4,11 +4,12 @@ use std::fmt;
 use std::io::BufRead;
 
 use mario_audit::reader::{
-    Detail, Evaluation, Header, Outcome, OwnerActKind, ReadError, Reason, Record, Seen, Target, TraceReader, Verdict,
+    Detail, Evaluation, FactsAndDecision, Header, Outcome, OwnerActKind, ReadError, Reason, Target, TraceReader,
+    TraceRecord, Verdict,
 };
-use mario_audit::{Knowledge, Pasts, Recalled, Situation, resolver};
+use mario_audit::{Histories, Knowledge, Situation, VisibleHistory, resolver};
 use mario_domain::{AgentOperation, Capacity, InstanceId};
-use mario_policy::{Explained, Explainer, Settings};
+use mario_policy::{ExplainedDecision, Explainer, PolicySettings};
 use mario_prolog::{Allowance, Engine};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -27,7 +28,7 @@ pub struct DecisionOfRun {
     /// The name of the agent's policy.
     pub policy: String,
     /// The decision and its explanation.
-    pub explained: Explained,
+    pub explained: ExplainedDecision,
     /// The managers' verdict; `None` if the trace has none before the next evaluation of the instance.
     pub verdict: Option<JudgedDecision>,
 }
@@ -68,8 +69,8 @@ pub fn explain_decision<R: BufRead>(
         return Err(DecisionError::NoEvaluations(header.detail));
     }
     let engine = Engine::new();
-    let pasts = Pasts::new(&header, &engine, &Allowance::new(LOADING_INFERENCES));
-    let mut search = DecisionSearch::new(&header, pasts, instance, until.unwrap_or(f64::INFINITY));
+    let histories = Histories::new(&header, &engine, &Allowance::new(LOADING_INFERENCES));
+    let mut search = DecisionSearch::new(&header, histories, instance, until.unwrap_or(f64::INFINITY));
     while !search.is_done
         && let Some(record) = reader.next_record().map_err(DecisionError::Read)?
     {
@@ -83,7 +84,7 @@ pub fn explain_decision<R: BufRead>(
     };
     let policy = &header.policies[found.policy as usize];
     let (name, text) = policy.files.first().ok_or_else(|| DecisionError::Policy("it has no text".to_owned()))?;
-    let mut settings = Settings::default();
+    let mut settings = PolicySettings::default();
     settings.budget.inferences = header.decision_budget.unwrap_or(settings.budget.inferences);
     let mut explainer = Explainer::load(&engine, name, text, Some(resolver(policy)), settings)
         .map_err(|error| DecisionError::Policy(error.to_string()))?;
@@ -97,7 +98,7 @@ pub fn explain_decision<R: BufRead>(
         flavour: found.flavour,
         is_asleep: found.is_asleep,
         seen: &found.seen,
-        recalled: &found.recalled,
+        visible_history: &found.visible_history,
     };
     let (facts, constant) = knowledge.of(&header, &situation, |_, other| !found.unreached.contains(&other));
     Ok(DecisionOfRun {
@@ -119,8 +120,8 @@ struct Found {
     free: Capacity,
     flavour: u32,
     is_asleep: bool,
-    seen: Seen,
-    recalled: Recalled,
+    seen: FactsAndDecision,
+    visible_history: VisibleHistory,
     unreached: Vec<u32>,
 }
 
@@ -130,7 +131,7 @@ struct DecisionSearch<'a> {
     wanted: &'a str,
     until: f64,
     reach: Reach,
-    pasts: Pasts,
+    histories: Histories,
     /// The current application and policy of each instance seen so far.
     origins: FxHashMap<InstanceId, (u32, u32)>,
     /// The current flavours of instances; an instance without an entry has the default flavour.
@@ -147,13 +148,13 @@ struct DecisionSearch<'a> {
 }
 
 impl<'a> DecisionSearch<'a> {
-    fn new(header: &'a Header, pasts: Pasts, wanted: &'a str, until: f64) -> DecisionSearch<'a> {
+    fn new(header: &'a Header, histories: Histories, wanted: &'a str, until: f64) -> DecisionSearch<'a> {
         DecisionSearch {
             header,
             wanted,
             until,
             reach: Reach::default(),
-            pasts,
+            histories,
             origins: FxHashMap::default(),
             flavours: FxHashMap::default(),
             asleep: FxHashSet::default(),
@@ -165,34 +166,34 @@ impl<'a> DecisionSearch<'a> {
         }
     }
 
-    fn read(&mut self, record: Record) {
+    fn read(&mut self, record: TraceRecord) {
         self.reach.read(&record);
         // Read before the record is applied, because the history that an evaluation sees does not include itself.
-        let recalled = match &record {
-            Record::Evaluation(evaluation) => self.pasts.recalled(&evaluation.instance).clone(),
-            _ => Recalled::default(),
+        let visible_history = match &record {
+            TraceRecord::Evaluation(evaluation) => self.histories.visible_history(&evaluation.instance).clone(),
+            _ => VisibleHistory::default(),
         };
-        self.pasts.read(&record);
+        self.histories.read(&record);
         match record {
-            Record::Deployed(deployed) => {
+            TraceRecord::Deployed(deployed) => {
                 self.origins.insert(deployed.instance, (deployed.application, deployed.policy));
             }
-            Record::Evaluation(evaluation) => self.evaluation(evaluation, recalled),
-            Record::Update(update) => {
+            TraceRecord::Evaluation(evaluation) => self.evaluation(evaluation, visible_history),
+            TraceRecord::Update(update) => {
                 let concerned = self.origins.values_mut().filter(|(application, _)| *application == update.application);
                 concerned.for_each(|(_, policy)| *policy = update.policy);
             }
-            Record::Cycle(cycle) => {
+            TraceRecord::Cycle(cycle) => {
                 for outcome in &cycle.outcomes {
                     self.outcome(cycle.time, outcome);
                 }
             }
-            Record::Woken(woken) => {
+            TraceRecord::Woken(woken) => {
                 if matches!(woken.verdict, Verdict::Accepted(_)) {
                     self.asleep.remove(&woken.instance);
                 }
             }
-            Record::Owner(owner) => {
+            TraceRecord::Owner(owner) => {
                 for act in &owner.acts {
                     if let OwnerActKind::Shrunk(flavour) = &act.kind {
                         self.adapted(&act.instance, &Target::Flavour(flavour.clone()));
@@ -203,7 +204,7 @@ impl<'a> DecisionSearch<'a> {
         }
     }
 
-    fn evaluation(&mut self, evaluation: Evaluation, recalled: Recalled) {
+    fn evaluation(&mut self, evaluation: Evaluation, visible_history: VisibleHistory) {
         const OTHERS_MAX: usize = 8;
         let name = evaluation.instance.to_string();
         if name != self.wanted {
@@ -235,7 +236,7 @@ impl<'a> DecisionSearch<'a> {
             flavour,
             is_asleep,
             seen,
-            recalled,
+            visible_history,
             unreached,
         });
         self.verdict = None;

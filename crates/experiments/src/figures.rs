@@ -166,9 +166,9 @@ pub struct CycleFigures {
 
 /// Whether applications left the top tier, which rules inhibited proposals, and how often nodes were overloaded.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Whereabouts {
+pub struct PlacementFigures {
     /// One entry for each application.
-    pub applications: Vec<ApplicationWhereabouts>,
+    pub applications: Vec<ApplicationPlacement>,
     /// The number of inhibited proposals by rule.
     pub inhibited_by_rule: BTreeMap<&'static str, u64>,
     /// The number of nodes that hold more than their capacity, summed over samples after each initial deployment and
@@ -178,7 +178,7 @@ pub struct Whereabouts {
 
 /// Whether an application left the top tier.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct ApplicationWhereabouts {
+pub struct ApplicationPlacement {
     /// The application.
     pub application: String,
     /// The kind of the application.
@@ -195,7 +195,7 @@ pub struct TraceFigures {
     /// For each group in the order of `figures`, the figures of each cycle.
     pub cycles: Vec<Vec<CycleFigures>>,
     /// Whether applications left the top tier, inhibitions by rule, and overloads.
-    pub whereabouts: Whereabouts,
+    pub whereabouts: PlacementFigures,
     /// The measures of single applications, calls, nodes and tiers, and the cost of the run.
     pub measured: Measured,
     /// Whether the trace has an end. Without it, the response times and service usage of groups are undefined.

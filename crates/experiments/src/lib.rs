@@ -57,9 +57,9 @@ pub mod report;
 
 pub mod decision;
 
-pub mod moment;
+pub mod snapshot;
 
-pub mod moving;
+pub mod animation;
 
 pub mod scale;
 

@@ -30,7 +30,7 @@ mod types;
 
 use std::io::BufRead;
 
-use mario_audit::INFERENCES;
+use mario_audit::INFERENCE_BUDGET_DEFAULT;
 use mario_audit::reader::ReadError;
 use mario_prolog::Allowance;
 use serde::Serialize;
@@ -60,7 +60,7 @@ pub struct Report {
     /// The cost of runs by the size of their world.
     pub scale: Vec<Scale>,
     /// Values to show beside those of the runs.
-    pub published: Option<Beside>,
+    pub published: Option<ReferenceValues>,
     /// Claims about these runs, and whether they are true.
     pub claims: Vec<Claim>,
     /// More tables about these runs, in the order in which they are shown.
@@ -88,7 +88,7 @@ pub struct Table {
 /// Values from another source, shown beside those of the runs.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Beside {
+pub struct ReferenceValues {
     /// Their source, in a few words.
     pub source: String,
     /// The known values of each run, in order.
@@ -101,7 +101,7 @@ pub struct Beside {
 pub(crate) struct PageData<'a> {
     title: &'a str,
     runs: &'a [Run],
-    published: Option<&'a Beside>,
+    published: Option<&'a ReferenceValues>,
     claims: &'a [Claim],
     tables: &'a [Table],
     sections: Vec<Section>,
@@ -110,7 +110,7 @@ pub(crate) struct PageData<'a> {
 impl Run {
     /// Reads a run from its trace. A truncated trace yields an incomplete run.
     pub fn read(trace: impl BufRead) -> Result<Run, ReadError> {
-        Run::read_within(trace, &Allowance::new(INFERENCES), &mut |_, _| ())
+        Run::read_within(trace, &Allowance::new(INFERENCE_BUDGET_DEFAULT), &mut |_, _| ())
     }
 
     /// As [`Run::read`], for an untrusted trace. Its policies are evaluated to explain decisions until the allowance is

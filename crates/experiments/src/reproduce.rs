@@ -27,7 +27,7 @@ use mario_simulator::{Detail, IfExists, OutputError, OutputOptions, RunDirectory
 
 use crate::figures::{TraceFigures, from_trace};
 use crate::published::{Published, published};
-use crate::runs::{POLL_INTERVAL, Progress, RunError, Stop, in_parallel, resolve, run_unless, traced};
+use crate::runs::{POLL_INTERVAL, Progress, RunError, Stop, in_parallel, resolve, run_unless, run_with_trace};
 
 pub use agreement::{Agreement, equals_printed};
 pub use claims::{Claim, claims};
@@ -249,7 +249,7 @@ pub fn reproduce<F: Files>(
     let work = |(place, seed): &(usize, u64), stop: &Stop| {
         let document = experiments[*place].document(options.document);
         let resolved = resolve(&document, *seed, &mut files())?;
-        traced(&resolved.scenario, &PolicyFunctions::default(), stop).map(|(figures, _)| figures)
+        run_with_trace(&resolved.scenario, &PolicyFunctions::default(), stop).map(|(figures, _)| figures)
     };
     let mut made = experiments.len();
     let mut failure = None;

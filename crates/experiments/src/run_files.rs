@@ -13,7 +13,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mario_audit::reader::{Client, Detail, Header, Record};
+use mario_audit::reader::{Client, Detail, Header, TraceRecord};
 use mario_audit::{Finding, FindingKind};
 
 use summary::Summed;
@@ -57,11 +57,11 @@ impl RunFiles {
     }
 
     /// Compares the tables with the next record of the trace, and adds the record to the expected sums.
-    pub fn read(&mut self, record: &Record) -> io::Result<()> {
+    pub fn read(&mut self, record: &TraceRecord) -> io::Result<()> {
         self.summed.read(record);
         match record {
-            Record::Client(client) => self.clients.push(client.clone()),
-            Record::End(_) => self.is_complete = true,
+            TraceRecord::Client(client) => self.clients.push(client.clone()),
+            TraceRecord::End(_) => self.is_complete = true,
             _ => {}
         }
         self.tables.read(record)

@@ -123,7 +123,7 @@ pub fn resolve(document: &Document, seed: u64, files: &mut dyn Files) -> Result<
 }
 
 /// Runs a scenario without a trace. Returns its figures and the run statistics, which count failed evaluations.
-pub fn counted(
+pub fn run_without_trace(
     scenario: &Scenario,
     functions: &PolicyFunctions,
     stop: &Stop,
@@ -154,7 +154,7 @@ pub(crate) fn run_unless(
 }
 
 /// Runs a scenario with a trace in memory, and computes the figures from it. Returns the run statistics, too.
-pub fn traced(
+pub fn run_with_trace(
     scenario: &Scenario,
     functions: &PolicyFunctions,
     stop: &Stop,
@@ -169,7 +169,7 @@ pub fn traced(
 
 /// Runs a scenario and stores the run with a full trace in a directory, replacing an existing run. If the run is
 /// stopped, an incomplete run remains there, marked with the file `PARTIAL`.
-pub fn kept(
+pub fn run_to_directory(
     resolved: &Resolved,
     functions: &PolicyFunctions,
     directory: &Path,

@@ -38,7 +38,7 @@ pub struct NoSuchTree {
 
 /// What to measure.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Question {
+pub struct ScaleConfig {
     /// The size.
     pub size: Size,
     /// The policy of all applications.
@@ -62,7 +62,7 @@ pub enum Growth {
 
 /// The measurements of one size.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Measured {
+pub struct ScaleMeasurement {
     /// The number of nodes.
     pub nodes: u64,
     /// The number of users.
@@ -152,7 +152,7 @@ impl Size {
     }
 }
 
-impl Question {
+impl ScaleConfig {
     /// Returns the scenario to measure.
     pub fn document(&self) -> Document {
         let mut document = Document::preset("paper").expect("it ships");
@@ -186,10 +186,10 @@ impl Question {
 /// Runs one size several times in this process. `progress` is called with the current and the last simulated time of
 /// the run and the number of client requests sent so far.
 pub fn measure(
-    question: &Question,
+    question: &ScaleConfig,
     files: &mut dyn Files,
     progress: &mut dyn FnMut(Time, Time, u64),
-) -> Result<Measured, MeasureError> {
+) -> Result<ScaleMeasurement, MeasureError> {
     /// The number of parts of a run, with a progress report after each.
     const PARTS: u32 = 200;
     let began = Instant::now();
@@ -216,7 +216,7 @@ pub fn measure(
     }
     let (statistics, peak_bytes, wall_s) = first.expect("there was a first run");
     let cycles = ((scenario.end() - scenario.agents.start) / scenario.agents.period).max(1.0) as u64;
-    Ok(Measured {
+    Ok(ScaleMeasurement {
         nodes: scenario.topology.node_count() as u64,
         users: scenario.users.len() as u64,
         agents: (statistics.due + cycles / 2) / cycles,
@@ -231,7 +231,7 @@ pub fn measure(
 
 /// Returns the measurements as a table, followed by the ratio of the largest to the smallest size in CPU time per agent
 /// and cycle.
-pub fn table(measured: &[Measured]) -> String {
+pub fn table(measured: &[ScaleMeasurement]) -> String {
     let headings =
         ["nodes", "users", "agents", "cycles", "asked", "evaluated", "CPU ns/agent/cycle", "peak MiB", "wall s"];
     let mut rows = vec![headings.map(str::to_owned)];

@@ -1,8 +1,8 @@
 //! Many runs: every policy in every variant of a scenario with every seed.
 //!
-//! A [`Plan`] lists the runs, [`carry_out`] makes the missing ones, and [`Results`] contains all of them. A [`Store`]
-//! keeps them in a directory, so that more seeds, policies or variants can be added later, and directories of several
-//! machines can be merged.
+//! A [`StudyPlan`] lists the runs, [`carry_out`] makes the missing ones, and [`Results`] contains all of them. A
+//! [`Store`] keeps them in a directory, so that more seeds, policies or variants can be added later, and directories of
+//! several machines can be merged.
 
 mod fingerprint;
 mod making;
@@ -27,7 +27,7 @@ pub use results::{Identity, MergeError, Results, RunKey};
 pub use store::{OwnDirectory, STUDY, Store, StoreError, load, save};
 
 /// The runs of a study.
-pub struct Plan<'a> {
+pub struct StudyPlan<'a> {
     /// The scenario.
     pub document: &'a Document,
     /// For each variant of the scenario, its settings as for `--set`. A single variant without settings is the scenario
@@ -99,7 +99,7 @@ struct Missing {
 /// that were missing, and returns whether to continue. If it returns `false`, the runs in progress are stopped without
 /// a result, and the finished ones remain in `directory`.
 pub fn carry_out<F: Files>(
-    plan: &Plan<'_>,
+    plan: &StudyPlan<'_>,
     directory: Option<&std::path::Path>,
     files: impl Fn() -> F + Sync,
     progress: &mut dyn FnMut(usize, usize) -> bool,
@@ -199,7 +199,7 @@ impl FailureCounts {
 
 /// Returns the runs of the plan's shard that are missing, or that lack a metric. In each variant, all policies run with
 /// one seed before the next seed, so that they can be compared even if the study is interrupted.
-fn missing(plan: &Plan<'_>, seeds: &[u64], known: &Results) -> Vec<Missing> {
+fn missing(plan: &StudyPlan<'_>, seeds: &[u64], known: &Results) -> Vec<Missing> {
     let mut missing = Vec::new();
     let mut place = 0;
     for variant in 0..plan.variants.len() {
@@ -217,7 +217,7 @@ fn missing(plan: &Plan<'_>, seeds: &[u64], known: &Results) -> Vec<Missing> {
     missing
 }
 
-fn key(plan: &Plan<'_>, run: &Missing) -> RunKey {
+fn key(plan: &StudyPlan<'_>, run: &Missing) -> RunKey {
     RunKey {
         variant: plan.variants[run.variant].clone(),
         policy: plan.contenders[run.contender].name.clone(),
@@ -226,7 +226,7 @@ fn key(plan: &Plan<'_>, run: &Missing) -> RunKey {
 }
 
 /// Returns a variant of the scenario with the policy and settings of a contender.
-fn managed(plan: &Plan<'_>, variant: usize, contender: usize) -> Document {
+fn managed(plan: &StudyPlan<'_>, variant: usize, contender: usize) -> Document {
     let mut document = plan.document.clone();
     if !plan.variants[variant].is_empty() {
         document.set(&plan.variants[variant]);

@@ -2,8 +2,8 @@
 
 use mario_diagnostics::{Diagnostic, Source};
 use mario_policy::{
-    Acceptance, Bounds, Constant, Decision, Ending, Explainer, FactsError, Finding, KnowledgeBase, Policy, PolicyError,
-    Report, Settings, Solution, check, find_unknown_call,
+    Acceptance, Bounds, CheckReport, Constant, Decision, Ending, Explainer, FactsError, Finding, KnowledgeBase, Policy,
+    PolicyError, PolicySettings, Solution, check, find_unknown_call,
 };
 use mario_prolog::{Engine, Explanation, LoadError, Symbols};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub const NO_OPERATION_HINT: &str = "a policy says `operation(Operation, Instanc
 pub fn load_policy(
     engine: &Engine,
     text: &Text,
-    settings: Settings,
+    settings: PolicySettings,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Policy, Failure> {
     let (name, program) = (&text.source.name, &text.source.text);
@@ -37,7 +37,7 @@ pub fn load_policy(
 pub fn load_explainer(
     engine: &Engine,
     text: &Text,
-    settings: Settings,
+    settings: PolicySettings,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Explainer, Failure> {
     let (name, program) = (&text.source.name, &text.source.text);
@@ -54,7 +54,7 @@ fn policy_failure(error: &PolicyError, engine: &Engine, text: &Text, warnings: &
     match error {
         PolicyError::Load { problems, .. } => load_failure(problems, warnings),
         PolicyError::NoOperation { .. } => {
-            let budget = Settings::default().budget;
+            let budget = PolicySettings::default().budget;
             let source = &text.source;
             let accepts = Acceptance::load(engine, &source.name, &source.text, Some(text.resolver()), budget).is_ok();
             let hint = if accepts {
@@ -201,9 +201,9 @@ pub fn add_faults(object: &mut Value, decision: &Decision) {
 pub fn check_policy(
     engine: &Engine,
     text: &Text,
-    settings: Settings,
+    settings: PolicySettings,
     progress: &mut dyn FnMut(usize),
-) -> Result<Report, Failure> {
+) -> Result<CheckReport, Failure> {
     let source = &text.source;
     let bounds = Bounds::default();
     match check(engine, &source.name, &source.text, &|| text.resolver(), settings, &bounds, &mut |worlds| {
@@ -219,7 +219,7 @@ pub fn check_policy(
 }
 
 /// The report on a policy, as `mario policy check --format json` prints it for each file.
-pub fn report_json(name: &str, report: &Report) -> Value {
+pub fn report_json(name: &str, report: &CheckReport) -> Value {
     let exploration = report.exploration.as_ref().map(|exploration| {
         json!({
             "worlds": exploration.worlds,

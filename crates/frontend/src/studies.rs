@@ -10,12 +10,12 @@ use mario_experiments::measures::{Measure, is_name};
 use mario_experiments::metric::Metric;
 use mario_experiments::runs::Contender;
 use mario_experiments::study::{
-    MergeError, OwnDirectory, Plan, Results, Shard, StoreError, StudyError, carry_out, load, save,
+    MergeError, OwnDirectory, Results, Shard, StoreError, StudyError, StudyPlan, carry_out, load, save,
 };
 use mario_experiments::sweep;
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Document, Files};
-use mario_simulator::write_whole;
+use mario_simulator::write_atomically;
 
 use crate::failure::Failure;
 use crate::runs::run_failure;
@@ -61,7 +61,7 @@ impl Study {
             let diagnostic = Diagnostic::error(format!("the metric `{twice}` is there twice"));
             return Err(Failure::input(diagnostic.hint("give each metric a name of its own")));
         }
-        let plan = Plan {
+        let plan = StudyPlan {
             metrics: self.metrics.clone(),
             metric_timeout: self.metric_timeout,
             functions: self.functions.clone(),
@@ -251,5 +251,5 @@ pub fn merge_failure(title: String, cause: &MergeError) -> Failure {
 /// Writes a file of results into a directory. An existing file is replaced atomically.
 pub fn write_results(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let path = directory.join(name);
-    write_whole(&path, |file| file.write_all(text.as_bytes())).map_err(|error| cannot_write(&path, &error))
+    write_atomically(&path, |file| file.write_all(text.as_bytes())).map_err(|error| cannot_write(&path, &error))
 }

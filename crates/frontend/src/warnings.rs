@@ -6,7 +6,7 @@ use std::path::Path;
 use mario_diagnostics::{Diagnostic, Source};
 use mario_domain::{InstanceId, Time};
 use mario_scenario::{Management, PolicyText, Scenario};
-use mario_simulator::{AskedAcceptances, FailedDecision, PolicyLocation};
+use mario_simulator::{AcceptanceStatistics, FailedDecision, PolicyLocation};
 
 use crate::drive::{Finished, quoted};
 use crate::runs::acceptance_cause;
@@ -69,7 +69,7 @@ fn explaining(directory: &Path, instance: &InstanceId, time: Time) -> String {
 }
 
 /// How often acceptance policies failed to answer in a run, and the first failure.
-fn failed_acceptances(failed: &AskedAcceptances, scenario: &Scenario) -> Diagnostic {
+fn failed_acceptances(failed: &AcceptanceStatistics, scenario: &Scenario) -> Diagnostic {
     let title = format!(
         "{} of the {} times that an acceptance policy was asked, it gave no valid answer, and the request was inhibited",
         failed.failed, failed.asked

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use webpki::{EndEntityCert, KeyUsage};
 
-use crate::fault::Fault;
+use crate::error::LiveError;
 use crate::identity::{Certified, Identity, Subject, application_id, check_host, check_prefix};
 use crate::seams::Run;
 
@@ -192,10 +192,10 @@ pub struct Opened {
 }
 
 /// Signs an application with the key of its certificate. `policy` holds the files of its policy.
-pub fn sign(file: &ApplicationFile, policy: &PolicyText, identity: &Identity) -> Result<Vec<u8>, Fault> {
+pub fn sign(file: &ApplicationFile, policy: &PolicyText, identity: &Identity) -> Result<Vec<u8>, LiveError> {
     let signed = Signed { file: file.clone(), policy: policy.clone() };
     let text = serde_json::to_vec(&signed)
-        .map_err(|error| Fault::new("cannot write the application down").caused_by(error))?;
+        .map_err(|error| LiveError::new("cannot write the application down").caused_by(error))?;
     let signature = identity.sign(&text)?;
     let mut document = MAGIC.to_vec();
     for part in [text.as_slice(), identity.certificate().as_ref(), signature.as_slice()] {
@@ -208,14 +208,15 @@ pub fn sign(file: &ApplicationFile, policy: &PolicyText, identity: &Identity) ->
 }
 
 /// As [`open`], with the authority of `identity` and the current time.
-pub fn open_now(document: &[u8], identity: &Identity) -> Result<Opened, Fault> {
+pub fn open_now(document: &[u8], identity: &Identity) -> Result<Opened, LiveError> {
     open(document, identity.authority(), UnixTime::now())
 }
 
 /// Verifies a document, and returns its content. Its certificate must be that of the application, be valid at time
 /// `at`, match the signature, and list the application's host names and path prefixes.
-pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Result<Opened, Fault> {
-    let wrong = |cause: &str| Fault::new("cannot use the description of the application").caused_by(cause.to_owned());
+pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Result<Opened, LiveError> {
+    let wrong =
+        |cause: &str| LiveError::new("cannot use the description of the application").caused_by(cause.to_owned());
     if document.len() > DOCUMENT_BYTES_MAX {
         let sizes = format!("it has {} bytes, and at most {DOCUMENT_BYTES_MAX} are taken", document.len());
         return Err(wrong(&sizes).hint("make its policy shorter"));
@@ -225,8 +226,9 @@ pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Re
     let [text, certificate, signature] =
         parts(rest).ok_or_else(|| wrong("it is cut off or has more than its parts"))?;
     let certificate = CertificateDer::from(certificate);
-    crate::identity::verify(authority, &certificate, at, KeyUsage::client_auth())
-        .map_err(|fault| Fault::new("cannot believe the certificate of the application's owner").caused_by(fault))?;
+    crate::identity::verify(authority, &certificate, at, KeyUsage::client_auth()).map_err(|fault| {
+        LiveError::new("cannot believe the certificate of the application's owner").caused_by(fault)
+    })?;
     let certified = Certified::read(&certificate)?;
     let parsed = EndEntityCert::try_from(&certificate).map_err(|_| wrong("its certificate cannot be read"))?;
     parsed
@@ -245,8 +247,8 @@ pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Re
 
 /// Reads a document that this node has stored, in its journal or as a shadow. It was verified before it was stored, so
 /// it is not verified again.
-pub(crate) fn reopen(document: &[u8]) -> Result<Opened, Fault> {
-    let wrong = || Fault::new("cannot use the description of the application in the journal");
+pub(crate) fn reopen(document: &[u8]) -> Result<Opened, LiveError> {
+    let wrong = || LiveError::new("cannot use the description of the application in the journal");
     let [text, certificate, _] = document.strip_prefix(MAGIC).and_then(parts).ok_or_else(wrong)?;
     opened(serde_json::from_slice(text).map_err(|error| wrong().caused_by(error))?, document, certificate)
 }
@@ -269,8 +271,8 @@ pub(crate) fn check_names(
     names: &Names,
     authority: &CertificateDer<'_>,
     at: UnixTime,
-) -> Result<(), Fault> {
-    let wrong = || Fault::new(format!("cannot believe the names of application `{application}`"));
+) -> Result<(), LiveError> {
+    let wrong = || LiveError::new(format!("cannot believe the names of application `{application}`"));
     let certificate = CertificateDer::from(&*names.certificate);
     crate::identity::verify(authority, &certificate, at, KeyUsage::client_auth())
         .map_err(|fault| wrong().caused_by(fault))?;
@@ -285,23 +287,27 @@ pub(crate) fn check_names(
     }
 }
 
-fn check_claims(file: &ApplicationFile, certified: &Certified, certificate: &CertificateDer<'_>) -> Result<(), Fault> {
+fn check_claims(
+    file: &ApplicationFile,
+    certified: &Certified,
+    certificate: &CertificateDer<'_>,
+) -> Result<(), LiveError> {
     for (what, names) in [("hosts", &file.hosts), ("prefixes", &file.prefixes)] {
         if names.len() > NAMES_MAX {
-            return Err(Fault::new(format!("application `{}` has {} {what}", file.id, names.len()))
+            return Err(LiveError::new(format!("application `{}` has {} {what}", file.id, names.len()))
                 .hint(format!("name at most {NAMES_MAX}")));
         }
     }
     if certificate.len() > CERTIFICATE_BYTES_MAX {
         let bytes = certificate.len();
-        return Err(Fault::new(format!("the certificate of application `{}` has {bytes} bytes", file.id))
+        return Err(LiveError::new(format!("the certificate of application `{}` has {bytes} bytes", file.id))
             .hint(format!("make one with fewer names: at most {CERTIFICATE_BYTES_MAX} bytes travel between nodes")));
     }
     if file.version == 0 {
-        return Err(Fault::new("`version` of the application is 0").hint("versions begin with 1"));
+        return Err(LiveError::new("`version` of the application is 0").hint("versions begin with 1"));
     }
     let claims = |what: &str, name: &str| {
-        Fault::new(format!("application `{}` cannot have the {what} {name}", file.id))
+        LiveError::new(format!("application `{}` cannot have the {what} {name}", file.id))
             .caused_by("its certificate does not list it")
             .hint("make the certificate with `mario ca application`, which takes hosts and prefixes")
     };
@@ -319,11 +325,11 @@ fn check_claims(file: &ApplicationFile, certified: &Certified, certificate: &Cer
     Ok(())
 }
 
-fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<Opened, Fault> {
+fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<Opened, LiveError> {
     let Signed { file, policy } = signed;
     let id = application_id(&file.id)?;
     let quantity = |name: &str, value: f64| {
-        let wrong = || Fault::new(format!("`{name}` of application `{}` is {value}", file.id));
+        let wrong = || LiveError::new(format!("`{name}` of application `{}` is {value}", file.id));
         if value < 0.0 {
             return Err(wrong().hint("write a number that is not negative"));
         }
@@ -333,9 +339,9 @@ fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<Opened,
         Quantity::fraction(value).map_err(|error| wrong().caused_by(error))
     };
     let owner = file.owner.as_deref().map(OwnerId::name).transpose();
-    let owner = owner.map_err(|error| Fault::new("`owner` of the application is not a name").caused_by(error))?;
+    let owner = owner.map_err(|error| LiveError::new("`owner` of the application is not a name").caused_by(error))?;
     let flavour = |one: &FlavourFile| {
-        let wrong = |error| Fault::new(format!("a flavour cannot be called {:?}", one.id)).caused_by(error);
+        let wrong = |error| LiveError::new(format!("a flavour cannot be called {:?}", one.id)).caused_by(error);
         Ok(Flavour {
             id: FlavourId::name(&one.id).map_err(wrong)?,
             hardware: Hardware::units(one.hardware),
@@ -350,11 +356,13 @@ fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<Opened,
         hardware: Hardware::units(file.hardware),
         max_rate: quantity("max_rate", file.max_rate)?,
         max_latency: quantity("max_latency", file.max_latency)?,
-        flavours: file.flavours.iter().map(flavour).collect::<Result<_, Fault>>()?,
+        flavours: file.flavours.iter().map(flavour).collect::<Result<_, LiveError>>()?,
         sleep: file.sleep.map(|sleep| Sleep { keeps: Hardware::units(sleep.keeps), start: Quantity::ZERO }),
     };
     if let Some(cause) = application.flavour_fault() {
-        return Err(Fault::new(format!("the flavours of application `{}` cannot be used", file.id)).caused_by(cause));
+        return Err(
+            LiveError::new(format!("the flavours of application `{}` cannot be used", file.id)).caused_by(cause)
+        );
     }
     let descriptor = Descriptor {
         version: file.version,
@@ -387,13 +395,13 @@ fn shape(document: &[u8]) -> u32 {
 }
 
 /// Converts the facts of a file to facts about a subject.
-pub(crate) fn facts(subject: &Id, written: &BTreeMap<String, PlainValue>) -> Result<Vec<Fact>, Fault> {
+pub(crate) fn facts(subject: &Id, written: &BTreeMap<String, PlainValue>) -> Result<Vec<Fact>, LiveError> {
     let fact = |(key, value): (&String, &PlainValue)| {
-        let wrong = |error| Fault::new(format!("the fact `{key}` cannot be used")).caused_by(error);
+        let wrong = |error| LiveError::new(format!("the fact `{key}` cannot be used")).caused_by(error);
         let value = match value {
             PlainValue::Integer(number) => FactValue::Id(Id::number(*number)),
             PlainValue::Number(number) if number.is_finite() => FactValue::Number(*number),
-            PlainValue::Number(_) => return Err(Fault::new(format!("the fact `{key}` is not a finite number"))),
+            PlainValue::Number(_) => return Err(LiveError::new(format!("the fact `{key}` is not a finite number"))),
             PlainValue::Name(name) => FactValue::name(name).map_err(wrong)?,
         };
         Ok(Fact { subject: subject.clone(), key: Id::name(key).map_err(wrong)?, value })
@@ -401,30 +409,31 @@ pub(crate) fn facts(subject: &Id, written: &BTreeMap<String, PlainValue>) -> Res
     written.iter().map(fact).collect()
 }
 
-fn check_environment<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), Fault> {
+fn check_environment<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), LiveError> {
     for name in names {
         let is_known = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
         let is_name = !name.is_empty() && name.len() <= 128 && name.bytes().all(is_known);
         if !is_name || name == "PORT" || name.starts_with("MARIO_") {
-            return Err(Fault::new(format!("the environment variable `{}` cannot be set", name.escape_debug())).hint(
-                "take capital letters, digits and `_`; `PORT` and those that begin with `MARIO_` are the node's",
-            ));
+            return Err(LiveError::new(format!("the environment variable `{}` cannot be set", name.escape_debug()))
+                .hint(
+                    "take capital letters, digits and `_`; `PORT` and those that begin with `MARIO_` are the node's",
+                ));
         }
     }
     Ok(())
 }
 
-fn run(file: RunFile) -> Result<Run, Fault> {
+fn run(file: RunFile) -> Result<Run, LiveError> {
     const LONGEST_MS: u64 = 3_600_000;
     for (name, value) in [("start_timeout_ms", file.start_timeout_ms), ("drain_timeout_ms", file.drain_timeout_ms)] {
         if !(1..=LONGEST_MS).contains(&value) {
             return Err(
-                Fault::new(format!("`{name}` is {value}")).hint(format!("write a number from 1 to {LONGEST_MS}"))
+                LiveError::new(format!("`{name}` is {value}")).hint(format!("write a number from 1 to {LONGEST_MS}"))
             );
         }
     }
     if file.health_path.as_deref().is_some_and(|path| !path.starts_with('/')) {
-        return Err(Fault::new("`health_path` does not begin with `/`"));
+        return Err(LiveError::new("`health_path` does not begin with `/`"));
     }
     Ok(Run {
         driver: file.driver,

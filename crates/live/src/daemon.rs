@@ -40,7 +40,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use crate::config::{Checked, NodeConfig};
-use crate::fault::Fault;
+use crate::error::LiveError;
 use crate::journal::DiskJournal;
 use crate::links::{LinkEvent, Links};
 use crate::operators;
@@ -90,7 +90,7 @@ pub(crate) struct Ask {
 
 /// What the daemon needs in addition to its configuration.
 #[derive(Clone, Debug)]
-pub struct Equipment {
+pub struct DaemonDependencies {
     /// How this binary starts the processes of workloads.
     pub launcher: Launcher,
 }
@@ -112,10 +112,10 @@ pub async fn run(
     config: NodeConfig,
     checked: Checked,
     engine: &Engine,
-    equipment: Equipment,
+    dependencies: DaemonDependencies,
     ready: impl FnOnce(Addresses),
     stop: impl Future<Output = ()> + Send,
-) -> Result<(), Fault> {
+) -> Result<(), LiveError> {
     let config = Arc::new(config);
     let start = Instant::now();
     let (node, journal, effects) = start_node(&config, &checked, engine)?;
@@ -138,12 +138,12 @@ pub async fn run(
         log_bytes_max: config.workloads.log_bytes_max,
     };
     let copies =
-        Copies::new(drivers(&config, context, equipment), core_sender.clone(), events.clone(), runtime.clone());
+        Copies::new(drivers(&config, context, dependencies), core_sender.clone(), events.clone(), runtime.clone());
     let links = Links::new(&config, Arc::clone(&checked.identity), core_sender.clone(), events.clone());
     let board = Board::new(&config.node, copies.clone(), links.clone());
     let published = board.clone();
     copies.set_on_change(Box::new(move || published.publish()));
-    let forwarder = Forwarder::new(Arc::clone(board.routes()), crate::traffic::Settings::default());
+    let forwarder = Forwarder::new(Arc::clone(board.routes()), crate::traffic::TrafficLimits::default());
 
     publish_started(&events, &config, &node, &journal);
     let parts = Parts {
@@ -166,7 +166,7 @@ pub async fn run(
     let thread = std::thread::Builder::new()
         .name("core".to_owned())
         .spawn(move || core.run(&runtime, inbox))
-        .map_err(|error| Fault::new("cannot start the thread of the node").caused_by(error))?;
+        .map_err(|error| LiveError::new("cannot start the thread of the node").caused_by(error))?;
 
     let mut tasks = JoinSet::new();
     let forward: Arc<dyn Forward> = Arc::new(forwarder.clone());
@@ -208,7 +208,7 @@ fn start_node(
     config: &NodeConfig,
     checked: &Checked,
     engine: &Engine,
-) -> Result<(Node, DiskJournal, Vec<Effect>), Fault> {
+) -> Result<(Node, DiskJournal, Vec<Effect>), LiveError> {
     let (journal, ledger) = DiskJournal::open(&config.data, &config.node)?;
     let colony = Config {
         node: config.node.clone(),
@@ -223,18 +223,18 @@ fn start_node(
     let starting = Start {
         config: Arc::new(colony),
         ledger,
-        new_journal: JournalId(crate::random::identifier()),
+        new_journal: JournalId(crate::random::random_id()),
         seed: crate::random::number(),
     };
     let mut effects = Vec::new();
     let node = Node::start(engine, starting, Time::at(0.0), &mut effects)
-        .map_err(|error| Fault::new(format!("cannot start node {}", config.node)).caused_by(error))?;
+        .map_err(|error| LiveError::new(format!("cannot start node {}", config.node)).caused_by(error))?;
     Ok((node, journal, effects))
 }
 
 /// Opens the recorder of the node's part of the trace, and adds the journal records that the trace lacks. If the
 /// journal no longer has all of them, the trace has a gap.
-fn recorder(config: &NodeConfig, checked: &Checked, node: &Node, journal: &DiskJournal) -> Result<Recorder, Fault> {
+fn recorder(config: &NodeConfig, checked: &Checked, node: &Node, journal: &DiskJournal) -> Result<Recorder, LiveError> {
     let header = PartHeader {
         mario_trace_part: PART_VERSION,
         program: concat!("mario ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -282,25 +282,31 @@ pub fn stop_signal() -> std::io::Result<impl Future<Output = ()> + Send> {
 }
 
 /// Creates the directory of the drivers. Returns its absolute path, because workloads run in other directories.
-fn workload_directory(config: &NodeConfig) -> Result<PathBuf, Fault> {
+fn workload_directory(config: &NodeConfig) -> Result<PathBuf, LiveError> {
     let directory = config.data.join("workloads");
     let made = std::path::absolute(&directory).and_then(|path| std::fs::create_dir_all(&path).map(|()| path));
-    made.map_err(|error| Fault::new(format!("cannot make the directory {}", directory.display())).caused_by(error))
+    made.map_err(|error| LiveError::new(format!("cannot make the directory {}", directory.display())).caused_by(error))
 }
 
 /// Returns the configured drivers by name. All names share one [`ProcessDriver`].
-fn drivers(config: &NodeConfig, context: DriverContext, equipment: Equipment) -> BTreeMap<String, Arc<dyn Driver>> {
+fn drivers(
+    config: &NodeConfig,
+    context: DriverContext,
+    dependencies: DaemonDependencies,
+) -> BTreeMap<String, Arc<dyn Driver>> {
     let cgroups = Cgroups::detect(&format!("{:032x}", context.journal.0));
     let ports = Ports::new(config.workloads.ports_min..=config.workloads.ports_max, crate::random::number());
     // The sample service runs as a process too: it is this executable.
-    let driver: Arc<dyn Driver> = Arc::new(ProcessDriver::new(context, equipment.launcher, cgroups, ports));
+    let driver: Arc<dyn Driver> = Arc::new(ProcessDriver::new(context, dependencies.launcher, cgroups, ports));
     config.workloads.drivers.iter().map(|name| (name.clone(), Arc::clone(&driver))).collect()
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, Fault> {
-    TcpListener::bind(address).await.map_err(|error| Fault::new(format!("cannot listen on {address}")).caused_by(error))
+async fn listen(address: SocketAddr) -> Result<TcpListener, LiveError> {
+    TcpListener::bind(address)
+        .await
+        .map_err(|error| LiveError::new(format!("cannot listen on {address}")).caused_by(error))
 }
 
-fn local(listener: &TcpListener) -> Result<SocketAddr, Fault> {
-    listener.local_addr().map_err(|error| Fault::new("cannot tell where the node listens").caused_by(error))
+fn local(listener: &TcpListener) -> Result<SocketAddr, LiveError> {
+    listener.local_addr().map_err(|error| LiveError::new("cannot tell where the node listens").caused_by(error))
 }

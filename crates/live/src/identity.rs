@@ -14,7 +14,7 @@ use mario_domain::{ApplicationId, Id, NodeId};
 use rustls::pki_types::CertificateDer;
 use webpki::EndEntityCert;
 
-use crate::fault::Fault;
+use crate::error::LiveError;
 
 pub use authority::{Authority, Issued, write_private, write_public};
 pub use tls::{CONTROL_PROTOCOL, DATA_PROTOCOL, Expected, HTTP_PROTOCOL, Identity, peer};
@@ -88,18 +88,19 @@ pub struct Certified {
 
 impl Certified {
     /// Reads the content of a certificate. Unknown roles are ignored.
-    pub fn read(certificate: &CertificateDer<'_>) -> Result<Certified, Fault> {
+    pub fn read(certificate: &CertificateDer<'_>) -> Result<Certified, LiveError> {
         let attempted = "cannot read a certificate";
-        let parsed = EndEntityCert::try_from(certificate).map_err(|error| Fault::new(attempted).caused_by(error))?;
+        let parsed =
+            EndEntityCert::try_from(certificate).map_err(|error| LiveError::new(attempted).caused_by(error))?;
         let mut subject = None;
         let (mut roles, mut prefixes) = (Vec::new(), Vec::new());
         for name in parsed.valid_uri_names() {
             if let Some(rest) = name.strip_prefix("spiffe://") {
                 if subject.is_some() {
-                    return Err(Fault::new(attempted).caused_by("it has two SPIFFE ids"));
+                    return Err(LiveError::new(attempted).caused_by("it has two SPIFFE ids"));
                 }
                 subject = Some(parse_subject(rest).ok_or_else(|| {
-                    Fault::new(attempted)
+                    LiveError::new(attempted)
                         .caused_by(format!("`{name}` is not the name of a node, an operator or an application"))
                 })?);
             } else if let Some(role) = name.strip_prefix(ROLE_PREFIX) {
@@ -110,7 +111,7 @@ impl Certified {
         }
         let hosts = parsed.valid_dns_names().map(str::to_ascii_lowercase).collect();
         let Some((colony, subject)) = subject else {
-            return Err(Fault::new(attempted)
+            return Err(LiveError::new(attempted)
                 .caused_by("it has no SPIFFE id")
                 .hint("make certificates with `mario ca`"));
         };
@@ -149,7 +150,7 @@ fn parse_subject(rest: &str) -> Option<(String, Subject)> {
 }
 
 /// Checks a name, which must be usable in a URI and as a file name, and returns it. `what` is its subject in the error.
-pub fn check_name<'a>(what: &str, name: &'a str) -> Result<&'a str, Fault> {
+pub fn check_name<'a>(what: &str, name: &'a str) -> Result<&'a str, LiveError> {
     let is_known = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
     let is_name = !name.is_empty()
         && name.len() <= NAME_LENGTH_MAX
@@ -158,32 +159,34 @@ pub fn check_name<'a>(what: &str, name: &'a str) -> Result<&'a str, Fault> {
     if is_name {
         return Ok(name);
     }
-    Err(Fault::new(format!("{what} cannot be called {name:?}"))
+    Err(LiveError::new(format!("{what} cannot be called {name:?}"))
         .hint(format!("take 1 to {NAME_LENGTH_MAX} letters, digits, `.`, `_` and `-`, a letter or a digit first")))
 }
 
-fn id(what: &str, text: &str) -> Result<Id, Fault> {
+fn id(what: &str, text: &str) -> Result<Id, LiveError> {
     check_name(what, text)?;
     // Text in the canonical form of an integer is a number: `7` is a number, and `07` is a name.
     match text.parse::<i64>() {
         Ok(number) if number.to_string() == text => Ok(Id::number(number)),
-        _ => Id::name(text).map_err(|error| Fault::new(format!("{what} cannot be called {text:?}")).caused_by(error)),
+        _ => {
+            Id::name(text).map_err(|error| LiveError::new(format!("{what} cannot be called {text:?}")).caused_by(error))
+        }
     }
 }
 
 /// Parses the id of a node.
-pub fn node_id(text: &str) -> Result<NodeId, Fault> {
+pub fn node_id(text: &str) -> Result<NodeId, LiveError> {
     NodeId::try_from(id("a node", text)?)
-        .map_err(|error| Fault::new(format!("a node cannot be called {text:?}")).caused_by(error))
+        .map_err(|error| LiveError::new(format!("a node cannot be called {text:?}")).caused_by(error))
 }
 
 /// Parses the id of an application.
-pub fn application_id(text: &str) -> Result<ApplicationId, Fault> {
+pub fn application_id(text: &str) -> Result<ApplicationId, LiveError> {
     id("an application", text).map(ApplicationId::from)
 }
 
 /// Checks a host name of an application, and returns it in lower case.
-pub fn check_host(host: &str) -> Result<String, Fault> {
+pub fn check_host(host: &str) -> Result<String, LiveError> {
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
             && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
@@ -193,11 +196,11 @@ pub fn check_host(host: &str) -> Result<String, Fault> {
     if host.len() <= 253 && host.split('.').all(is_label) {
         return Ok(host.to_ascii_lowercase());
     }
-    Err(Fault::new(format!("{host:?} is not a host name")).hint("write a name such as shop.example.org"))
+    Err(LiveError::new(format!("{host:?} is not a host name")).hint("write a name such as shop.example.org"))
 }
 
 /// Checks a path prefix of an application.
-pub fn check_prefix(prefix: &str) -> Result<&str, Fault> {
+pub fn check_prefix(prefix: &str) -> Result<&str, LiveError> {
     let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
     let is_prefix = prefix.starts_with('/')
         && prefix.len() <= 256
@@ -208,7 +211,7 @@ pub fn check_prefix(prefix: &str) -> Result<&str, Fault> {
     if is_prefix {
         return Ok(prefix);
     }
-    Err(Fault::new(format!("{prefix:?} is not a path prefix"))
+    Err(LiveError::new(format!("{prefix:?} is not a path prefix"))
         .hint("write it as /shop: it begins with `/`, does not end with one, and has letters, digits and -._~"))
 }
 

@@ -1,7 +1,7 @@
 //! The write-ahead journal of a node on disk. After a crash, the [`mario_colony::Ledger`] of its records is restored.
 //!
 //! Records are stored by number, each with a checksum, in a [redb] file. [`Journal::append`] returns when they are on
-//! disk. From time to time [`Journal::shorten`] compacts the journal: it stores the ledger, and removes most of the
+//! disk. From time to time [`Journal::compact`] compacts the journal: it stores the ledger, and removes most of the
 //! records that the ledger covers. Each append and each compaction is one transaction, so that a crash leaves either
 //! the old or the new state.
 
@@ -9,18 +9,18 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mario_colony::{Ledger, Record};
+use mario_colony::{JournalRecord, Ledger};
 use mario_domain::NodeId;
 use mario_wire::{decode_ledger, decode_record, encode_ledger, encode_record};
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition};
 
-use crate::fault::Fault;
+use crate::error::LiveError;
 
 /// The durable storage of a node's records.
 pub trait Journal: Send {
     /// Appends records in order. After success, they are on disk. After an error, either none or all of them are on
     /// disk, and the caller must append the same records again before any others.
-    fn append(&mut self, records: &[Record]) -> Result<(), Fault>;
+    fn append(&mut self, records: &[JournalRecord]) -> Result<(), LiveError>;
 
     /// How many records were ever appended, including those that were removed.
     fn count(&self) -> u64;
@@ -30,7 +30,7 @@ pub trait Journal: Send {
 
     /// Stores the ledger of all records, and removes all but the newest of them. Does nothing if the ledger does not
     /// cover exactly the appended records.
-    fn shorten(&mut self, ledger: &Ledger) -> Result<(), Fault>;
+    fn compact(&mut self, ledger: &Ledger) -> Result<(), LiveError>;
 }
 
 const RECORDS: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("records");
@@ -60,11 +60,11 @@ pub struct DiskJournal {
 
 impl DiskJournal {
     /// Opens the journal of a node in a data directory, which is created if needed. Returns the journal and its ledger.
-    pub fn open(directory: &Path, node: &NodeId) -> Result<(DiskJournal, Ledger), Fault> {
+    pub fn open(directory: &Path, node: &NodeId) -> Result<(DiskJournal, Ledger), LiveError> {
         let attempted = || format!("cannot use the data directory {}", directory.display());
-        fs::create_dir_all(directory).map_err(|error| Fault::new(attempted()).caused_by(error))?;
+        fs::create_dir_all(directory).map_err(|error| LiveError::new(attempted()).caused_by(error))?;
         let path = directory.join("journal.redb");
-        let failed = |fault: Fault| Fault::new(attempted()).caused_by(fault);
+        let failed = |fault: LiveError| LiveError::new(attempted()).caused_by(fault);
         let database = open_database(&path).map_err(failed)?;
         let Content { ledger, shortened } = read(&database, node).map_err(failed)?;
         let (count, crash) = (ledger.sequence(), crash::Plan::from_environment());
@@ -73,8 +73,8 @@ impl DiskJournal {
 
     /// Returns the records after number `number`, counted from 1, with their numbers. Returns `None` if the journal is
     /// shorter, some of these records were removed, or its file is closed after a failed write.
-    pub fn records_after(&self, number: u64) -> Result<Option<Vec<(u64, Record)>>, Fault> {
-        let failed = |error: AnyError| Fault::new("cannot read the journal").caused_by(error);
+    pub fn records_after(&self, number: u64) -> Result<Option<Vec<(u64, JournalRecord)>>, LiveError> {
+        let failed = |error: AnyError| LiveError::new("cannot read the journal").caused_by(error);
         let Some(database) = self.database.as_ref().filter(|_| number <= self.count) else { return Ok(None) };
         if number == self.count {
             return Ok(Some(Vec::new()));
@@ -95,7 +95,7 @@ impl DiskJournal {
 }
 
 impl Journal for DiskJournal {
-    fn append(&mut self, records: &[Record]) -> Result<(), Fault> {
+    fn append(&mut self, records: &[JournalRecord]) -> Result<(), LiveError> {
         let count = self.count;
         self.transact(|database| write(database, count, records))?;
         self.count += records.len() as u64;
@@ -111,12 +111,12 @@ impl Journal for DiskJournal {
         self.count - self.shortened
     }
 
-    fn shorten(&mut self, ledger: &Ledger) -> Result<(), Fault> {
+    fn compact(&mut self, ledger: &Ledger) -> Result<(), LiveError> {
         // Ignores a ledger that does not cover exactly the records on disk.
         if ledger.sequence() != self.count {
             return Ok(());
         }
-        self.transact(|database| shorten(database, ledger, KEPT_RECORDS))?;
+        self.transact(|database| compact(database, ledger, KEPT_RECORDS))?;
         self.shortened = self.count;
         self.crash.after();
         Ok(())
@@ -124,7 +124,7 @@ impl Journal for DiskJournal {
 }
 
 impl DiskJournal {
-    fn transact(&mut self, change: impl FnOnce(&Database) -> Result<(), AnyError>) -> Result<(), Fault> {
+    fn transact(&mut self, change: impl FnOnce(&Database) -> Result<(), AnyError>) -> Result<(), LiveError> {
         self.crash.before();
         if self.crash.has_full_disk() {
             return Err(failed(std::io::Error::from(std::io::ErrorKind::StorageFull).into()));
@@ -140,21 +140,21 @@ impl DiskJournal {
     }
 }
 
-fn failed(error: AnyError) -> Fault {
-    Fault::new("cannot write to the journal")
+fn failed(error: AnyError) -> LiveError {
+    LiveError::new("cannot write to the journal")
         .caused_by(error)
         .hint("nothing new is promised until it can be written: see that the disk has room and works")
 }
 
-fn open_database(path: &Path) -> Result<Database, Fault> {
+fn open_database(path: &Path) -> Result<Database, LiveError> {
     let mut builder = Database::builder();
     builder.set_cache_size(CACHE_BYTES);
     let database = builder.create(path).map_err(|error| match error {
         DatabaseError::DatabaseAlreadyOpen => {
-            Fault::new("another daemon uses it").hint("stop that one first, or give this one a data directory of its own")
+            LiveError::new("another daemon uses it").hint("stop that one first, or give this one a data directory of its own")
         }
-        DatabaseError::UpgradeRequired(_) => Fault::new("its journal is of an older version that cannot be read").caused_by(error),
-        error => Fault::new(format!("cannot open {}", path.display())).caused_by(error).hint(
+        DatabaseError::UpgradeRequired(_) => LiveError::new("its journal is of an older version that cannot be read").caused_by(error),
+        error => LiveError::new(format!("cannot open {}", path.display())).caused_by(error).hint(
             "if the disk is damaged, move the file away: the node then starts as a new one, and its neighbours can be told that \
              the old one is lost",
         ),
@@ -164,7 +164,7 @@ fn open_database(path: &Path) -> Result<Database, Fault> {
 
 type AnyError = Box<dyn Error + Send + Sync>;
 
-fn write(database: &Database, count: u64, records: &[Record]) -> Result<(), AnyError> {
+fn write(database: &Database, count: u64, records: &[JournalRecord]) -> Result<(), AnyError> {
     let transaction = database.begin_write()?;
     {
         transaction.open_table(SETTINGS)?.insert("layout", LAYOUT)?;
@@ -183,7 +183,7 @@ fn write(database: &Database, count: u64, records: &[Record]) -> Result<(), AnyE
 }
 
 /// Stores a ledger, and removes the records that it covers, except for the newest `kept_records`.
-fn shorten(database: &Database, ledger: &Ledger, kept_records: u64) -> Result<(), AnyError> {
+fn compact(database: &Database, ledger: &Ledger, kept_records: u64) -> Result<(), AnyError> {
     let count = ledger.sequence();
     let transaction = database.begin_write()?;
     {
@@ -211,8 +211,8 @@ struct Content {
 }
 
 /// Reads the stored ledger, and applies the records after it. Fails if the file is damaged or belongs to another node.
-fn read(database: &Database, node: &NodeId) -> Result<Content, Fault> {
-    let failed = |error: AnyError| Fault::new("cannot read its journal").caused_by(error);
+fn read(database: &Database, node: &NodeId) -> Result<Content, LiveError> {
+    let failed = |error: AnyError| LiveError::new("cannot read its journal").caused_by(error);
     let transaction = database.begin_read().map_err(|error| failed(error.into()))?;
     let settings = match transaction.open_table(SETTINGS) {
         Err(redb::TableError::TableDoesNotExist(_)) => return Ok(Content { ledger: Ledger::default(), shortened: 0 }),
@@ -220,7 +220,7 @@ fn read(database: &Database, node: &NodeId) -> Result<Content, Fault> {
     };
     let layout = settings.get("layout").map_err(|error| failed(error.into()))?.map_or(0, |layout| layout.value());
     if !(1..=LAYOUT).contains(&layout) {
-        return Err(Fault::new(format!("its journal has layout {layout}, and this version knows 1 to {LAYOUT}"))
+        return Err(LiveError::new(format!("its journal has layout {layout}, and this version knows 1 to {LAYOUT}"))
             .hint("use the version of mario that wrote it, or a newer one"));
     }
     let table = transaction.open_table(RECORDS).map_err(|error| failed(error.into()))?;
@@ -236,7 +236,7 @@ fn read(database: &Database, node: &NodeId) -> Result<Content, Fault> {
             return Err(damaged(count, "it is missing"));
         }
         let record = decode(bytes.value(), count)?;
-        if count == 0 && !matches!(record, Record::Boot { .. }) {
+        if count == 0 && !matches!(record, JournalRecord::Boot { .. }) {
             return Err(damaged(count, "it is not the beginning of a journal"));
         }
         if count >= shortened {
@@ -252,10 +252,10 @@ fn read(database: &Database, node: &NodeId) -> Result<Content, Fault> {
 }
 
 /// Checks that a journal is empty or belongs to the node.
-fn check_owner(ledger: &Ledger, node: &NodeId) -> Result<(), Fault> {
+fn check_owner(ledger: &Ledger, node: &NodeId) -> Result<(), LiveError> {
     match ledger.node() {
         Some(whose) if whose != node => {
-            Err(Fault::new(format!("its journal is that of node {whose}, and this is node {node}"))
+            Err(LiveError::new(format!("its journal is that of node {whose}, and this is node {node}"))
                 .hint("give each node a data directory of its own"))
         }
         _ => Ok(()),
@@ -263,15 +263,16 @@ fn check_owner(ledger: &Ledger, node: &NodeId) -> Result<(), Fault> {
 }
 
 /// The last stored ledger; `None` if none was stored.
-fn read_ledger(transaction: &redb::ReadTransaction) -> Result<Option<Ledger>, Fault> {
-    let failed = |error: AnyError| Fault::new("cannot read its journal").caused_by(error);
+fn read_ledger(transaction: &redb::ReadTransaction) -> Result<Option<Ledger>, LiveError> {
+    let failed = |error: AnyError| LiveError::new("cannot read its journal").caused_by(error);
     let table = match transaction.open_table(LEDGERS) {
         Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
         other => other.map_err(|error| failed(error.into()))?,
     };
     let Some((count, bytes)) = table.last().map_err(|error| failed(error.into()))? else { return Ok(None) };
-    let wrong =
-        |cause: &str| Fault::new("the ledger of its journal is damaged").caused_by(cause.to_owned()).hint(DAMAGED_HINT);
+    let wrong = |cause: &str| {
+        LiveError::new("the ledger of its journal is damaged").caused_by(cause.to_owned()).hint(DAMAGED_HINT)
+    };
     let Some((content, checksum)) =
         bytes.value().split_last_chunk::<4>().map(|(content, sum)| (content.to_vec(), *sum))
     else {
@@ -287,14 +288,14 @@ fn read_ledger(transaction: &redb::ReadTransaction) -> Result<Option<Ledger>, Fa
     Ok(Some(ledger))
 }
 
-fn decode(bytes: &[u8], number: u64) -> Result<Record, Fault> {
+fn decode(bytes: &[u8], number: u64) -> Result<JournalRecord, LiveError> {
     let Some((content, checksum)) = bytes.split_last_chunk::<4>() else { return Err(damaged(number, "it is cut off")) };
     if crc32fast::hash(content) != u32::from_be_bytes(*checksum) {
         return Err(damaged(number, "its checksum does not fit"));
     }
     decode_record(content).map_err(|error| {
         if error.is_newer() {
-            Fault::new(format!("record {number} of its journal is from a newer version of mario"))
+            LiveError::new(format!("record {number} of its journal is from a newer version of mario"))
                 .caused_by(error)
                 .hint("use the version of mario that wrote it, or a newer one")
         } else {
@@ -303,8 +304,8 @@ fn decode(bytes: &[u8], number: u64) -> Result<Record, Fault> {
     })
 }
 
-fn damaged(number: u64, cause: &str) -> Fault {
-    Fault::new(format!("record {number} of its journal is damaged")).caused_by(cause.to_owned()).hint(DAMAGED_HINT)
+fn damaged(number: u64, cause: &str) -> LiveError {
+    LiveError::new(format!("record {number} of its journal is damaged")).caused_by(cause.to_owned()).hint(DAMAGED_HINT)
 }
 
 const DAMAGED_HINT: &str = "bring the file back from where it was last whole, and its neighbours will refuse it, or move it away: the \

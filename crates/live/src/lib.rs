@@ -60,7 +60,7 @@
 
 use mario_prolog::Budget;
 
-mod fault;
+mod error;
 mod random;
 
 pub mod config;
@@ -80,8 +80,8 @@ mod recorder;
 pub mod daemon;
 pub mod operators;
 
-pub use fault::Fault;
-pub use random::identifier;
+pub use error::LiveError;
+pub use random::random_id;
 
 /// The budget of one decision on a node. It is small because nodes run policies that they do not trust, and a decision
 /// must not delay the daemon's other work.

@@ -31,7 +31,7 @@ use tokio::task::JoinSet;
 
 use crate::config::{Neighbour, NodeConfig};
 use crate::daemon::{Event, Events, NodeEvent};
-use crate::fault::Fault;
+use crate::error::LiveError;
 use crate::identity::Identity;
 use crate::seams::{DataLink, Forward};
 
@@ -162,7 +162,7 @@ impl Links {
         listener: TcpListener,
         forward: &Arc<dyn Forward>,
         tasks: &mut JoinSet<()>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), LiveError> {
         listen::spawn(self, listener, forward, tasks)?;
         for neighbour in &self.shared.neighbours {
             if self.shared.node < neighbour.id {

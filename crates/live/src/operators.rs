@@ -33,7 +33,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::application::DOCUMENT_BYTES_MAX;
 use crate::daemon::{Answer, Ask, Copies, Event, Events, Question, Refusal, ShadowCommand};
-use crate::fault::Fault;
+use crate::error::LiveError;
 use crate::identity::{HTTP_PROTOCOL, Identity, Role, Subject, application_id, node_id, peer};
 use crate::seams::Body;
 use crate::traffic::Forwarder;
@@ -127,7 +127,7 @@ pub(crate) fn spawn(
     identity: &Identity,
     listener: TcpListener,
     tasks: &mut JoinSet<()>,
-) -> Result<(), Fault> {
+) -> Result<(), LiveError> {
     let acceptor = TlsAcceptor::from(identity.server(&[HTTP_PROTOCOL])?);
     let colony = identity.certified().colony.clone();
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));

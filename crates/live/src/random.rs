@@ -11,6 +11,6 @@ pub(crate) fn number() -> u64 {
 }
 
 /// 128 random bits: a unique identifier.
-pub fn identifier() -> u128 {
+pub fn random_id() -> u128 {
     u128::from(number()) << 64 | u128::from(number())
 }

@@ -30,7 +30,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mario_colony::{Descriptor, Ledger, Record, Report, TransferId, WorkloadId};
+use mario_colony::{Descriptor, JournalRecord, Ledger, TraceEvent, TransferId, WorkloadId};
 use mario_domain::{Hardware, InstanceId};
 use mario_trace::live::{PartHeader, PartLine, PartRecord, ReservedState};
 
@@ -111,7 +111,7 @@ impl Recorder {
 
     /// Adds records that are in the journal but, because of a crash, not in the trace. Their timestamps follow directly
     /// after the last one in the trace, because the events are in the past.
-    pub(crate) fn catch_up(&mut self, records: &[(u64, Record)]) {
+    pub(crate) fn catch_up(&mut self, records: &[(u64, JournalRecord)]) {
         self.has_gap = false;
         self.clock.stop();
         for (number, record) in records {
@@ -135,18 +135,18 @@ impl Recorder {
     }
 
     /// Adds a record of the journal that is already on disk.
-    pub(crate) fn record(&mut self, number: u64, record: &Record) {
+    pub(crate) fn record(&mut self, number: u64, record: &JournalRecord) {
         if self.parts.is_none() {
             return;
         }
-        self.wants_state |= matches!(record, Record::Boot { .. });
+        self.wants_state |= matches!(record, JournalRecord::Boot { .. });
         self.note_record(record);
-        let happened = self.happened(record);
-        self.line(Some(number), &PartLine::Happened(happened));
+        let event = self.event(record);
+        self.line(Some(number), &PartLine::Event(event));
     }
 
     /// Adds a report of the node, if the trace contains reports of its kind.
-    pub(crate) fn report(&mut self, report: &Report) {
+    pub(crate) fn report(&mut self, report: &TraceEvent) {
         if self.parts.is_none() {
             return;
         }

@@ -15,7 +15,7 @@
 //! facts for the agents.
 //!
 //! **Invariant:** a request is retried only if no byte of a copy's response arrived, its body so far is buffered
-//! completely ([`Settings::kept_bytes_max`]), and either no copy saw any of it or its method is idempotent.
+//! completely ([`TrafficLimits::kept_bytes_max`]), and either no copy saw any of it or its method is idempotent.
 //!
 //! **Invariant:** a closed copy admits no requests. It is asked to end when its open requests have ended or its drain
 //! timeout has passed.
@@ -40,13 +40,13 @@ use std::time::Duration;
 pub use backend::Backend;
 pub use counts::RequestCounts;
 pub use forward::{Forwarder, Totals};
-pub use headers::{HOPS_MAX, written};
+pub use headers::{HOPS_MAX, encode_id};
 pub use ingress::Ingress;
-pub use tls::{Site, clients};
+pub use tls::{Site, client_tls_config};
 
 /// The limits of a node's data plane.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Settings {
+pub struct TrafficLimits {
     /// The timeout for the head of the response of a copy or a neighbour.
     pub response_timeout: Duration,
     /// The idle timeout of the body of a request or a response.
@@ -74,9 +74,9 @@ pub struct Settings {
     pub requests_per_copy_max: u64,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for TrafficLimits {
+    fn default() -> TrafficLimits {
+        TrafficLimits {
             response_timeout: Duration::from_mins(1),
             idle_timeout: Duration::from_mins(1),
             head_timeout: Duration::from_secs(30),

@@ -23,22 +23,22 @@ use mario_prolog::{Engine, LoadError, Loaded, Place, Problem, Resolver, Topic, T
 
 use crate::acceptance::{MANAGER_FACTS, MANAGER_GOALS};
 use crate::explore::{Bounds, Exploration, Interests, explore};
-use crate::policy::{Policy, PolicyError, Settings};
+use crate::policy::{Policy, PolicyError, PolicySettings};
 use crate::vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};
 use crate::{function, remembers};
 use text::{Text, calls};
 
-pub use allow::Allowed;
+pub use allow::AllowedFinding;
 pub use finding::{Finding, FindingKind};
 
 /// The result of a check.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct CheckReport {
     /// The findings in this order: invalid comments, static analysis (the main file first, then by file and position),
     /// small worlds.
     pub findings: Vec<Finding>,
     /// The findings that comments in the text allow.
-    pub allowed: Vec<Allowed>,
+    pub allowed: Vec<AllowedFinding>,
     /// Statistics about the small worlds; `None` if the text has no clauses of `operation/3`, or if directives change
     /// them.
     pub exploration: Option<Exploration>,
@@ -115,10 +115,10 @@ pub fn check(
     name: &str,
     text: &str,
     resolvers: Resolvers<'_>,
-    settings: Settings,
+    settings: PolicySettings,
     bounds: &Bounds,
     progress: &mut dyn FnMut(usize),
-) -> Result<Report, PolicyError> {
+) -> Result<CheckReport, PolicyError> {
     let (loaded, known) = load(engine, name, text, resolvers)?;
     let mut findings: Vec<Finding> = loaded.warnings.iter().map(warning).collect();
     let interests = check_text(engine, &loaded, &known, &mut findings);
@@ -139,7 +139,7 @@ pub fn check(
         findings.push(no_operation(&loaded, name)?);
     }
     let (findings, allowed) = allow::apply_allowances(findings, &loaded, name);
-    Ok(Report { findings, allowed, exploration })
+    Ok(CheckReport { findings, allowed, exploration })
 }
 
 /// A clause as text: its head, its goals, and its place.

@@ -16,7 +16,7 @@ use crate::vocabulary::{AGE, HISTORY};
 
 /// How many solutions to search for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wanted {
+pub enum SolutionLimit {
     /// All solutions, in order, including duplicates.
     All,
     /// The first solution, which is the agent's proposal.
@@ -145,7 +145,13 @@ impl Decider {
     }
 
     /// Evaluates `policy` for the agent of `instance`, which sees `facts`. The next call overwrites the result.
-    pub fn decide(&mut self, policy: &Policy, facts: &KnowledgeBase, instance: Constant, wanted: Wanted) -> &Decision {
+    pub fn decide(
+        &mut self,
+        policy: &Policy,
+        facts: &KnowledgeBase,
+        instance: Constant,
+        wanted: SolutionLimit,
+    ) -> &Decision {
         if let Some(name) = policy.outside() {
             self.decision = function::decide(policy, name, facts, instance, wanted);
             return &self.decision;
@@ -166,7 +172,7 @@ impl Decider {
                 Outcome::Exception(exception) => break Ending::Exception(query.explain(&exception)),
                 Outcome::Halted(_) => break Ending::Halted,
             }
-            if wanted == Wanted::First {
+            if wanted == SolutionLimit::First {
                 break Ending::Complete;
             }
         };

@@ -18,13 +18,13 @@ use mario_domain::AgentOperation;
 use mario_prolog::{Allowance, Argument, Budget, Engine, Loaded, Machine, Outcome, Resolver, Value};
 use serde::Serialize;
 
-use crate::decide::{Decider, Decision, Ending, Solution, Wanted};
+use crate::decide::{Decider, Decision, Ending, Solution, SolutionLimit};
 use crate::knowledge_base::{Constant, KnowledgeBase};
-use crate::policy::{Policy, PolicyError, Settings};
+use crate::policy::{Policy, PolicyError, PolicySettings};
 
 pub use change::{Change, FactChange};
-pub use lines::{Line, Look};
-pub use step::{ClauseText, Comparison, Step, StepKind};
+pub use lines::{Line, LineRole};
+pub use step::{ClauseText, Comparison, ProofStep, ProofStepKind};
 
 const INTERPRETER: &str = concat!(include_str!("explain/interpreter.pl"), include_str!("explain/text.pl"));
 
@@ -33,7 +33,7 @@ const BUDGET_FACTOR: u64 = 50;
 
 /// A decision with its reasons.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Explained {
+pub struct ExplainedDecision {
     /// The instance whose agent decided.
     pub instance: String,
     /// The solutions of the policy in order of priority, each with its proof.
@@ -65,7 +65,7 @@ pub struct Proof {
     pub clause: ClauseText,
     /// The goals of the clause and their proofs; `None` if the interpreter exhausted its budget or did not find the
     /// same solution.
-    pub steps: Option<Vec<Step>>,
+    pub steps: Option<Vec<ProofStep>>,
 }
 
 /// An operation that is not proposed.
@@ -74,17 +74,17 @@ pub struct MissedOperation {
     /// The name of the operation, such as `migrate`.
     pub operation: &'static str,
     /// The clauses whose heads match the operation and the instance. Empty if the policy has no such clause.
-    pub clauses: Vec<Miss>,
+    pub clauses: Vec<MissedClause>,
 }
 
 /// A clause that did not fire.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Miss {
+pub struct MissedClause {
     /// The clause.
     pub clause: ClauseText,
     /// The goals at which it failed, with their values. Empty if the interpreter found no explanation within its
     /// budget.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ProofStep>,
     /// Changes of facts that would make the clause fire, each verified; the smallest first. Empty if the search found
     /// none.
     pub changes: Vec<Change>,
@@ -106,7 +106,7 @@ impl Explainer {
         name: &str,
         text: &str,
         resolver: Option<Box<dyn Resolver>>,
-        settings: Settings,
+        settings: PolicySettings,
     ) -> Result<Explainer, PolicyError> {
         Explainer::load_with(engine, name, text, resolver, settings, None)
     }
@@ -118,7 +118,7 @@ impl Explainer {
         name: &str,
         text: &str,
         resolver: Option<Box<dyn Resolver>>,
-        settings: Settings,
+        settings: PolicySettings,
         allowance: &Allowance,
     ) -> Result<Explainer, PolicyError> {
         let mut explainer = Explainer::load_with(engine, name, text, resolver, settings, Some(allowance))?;
@@ -132,7 +132,7 @@ impl Explainer {
         name: &str,
         text: &str,
         resolver: Option<Box<dyn Resolver>>,
-        settings: Settings,
+        settings: PolicySettings,
         allowance: Option<&Allowance>,
     ) -> Result<Explainer, PolicyError> {
         let companion = Some(("interpreter.pl", INTERPRETER));
@@ -148,7 +148,7 @@ impl Explainer {
     }
 
     /// Returns the proposals of the agent of `instance` with their proofs, and the operations that are not proposed.
-    pub fn explain(&mut self, facts: &KnowledgeBase, instance: Constant) -> Explained {
+    pub fn explain(&mut self, facts: &KnowledgeBase, instance: Constant) -> ExplainedDecision {
         let (mut explained, decision) = self.decide(facts, instance);
         if decision.ending == Ending::Complete {
             explained.missed = self.missed(facts, instance, &decision.solutions);
@@ -157,16 +157,16 @@ impl Explainer {
     }
 
     /// Like [`Explainer::explain`], but without the missed operations, which take longer than the proofs.
-    pub fn prove(&mut self, facts: &KnowledgeBase, instance: Constant) -> Explained {
+    pub fn prove(&mut self, facts: &KnowledgeBase, instance: Constant) -> ExplainedDecision {
         self.decide(facts, instance).0
     }
 
-    fn decide(&mut self, facts: &KnowledgeBase, instance: Constant) -> (Explained, Decision) {
-        let decision = self.decider.decide(&self.policy, facts, instance, Wanted::All).clone();
+    fn decide(&mut self, facts: &KnowledgeBase, instance: Constant) -> (ExplainedDecision, Decision) {
+        let decision = self.decider.decide(&self.policy, facts, instance, SolutionLimit::All).clone();
         let proposals = self.proofs(facts, instance, &decision);
         let error = (decision.ending != Ending::Complete).then(|| decision.ending.to_string());
         let ending = decision.ending.clone();
-        (Explained { instance: facts.text(instance), proposals, missed: Vec::new(), error, ending }, decision)
+        (ExplainedDecision { instance: facts.text(instance), proposals, missed: Vec::new(), error, ending }, decision)
     }
 
     /// The solutions of the decision, each with its proof. A proof is omitted if the interpreter finds another solution
@@ -208,7 +208,7 @@ impl Explainer {
         &mut self,
         facts: &KnowledgeBase,
         instance: Constant,
-        mut receive: impl FnMut([String; 2], usize, Option<Vec<Step>>) -> bool,
+        mut receive: impl FnMut([String; 2], usize, Option<Vec<ProofStep>>) -> bool,
     ) {
         let name = self.policy.symbols().intern("$why");
         let unknown = Argument::Unknown;
@@ -244,7 +244,7 @@ impl Explainer {
                 head.as_deref().map_or(is_common(operation), |head| head == operation.as_str())
             };
             let clauses = heads.iter().filter(own).map(|&(clause, _)| self.miss(facts, instance, operation, clause));
-            let clauses: Vec<Miss> = clauses.collect();
+            let clauses: Vec<MissedClause> = clauses.collect();
             // Other operations are listed only if the head of a clause names them.
             if !clauses.is_empty() || is_common(operation) {
                 missed.push(MissedOperation { operation: operation.as_str(), clauses });
@@ -269,10 +269,16 @@ impl Explainer {
         heads
     }
 
-    fn miss(&mut self, facts: &KnowledgeBase, instance: Constant, operation: AgentOperation, clause: usize) -> Miss {
+    fn miss(
+        &mut self,
+        facts: &KnowledgeBase,
+        instance: Constant,
+        operation: AgentOperation,
+        clause: usize,
+    ) -> MissedClause {
         let steps = self.failure(facts, instance, operation, clause);
         let changes = search::changes(self, facts, instance, operation, clause);
-        Miss { clause: self.clause_text("operation", 3, clause), steps, changes }
+        MissedClause { clause: self.clause_text("operation", 3, clause), steps, changes }
     }
 
     /// The goals at which a clause fails to propose an operation. Empty if the interpreter found no explanation within
@@ -283,7 +289,7 @@ impl Explainer {
         instance: Constant,
         operation: AgentOperation,
         clause: usize,
-    ) -> Vec<Step> {
+    ) -> Vec<ProofStep> {
         let symbols = self.policy.symbols();
         let name = symbols.intern("$why_not");
         let operation = Value::Atom(symbols.intern(operation.as_str()));

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use mario_domain::{AgentOperation, Id, SELF};
 use mario_prolog::{Explanation, LoadError, Loaded, Problem, TreeKind};
 
-use crate::decide::{Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};
+use crate::decide::{Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, SolutionLimit};
 use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::policy::Policy;
 
@@ -97,7 +97,7 @@ pub(crate) fn decide(
     name: &str,
     facts: &KnowledgeBase,
     instance: Constant,
-    wanted: Wanted,
+    wanted: SolutionLimit,
 ) -> Decision {
     let decided = match policy.function() {
         Some(function) => function.decide(facts, instance),
@@ -106,7 +106,7 @@ pub(crate) fn decide(
     let looked_back = !policy.remembers().is_nothing();
     match decided {
         Ok(mut proposals) => {
-            if wanted == Wanted::First {
+            if wanted == SolutionLimit::First {
                 proposals.truncate(1);
             }
             let solutions = proposals.iter().map(|proposal| solution(facts, instance, proposal)).collect();

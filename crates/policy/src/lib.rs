@@ -70,20 +70,20 @@ mod explore;
 pub use acceptance::{
     Acceptance, AcceptanceError, AcceptanceFailure, Eviction, Initiative, MANAGER_FACTS, ManagerView, Shrink,
 };
-pub use check::{Allowed, Finding, FindingKind, Report, Resolvers, check, find_unknown_call};
-pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};
+pub use check::{AllowedFinding, CheckReport, Finding, FindingKind, Resolvers, check, find_unknown_call};
+pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, SolutionLimit};
 pub use explain::{
-    Change, ClauseText, Comparison, Explained, Explainer, FactChange, Line, Look, Miss, MissedOperation, Proof, Step,
-    StepKind,
+    Change, ClauseText, Comparison, ExplainedDecision, Explainer, FactChange, Line, LineRole, MissedClause,
+    MissedOperation, Proof, ProofStep, ProofStepKind,
 };
 pub use explore::{Bounds, Exploration};
 pub use facts::{FactProblem, FactsError};
 pub use function::{FunctionProposal, PolicyFunction, PolicyFunctions};
 pub use invariance::{FactsAllowed, NameDependence, NameInvariance, name_invariance};
 pub use knowledge_base::{Constant, KnowledgeBase, NodeFact, UnknownInstance};
-pub use policy::{Policy, PolicyError, Settings};
+pub use policy::{Policy, PolicyError, PolicySettings};
 pub use recorded::{Recorded, RecordedError};
-pub use remembers::Remembers;
+pub use remembers::MemoryDeclaration;
 pub use test_table::{DecisionClaim, DiffLine, Test, TestOutcome, TestTable, Tests, VerdictClaim};
 pub use text::PolicyText;
 pub use verdict::{

@@ -9,7 +9,7 @@ use mario_prolog::{Allowance, Atom, Budget, Engine, LoadError, Loaded, Place, Pr
 
 use crate::function::{self, PolicyFunction};
 use crate::knowledge_base::{Constant, KnowledgeBase};
-use crate::remembers::{self, Remembers};
+use crate::remembers::{self, MemoryDeclaration};
 use crate::vocabulary::{FACTS, FIRST_FACTS};
 
 /// A generated predicate of arity 4: the solutions of `operation/3`, each with the zero-based index of its clause as
@@ -18,18 +18,18 @@ pub(crate) const NUMBERED_OPERATION: &str = "$operation";
 
 /// The settings of a policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Settings {
+pub struct PolicySettings {
     /// The number of evaluations for which an agent remembers inhibitions; 0 means no memory.
     pub memory: u32,
     /// The budget of one decision.
     pub budget: Budget,
 }
 
-impl Default for Settings {
+impl Default for PolicySettings {
     /// No memory, and a budget far above the needs of the shipped policies, whose decisions take less than a thousand
     /// inferences in the worlds of [`check()`](crate::check()).
-    fn default() -> Settings {
-        Settings {
+    fn default() -> PolicySettings {
+        PolicySettings {
             memory: 0,
             budget: Budget {
                 inferences: 10_000_000,
@@ -49,8 +49,8 @@ pub struct Policy {
     name: Arc<str>,
     program: Arc<Program>,
     symbols: Arc<Symbols>,
-    settings: Settings,
-    remembers: Remembers,
+    settings: PolicySettings,
+    remembers: MemoryDeclaration,
     reads_kinds: bool,
     /// The name of the function that decides instead of the program; `None` if the program decides.
     outside: Option<Arc<str>>,
@@ -98,7 +98,7 @@ impl Policy {
         name: &str,
         text: &str,
         resolver: Option<Box<dyn Resolver>>,
-        settings: Settings,
+        settings: PolicySettings,
     ) -> Result<Policy, PolicyError> {
         Policy::load_with(engine, None, name, text, resolver, settings, None).map(|(policy, _)| policy)
     }
@@ -109,7 +109,7 @@ impl Policy {
         name: &str,
         text: &str,
         resolver: Option<Box<dyn Resolver>>,
-        settings: Settings,
+        settings: PolicySettings,
         allowance: &Allowance,
     ) -> Result<Policy, PolicyError> {
         Policy::load_with(engine, None, name, text, resolver, settings, Some(allowance)).map(|(policy, _)| policy)
@@ -122,7 +122,7 @@ impl Policy {
         name: &str,
         text: &str,
         resolver: Option<Box<dyn Resolver>>,
-        settings: Settings,
+        settings: PolicySettings,
         allowance: Option<&Allowance>,
     ) -> Result<(Policy, Loaded), PolicyError> {
         let mut loader = engine.loader();
@@ -152,7 +152,7 @@ impl Policy {
             return Err(PolicyError::Halted { name: name.to_owned() });
         }
         let remembers =
-            Remembers::of(&loaded).map_err(|problems| PolicyError::Load { name: name.to_owned(), problems })?;
+            MemoryDeclaration::of(&loaded).map_err(|problems| PolicyError::Load { name: name.to_owned(), problems })?;
         let outside =
             function::declared(&loaded).map_err(|problems| PolicyError::Load { name: name.to_owned(), problems })?;
         let symbols = engine.symbols();
@@ -181,7 +181,7 @@ impl Policy {
 
     /// The same policy with other settings.
     #[must_use]
-    pub fn with_settings(&self, settings: Settings) -> Policy {
+    pub fn with_settings(&self, settings: PolicySettings) -> Policy {
         Policy { settings, ..self.clone() }
     }
 
@@ -232,12 +232,12 @@ impl Policy {
     }
 
     /// The settings.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &PolicySettings {
         &self.settings
     }
 
     /// How much of the past its agents must remember.
-    pub fn remembers(&self) -> Remembers {
+    pub fn remembers(&self) -> MemoryDeclaration {
         self.remembers
     }
 

@@ -16,7 +16,7 @@ pub(crate) const DIRECTIVE: &str = "remembers";
 
 /// How far back a policy looks. By default, it does not look back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Remembers {
+pub struct MemoryDeclaration {
     /// The number of evaluations for which agents remember the client requests that they saw: `earlier/5`.
     pub requests: u32,
     /// The number of evaluations for which agents remember their own accepted operations: `done/4`.
@@ -29,7 +29,7 @@ pub struct Remembers {
     pub reads_age: bool,
 }
 
-impl Remembers {
+impl MemoryDeclaration {
     /// The maximum of `requests`. Each agent stores these requests and transfers them when it migrates.
     pub const REQUESTS_MAX: u32 = 64;
     /// The maximum of `operations` and of `inhibited`.
@@ -42,8 +42,8 @@ impl Remembers {
 
     /// The declarations of a text, and whether it reads `age/2`; an error with all invalid declarations. Of several
     /// declarations about the same thing, the largest number is used.
-    pub(crate) fn of(loaded: &Loaded) -> Result<Remembers, LoadError> {
-        let mut remembers = Remembers::default();
+    pub(crate) fn of(loaded: &Loaded) -> Result<MemoryDeclaration, LoadError> {
+        let mut remembers = MemoryDeclaration::default();
         let mut errors = Vec::new();
         for declaration in &loaded.declarations {
             if let Err(problem) = remembers.declare(declaration) {
@@ -65,9 +65,9 @@ impl Remembers {
             _ => "",
         };
         let (kept, most) = match word {
-            "requests" => (&mut self.requests, Remembers::REQUESTS_MAX),
-            "operations" => (&mut self.operations, Remembers::OPERATIONS_MAX),
-            "inhibited" => (self.inhibited.get_or_insert(0), Remembers::OPERATIONS_MAX),
+            "requests" => (&mut self.requests, MemoryDeclaration::REQUESTS_MAX),
+            "operations" => (&mut self.operations, MemoryDeclaration::OPERATIONS_MAX),
+            "inhibited" => (self.inhibited.get_or_insert(0), MemoryDeclaration::OPERATIONS_MAX),
             _ => return Err(unknown(&declaration.place, word)),
         };
         match evaluations.kind {
@@ -98,26 +98,26 @@ mod tests {
     use mario_prolog::Engine;
 
     use super::*;
-    use crate::policy::{Policy, PolicyError, Settings};
+    use crate::policy::{Policy, PolicyError, PolicySettings};
 
     fn load(text: &str) -> Result<Policy, PolicyError> {
         let text = format!("{text}\noperation(undeploy, I, self) :- old(I).\n");
-        Policy::load(&Engine::new(), "policy.pl", &text, None, Settings::default())
+        Policy::load(&Engine::new(), "policy.pl", &text, None, PolicySettings::default())
     }
 
     #[test]
     fn a_text_declares_how_far_back_it_looks() {
-        let nothing = Remembers::default();
+        let nothing = MemoryDeclaration::default();
         for (text, expected) in [
             ("old(_).", nothing),
-            (":- remembers(requests, 3). old(_).", Remembers { requests: 3, ..nothing }),
+            (":- remembers(requests, 3). old(_).", MemoryDeclaration { requests: 3, ..nothing }),
             (
                 ":- remembers(requests, 3), remembers(operations, 5). :- remembers(requests, 2). old(_).",
-                Remembers { requests: 3, operations: 5, ..nothing },
+                MemoryDeclaration { requests: 3, operations: 5, ..nothing },
             ),
-            (":- remembers(inhibited, 0). old(_).", Remembers { inhibited: Some(0), ..nothing }),
-            (":- dynamic age/2. old(I) :- age(I, N), N > 3.", Remembers { reads_age: true, ..nothing }),
-            ("old(I) :- call(age, I, 3).", Remembers { reads_age: true, ..nothing }),
+            (":- remembers(inhibited, 0). old(_).", MemoryDeclaration { inhibited: Some(0), ..nothing }),
+            (":- dynamic age/2. old(I) :- age(I, N), N > 3.", MemoryDeclaration { reads_age: true, ..nothing }),
+            ("old(I) :- call(age, I, 3).", MemoryDeclaration { reads_age: true, ..nothing }),
             ("old(I) :- age(I, 3). age(_, 4).", nothing),
             ("remembers(requests, 3). old(I) :- remembers(I, _).", nothing),
         ] {

@@ -72,7 +72,7 @@ pub use engine::engine;
 pub use index::{ApplicationIndex, NodeIndex, PolicyIndex, UserIndex};
 pub use layers::{Files, NoFiles};
 pub use mistake::{Mistake, Place, ScenarioError, Text};
-pub use mobility::{Attachments, MobileUser, Presence, Traces};
+pub use mobility::{Attachments, MobileUser, Presence, Trajectories};
 pub use overview::{ApplicationOverview, Overview, Tier};
 pub use policies::{
     acceptance_names, baseline_names, is_path, policy_names, shipped_library, shipped_policy, shipped_tests,

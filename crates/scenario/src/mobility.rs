@@ -1,7 +1,7 @@
 //! The movements of users, step by step: read from files, or generated.
 //!
-//! [`Traces`] are positions on the map, and [`Attachments`] are access points. [`attach`](attach()) turns the former
-//! into the latter.
+//! [`Trajectories`] are positions on the map, and [`Attachments`] are access points. [`attach`](attach()) turns the
+//! former into the latter.
 
 mod assign;
 mod attach;
@@ -31,23 +31,23 @@ pub use commute::{Commuters, Commuting, Hotspot, commute, commute_attached};
 pub use positions::read_positions;
 pub use random_waypoint::{Arrivals, RandomWaypoint, RandomWaypointError, random_waypoint, random_waypoint_attached};
 pub(crate) use reading::user_id as read_id;
-pub use reading::{TraceError, TraceProblem};
+pub use reading::{TrajectoryError, TrajectoryProblem};
 pub(crate) use table::{Row, Table};
 pub use tracks::{
-    After, Between, Clock, Fix, Resampling, StepError, SumoCoordinates, TrackFormat, Tracks, read_tracks, step_count,
-    to_steps,
+    AfterLastFix, BetweenFixes, Fix, Resampling, ResamplingError, SamplingTimes, SumoCoordinates, TrackFormat, Tracks,
+    read_tracks, resample, step_count,
 };
 
 /// Positions of users on the map. Only changes are listed.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Traces {
+pub struct Trajectories {
     /// The users, in the order in which they appear.
     pub users: Vec<Id>,
     /// For each step, the users whose position changed, with the new position.
     pub steps: Vec<Vec<(UserIndex, Presence)>>,
 }
 
-impl Traces {
+impl Trajectories {
     /// Removes all users except the first `count`.
     pub(crate) fn keep_first_users(&mut self, count: u32) {
         self.users.truncate(count as usize);
@@ -109,7 +109,7 @@ mod tests {
         };
         let [inside, outside] = [0.5, 2.0].map(|latitude| Presence::At(Position { latitude, longitude: 0.5 }));
         let [first, second] = [UserIndex(0), UserIndex(1)];
-        let mut traces = Traces {
+        let mut trajectories = Trajectories {
             users: vec![Id::number(7), Id::number(8)],
             steps: vec![
                 vec![(first, inside), (second, inside)],
@@ -117,10 +117,13 @@ mod tests {
                 vec![(first, inside), (second, outside)],
             ],
         };
-        traces.clip(area);
-        assert_eq!(traces.steps[1..], [vec![(first, Presence::Gone)], vec![(first, inside), (second, Presence::Gone)]]);
-        traces.keep_first_users(1);
-        assert_eq!(traces.users, [Id::number(7)]);
-        assert_eq!(traces.steps, [vec![(first, inside)], vec![(first, Presence::Gone)], vec![(first, inside)]]);
+        trajectories.clip(area);
+        assert_eq!(
+            trajectories.steps[1..],
+            [vec![(first, Presence::Gone)], vec![(first, inside), (second, Presence::Gone)]]
+        );
+        trajectories.keep_first_users(1);
+        assert_eq!(trajectories.users, [Id::number(7)]);
+        assert_eq!(trajectories.steps, [vec![(first, inside)], vec![(first, Presence::Gone)], vec![(first, inside)]]);
     }
 }

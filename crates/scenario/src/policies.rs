@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use mario_domain::AgentOperation;
-use mario_policy::{Acceptance, AcceptanceError, Policy, PolicyError, Remembers, Settings as PolicySettings};
+use mario_policy::{Acceptance, AcceptanceError, MemoryDeclaration, Policy, PolicyError, PolicySettings};
 use mario_prolog::{Engine, LoadError, Problem, Resolver};
 
 use crate::PolicyText;
@@ -103,12 +103,12 @@ pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
 }
 
 /// How much of the past the agents of a policy must remember. The default if the policy cannot be loaded.
-pub fn remembers(policy: &PolicyText) -> Remembers {
+pub fn remembers(policy: &PolicyText) -> MemoryDeclaration {
     // Nearly all policies contain neither of these words, and then need not be compiled.
     let may_look_back = policy.files.iter().any(|(_, text)| text.contains("remembers(") || has_word(text, "age"));
-    let Some((name, text)) = policy.main().filter(|_| may_look_back) else { return Remembers::default() };
+    let Some((name, text)) = policy.main().filter(|_| may_look_back) else { return MemoryDeclaration::default() };
     let loaded = Policy::load(engine(), name, text, Some(policy.resolver()), PolicySettings::default());
-    loaded.map_or_else(|_| Remembers::default(), |policy| policy.remembers())
+    loaded.map_or_else(|_| MemoryDeclaration::default(), |policy| policy.remembers())
 }
 
 /// Whether a text contains a whole word: `age`, but not only `average`.

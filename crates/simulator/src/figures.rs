@@ -11,7 +11,7 @@ use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
 use serde::{Deserialize, Serialize};
 
 use crate::population::{
-    AgentIndex, CompactVerdict, Deployed, Label, Outcome, OwnerActKind, OwnerActs, ParkedCounts, Population,
+    AgentIndex, CompactVerdict, CycleLabel, Deployed, Outcome, OwnerActKind, OwnerActs, ParkedCounts, Population,
 };
 use crate::recorder::{Cause, Recorder, Sent, SentCalls, Served, ServedCall};
 use crate::simulation::CallIndex;
@@ -21,7 +21,7 @@ use groups::Groups;
 use statistics::{mean, pearson, spread};
 
 pub use counts::FurtherCounts;
-pub use regret::{Regret, RegretFigures, Versus};
+pub use regret::{Regret, RegretFigures, ValueComparison};
 
 /// Counts events during a run; [`Tally::figures`] computes the figures.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -122,7 +122,7 @@ pub struct GroupFigures {
     /// The counts of operations divided by the number of movements.
     pub per_movement: Option<Ratios>,
     /// Mean and maximum number of instances, over the management cycles.
-    pub instances: Spread,
+    pub instances: MeanAndMax,
     /// Mean response time, in units of [`Time`]: averaged per user, then per application, then over applications.
     pub response: Option<f64>,
     /// Request rate divided by the capacity of an instance: averaged over evaluations per application, then over
@@ -134,7 +134,7 @@ pub struct GroupFigures {
     /// The same correlation with the first step, in which the first connections count as movements.
     pub pearson_r_with_start: Option<f64>,
     /// Mean and maximum of [`StepCounts::active_cycles`] over the steps with a movement, without the first step.
-    pub cycles_to_steady_state: Option<Spread>,
+    pub cycles_to_steady_state: Option<MeanAndMax>,
     /// The counts of each step.
     pub steps: Vec<StepCounts>,
     /// The counts of each management cycle.
@@ -192,7 +192,7 @@ pub struct Ratios {
 
 /// Mean and maximum.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Spread {
+pub struct MeanAndMax {
     /// The mean.
     pub mean: f64,
     /// The maximum.
@@ -273,7 +273,10 @@ impl Tally {
                 replicate: per_movement(operations.replicate),
                 inhibited: per_movement(operations.inhibited),
             }),
-            instances: Spread { mean: instances.sum as f64 / instances.activations.max(1) as f64, max: instances.max },
+            instances: MeanAndMax {
+                mean: instances.sum as f64 / instances.activations.max(1) as f64,
+                max: instances.max,
+            },
             response: self.response(group),
             service_usage: self.service_usage(group),
             pearson_r: pearson(&steps[1..]),
@@ -383,7 +386,7 @@ impl Recorder for Tally {
         }
     }
 
-    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &CycleLabel, population: &Population) {
         let before: Vec<Counts> = (0..self.groups.count()).map(|group| self.at(time, group).operations()).collect();
         for outcome in label.iter() {
             match &outcome {

@@ -35,7 +35,7 @@ use account::Accounts;
 use calls::{CallContext, CallFlow};
 use cohort::Cohort;
 use inflow::{Inflows, Share};
-pub(crate) use inflow::{Pattern, Seen};
+pub(crate) use inflow::{Pattern, Recurrence};
 use load::{LinkPath, Load, PathDelay};
 use round_robin::{Members, RoundRobinIndex, RoundRobins};
 use schedule::Schedule;
@@ -282,8 +282,8 @@ impl Flow {
         self.inflows.take_to_unpark(to_unpark);
     }
 
-    /// Reads the facts of the last period. Overwrites `facts` only if the result is [`Seen::First`] or [`Seen::New`].
-    pub(crate) fn facts(&mut self, agent: AgentIndex, now: Time, facts: &mut Vec<RequestFact>) -> Seen {
+    /// Reads the facts of the last period. Overwrites `facts` only for [`Recurrence::First`] and [`Recurrence::New`].
+    pub(crate) fn facts(&mut self, agent: AgentIndex, now: Time, facts: &mut Vec<RequestFact>) -> Recurrence {
         self.inflows.facts(agent, Window { length: self.window, now }, &mut self.round_robins, facts)
     }
 

@@ -52,19 +52,19 @@ mod validation;
 pub use mario_trace::Detail;
 
 pub use figures::{
-    Counts, CycleCounts, Figures, FurtherCounts, GroupFigures, Ratios, Regret, RegretFigures, Spread, StepCounts,
-    Tally, Versus,
+    Counts, CycleCounts, Figures, FurtherCounts, GroupFigures, MeanAndMax, Ratios, Regret, RegretFigures, StepCounts,
+    Tally, ValueComparison,
 };
-pub use optimum::{TooLarge, Value};
+pub use optimum::{PlacementValue, TooLarge};
 pub use output::{
     Checkpoint, IfExists, OutputError, OutputOptions, PastError, ResumeError, RunDirectory, Summary, TableOutputs,
-    Tables, TraceRecorder, hold_against, verify, write_whole,
+    Tables, TraceRecorder, compare_with_trace, verify, write_atomically,
 };
 // Public only for the benchmarks.
 #[doc(hidden)]
 pub use queue::EventQueue;
-pub use recorder::{Cause, Compared, NullRecorder, Recorder, Sent, SentCalls, Served, ServedCall};
+pub use recorder::{Cause, NullRecorder, Recorder, RegretSample, Sent, SentCalls, Served, ServedCall};
 pub use simulation::{
-    AskedAcceptances, BudgetWatch, CallIndex, FailedAcceptance, FailedDecision, FirstReasons, InhibitedRequest,
+    AcceptanceStatistics, BudgetWatch, CallIndex, FailedAcceptance, FailedDecision, FirstReasons, InhibitedRequest,
     PolicyLocation, Reuse, RunOptions, RunStatistics, Simulation, SimulationError,
 };

@@ -2,7 +2,8 @@
 //!
 //! A [`Problem`] is a snapshot of a world: the positions of the users, their requests, and the hardware of the nodes.
 //! An [`Allocation`] says how many instances of an application are on which nodes. [`Problem::value`] is the objective,
-//! for the actual placement and for alternatives alike. It is a [`Value`], whose order is the order of preference.
+//! for the actual placement and for alternatives alike. It is a [`PlacementValue`], whose order is the order of
+//! preference.
 //!
 //! | file | content |
 //! |---|---|
@@ -31,7 +32,7 @@ pub(crate) use changes::changes;
 pub(crate) use distances::{Distances, NodeDistance};
 pub use exact::TooLarge;
 pub(crate) use problem::{Demand, Problem, Room, demand_rate, room};
-pub use value::Value;
+pub use value::PlacementValue;
 
 /// The number of instances of one application on each node. Sorted by node, without duplicates and without zeros.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

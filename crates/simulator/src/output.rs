@@ -14,7 +14,7 @@ mod whole;
 
 pub use checkpoint::{Checkpoint, ResumeError};
 pub use directory::{IfExists, OutputError, OutputOptions, RunDirectory, Summary};
-pub use past::{PastError, hold_against, verify};
+pub use past::{PastError, compare_with_trace, verify};
 pub use tables::{TableOutputs, Tables};
 pub use trace::TraceRecorder;
-pub use whole::write_whole;
+pub use whole::write_atomically;

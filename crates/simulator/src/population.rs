@@ -53,11 +53,11 @@ mod saved;
 mod strategies;
 mod update;
 
-pub use acceptance::{AcceptanceContext, AcceptanceCounts, Asked};
+pub use acceptance::{AcceptanceContext, AcceptanceCounts, AcceptanceQuery};
 pub use agent::{Agent, Body, Neighbour, RequestFact};
 pub use evaluate::Evaluator;
 pub use index::AgentIndex;
-pub use label::Label;
+pub use label::CycleLabel;
 pub use layers::decision_cache::{DecisionCache, Lookup, SavedDecisionCache, SlotId};
 pub use layers::parking::ParkedCounts;
 pub use layers::proposal_cache::Basis;

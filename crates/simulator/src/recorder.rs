@@ -5,8 +5,8 @@ use mario_policy::Decision;
 use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Search, UserIndex};
 pub use mario_trace::{Cause, Sent, SentCalls};
 
-use crate::optimum::Value;
-use crate::population::{AgentIndex, CompactVerdict, Label, OwnerActs, ParkedCounts, Population};
+use crate::optimum::PlacementValue;
+use crate::population::{AgentIndex, CompactVerdict, CycleLabel, OwnerActs, ParkedCounts, Population};
 use crate::simulation::CallIndex;
 
 /// Records the events of a run, in order.
@@ -41,7 +41,7 @@ pub trait Recorder {
     fn parked(&mut self, time: Time, parked: &[ParkedCounts]) {}
 
     /// The managers judged the pending proposals.
-    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {}
+    fn cycle(&mut self, time: Time, label: &CycleLabel, population: &Population) {}
 
     /// The owner of a node acted on instances on that node, after the operations accepted at this time were enacted.
     /// Called after [`Recorder::cycle`] and before [`Recorder::activation`].
@@ -55,12 +55,12 @@ pub trait Recorder {
 
     /// The comparison of the placement with the best one at the last activation, if this recorder makes it. It is
     /// passed to [`Recorder::regret`] of the recorders after this one.
-    fn compared(&self) -> Option<Compared> {
+    fn compared(&self) -> Option<RegretSample> {
         None
     }
 
     /// The placement was compared with the best one, after an activation of the managers.
-    fn regret(&mut self, time: Time, compared: &Compared) {}
+    fn regret(&mut self, time: Time, compared: &RegretSample) {}
 
     /// A node went down, with these instances.
     fn node_down(&mut self, time: Time, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {}
@@ -128,15 +128,15 @@ impl Recorder for NullRecorder {
 
 /// A comparison of the placement with the best one at the same time.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Compared {
+pub struct RegretSample {
     /// How the best placement was searched for.
     pub search: Search,
     /// Connected users.
     pub users: u64,
     /// The value of the placement.
-    pub actual: Value,
+    pub actual: PlacementValue,
     /// The value of the best known placement, which is never less than `actual`.
-    pub best: Value,
+    pub best: PlacementValue,
 }
 
 /// A client request that an instance serves.
@@ -205,7 +205,7 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.1.parked(time, parked);
     }
 
-    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &CycleLabel, population: &Population) {
         self.0.cycle(time, label, population);
         self.1.cycle(time, label, population);
     }
@@ -228,11 +228,11 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         }
     }
 
-    fn compared(&self) -> Option<Compared> {
+    fn compared(&self) -> Option<RegretSample> {
         self.0.compared().or_else(|| self.1.compared())
     }
 
-    fn regret(&mut self, time: Time, compared: &Compared) {
+    fn regret(&mut self, time: Time, compared: &RegretSample) {
         self.0.regret(time, compared);
         self.1.regret(time, compared);
     }
@@ -345,7 +345,7 @@ impl<R: Recorder> Recorder for Option<R> {
         }
     }
 
-    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &CycleLabel, population: &Population) {
         if let Some(recorder) = self {
             recorder.cycle(time, label, population);
         }
@@ -369,11 +369,11 @@ impl<R: Recorder> Recorder for Option<R> {
         }
     }
 
-    fn compared(&self) -> Option<Compared> {
+    fn compared(&self) -> Option<RegretSample> {
         self.as_ref().and_then(R::compared)
     }
 
-    fn regret(&mut self, time: Time, compared: &Compared) {
+    fn regret(&mut self, time: Time, compared: &RegretSample) {
         if let Some(recorder) = self {
             recorder.regret(time, compared);
         }

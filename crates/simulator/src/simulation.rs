@@ -50,7 +50,8 @@ use crate::optimum::TooLarge;
 use crate::paths::Paths;
 use crate::placement::Placement;
 use crate::population::{
-    AcceptanceContext, AgentIndex, DecisionCache, Deployment, Evaluator, Label, ParkedCounts, Population, RequestFact,
+    AcceptanceContext, AgentIndex, CycleLabel, DecisionCache, Deployment, Evaluator, ParkedCounts, Population,
+    RequestFact,
 };
 use crate::queue::EventQueue;
 use crate::recorder::Recorder;
@@ -58,7 +59,7 @@ use crate::routing::{Nearest, Router, RoutingContext};
 use evaluation_schedule::{BatchIndex, EvaluationSchedule};
 use sleep::Sleepers;
 
-pub use acceptances::{AskedAcceptances, FailedAcceptance, PolicyLocation};
+pub use acceptances::{AcceptanceStatistics, FailedAcceptance, PolicyLocation};
 pub use calls::CallIndex;
 pub(crate) use calls::{Origin, PendingIndex};
 pub use reasons::{BudgetWatch, FailedDecision, FirstReasons, InhibitedRequest};
@@ -136,7 +137,7 @@ pub struct RunStatistics {
     /// Client requests that were sent, including the requests of calls between applications.
     pub emitted: u64,
     /// The evaluations of the nodes' acceptance policies.
-    pub acceptances: AskedAcceptances,
+    pub acceptances: AcceptanceStatistics,
     /// The first failed decision, and the first inhibited request unless one was accepted earlier.
     pub first_reasons: FirstReasons,
 }
@@ -257,7 +258,7 @@ struct User {
 #[derive(Default)]
 struct Scratch {
     facts: Vec<RequestFact>,
-    label: Label,
+    label: CycleLabel,
     /// Agents to unpark. `parked` has the evaluations of parked agents, counted by application.
     to_unpark: Vec<AgentIndex>,
     parked: Vec<ParkedCounts>,

@@ -45,7 +45,7 @@ pub enum Fault {
 
 /// A fault and its time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Planned {
+pub struct PlannedFault {
     /// The time since the clients started.
     pub at: Duration,
     /// The fault, or its end.
@@ -54,7 +54,7 @@ pub struct Planned {
 
 /// Draws the faults of a run. The result is a pure function of the plan, the seed and the length. All faults end at
 /// least eight seconds before the end of the run, so that anything still broken at the end is a failure to recover.
-pub fn draw(plan: &Plan, seed: u64, length: Duration) -> Vec<Planned> {
+pub fn draw(plan: &Plan, seed: u64, length: Duration) -> Vec<PlannedFault> {
     let mut random = Pcg64Mcg::seed_from_u64(seed ^ 0x6368_616f_7321_0000);
     let last = length.saturating_sub(LASTS_MAX);
     let mut faults = Vec::new();
@@ -69,13 +69,13 @@ pub fn draw(plan: &Plan, seed: u64, length: Duration) -> Vec<Planned> {
         let kills = random.random::<bool>();
         if kills && now >= node_up {
             let node = random.random_range(0..plan.nodes.len());
-            faults.push(Planned { at: now, fault: Fault::Kill { node } });
-            faults.push(Planned { at: end, fault: Fault::Start { node } });
+            faults.push(PlannedFault { at: now, fault: Fault::Kill { node } });
+            faults.push(PlannedFault { at: end, fault: Fault::Start { node } });
             node_up = end;
         } else if !kills && now >= link_up && !plan.links.is_empty() {
             let link = random.random_range(0..plan.links.len());
-            faults.push(Planned { at: now, fault: Fault::Cut { link } });
-            faults.push(Planned { at: end, fault: Fault::Heal { link } });
+            faults.push(PlannedFault { at: now, fault: Fault::Cut { link } });
+            faults.push(PlannedFault { at: end, fault: Fault::Heal { link } });
             link_up = end;
         }
     }

@@ -29,7 +29,7 @@ use crate::reach::{FaultImpact, Reach};
 /// The timeout of a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of open requests of all users. Further requests are not sent: they fail with
-/// [`Failure::Overload`].
+/// [`RequestFailure::Overload`].
 const OPEN_REQUESTS_MAX: usize = 4_096;
 /// The maximum size of the body of an answer, in bytes. A request with a larger answer fails.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
@@ -42,7 +42,7 @@ const FAILED_MAX: usize = 100_000;
 /// Why a client request failed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Failure {
+pub enum RequestFailure {
     /// The daemon of the user's access point was down or was killed during the request.
     NodeKilled,
     /// For part of the request, the user could not reach any instance of the application. At no time during the request
@@ -63,18 +63,18 @@ pub enum Failure {
     Overload,
 }
 
-impl Failure {
+impl RequestFailure {
     /// The name in tables.
     pub fn name(self) -> String {
         match self {
-            Failure::NodeKilled => "node-killed".to_owned(),
-            Failure::CutOff => "cut-off".to_owned(),
-            Failure::Rerouting => "rerouting".to_owned(),
-            Failure::Unreachable => "unreachable".to_owned(),
-            Failure::Broken => "broken".to_owned(),
-            Failure::Status(status) => format!("status-{status}"),
-            Failure::Late => "timeout".to_owned(),
-            Failure::Overload => "overload".to_owned(),
+            RequestFailure::NodeKilled => "node-killed".to_owned(),
+            RequestFailure::CutOff => "cut-off".to_owned(),
+            RequestFailure::Rerouting => "rerouting".to_owned(),
+            RequestFailure::Unreachable => "unreachable".to_owned(),
+            RequestFailure::Broken => "broken".to_owned(),
+            RequestFailure::Status(status) => format!("status-{status}"),
+            RequestFailure::Late => "timeout".to_owned(),
+            RequestFailure::Overload => "overload".to_owned(),
         }
     }
 }
@@ -102,7 +102,7 @@ pub struct Tally {
     /// Requests that were answered or failed.
     pub requests: u64,
     /// Failed requests, by reason.
-    pub failures: BTreeMap<Failure, u64>,
+    pub failures: BTreeMap<RequestFailure, u64>,
     /// Response times of the answered requests, in microseconds; at most the first million.
     pub times_us: Vec<u32>,
     /// The sum of the response times of all answered requests, in microseconds.
@@ -117,7 +117,7 @@ impl Tally {
         self.failures.values().sum()
     }
 
-    fn count(&mut self, outcome: Result<Duration, Failure>) {
+    fn count(&mut self, outcome: Result<Duration, RequestFailure>) {
         self.requests += 1;
         match outcome {
             Ok(time) => {
@@ -220,8 +220,14 @@ async fn send_requests(shared: Arc<Shared>, user: usize) {
             let application = planned.application;
             match Arc::clone(&shared.places).try_acquire_owned() {
                 Err(_) => {
-                    shared.keep_failed(place, application, Instant::now(), Failure::Overload, Failure::Overload);
-                    shared.count(application, Err(Failure::Overload));
+                    shared.keep_failed(
+                        place,
+                        application,
+                        Instant::now(),
+                        RequestFailure::Overload,
+                        RequestFailure::Overload,
+                    );
+                    shared.count(application, Err(RequestFailure::Overload));
                 }
                 Ok(open) => {
                     tokio::spawn(async move {
@@ -250,27 +256,27 @@ impl Shared {
         }
     }
 
-    fn count(&self, application: usize, outcome: Result<Duration, Failure>) {
+    fn count(&self, application: usize, outcome: Result<Duration, RequestFailure>) {
         self.tallies[application].lock().unwrap_or_else(PoisonError::into_inner).count(outcome);
     }
 
     /// Sends one request to an application through an access point. Returns the response time, or records and returns
     /// why it failed.
-    async fn request(&self, place: usize, application: usize) -> Result<Duration, Failure> {
+    async fn request(&self, place: usize, application: usize) -> Result<Duration, RequestFailure> {
         let begin = Instant::now();
         let before = *self.ingresses[place].borrow();
         let outcome = timeout(REQUEST_TIMEOUT, self.ask(place, &self.plan.applications[application].id)).await;
         let seen = match outcome {
             Ok(Ok(())) => return Ok(begin.elapsed()),
             Ok(Err(failure)) => failure,
-            Err(_) => Failure::Late,
+            Err(_) => RequestFailure::Late,
         };
         let after = *self.ingresses[place].borrow();
         let was_killed = before.ingress.is_none() || after.ingress.is_none() || before.killed != after.killed;
         let failure = match self.reach.impact(place, application, [begin, Instant::now()]) {
-            _ if was_killed => Failure::NodeKilled,
-            Some(FaultImpact::CutOff) => Failure::CutOff,
-            Some(FaultImpact::Rerouting) => Failure::Rerouting,
+            _ if was_killed => RequestFailure::NodeKilled,
+            Some(FaultImpact::CutOff) => RequestFailure::CutOff,
+            Some(FaultImpact::Rerouting) => RequestFailure::Rerouting,
             None => seen,
         };
         self.keep_failed(place, application, begin, seen, failure);
@@ -278,7 +284,14 @@ impl Shared {
     }
 
     /// Records a failed request for `failed.jsonl`, up to the limit.
-    fn keep_failed(&self, place: usize, application: usize, begin: Instant, seen: Failure, failure: Failure) {
+    fn keep_failed(
+        &self,
+        place: usize,
+        application: usize,
+        begin: Instant,
+        seen: RequestFailure,
+        failure: RequestFailure,
+    ) {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         if failed.len() < FAILED_MAX {
             failed.push(FailedRequest {
@@ -292,24 +305,24 @@ impl Shared {
         }
     }
 
-    async fn ask(&self, place: usize, application: &str) -> Result<(), Failure> {
+    async fn ask(&self, place: usize, application: &str) -> Result<(), RequestFailure> {
         let mut sender = self.connection(place).await?;
         let request = Request::get(format!("http://{application}.{COLONY}/"))
             .body(Empty::new())
-            .map_err(|_| Failure::Unreachable)?;
-        let answer = sender.send_request(request).await.map_err(|_| Failure::Broken)?;
+            .map_err(|_| RequestFailure::Unreachable)?;
+        let answer = sender.send_request(request).await.map_err(|_| RequestFailure::Broken)?;
         let status = answer.status();
         let body = Limited::new(answer.into_body(), ANSWER_BYTES_MAX).collect().await;
         match (status, body) {
             (StatusCode::OK, Ok(_)) => Ok(()),
-            (StatusCode::OK, Err(_)) => Err(Failure::Broken),
-            (status, _) => Err(Failure::Status(status.as_u16())),
+            (StatusCode::OK, Err(_)) => Err(RequestFailure::Broken),
+            (status, _) => Err(RequestFailure::Status(status.as_u16())),
         }
     }
 
     /// The connection to an access point: the open one, or a new one.
-    async fn connection(&self, place: usize) -> Result<SendRequest<Empty<Bytes>>, Failure> {
-        let address = self.ingresses[place].borrow().ingress.ok_or(Failure::NodeKilled)?;
+    async fn connection(&self, place: usize) -> Result<SendRequest<Empty<Bytes>>, RequestFailure> {
+        let address = self.ingresses[place].borrow().ingress.ok_or(RequestFailure::NodeKilled)?;
         let mut kept = self.connections[place].lock().await;
         if let Some((known, sender)) = kept.as_ref()
             && *known == address
@@ -317,10 +330,10 @@ impl Shared {
         {
             return Ok(sender.clone());
         }
-        let stream = TcpStream::connect(address).await.map_err(|_| Failure::Unreachable)?;
+        let stream = TcpStream::connect(address).await.map_err(|_| RequestFailure::Unreachable)?;
         let _ = stream.set_nodelay(true);
         let (sender, connection) =
-            handshake(TokioExecutor::new(), TokioIo::new(stream)).await.map_err(|_| Failure::Unreachable)?;
+            handshake(TokioExecutor::new(), TokioIo::new(stream)).await.map_err(|_| RequestFailure::Unreachable)?;
         tokio::spawn(connection);
         *kept = Some((address, sender.clone()));
         Ok(sender)
@@ -365,9 +378,9 @@ mod tests {
         let mut tally = Tally::default();
         tally.count(Ok(Duration::from_millis(3)));
         tally.count(Ok(Duration::from_millis(5)));
-        tally.count(Err(Failure::Late));
-        tally.count(Err(Failure::Status(503)));
-        tally.count(Err(Failure::Status(503)));
+        tally.count(Err(RequestFailure::Late));
+        tally.count(Err(RequestFailure::Status(503)));
+        tally.count(Err(RequestFailure::Status(503)));
         assert_eq!((tally.requests, tally.answered, tally.failed(), tally.sum_us), (5, 2, 3, 8_000));
         let names: Vec<String> = tally.failures.keys().map(|failure| failure.name()).collect();
         assert_eq!(names, ["status-503", "timeout"]);

@@ -7,13 +7,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mario_live::Fault;
+use mario_live::LiveError;
 use mario_live::identity::Identity;
 use mario_live::operators::{Client, DEPLOY_KEY, Method};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::chaos::{self, Planned};
+use crate::chaos::{self, PlannedFault};
 use crate::clients::{Clients, FailedRequest, IngressState, Tally, wait_until_served};
 use crate::daemons::{Daemons, Listens};
 use crate::directory::{Directory, make, write};
@@ -101,7 +101,7 @@ pub async fn run(
     feed: &Arc<DashboardFeed>,
     mut tell: impl FnMut(Progress),
     stop: impl Future<Output = ()>,
-) -> Result<Option<Summary>, Fault> {
+) -> Result<Option<Summary>, LiveError> {
     let begin = Instant::now();
     check_available_memory(plan.nodes.len() as u64)?;
     make(&options.directory)?;
@@ -133,7 +133,7 @@ pub async fn run(
         ended
             .operations
             .add_log(&log)
-            .map_err(|error| Fault::new(format!("cannot read the log {}", log.display())).caused_by(error))?;
+            .map_err(|error| LiveError::new(format!("cannot read the log {}", log.display())).caused_by(error))?;
     }
     let summary = Summary::new(&Ending {
         plan,
@@ -153,7 +153,7 @@ pub async fn run(
 
 /// Checks that the machine has enough memory for this many nodes, because a machine that runs out of memory may kill
 /// unrelated processes.
-fn check_available_memory(nodes: u64) -> Result<(), Fault> {
+fn check_available_memory(nodes: u64) -> Result<(), LiveError> {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let available = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map(|kib| kib << 10);
@@ -161,12 +161,12 @@ fn check_available_memory(nodes: u64) -> Result<(), Fault> {
 }
 
 /// Checks that this many nodes fit into the available memory, in bytes, if that is known.
-fn has_room(nodes: u64, available: Option<u64>) -> Result<(), Fault> {
+fn has_room(nodes: u64, available: Option<u64>) -> Result<(), LiveError> {
     let (needed, mb) = (nodes * NODE_BYTES, |bytes: u64| bytes / 1_000_000);
     match available {
         Some(available) if available < needed => {
             let cause = format!("it takes about {} MB, and {} MB are free", mb(needed), mb(available));
-            Err(Fault::new(format!("there is no room for {nodes} nodes"))
+            Err(LiveError::new(format!("there is no room for {nodes} nodes"))
                 .caused_by(cause)
                 .hint("take fewer with `--nodes`"))
         }
@@ -175,9 +175,9 @@ fn has_room(nodes: u64, available: Option<u64>) -> Result<(), Fault> {
 }
 
 /// Returns a future that completes on SIGINT (Ctrl-C), SIGTERM or SIGHUP (the terminal closes).
-pub fn stop_signal() -> Result<impl Future<Output = ()> + Send, Fault> {
+pub fn stop_signal() -> Result<impl Future<Output = ()> + Send, LiveError> {
     use tokio::signal::unix::{SignalKind, signal};
-    let listen = |kind| signal(kind).map_err(|error| Fault::new("cannot listen for signals").caused_by(error));
+    let listen = |kind| signal(kind).map_err(|error| LiveError::new("cannot listen for signals").caused_by(error));
     let mut terminate = listen(SignalKind::terminate())?;
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut hangup = listen(SignalKind::hangup())?;
@@ -191,14 +191,14 @@ pub fn stop_signal() -> Result<impl Future<Output = ()> + Send, Fault> {
 }
 
 /// Writes `failed.jsonl` with a line for each failed request, if any failed.
-fn save_failed(directory: &Path, failed: &[FailedRequest]) -> Result<(), Fault> {
+fn save_failed(directory: &Path, failed: &[FailedRequest]) -> Result<(), LiveError> {
     if failed.is_empty() {
         return Ok(());
     }
     let mut text = String::new();
     for request in failed {
         text += &serde_json::to_string(request)
-            .map_err(|error| Fault::new("cannot write the failed requests down").caused_by(error))?;
+            .map_err(|error| LiveError::new("cannot write the failed requests down").caused_by(error))?;
         text.push('\n');
     }
     write(&directory.join("failed.jsonl"), text.as_bytes())
@@ -237,7 +237,7 @@ impl Colony {
         begin: Instant,
         tell: &mut impl FnMut(Progress),
         stop: impl Future<Output = ()>,
-    ) -> Result<Option<Ended>, Fault> {
+    ) -> Result<Option<Ended>, LiveError> {
         let mut stop = pin!(stop);
         let plan = Arc::clone(&self.plan);
         let ingresses: Vec<_> = self.ingresses.iter().map(watch::Sender::subscribe).collect();
@@ -258,7 +258,7 @@ impl Colony {
                 tell(Progress::Reaching { reached, of });
             });
             if !served.await {
-                return Err(Fault::new("not every access point reaches every application")
+                return Err(LiveError::new("not every access point reaches every application")
                     .caused_by(format!("five minutes have passed; the logs are below {}", options.directory.display()))
                     .hint("see whether the machine has room for it, or take fewer nodes with `--nodes 5`"));
             }
@@ -289,7 +289,7 @@ impl Colony {
         clients: &Clients,
         tell: &mut impl FnMut(Progress),
         mut stop: impl Future<Output = ()> + Unpin,
-    ) -> Result<Duration, Fault> {
+    ) -> Result<Duration, LiveError> {
         let begin = Instant::now();
         let faults_until = options.length.unwrap_or(Duration::from_hours(24));
         let faults = options.chaos.map_or_else(Vec::new, |seed| chaos::draw(&self.plan, seed, faults_until));
@@ -306,7 +306,7 @@ impl Colony {
             while let Some(deploy) = deploys.next_if(|deploy| deploy.at <= at) {
                 self.deploy(deploy.application, deploy.node).await?;
             }
-            while let Some(Planned { fault, .. }) = faults.next_if(|planned| planned.at <= at) {
+            while let Some(PlannedFault { fault, .. }) = faults.next_if(|planned| planned.at <= at) {
                 // Instances are queried before the fault, because some nodes cannot be queried afterwards.
                 self.note_hosts().await;
                 let text = self.enact(daemons, fault).await?;
@@ -338,10 +338,10 @@ impl Colony {
     }
 
     /// Fails if a daemon has ended without being killed by an injected fault.
-    fn check_that_all_run(&self, daemons: &mut Daemons, at: Duration) -> Result<(), Fault> {
+    fn check_that_all_run(&self, daemons: &mut Daemons, at: Duration) -> Result<(), LiveError> {
         for (place, node) in self.plan.nodes.iter().enumerate() {
             if self.ingresses[place].borrow().ingress.is_some() && !daemons.runs(place) {
-                return Err(Fault::new(format!(
+                return Err(LiveError::new(format!(
                     "the daemon of node {} ended by itself after {} s",
                     node.id,
                     at.as_secs()
@@ -371,7 +371,7 @@ impl Colony {
 
     /// Injects or ends a fault, and returns a description. The start of a fault is recorded before it begins, its end
     /// after it has ended.
-    async fn enact(&mut self, daemons: &mut Daemons, fault: chaos::Fault) -> Result<String, Fault> {
+    async fn enact(&mut self, daemons: &mut Daemons, fault: chaos::Fault) -> Result<String, LiveError> {
         let breaks = matches!(fault, chaos::Fault::Kill { .. } | chaos::Fault::Cut { .. });
         if breaks {
             self.reach.note(Instant::now(), fault);
@@ -383,7 +383,7 @@ impl Colony {
         Ok(text)
     }
 
-    async fn perform(&mut self, daemons: &mut Daemons, fault: chaos::Fault) -> Result<String, Fault> {
+    async fn perform(&mut self, daemons: &mut Daemons, fault: chaos::Fault) -> Result<String, LiveError> {
         let plan = Arc::clone(&self.plan);
         let ends = |link: usize| (&plan.nodes[plan.links[link].a].id, &plan.nodes[plan.links[link].b].id);
         Ok(match fault {
@@ -416,10 +416,10 @@ impl Colony {
     }
 
     /// Deploys an application on a node, with the rights of an operator.
-    async fn deploy(&self, application: usize, node: usize) -> Result<(), Fault> {
+    async fn deploy(&self, application: usize, node: usize) -> Result<(), LiveError> {
         let document = self.directory.sign(&self.plan.applications[application])?;
         let client = self.client(node)?;
-        let key = format!("{:032x}", mario_live::identifier());
+        let key = format!("{:032x}", mario_live::random_id());
         let deadline = Instant::now() + DEPLOY;
         loop {
             let headers = [(DEPLOY_KEY, key.as_str())];
@@ -433,7 +433,7 @@ impl Colony {
                 Err(fault) => {
                     let id = &self.plan.applications[application].id;
                     let attempted = format!("cannot deploy {id} on node {}", self.plan.nodes[node].id);
-                    return Err(Fault::new(attempted).caused_by(fault));
+                    return Err(LiveError::new(attempted).caused_by(fault));
                 }
             }
         }
@@ -472,9 +472,9 @@ impl Colony {
         Some(owned.map(id).collect())
     }
 
-    fn client(&self, node: usize) -> Result<Client, Fault> {
+    fn client(&self, node: usize) -> Result<Client, LiveError> {
         let address = self.operators[node]
-            .ok_or_else(|| Fault::new(format!("the daemon of node {} does not run", self.plan.nodes[node].id)))?;
+            .ok_or_else(|| LiveError::new(format!("the daemon of node {} does not run", self.plan.nodes[node].id)))?;
         let identity = Identity::load_bundle(&self.directory.operator())?;
         Client::new(&identity, &address.to_string())
     }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use mario_live::Fault;
+use mario_live::LiveError;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
@@ -52,20 +52,20 @@ impl Daemons {
         binary: PathBuf,
         directory: Directory,
         ids: impl Iterator<Item = String>,
-    ) -> Result<Daemons, Fault> {
+    ) -> Result<Daemons, LiveError> {
         nix::sys::prctl::set_child_subreaper(true)
-            .map_err(|error| Fault::new("cannot look after the processes of the colony").caused_by(error))?;
+            .map_err(|error| LiveError::new("cannot look after the processes of the colony").caused_by(error))?;
         Ok(Daemons { binary, directory, nodes: ids.map(|id| Daemon { id, process: None }).collect() })
     }
 
     /// Starts a daemon and waits until it listens.
-    pub(crate) async fn start(&mut self, node: usize) -> Result<Listens, Fault> {
+    pub(crate) async fn start(&mut self, node: usize) -> Result<Listens, LiveError> {
         let stdout = self.spawn(node)?;
         self.listens(node, stdout).await
     }
 
     /// Starts all daemons concurrently. `started` is called for each once it listens, in the order of the nodes.
-    pub(crate) async fn start_all(&mut self, mut started: impl FnMut(usize, Listens)) -> Result<(), Fault> {
+    pub(crate) async fn start_all(&mut self, mut started: impl FnMut(usize, Listens)) -> Result<(), LiveError> {
         let mut outputs = Vec::new();
         for node in 0..self.nodes.len() {
             outputs.push(self.spawn(node)?);
@@ -77,10 +77,10 @@ impl Daemons {
         Ok(())
     }
 
-    fn spawn(&mut self, node: usize) -> Result<BufReader<tokio::process::ChildStdout>, Fault> {
+    fn spawn(&mut self, node: usize) -> Result<BufReader<tokio::process::ChildStdout>, LiveError> {
         let id = self.nodes[node].id.clone();
         let unable =
-            |error: std::io::Error| Fault::new(format!("cannot start the daemon of node {id}")).caused_by(error);
+            |error: std::io::Error| LiveError::new(format!("cannot start the daemon of node {id}")).caused_by(error);
         let log = OpenOptions::new().create(true).append(true).open(self.directory.log(&id)).map_err(unable)?;
         let mut command = Command::new(&self.binary);
         command
@@ -95,14 +95,14 @@ impl Daemons {
         let mut process = command.spawn().map_err(unable)?;
         let stdout = process.stdout.take().map(BufReader::new);
         self.nodes[node].process = Some(process);
-        stdout.ok_or_else(|| Fault::new(format!("cannot read what the daemon of node {id} says")))
+        stdout.ok_or_else(|| LiveError::new(format!("cannot read what the daemon of node {id} says")))
     }
 
     async fn listens(
         &mut self,
         node: usize,
         mut stdout: BufReader<tokio::process::ChildStdout>,
-    ) -> Result<Listens, Fault> {
+    ) -> Result<Listens, LiveError> {
         let id = self.nodes[node].id.clone();
         let mut line = String::new();
         let read = timeout(START, stdout.read_line(&mut line)).await;
@@ -113,7 +113,7 @@ impl Daemons {
             Err(_) => format!("it did not listen within {} s", START.as_secs()),
             Ok(_) => last_lines(&self.directory.log(&id)),
         };
-        Err(Fault::new(format!("the daemon of node {id} did not start"))
+        Err(LiveError::new(format!("the daemon of node {id} did not start"))
             .caused_by(cause)
             .hint(format!("its log is {}", self.directory.log(&id).display())))
     }

@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mario_live::Fault;
+use mario_live::LiveError;
 use mario_live::application::{ApplicationFile, RunFile, sign};
 use mario_live::config::{
     IdentityFile, JournalFile, ListenFile, NeighbourFile, NodeFile, TimingFile, TraceFile, WorkloadsFile,
@@ -59,7 +59,7 @@ impl Directory {
 
     /// Writes the files of the authority, the operator and all nodes. `address` returns the address at which a node
     /// reaches a neighbour, by their indices in the plan.
-    pub(crate) fn write(&self, plan: &Plan, address: impl Fn(usize, usize) -> SocketAddr) -> Result<(), Fault> {
+    pub(crate) fn write(&self, plan: &Plan, address: impl Fn(usize, usize) -> SocketAddr) -> Result<(), LiveError> {
         let colony = self.root.join("colony");
         let authority = Authority::new(COLONY, DAYS)?;
         authority.save(&colony)?;
@@ -74,7 +74,7 @@ impl Directory {
                 write(&directory.join("acceptance.pl"), text.as_bytes())?;
             }
             let text = toml::to_string(&node_file(plan, place, &address))
-                .map_err(|error| Fault::new(format!("cannot write down node {}", node.id)).caused_by(error))?;
+                .map_err(|error| LiveError::new(format!("cannot write down node {}", node.id)).caused_by(error))?;
             write(&directory.join("node.toml"), text.as_bytes())?;
         }
         Ok(())
@@ -82,7 +82,7 @@ impl Directory {
 
     /// Returns an application as a signed document. The first call issues a certificate for the application and writes
     /// the files.
-    pub(crate) fn sign(&self, application: &PlannedApplication) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn sign(&self, application: &PlannedApplication) -> Result<Vec<u8>, LiveError> {
         let directory = self.root.join("applications");
         let signed = directory.join(format!("{}.signed", application.id));
         // An application that is deployed more than once is signed only once.
@@ -174,17 +174,17 @@ fn application_file(application: &PlannedApplication) -> ApplicationFile {
     }
 }
 
-fn issue(authority: &Authority, certified: &Certified, directory: &Path, name: &str) -> Result<(), Fault> {
+fn issue(authority: &Authority, certified: &Certified, directory: &Path, name: &str) -> Result<(), LiveError> {
     let issued = authority.issue(certified, i64::from(DAYS))?;
     write_public(&directory.join(format!("{name}.pem")), &issued.certificate_pem)?;
     write_private(&directory.join(format!("{name}.key")), &issued.key_pem)
 }
 
-pub(crate) fn make(directory: &Path) -> Result<(), Fault> {
+pub(crate) fn make(directory: &Path) -> Result<(), LiveError> {
     fs::create_dir_all(directory)
-        .map_err(|error| Fault::new(format!("cannot make the directory {}", directory.display())).caused_by(error))
+        .map_err(|error| LiveError::new(format!("cannot make the directory {}", directory.display())).caused_by(error))
 }
 
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
-    fs::write(path, bytes).map_err(|error| Fault::new(format!("cannot write {}", path.display())).caused_by(error))
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LiveError> {
+    fs::write(path, bytes).map_err(|error| LiveError::new(format!("cannot write {}", path.display())).caused_by(error))
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mario_domain::{Capacity, Fact, FactValue, Flavour, Hardware, HardwareKind, Id};
-use mario_live::Fault;
+use mario_live::LiveError;
 use mario_live::application::{FlavourFile, PlainValue, SleepFile};
 use mario_live::identity::{application_id, node_id};
 use mario_policy::PolicyText;
@@ -147,19 +147,19 @@ impl PlannedUser {
 impl Plan {
     /// Plans a live run of a scenario. `speed` is the number of time units per second. Fails if the scenario cannot run
     /// live.
-    pub fn new(scenario: &Scenario, speed: f64) -> Result<Plan, Fault> {
+    pub fn new(scenario: &Scenario, speed: f64) -> Result<Plan, LiveError> {
         let unfit = |cause: String| {
-            Fault::new(format!("scenario `{}` cannot be a live colony", scenario.name)).caused_by(cause)
+            LiveError::new(format!("scenario `{}` cannot be a live colony", scenario.name)).caused_by(cause)
         };
         if !(speed.is_finite() && speed > 0.0) {
-            return Err(Fault::new(format!("time cannot run at {speed} units a second"))
+            return Err(LiveError::new(format!("time cannot run at {speed} units a second"))
                 .hint("give a positive number, such as `--speed 200`"));
         }
         let real = |units: f64| Duration::from_secs_f64((units / speed).clamp(0.0, 1e9));
         let evaluation = real(scenario.agents.period.units());
         if evaluation < EVALUATION_MIN {
             let fastest = scenario.agents.period.units() / EVALUATION_MIN.as_secs_f64();
-            return Err(Fault::new(format!("agents cannot evaluate every {} ms", evaluation.as_millis()))
+            return Err(LiveError::new(format!("agents cannot evaluate every {} ms", evaluation.as_millis()))
                 .hint(format!("give a speed of at most {fastest} units a second")));
         }
         let node_count = scenario.topology.node_count();
@@ -220,7 +220,7 @@ impl Plan {
     }
 }
 
-fn nodes(scenario: &Scenario) -> Result<Vec<PlannedNode>, Fault> {
+fn nodes(scenario: &Scenario) -> Result<Vec<PlannedNode>, LiveError> {
     let plan = |(index, node): (NodeIndex, &mario_scenario::NodeDescription)| {
         let id = node.id.to_string();
         node_id(&id)?;
@@ -239,10 +239,10 @@ fn nodes(scenario: &Scenario) -> Result<Vec<PlannedNode>, Fault> {
 }
 
 /// The text of an acceptance policy, which must be a single file, because a node reads only one.
-fn acceptance(policy: &PolicyText) -> Result<String, Fault> {
+fn acceptance(policy: &PolicyText) -> Result<String, LiveError> {
     match (policy.main(), policy.files.len()) {
         (Some((_, text)), 1) => Ok(text.to_owned()),
-        _ => Err(Fault::new(format!("acceptance policy `{}` loads other files", policy.name))
+        _ => Err(LiveError::new(format!("acceptance policy `{}` loads other files", policy.name))
             .hint("put it into one file: a live node reads one")),
     }
 }
@@ -260,7 +260,7 @@ fn links(scenario: &Scenario) -> Vec<PlannedLink> {
     links
 }
 
-fn applications(scenario: &Scenario) -> Result<Vec<PlannedApplication>, Fault> {
+fn applications(scenario: &Scenario) -> Result<Vec<PlannedApplication>, LiveError> {
     let plan = |planned: &mario_scenario::ApplicationPlan| {
         let application = &planned.application;
         let id = application.id.to_string();
@@ -278,10 +278,12 @@ fn applications(scenario: &Scenario) -> Result<Vec<PlannedApplication>, Fault> {
             sleep: application
                 .sleep
                 .map(|sleep| {
-                    Ok::<_, Fault>(SleepFile { keeps: units(sleep.keeps, &format!("a sleeper of application {id}"))? })
+                    Ok::<_, LiveError>(SleepFile {
+                        keeps: units(sleep.keeps, &format!("a sleeper of application {id}"))?,
+                    })
                 })
                 .transpose()?,
-            flavours: application.flavours.iter().map(flavour).collect::<Result<_, Fault>>()?,
+            flavours: application.flavours.iter().map(flavour).collect::<Result<_, LiveError>>()?,
             hardware: units(application.hardware, &format!("application {id}"))?,
             id,
             kind: planned.kind.clone(),
@@ -295,9 +297,9 @@ fn applications(scenario: &Scenario) -> Result<Vec<PlannedApplication>, Fault> {
 }
 
 /// Converts hardware to units. Live nodes support only plain units, so other kinds are an error.
-fn units(hardware: Hardware, what: &str) -> Result<u64, Fault> {
+fn units(hardware: Hardware, what: &str) -> Result<u64, LiveError> {
     if hardware.has_further() {
-        return Err(Fault::new(format!("{what} names other hardware than units")));
+        return Err(LiveError::new(format!("{what} names other hardware than units")));
     }
     Ok(hardware.of(HardwareKind::Units))
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
-use mario_live::Fault;
+use mario_live::LiveError;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
@@ -36,7 +36,7 @@ pub(crate) struct Relays {
 
 impl Relays {
     /// Starts the relays of all links of a plan.
-    pub(crate) async fn start(plan: &Plan) -> Result<Relays, Fault> {
+    pub(crate) async fn start(plan: &Plan) -> Result<Relays, LiveError> {
         let targets: Vec<_> = plan.nodes.iter().map(|_| watch::channel(None).0).collect();
         let mut relays = Relays { targets, cuts: Vec::new(), addresses: Vec::new(), tasks: JoinSet::new() };
         for link in &plan.links {
@@ -69,8 +69,8 @@ impl Relays {
         self.cuts[link].send_replace(is_cut);
     }
 
-    async fn listen(&mut self, to: usize, delay: Duration, cut: &watch::Sender<bool>) -> Result<SocketAddr, Fault> {
-        let unable = |error| Fault::new("cannot listen on a port of 127.0.0.1 for a link").caused_by(error);
+    async fn listen(&mut self, to: usize, delay: Duration, cut: &watch::Sender<bool>) -> Result<SocketAddr, LiveError> {
+        let unable = |error| LiveError::new("cannot listen on a port of 127.0.0.1 for a link").caused_by(error);
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(unable)?;
         let address = listener.local_addr().map_err(unable)?;
         let (target, cut) = (self.targets[to].subscribe(), cut.subscribe());

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mario_domain::ApplicationId;
-use mario_live::Fault;
+use mario_live::LiveError;
 use mario_live::identity::application_id;
 use serde::Serialize;
 use serde_json::Value;
@@ -238,9 +238,9 @@ impl Summary {
 
 impl Summary {
     /// Writes `summary.json` in the directory of the run.
-    pub fn save(&self, directory: &Path) -> Result<(), Fault> {
+    pub fn save(&self, directory: &Path) -> Result<(), LiveError> {
         let mut text = serde_json::to_string_pretty(self)
-            .map_err(|error| Fault::new("cannot write the summary down").caused_by(error))?;
+            .map_err(|error| LiveError::new("cannot write the summary down").caused_by(error))?;
         text.push('\n');
         write(&directory.join("summary.json"), text.as_bytes())
     }

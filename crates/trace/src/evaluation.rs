@@ -5,7 +5,7 @@ use std::io::Write;
 use mario_domain::{AgentOperation, Capacity, Time};
 
 use crate::json::{natural, number, string};
-use crate::record::{Decided, Detail, Evaluation, RequestsSeen, Solution, Target};
+use crate::record::{Detail, Evaluation, FactsAndDecision, RequestsSeen, Solution, Target};
 use crate::reference::ApplicationRef;
 use crate::writer::TraceWriter;
 
@@ -32,7 +32,7 @@ impl<W: Write> TraceWriter<W> {
         &mut self,
         time: Time,
         evaluation: &Evaluation<'_>,
-        decided: Option<Decided<R, M, S>>,
+        decided: Option<FactsAndDecision<R, M, S>>,
     ) where
         R: IntoIterator<Item = RequestsSeen>,
         M: IntoIterator<Item = (AgentOperation, Target<'a>)>,

@@ -106,8 +106,8 @@ mod saved;
 pub use cycle::Cycle;
 pub use header::{Header, HeaderApplication, HeaderCall, HeaderLive, HeaderNode, HeaderPolicy, HeaderUser, Version};
 pub use record::{
-    Cause, Decided, Deployed, Detail, Evaluation, Judged, OwnerAct, OwnerActKind, Regret, RequestsSeen, Sent,
-    SentCalls, Solution, Target, Worth,
+    Cause, Deployed, Detail, Evaluation, FactsAndDecision, Judged, OwnerAct, OwnerActKind, PlacementValue, Regret,
+    RequestsSeen, Sent, SentCalls, Solution, Target,
 };
 pub use reference::{AcceptanceRef, ApplicationRef, CallRef, NodeRef, PolicyRef, UserRef};
 pub use summing::Counts;

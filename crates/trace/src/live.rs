@@ -81,7 +81,7 @@ pub enum PartLine {
     Owner(Box<PartOwnerAct>),
     /// Any other event.
     #[serde(untagged)]
-    Happened(Happened<NodeId>),
+    Event(LiveEvent<NodeId>),
 }
 
 /// An application that the node knows.
@@ -175,7 +175,7 @@ pub enum PartOwnerActKind {
 /// means that the event is also a record in the node's journal.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Happened<N> {
+pub enum LiveEvent<N> {
     /// The daemon started. In the journal.
     Boot {
         /// Its journal.
@@ -319,7 +319,7 @@ pub enum Happened<N> {
     },
     /// Hardware is reserved for an instance that may arrive.
     Reserved(ReservedState),
-    /// A reservation ended. If a workload was started for it, its hardware stays in use until [`Happened::Freed`].
+    /// A reservation ended. If a workload was started for it, its hardware stays in use until [`LiveEvent::Freed`].
     Released {
         /// The transfer.
         transfer: String,
@@ -376,46 +376,46 @@ pub enum Cause<N> {
     },
 }
 
-impl<N> Happened<N> {
+impl<N> LiveEvent<N> {
     /// Converts the identifiers of nodes and the indices of applications.
-    pub fn map<M>(self, node: &mut impl FnMut(N) -> M, application: &mut impl FnMut(u32) -> u32) -> Happened<M> {
+    pub fn map<M>(self, node: &mut impl FnMut(N) -> M, application: &mut impl FnMut(u32) -> u32) -> LiveEvent<M> {
         match self {
-            Happened::Boot { journal, boot, capacity } => Happened::Boot { journal, boot, capacity },
-            Happened::State(state) => Happened::State(Box::new(state.map(node, application))),
-            Happened::Own { owned, cause } => Happened::Own { owned: owned.map(application), cause: cause.map(node) },
-            Happened::Custody { instance, epoch, transfer, target, is_running } => {
-                Happened::Custody { instance, epoch, transfer, target: node(target), is_running }
+            LiveEvent::Boot { journal, boot, capacity } => LiveEvent::Boot { journal, boot, capacity },
+            LiveEvent::State(state) => LiveEvent::State(Box::new(state.map(node, application))),
+            LiveEvent::Own { owned, cause } => LiveEvent::Own { owned: owned.map(application), cause: cause.map(node) },
+            LiveEvent::Custody { instance, epoch, transfer, target, is_running } => {
+                LiveEvent::Custody { instance, epoch, transfer, target: node(target), is_running }
             }
-            Happened::CustodyEnded { instance } => Happened::CustodyEnded { instance },
-            Happened::Offer(offer) => Happened::Offer(offer.map(node)),
-            Happened::Taken { transfer } => Happened::Taken { transfer },
-            Happened::NotTaken { transfer } => Happened::NotTaken { transfer },
-            Happened::Undeployed { instance } => Happened::Undeployed { instance },
-            Happened::Stopped { workload } => Happened::Stopped { workload },
-            Happened::Forgotten { transfer } => Happened::Forgotten { transfer },
-            Happened::Pinned { instance, is_pinned } => Happened::Pinned { instance, is_pinned },
-            Happened::Updated { instance, application: place, needed, flavour } => {
-                Happened::Updated { instance, application: application(place), needed, flavour }
+            LiveEvent::CustodyEnded { instance } => LiveEvent::CustodyEnded { instance },
+            LiveEvent::Offer(offer) => LiveEvent::Offer(offer.map(node)),
+            LiveEvent::Taken { transfer } => LiveEvent::Taken { transfer },
+            LiveEvent::NotTaken { transfer } => LiveEvent::NotTaken { transfer },
+            LiveEvent::Undeployed { instance } => LiveEvent::Undeployed { instance },
+            LiveEvent::Stopped { workload } => LiveEvent::Stopped { workload },
+            LiveEvent::Forgotten { transfer } => LiveEvent::Forgotten { transfer },
+            LiveEvent::Pinned { instance, is_pinned } => LiveEvent::Pinned { instance, is_pinned },
+            LiveEvent::Updated { instance, application: place, needed, flavour } => {
+                LiveEvent::Updated { instance, application: application(place), needed, flavour }
             }
-            Happened::Adapted { instance, flavour } => Happened::Adapted { instance, flavour },
-            Happened::Slept { instance } => Happened::Slept { instance },
-            Happened::Woke { instance } => Happened::Woke { instance },
-            Happened::WakeRefused { instance, inhibition } => Happened::WakeRefused { instance, inhibition },
-            Happened::Shrunk { workload } => Happened::Shrunk { workload },
-            Happened::Lost { journal } => Happened::Lost { journal },
-            Happened::Peer { node: peer, journal } => Happened::Peer { node: node(peer), journal },
-            Happened::Prepare { transfer, instance, operation, target } => {
-                Happened::Prepare { transfer, instance, operation, target: node(target) }
+            LiveEvent::Adapted { instance, flavour } => LiveEvent::Adapted { instance, flavour },
+            LiveEvent::Slept { instance } => LiveEvent::Slept { instance },
+            LiveEvent::Woke { instance } => LiveEvent::Woke { instance },
+            LiveEvent::WakeRefused { instance, inhibition } => LiveEvent::WakeRefused { instance, inhibition },
+            LiveEvent::Shrunk { workload } => LiveEvent::Shrunk { workload },
+            LiveEvent::Lost { journal } => LiveEvent::Lost { journal },
+            LiveEvent::Peer { node: peer, journal } => LiveEvent::Peer { node: node(peer), journal },
+            LiveEvent::Prepare { transfer, instance, operation, target } => {
+                LiveEvent::Prepare { transfer, instance, operation, target: node(target) }
             }
-            Happened::Aborted { transfer } => Happened::Aborted { transfer },
-            Happened::Reserved(reserved) => Happened::Reserved(reserved.map(application)),
-            Happened::Released { transfer, is_started } => Happened::Released { transfer, is_started },
-            Happened::Freed { workload } => Happened::Freed { workload },
-            Happened::Neighbours { up, told } => Happened::Neighbours {
+            LiveEvent::Aborted { transfer } => LiveEvent::Aborted { transfer },
+            LiveEvent::Reserved(reserved) => LiveEvent::Reserved(reserved.map(application)),
+            LiveEvent::Released { transfer, is_started } => LiveEvent::Released { transfer, is_started },
+            LiveEvent::Freed { workload } => LiveEvent::Freed { workload },
+            LiveEvent::Neighbours { up, told } => LiveEvent::Neighbours {
                 up: up.into_iter().map(&mut *node).collect(),
                 told: told.into_iter().map(node).collect(),
             },
-            Happened::Draining { is_draining } => Happened::Draining { is_draining },
+            LiveEvent::Draining { is_draining } => LiveEvent::Draining { is_draining },
         }
     }
 }
@@ -434,7 +434,7 @@ impl<N> Cause<N> {
 
 impl<W: Write> TraceWriter<W> {
     /// Records an event on a live node. `number` is the number of its journal record, if it is in the journal.
-    pub fn live(&mut self, time: Time, node: NodeRef, number: Option<u64>, happened: &Happened<NodeRef>) {
+    pub fn live(&mut self, time: Time, node: NodeRef, number: Option<u64>, event: &LiveEvent<NodeRef>) {
         self.begin("live", time);
         self.comma_node(Some(node));
         self.line.push(b',');
@@ -443,7 +443,7 @@ impl<W: Write> TraceWriter<W> {
             None => self.line.extend_from_slice(b"null"),
         }
         self.line.push(b',');
-        serde_json::to_writer(&mut self.line, happened).expect("writing to memory does not fail");
+        serde_json::to_writer(&mut self.line, event).expect("writing to memory does not fail");
         self.line.push(b']');
         self.end_line();
     }

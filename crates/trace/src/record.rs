@@ -62,7 +62,7 @@ pub struct Evaluation<'a> {
 
 /// The facts that an agent saw and remembered, and the decision of its policy. `R`, `M` and `S` are iterators.
 #[derive(Clone, Debug)]
-pub struct Decided<R, M, S> {
+pub struct FactsAndDecision<R, M, S> {
     /// [`RequestsSeen`], in the order seen.
     pub requests: R,
     /// Operations and [`Target`]s that the agent remembers as inhibited.
@@ -191,14 +191,14 @@ pub struct Regret<'a> {
     /// Connected users.
     pub users: u64,
     /// The value of the placement.
-    pub actual: Worth,
+    pub actual: PlacementValue,
     /// The value of the best placement found.
-    pub best: Worth,
+    pub best: PlacementValue,
 }
 
 /// The value of a placement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Worth {
+pub struct PlacementValue {
     /// Applications with an instance.
     pub present: i64,
     /// Satisfied users.

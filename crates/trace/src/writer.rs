@@ -21,7 +21,7 @@ pub struct TraceWriter<W: Write> {
     pub(crate) line: Vec<u8>,
     /// The first write error. Nothing is written after it.
     pub(crate) broken: Option<io::Error>,
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) seen: Vec<ResponseSums>,
     pub(crate) clients: Vec<Client>,
     pub(crate) usage: Vec<Usage>,
     pub(crate) totals: Totals,
@@ -57,7 +57,7 @@ pub(crate) struct Usage {
 
 /// The results of an application's client requests since the last record of responses.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Seen {
+pub(crate) struct ResponseSums {
     pub(crate) served: u64,
     pub(crate) lost: u64,
     pub(crate) sum: Duration,
@@ -83,7 +83,7 @@ impl<W: Write> TraceWriter<W> {
             detail: header.detail,
             line: Vec::new(),
             broken: None,
-            seen: vec![Seen::default(); header.applications.len()],
+            seen: vec![ResponseSums::default(); header.applications.len()],
             clients: vec![Client::default(); header.users.len()],
             usage: (header.applications.iter())
                 .map(|listed| Usage { max_rate: listed.application.max_rate.value(), ..Usage::default() })
@@ -248,8 +248,8 @@ impl<W: Write> TraceWriter<W> {
         string(&mut self.line, regret.search);
         self.line.push(b',');
         natural(&mut self.line, regret.users);
-        for worth in [regret.actual, regret.best] {
-            let parts = [worth.present, worth.satisfied, worth.served, worth.latency_millionths, worth.instances];
+        for value in [regret.actual, regret.best] {
+            let parts = [value.present, value.satisfied, value.served, value.latency_millionths, value.instances];
             for (position, part) in parts.into_iter().enumerate() {
                 self.line.extend_from_slice(if position == 0 { b",[" } else { b"," });
                 integer(&mut self.line, part);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mario_colony::routing::{
-    CERTIFICATE_BYTES_MAX, Label, NAMES_MAX, Names, RouteAnnouncement, RoutingMessage, SequenceRequest, Update,
+    CERTIFICATE_BYTES_MAX, NAMES_MAX, Names, RouteAnnouncement, RouteLabel, RoutingMessage, SequenceRequest, Update,
 };
 use mario_colony::{
     AgentSnapshot, Descriptor, Epoch, Hello, JournalId, Message, Prepare, Token, TransferId, TransferKind,
@@ -207,7 +207,7 @@ message! { Update {
 
 message! { RouteAnnouncement {
     1 application: ApplicationId = Required(Nested),
-    2 label: Option<Label> = Optional(Nested),
+    2 label: Option<RouteLabel> = Optional(Nested),
     3 names: Option<Arc<Names>> = Optional(Nested),
 } }
 
@@ -224,4 +224,4 @@ message! { SequenceRequest {
     3 hops_left: u8 = Required(Unsigned),
 } }
 
-message! { Label { 1 sequence: u64 = Required(Unsigned), 2 metric: u32 = Required(Unsigned) } }
+message! { RouteLabel { 1 sequence: u64 = Required(Unsigned), 2 metric: u32 = Required(Unsigned) } }

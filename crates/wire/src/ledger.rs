@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use mario_colony::{
-    Custody, DeployKey, Descriptor, Draining, Grant, JournalId, KeptBoot, KeptConcern, KeptDeploy, KeptDraining,
-    KeptLedger, KeptPeer, KeptPrevious, KeptShrinking, KeptTaken, Ledger, Owned, PeerRecord, TransferId, WorkloadId,
+    Custody, DeployKey, Descriptor, Draining, Grant, JournalId, Ledger, Owned, PeerRecord, StoredBoot, StoredConcern,
+    StoredDeploy, StoredDraining, StoredLedger, StoredPeer, StoredPrevious, StoredShrinking, StoredTaken, TransferId,
+    WorkloadId,
 };
 use mario_domain::{ApplicationId, Hardware, InstanceId, NodeId};
 
@@ -35,34 +36,34 @@ pub fn decode_ledger(bytes: &[u8]) -> Result<Ledger, DecodeError> {
     if format == 0 || format > RECORD_FORMAT {
         return Err(Problem::UnknownFormat { format, format_max: RECORD_FORMAT }.into());
     }
-    KeptLedger::read(Fields::new(fields.rest()), Unknown::Refuse).map(Ledger::from)
+    StoredLedger::read(Fields::new(fields.rest()), Unknown::Refuse).map(Ledger::from)
 }
 
-message! { KeptLedger {
+message! { StoredLedger {
     1 sequence: u64 = Required(Unsigned),
-    2 boot: Option<KeptBoot> = Optional(Nested),
+    2 boot: Option<StoredBoot> = Optional(Nested),
     3 owned: Vec<Owned> = List(Nested, LEDGER_MAX),
     4 custody: Vec<Custody> = List(Nested, LEDGER_MAX),
     5 grants: Vec<Grant> = List(Nested, LEDGER_MAX),
-    6 taken: Vec<KeptTaken> = List(Nested, LEDGER_MAX),
-    7 draining: Vec<KeptDraining> = List(Nested, LEDGER_MAX),
-    8 shrinking: Vec<KeptShrinking> = List(Nested, LEDGER_MAX),
-    9 deploys: Vec<KeptDeploy> = List(Nested, LEDGER_MAX),
-    10 peers: Vec<KeptPeer> = List(Nested, LEDGER_MAX),
-    11 concerning: Vec<KeptConcern> = List(Nested, LEDGER_MAX),
+    6 taken: Vec<StoredTaken> = List(Nested, LEDGER_MAX),
+    7 draining: Vec<StoredDraining> = List(Nested, LEDGER_MAX),
+    8 shrinking: Vec<StoredShrinking> = List(Nested, LEDGER_MAX),
+    9 deploys: Vec<StoredDeploy> = List(Nested, LEDGER_MAX),
+    10 peers: Vec<StoredPeer> = List(Nested, LEDGER_MAX),
+    11 concerning: Vec<StoredConcern> = List(Nested, LEDGER_MAX),
     12 lost: Vec<JournalId> = List(Bits128, LEDGER_MAX),
-    13 previous: Vec<KeptPrevious> = List(Nested, LEDGER_MAX),
+    13 previous: Vec<StoredPrevious> = List(Nested, LEDGER_MAX),
 } }
 
-message! { KeptBoot {
+message! { StoredBoot {
     1 node: NodeId = Required(Nested),
     2 journal: JournalId = Required(Bits128),
     3 boot: u32 = Required(Unsigned),
 } }
 
-message! { KeptTaken { 1 transfer: TransferId = Required(Nested), 2 from: NodeId = Required(Nested) } }
+message! { StoredTaken { 1 transfer: TransferId = Required(Nested), 2 from: NodeId = Required(Nested) } }
 
-message! { KeptDraining { 1 workload: WorkloadId = Required(Nested), 2 draining: Draining = Required(Nested) } }
+message! { StoredDraining { 1 workload: WorkloadId = Required(Nested), 2 draining: Draining = Required(Nested) } }
 
 message! { Draining {
     1 instance: InstanceId = Required(Nested),
@@ -70,11 +71,11 @@ message! { Draining {
     3 needed: Hardware = Required(Unsigned),
 } }
 
-message! { KeptShrinking { 1 workload: WorkloadId = Required(Nested), 2 surplus: Hardware = Required(Unsigned) } }
+message! { StoredShrinking { 1 workload: WorkloadId = Required(Nested), 2 surplus: Hardware = Required(Unsigned) } }
 
-message! { KeptDeploy { 1 key: DeployKey = Required(Bits128), 2 instance: InstanceId = Required(Nested) } }
+message! { StoredDeploy { 1 key: DeployKey = Required(Bits128), 2 instance: InstanceId = Required(Nested) } }
 
-message! { KeptPeer { 1 node: NodeId = Required(Nested), 2 peer: PeerRecord = Required(Nested) } }
+message! { StoredPeer { 1 node: NodeId = Required(Nested), 2 peer: PeerRecord = Required(Nested) } }
 
 message! { PeerRecord {
     1 journal: JournalId = Required(Bits128),
@@ -82,9 +83,9 @@ message! { PeerRecord {
     3 concerning: u64 = Required(Unsigned),
 } }
 
-message! { KeptConcern { 1 node: NodeId = Required(Nested), 2 sequence: u64 = Required(Unsigned) } }
+message! { StoredConcern { 1 node: NodeId = Required(Nested), 2 sequence: u64 = Required(Unsigned) } }
 
-message! { KeptPrevious {
+message! { StoredPrevious {
     1 instance: InstanceId = Required(Nested),
     2 descriptor: Arc<Descriptor> = Required(Nested),
 } }

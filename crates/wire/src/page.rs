@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use mario_colony::routing::{CERTIFICATE_BYTES_MAX, NAMES_MAX};
-use mario_colony::{KeptLedger, Record};
+use mario_colony::{JournalRecord, StoredLedger};
 
 use crate::bounds;
 use crate::envelope::Envelope;
@@ -15,8 +15,8 @@ pub fn schema_tables() -> String {
     let mut page = Page::default();
     Envelope::describe(&mut page);
     let messages = page.tables.len();
-    Record::describe(&mut page);
-    KeptLedger::describe(&mut page);
+    JournalRecord::describe(&mut page);
+    StoredLedger::describe(&mut page);
     for (position, table) in page.tables.iter().enumerate() {
         if position == messages {
             text.push_str("## Records\n\n");

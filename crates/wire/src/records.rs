@@ -4,8 +4,8 @@
 //! not be used unless it is understood completely.
 
 use mario_colony::{
-    AgentSnapshot, Custody, DeployKey, Descriptor, Epoch, Grant, JournalId, OwnCause, Owned, Record, Token, TransferId,
-    WorkloadId,
+    AgentSnapshot, Custody, DeployKey, Descriptor, Epoch, Grant, JournalId, JournalRecord, OwnCause, Owned, Token,
+    TransferId, WorkloadId,
 };
 use mario_domain::{ApplicationId, FlavourIndex, InstanceId, NodeId, Wakefulness};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::schema::{
 pub const RECORD_FORMAT: u64 = 1;
 
 /// Appends a record to `out`; on an error, `out` is unchanged.
-pub fn encode_record(record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+pub fn encode_record(record: &JournalRecord, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let start = out.len();
     put_varint(out, RECORD_FORMAT);
     let written = record.write(out);
@@ -32,16 +32,16 @@ pub fn encode_record(record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeErr
 }
 
 /// Decodes the record that takes all of `bytes`.
-pub fn decode_record(bytes: &[u8]) -> Result<Record, DecodeError> {
+pub fn decode_record(bytes: &[u8]) -> Result<JournalRecord, DecodeError> {
     let mut fields = Fields::new(bytes);
     let format = fields.varint()?;
     if format == 0 || format > RECORD_FORMAT {
         return Err(Problem::UnknownFormat { format, format_max: RECORD_FORMAT }.into());
     }
-    Record::read(Fields::new(fields.rest()), Unknown::Refuse)
+    JournalRecord::read(Fields::new(fields.rest()), Unknown::Refuse)
 }
 
-alternatives! { Record {
+alternatives! { JournalRecord {
     values {
         3 custody: Custody(Custody) = Nested,
         5 grant: Grant(Grant) = Nested,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Audit;
 use super::header::Fault;
-use super::sums::{Seen, is_near};
+use super::sums::{ResponseSums, is_near};
 use crate::finding::FindingKind;
 use crate::reader::{CallOrder, Calls, Detail, Header, TracedCall, TrafficKind};
 
@@ -12,7 +12,7 @@ use crate::reader::{CallOrder, Calls, Detail, Header, TracedCall, TrafficKind};
 pub(super) struct Called {
     records: Vec<Calls>,
     /// For each application, the numbers of calls to it that were served and lost, and the sum of their response times.
-    seen: Vec<Seen>,
+    seen: Vec<ResponseSums>,
     /// For each application, the number of calls sent to it.
     sent: Vec<u64>,
 }
@@ -20,11 +20,11 @@ pub(super) struct Called {
 impl Called {
     pub(super) fn new(header: &Header) -> Called {
         let applications = header.applications.len();
-        Called { records: Vec::new(), seen: vec![Seen::default(); applications], sent: vec![0; applications] }
+        Called { records: Vec::new(), seen: vec![ResponseSums::default(); applications], sent: vec![0; applications] }
     }
 
     /// The results of all calls to an application.
-    pub(super) fn to(&self, application: u32) -> Seen {
+    pub(super) fn to(&self, application: u32) -> ResponseSums {
         self.seen[application as usize]
     }
 }

@@ -4,7 +4,7 @@ use mario_domain::OperationName;
 
 use super::Audit;
 use super::cycles::Case;
-use crate::acceptances::{Answer, Asked, Concerned, Moment};
+use crate::acceptances::{AcceptanceQuery, Answer, Concerned, QueryTime};
 use crate::finding::FindingKind;
 use crate::reader::{Detail, Reason, Rule};
 
@@ -16,14 +16,14 @@ impl Audit {
         let is_recorded = self.header.detail != Detail::Summary;
         let needed = self.needed(application);
         let Some(acceptances) = self.acceptances.as_mut().filter(|_| is_recorded) else { return };
-        let asked = Asked {
+        let asked = AcceptanceQuery {
             concerned: Concerned { node, own: None },
             operation: OperationName::Deploy,
             instance: None,
             target: Some(node),
             application,
             needed,
-            moment: Moment::Beginning,
+            moment: QueryTime::Beginning,
         };
         let rule = match acceptances.judge(&self.header, &self.world, &asked) {
             Answer::Silent => return,
@@ -50,14 +50,14 @@ impl Audit {
             if reason.is_some_and(|reason| reason.node != *id) {
                 continue;
             }
-            let asked = Asked {
+            let asked = AcceptanceQuery {
                 concerned: Concerned { node, own },
                 operation: case.operation,
                 instance,
                 target: case.target,
                 application: case.application,
                 needed: case.needed,
-                moment: Moment::Cycle,
+                moment: QueryTime::Cycle,
             };
             let answer = match acceptances.judge(&self.header, &self.world, &asked) {
                 Answer::Silent => continue,

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use super::{Audit, instance_text};
 use crate::finding::FindingKind;
 use crate::knowledge::Situation;
-use crate::reader::{Evaluation, Memory, Neighbour, Proposal, RequestFact, Seen, Solution, Target};
+use crate::reader::{Evaluation, FactsAndDecision, Memory, Neighbour, Proposal, RequestFact, Solution, Target};
 use crate::texts::{proposal_text, target_text};
 use crate::world::{Agent, AgentPlace, Pending};
 
@@ -45,7 +45,7 @@ impl Audit {
                     "facts and solutions",
                     "the same as at the last evaluation, although there was none",
                 );
-                Seen::default()
+                FactsAndDecision::default()
             }
         };
         if self.header.observation == "arrivals" && record.seen.is_some() {
@@ -62,12 +62,12 @@ impl Audit {
         self.remember_evaluation(place, record.time, seen);
     }
 
-    fn decide_again(&mut self, place: AgentPlace, record: &Evaluation, seen: &Seen) {
-        let (Some(decisions), Some(pasts)) = (&mut self.decisions, &self.pasts) else { return };
+    fn decide_again(&mut self, place: AgentPlace, record: &Evaluation, seen: &FactsAndDecision) {
+        let (Some(decisions), Some(histories)) = (&mut self.decisions, &self.histories) else { return };
         let Agent { flavour, is_asleep, .. } = *self.world.agent(place);
         let here = Some((record.node, record.free, self.world.node(record.node).neighbourhood, flavour, is_asleep));
         let before = std::mem::replace(&mut self.world.agent_mut(place).decided_at, here);
-        let is_past_unchanged = pasts.is_unchanged(&record.instance);
+        let is_past_unchanged = histories.is_unchanged(&record.instance);
         if record.seen.is_none() && before == here && is_past_unchanged {
             decisions.repeat(self.world.agent(place).policy);
             return;
@@ -82,7 +82,7 @@ impl Audit {
             flavour,
             is_asleep,
             seen,
-            recalled: pasts.recalled(&record.instance),
+            visible_history: histories.visible_history(&record.instance),
         };
         if let Some((expected, found)) = decisions.mismatch(&self.header, &self.world, &situation) {
             self.find(FindingKind::Decision, instance_text(&record.instance), expected, found);
@@ -100,7 +100,7 @@ impl Audit {
 
     /// Applies the effects of an evaluation to the agent: its number of evaluations, its pending proposal, and a
     /// periodic clearing of its memory.
-    fn remember_evaluation(&mut self, place: AgentPlace, time: f64, seen: Seen) {
+    fn remember_evaluation(&mut self, place: AgentPlace, time: f64, seen: FactsAndDecision) {
         let forgets_every = self.header.forgets_every.filter(|_| self.header.memory == Memory::Periodic);
         let agent = self.world.agent_mut(place);
         agent.evaluations += 1;
@@ -147,7 +147,7 @@ impl Audit {
     }
 
     /// Checks that random numbers are drawn either for all agents of a policy or for none.
-    fn check_random(&mut self, place: AgentPlace, seen: &Seen) {
+    fn check_random(&mut self, place: AgentPlace, seen: &FactsAndDecision) {
         let agent = self.world.agent(place);
         let does_draw = seen.random.is_some();
         let expected = *self.draws[agent.policy as usize].get_or_insert(does_draw);

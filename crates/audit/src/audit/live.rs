@@ -23,9 +23,9 @@ use std::sync::Arc;
 use mario_domain::InstanceId;
 use mario_prolog::{Allowance, Engine};
 
-use super::{Audit, Decide};
+use super::{Audit, DecisionCheck};
 use crate::finding::FindingKind;
-use crate::reader::{End, Header, Proposal, Record, Totals, Usage};
+use crate::reader::{End, Header, Proposal, Totals, TraceRecord, Usage};
 use decisions::LiveDecisions;
 use node::LiveNode;
 use transfers::{Departure, Life};
@@ -68,13 +68,14 @@ type Found = (FindingKind, String, String, String);
 impl LiveWorld {
     pub(super) fn new(
         header: &Arc<Header>,
-        decide: Decide,
+        decisions: DecisionCheck,
         engine: &Engine,
         allowance: &Allowance,
     ) -> Option<LiveWorld> {
         let live = header.live.as_ref()?;
         let mut found = Vec::new();
-        let decisions = (decide == Decide::Again).then(|| LiveDecisions::new(header, engine, allowance, &mut found));
+        let decisions =
+            (decisions == DecisionCheck::Recompute).then(|| LiveDecisions::new(header, engine, allowance, &mut found));
         let mut nodes: Vec<LiveNode> = header.nodes.iter().map(|node| LiveNode::new(node.capacity)).collect();
         for silent in &live.silent {
             nodes[*silent as usize].is_partial = true;
@@ -109,19 +110,19 @@ impl LiveWorld {
     }
 
     /// Checks a record. Returns whether a live trace may have records of this kind.
-    fn observe(&mut self, record: &Record) -> bool {
-        if !matches!(record, Record::Cycle(_) | Record::Owner(_)) {
+    fn observe(&mut self, record: &TraceRecord) -> bool {
+        if !matches!(record, TraceRecord::Cycle(_) | TraceRecord::Owner(_)) {
             self.require_nothing_expected();
         }
         match record {
-            Record::Live(live) => self.live(live),
-            Record::Evaluation(evaluation) => self.evaluation(evaluation),
-            Record::Cycle(cycle) => self.cycle(cycle),
-            Record::Owner(owner) => self.owner(owner),
-            Record::LinkDown(link) => self.link(link.nodes, false),
-            Record::LinkUp(link) => self.link(link.nodes, true),
-            Record::Usage(usage) => self.usage(usage),
-            Record::End(end) => self.end(end),
+            TraceRecord::Live(live) => self.live(live),
+            TraceRecord::Evaluation(evaluation) => self.evaluation(evaluation),
+            TraceRecord::Cycle(cycle) => self.cycle(cycle),
+            TraceRecord::Owner(owner) => self.owner(owner),
+            TraceRecord::LinkDown(link) => self.link(link.nodes, false),
+            TraceRecord::LinkUp(link) => self.link(link.nodes, true),
+            TraceRecord::Usage(usage) => self.usage(usage),
+            TraceRecord::End(end) => self.end(end),
             _ => return false,
         }
         true
@@ -174,15 +175,15 @@ impl LiveWorld {
 
 impl Audit {
     /// Checks a record of live nodes.
-    pub(super) fn observe_live(&mut self, world: &mut LiveWorld, record: &Record) {
+    pub(super) fn observe_live(&mut self, world: &mut LiveWorld, record: &TraceRecord) {
         if !world.observe(record) {
             self.find(FindingKind::Header, "the record", "a record that live nodes have", "one of a simulated run");
         }
         match record {
-            Record::Evaluation(_) => self.counts.evaluations += 1,
-            Record::Cycle(_) => self.counts.cycles += 1,
-            Record::LinkDown(_) | Record::LinkUp(_) => self.counts.context_changes += 1,
-            Record::End(end) => {
+            TraceRecord::Evaluation(_) => self.counts.evaluations += 1,
+            TraceRecord::Cycle(_) => self.counts.cycles += 1,
+            TraceRecord::LinkDown(_) | TraceRecord::LinkUp(_) => self.counts.context_changes += 1,
+            TraceRecord::End(end) => {
                 self.has_ended = true;
                 if (end.time - self.header.duration).abs() > 1e-6 * self.header.duration.max(1.0) {
                     let (expected, found) = (format!("at {}", self.header.duration), format!("at {}", end.time));

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Audit;
 use crate::finding::FindingKind;
-use crate::reader::{Detail, Regret, Search, Worth};
+use crate::reader::{Detail, PlacementValue, Regret, Search};
 
 /// The comparisons so far.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub(super) struct Comparisons {
     /// The value of the best placement that a search has found since users or infrastructure last changed; `None` if
     /// that was the actual placement. Until the next change, further searches must find the same value, unless the
     /// actual placement becomes better.
-    best: Option<Worth>,
+    best: Option<PlacementValue>,
     /// The time between two activations of the managers. It equals the time of the first comparison.
     period: f64,
     have_users_changed: bool,
@@ -95,8 +95,8 @@ impl Audit {
         self.check_comparison_time(record);
         self.check_regret_counts(record);
         self.check_best_counts(&record.best);
-        for (who, worth) in [("the placement", &record.actual), ("the best placement", &record.best)] {
-            let Worth { present, satisfied, served, latency_millionths, .. } = *worth;
+        for (who, value) in [("the placement", &record.actual), ("the best placement", &record.best)] {
+            let PlacementValue { present, satisfied, served, latency_millionths, .. } = *value;
             let applications = self.header.applications.len() as u64;
             if satisfied > served || served > record.users || present > applications {
                 let expected = format!(
@@ -110,8 +110,8 @@ impl Audit {
                 let found = format!("{latency_millionths} millionths");
                 self.find(FindingKind::Regret, who, "no latency if no user is served", found);
             }
-            if present > worth.instances {
-                let found = format!("{} of {present} applications", worth.instances);
+            if present > value.instances {
+                let found = format!("{} of {present} applications", value.instances);
                 self.find(FindingKind::Regret, who, "an instance of each application present", found);
             }
         }
@@ -173,7 +173,7 @@ impl Audit {
 
     /// Checks the best placement against upper bounds. An application can have an instance only if a node is large
     /// enough for one, and a user can be served only if the user's access point is connected to such a node.
-    fn check_best_counts(&mut self, best: &Worth) {
+    fn check_best_counts(&mut self, best: &PlacementValue) {
         self.find_parts();
         let mut rooms: FxHashMap<u32, Capacity> = FxHashMap::default();
         let mut largest = Capacity::units(0);
@@ -265,7 +265,7 @@ impl Audit {
             let expected = "the same value as before, since nothing changed";
             self.find(FindingKind::Regret, "the placement", expected, "a different value");
         }
-        let better = |one: Worth, other: Worth| if one.is_less_than(&other) { other } else { one };
+        let better = |one: PlacementValue, other: PlacementValue| if one.is_less_than(&other) { other } else { one };
         let is_true = match best {
             Some(best) => record.best == better(best, record.actual),
             // The last best placement was the actual one, so only the current placement may have a higher value.
@@ -288,7 +288,7 @@ fn larger(one: Capacity, other: Capacity) -> Capacity {
 }
 
 /// The value of the best placement; `None` if the actual one has the same value.
-fn found(record: &Regret) -> Option<Worth> {
+fn found(record: &Regret) -> Option<PlacementValue> {
     (record.best != record.actual).then_some(record.best)
 }
 

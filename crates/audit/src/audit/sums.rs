@@ -19,9 +19,9 @@ pub(super) struct Sums {
     /// For each application, the number of its users.
     users: Vec<u64>,
     /// For each application, the sum of its records `responses`.
-    responses: Vec<Seen>,
+    responses: Vec<ResponseSums>,
     /// For each application, the sum of its users' records at the end.
-    clients: Vec<Seen>,
+    clients: Vec<ResponseSums>,
     /// For each application, the number of its evaluations, and the sum of the rates that those in the default flavour
     /// saw.
     usage: Vec<(u64, f64)>,
@@ -43,13 +43,13 @@ pub(super) struct Sums {
 
 /// The results of client requests: how many were served and lost, and the sum of the response times.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Seen {
+pub(super) struct ResponseSums {
     served: u64,
     lost: u64,
     sum: f64,
 }
 
-impl Seen {
+impl ResponseSums {
     pub(super) fn add(&mut self, served: u64, lost: u64, sum: f64) {
         self.served = self.served.saturating_add(served);
         self.lost = self.lost.saturating_add(lost);
@@ -71,8 +71,8 @@ impl Sums {
         header.users.iter().for_each(|user| users[user.application as usize] += 1);
         Sums {
             users,
-            responses: vec![Seen::default(); applications],
-            clients: vec![Seen::default(); applications],
+            responses: vec![ResponseSums::default(); applications],
+            clients: vec![ResponseSums::default(); applications],
             usage: vec![(0, 0.0); applications],
             used_in_flavours: vec![0.0; applications],
             judged: vec![0; applications],

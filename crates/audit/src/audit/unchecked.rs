@@ -1,6 +1,6 @@
 //! Lists, in words, what an audit takes as recorded and what it could not check.
 
-use super::{Audit, Decide};
+use super::{Audit, DecisionCheck};
 use crate::reader::{Arbitration, Detail};
 
 impl Audit {
@@ -41,7 +41,7 @@ impl Audit {
             say(
                 "single instances and users, and which nodes and links went down and came up: the trace has only counts",
             );
-        } else if self.options.decide == Decide::AsRecorded {
+        } else if self.options.decisions == DecisionCheck::AsRecorded {
             say("whether decisions follow from the facts: not requested");
         }
         let outside = self.decisions.iter().flat_map(|decisions| decisions.outside(&self.header));

@@ -38,7 +38,7 @@ pub enum TrafficKind {
     Rates,
 }
 
-/// See [`Record::Calls`](super::Record::Calls).
+/// See [`TraceRecord::Calls`](super::TraceRecord::Calls).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Calls {
     /// The time of the event.

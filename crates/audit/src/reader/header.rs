@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calls::{TracedCall, TrafficKind};
 use super::live::TracedLive;
-use super::record::{Record, Target};
+use super::record::{Target, TraceRecord};
 
 /// The newest supported version of the format. All older versions are supported.
 pub const FORMAT: u64 = 7;
@@ -98,35 +98,35 @@ pub enum Detail {
 
 impl Detail {
     /// Whether a trace of this detail may have records of this kind.
-    pub fn has(self, record: &Record) -> bool {
+    pub fn has(self, record: &TraceRecord) -> bool {
         match record {
-            Record::Evaluation(_) => self == Detail::Full,
-            Record::Handover(_)
-            | Record::Cycle(_)
-            | Record::NodeDown(_)
-            | Record::NodeLeaving(_)
-            | Record::NodeUp(_)
-            | Record::LinkDown(_)
-            | Record::LinkUp(_)
-            | Record::Owner(_)
-            | Record::Woken(_)
-            | Record::Client(_) => self != Detail::Summary,
-            Record::Handovers(_)
-            | Record::Counts(_)
-            | Record::Gone(_)
-            | Record::Owners(_)
-            | Record::Wakings(_)
-            | Record::Clients(_) => self == Detail::Summary,
-            Record::Deployed(_)
-            | Record::Update(_)
-            | Record::Regret(_)
-            | Record::Responses(_)
-            | Record::Usage(_)
-            | Record::Latency(_)
-            | Record::Traffic(_)
-            | Record::Calls(_)
-            | Record::Live(_)
-            | Record::End(_) => true,
+            TraceRecord::Evaluation(_) => self == Detail::Full,
+            TraceRecord::Handover(_)
+            | TraceRecord::Cycle(_)
+            | TraceRecord::NodeDown(_)
+            | TraceRecord::NodeLeaving(_)
+            | TraceRecord::NodeUp(_)
+            | TraceRecord::LinkDown(_)
+            | TraceRecord::LinkUp(_)
+            | TraceRecord::Owner(_)
+            | TraceRecord::Woken(_)
+            | TraceRecord::Client(_) => self != Detail::Summary,
+            TraceRecord::Handovers(_)
+            | TraceRecord::Counts(_)
+            | TraceRecord::Gone(_)
+            | TraceRecord::Owners(_)
+            | TraceRecord::Wakings(_)
+            | TraceRecord::Clients(_) => self == Detail::Summary,
+            TraceRecord::Deployed(_)
+            | TraceRecord::Update(_)
+            | TraceRecord::Regret(_)
+            | TraceRecord::Responses(_)
+            | TraceRecord::Usage(_)
+            | TraceRecord::Latency(_)
+            | TraceRecord::Traffic(_)
+            | TraceRecord::Calls(_)
+            | TraceRecord::Live(_)
+            | TraceRecord::End(_) => true,
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct TracedLive {
     pub facts_changed: Vec<u32>,
 }
 
-/// See [`Record::Live`](super::Record::Live).
+/// See [`TraceRecord::Live`](super::TraceRecord::Live).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Live {
     /// The time of the event.
@@ -32,13 +32,13 @@ pub struct Live {
     /// The number of the record in its journal, from 1; `None` for events that are not in the journal.
     pub number: Option<u64>,
     /// The event.
-    pub happened: Happened,
+    pub event: LiveEvent,
 }
 
 /// An event on a live node. Transfers, copies and journals are identified by strings.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Happened {
+pub enum LiveEvent {
     /// The daemon started.
     Boot {
         /// Its journal.
@@ -186,7 +186,7 @@ pub enum Happened {
     Released {
         /// The transfer.
         transfer: String,
-        /// Whether a copy was started for it. The hardware of the copy then counts until [`Happened::Freed`].
+        /// Whether a copy was started for it. The hardware of the copy then counts until [`LiveEvent::Freed`].
         is_started: bool,
     },
     /// The copy of a dropped reservation has stopped.
@@ -382,8 +382,8 @@ impl Live {
     /// Checks the indices of nodes and applications in the event.
     pub(super) fn places<'a>(&self, places: Places<'a>) -> Places<'a> {
         let places = places.node(self.node);
-        match &self.happened {
-            Happened::State(state) => {
+        match &self.event {
+            LiveEvent::State(state) => {
                 let custody = state.custody.iter();
                 let owned = state.owned.iter().chain(custody.clone().map(|custody| &custody.owned));
                 let reserved = state.reserved.iter().map(|reserved| reserved.application);
@@ -392,19 +392,19 @@ impl Live {
                 let offered = state.offers.iter().map(|offer| offer.target);
                 custody.map(|custody| custody.target).chain(offered).fold(places, Places::node)
             }
-            Happened::Own { owned, cause } => {
+            LiveEvent::Own { owned, cause } => {
                 let places = places.application(owned.application);
                 match cause {
                     Cause::Taken { from, .. } => places.node(*from),
                     _ => places,
                 }
             }
-            Happened::Reserved(reserved) => places.application(reserved.application),
-            Happened::Updated { application, .. } => places.application(*application),
-            Happened::Custody { target, .. } | Happened::Prepare { target, .. } => places.node(*target),
-            Happened::Offer(offer) => places.node(offer.target),
-            Happened::Peer { node, .. } => places.node(*node),
-            Happened::Neighbours { up, told } => up.iter().chain(told).copied().fold(places, Places::node),
+            LiveEvent::Reserved(reserved) => places.application(reserved.application),
+            LiveEvent::Updated { application, .. } => places.application(*application),
+            LiveEvent::Custody { target, .. } | LiveEvent::Prepare { target, .. } => places.node(*target),
+            LiveEvent::Offer(offer) => places.node(offer.target),
+            LiveEvent::Peer { node, .. } => places.node(*node),
+            LiveEvent::Neighbours { up, told } => up.iter().chain(told).copied().fold(places, Places::node),
             _ => places,
         }
     }

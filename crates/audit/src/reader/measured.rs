@@ -1,6 +1,6 @@
 //! Optional measures at the end of a run.
 
-/// See [`Record::Latency`](super::Record::Latency).
+/// See [`TraceRecord::Latency`](super::TraceRecord::Latency).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Latency {
     /// The time of the event.
@@ -16,7 +16,7 @@ pub struct Latency {
     pub histogram: Vec<(Option<i64>, u64)>,
 }
 
-/// See [`Record::Traffic`](super::Record::Traffic).
+/// See [`TraceRecord::Traffic`](super::TraceRecord::Traffic).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Traffic {
     /// The time of the event.

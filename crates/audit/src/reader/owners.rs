@@ -3,7 +3,7 @@
 use mario_domain::{Id, InstanceId};
 use serde::Deserialize;
 
-/// See [`Record::Owner`](super::Record::Owner).
+/// See [`TraceRecord::Owner`](super::TraceRecord::Owner).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Owner {
     /// The time of the event.
@@ -36,7 +36,7 @@ pub enum OwnerActKind {
     Announced(u64),
 }
 
-/// See [`Record::Owners`](super::Record::Owners).
+/// See [`TraceRecord::Owners`](super::TraceRecord::Owners).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Owners {
     /// The time of the event.

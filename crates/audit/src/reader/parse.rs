@@ -12,8 +12,8 @@ use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::live::Live;
 use super::record::{
-    Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Proposal,
-    Record, RequestFact, Seen, Solution, Target, Verdict,
+    Cause, Cycle, Deployed, End, Evaluation, FactsAndDecision, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent,
+    Outcome, Proposal, RequestFact, Solution, Target, TraceRecord, Verdict,
 };
 use super::update::Update;
 
@@ -144,13 +144,17 @@ from_word!(Kind, "a kind of record",
 
 from_word!(Cause, "why a node is down: `absent`, `crash` or `leave`", "absent" => Absent, "crash" => Crash, "leave" => Leave);
 
-from_array!(Record, "a record", elements => {
+from_array!(TraceRecord, "a record", elements => {
     let kind: Kind = elements.next("kind")?;
     let time: f64 = elements.next("time")?;
     record(kind, time, elements)
 });
 
-fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<'de, A>) -> Result<Record, A::Error> {
+fn record<'de, A: SeqAccess<'de>>(
+    kind: Kind,
+    time: f64,
+    mut elements: Elements<'de, A>,
+) -> Result<TraceRecord, A::Error> {
     match kind {
         Kind::Deployed => {
             elements.what = "a record `deployed`";
@@ -161,41 +165,41 @@ fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<
                 node: elements.next("node")?,
                 policy: elements.next("policy")?,
             };
-            elements.end(Record::Deployed(record))
+            elements.end(TraceRecord::Deployed(record))
         }
         Kind::Update => {
             elements.what = "an update";
             let (application, policy) = (elements.next("application")?, elements.next("policy")?);
-            elements.end(Record::Update(Update { time, application, policy }))
+            elements.end(TraceRecord::Update(Update { time, application, policy }))
         }
         Kind::Handover => {
             elements.what = "a handover";
             let (user, from, to) = (elements.next("user")?, elements.next("origin")?, elements.next("destination")?);
-            elements.end(Record::Handover(Handover { time, user, from, to }))
+            elements.end(TraceRecord::Handover(Handover { time, user, from, to }))
         }
         Kind::Evaluation => evaluation(time, elements),
         Kind::Cycle => {
             elements.what = "a cycle";
             let outcomes = elements.next("outcomes")?;
-            elements.end(Record::Cycle(Cycle { time, outcomes }))
+            elements.end(TraceRecord::Cycle(Cycle { time, outcomes }))
         }
         Kind::NodeDown => {
             elements.what = "a record `node-down`";
             let (node, cause, instances) =
                 (elements.next("node")?, elements.next("cause")?, elements.next("instances")?);
-            elements.end(Record::NodeDown(NodeDown { time, node, cause, instances }))
+            elements.end(TraceRecord::NodeDown(NodeDown { time, node, cause, instances }))
         }
         Kind::NodeLeaving | Kind::NodeUp => {
             elements.what = "an event of a node";
             let event = NodeEvent { time, node: elements.next("node")? };
             let is_up = matches!(kind, Kind::NodeUp);
-            elements.end(if is_up { Record::NodeUp(event) } else { Record::NodeLeaving(event) })
+            elements.end(if is_up { TraceRecord::NodeUp(event) } else { TraceRecord::NodeLeaving(event) })
         }
         Kind::LinkDown | Kind::LinkUp => {
             elements.what = "an event of a link";
             let event = LinkEvent { time, nodes: [elements.next("first node")?, elements.next("second node")?] };
             let is_up = matches!(kind, Kind::LinkUp);
-            elements.end(if is_up { Record::LinkUp(event) } else { Record::LinkDown(event) })
+            elements.end(if is_up { TraceRecord::LinkUp(event) } else { TraceRecord::LinkDown(event) })
         }
         Kind::Responses | Kind::Regret | Kind::Usage => summed::summed(kind, time, elements),
         Kind::Client | Kind::Clients => summed::clients(kind, time, elements),
@@ -206,25 +210,25 @@ fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<
         Kind::Live => {
             elements.what = "a record `live`";
             let (node, number) = (elements.next("node")?, elements.next("number")?);
-            let happened = elements.next("event")?;
-            elements.end(Record::Live(Live { time, node, number, happened }))
+            let event = elements.next("event")?;
+            elements.end(TraceRecord::Live(Live { time, node, number, event }))
         }
         Kind::End => {
             elements.what = "a record `end`";
             let totals = elements.next("totals")?;
-            elements.end(Record::End(End { time, totals }))
+            elements.end(TraceRecord::End(End { time, totals }))
         }
     }
 }
 
-fn evaluation<'de, A: SeqAccess<'de>>(time: f64, mut elements: Elements<'de, A>) -> Result<Record, A::Error> {
+fn evaluation<'de, A: SeqAccess<'de>>(time: f64, mut elements: Elements<'de, A>) -> Result<TraceRecord, A::Error> {
     elements.what = "an evaluation";
     let instance: InstanceId = elements.next("instance")?;
     let node: u32 = elements.next("node")?;
     let free: Capacity = elements.next("free hardware")?;
     let seen = match elements.next("requests")? {
         SameOrRequests::Same => None,
-        SameOrRequests::Requests(requests) => Some(Seen {
+        SameOrRequests::Requests(requests) => Some(FactsAndDecision {
             requests,
             inhibited: elements.next("inhibited operations")?,
             solutions: elements.next("solutions")?,
@@ -232,7 +236,7 @@ fn evaluation<'de, A: SeqAccess<'de>>(time: f64, mut elements: Elements<'de, A>)
             random: elements.optional()?,
         }),
     };
-    elements.end(Record::Evaluation(Evaluation { time, instance, node, free, seen }))
+    elements.end(TraceRecord::Evaluation(Evaluation { time, instance, node, free, seen }))
 }
 
 enum SameOrRequests {

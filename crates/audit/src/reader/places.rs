@@ -1,7 +1,7 @@
 //! Checks that the indices in a record are within the tables of the header.
 
 use super::header::Header;
-use super::record::{Neighbour, Outcome, Proposal, Seen, Solution, Target};
+use super::record::{FactsAndDecision, Neighbour, Outcome, Proposal, Solution, Target};
 
 /// Searches for the first index that is out of range.
 pub(super) struct Places<'a> {
@@ -49,7 +49,7 @@ impl Places<'_> {
         }
     }
 
-    pub(super) fn seen(self, seen: &Seen) -> Self {
+    pub(super) fn seen(self, seen: &FactsAndDecision) -> Self {
         let places = seen.requests.iter().fold(self, |places, fact| match fact.neighbour {
             Neighbour::Node(node) => places.node(node),
             Neighbour::Own => places,

@@ -16,7 +16,7 @@ use super::header::Header;
 
 /// One line after the header. Nodes, applications, policies and users are indices into the tables of the header.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Record {
+pub enum TraceRecord {
     /// An instance of the initial deployment, at the start of the run.
     Deployed(Deployed),
     /// A user's connection moved.
@@ -73,7 +73,7 @@ pub enum Record {
     End(End),
 }
 
-/// See [`Record::Deployed`].
+/// See [`TraceRecord::Deployed`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Deployed {
     /// The time of the event.
@@ -88,7 +88,7 @@ pub struct Deployed {
     pub policy: u32,
 }
 
-/// See [`Record::Handover`].
+/// See [`TraceRecord::Handover`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Handover {
     /// The time of the event.
@@ -101,7 +101,7 @@ pub struct Handover {
     pub to: Option<u32>,
 }
 
-/// See [`Record::Evaluation`].
+/// See [`TraceRecord::Evaluation`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evaluation {
     /// The time of the event.
@@ -113,12 +113,12 @@ pub struct Evaluation {
     /// The free hardware that it saw.
     pub free: Capacity,
     /// Everything else that it saw, and its decision; `None` if both are the same as at its last evaluation.
-    pub seen: Option<Seen>,
+    pub seen: Option<FactsAndDecision>,
 }
 
 /// The facts and the decision of an agent.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Seen {
+pub struct FactsAndDecision {
     /// The client requests.
     pub requests: Vec<RequestFact>,
     /// The inhibited operations that it remembers.
@@ -193,7 +193,7 @@ pub enum Solution {
     },
 }
 
-/// See [`Record::Cycle`].
+/// See [`TraceRecord::Cycle`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cycle {
     /// The time of the event.
@@ -258,7 +258,7 @@ pub enum Cause {
     Leave,
 }
 
-/// See [`Record::NodeDown`].
+/// See [`TraceRecord::NodeDown`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct NodeDown {
     /// The time of the event.
@@ -289,7 +289,7 @@ pub struct LinkEvent {
     pub nodes: [u32; 2],
 }
 
-/// See [`Record::Responses`].
+/// See [`TraceRecord::Responses`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Responses {
     /// The time of the event.
@@ -307,7 +307,7 @@ pub struct Responses {
     pub histogram: Vec<(Option<i64>, u64)>,
 }
 
-/// See [`Record::End`].
+/// See [`TraceRecord::End`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct End {
     /// The time of the event.
@@ -335,37 +335,37 @@ pub struct Totals {
     pub instances: u64,
 }
 
-impl Record {
+impl TraceRecord {
     /// The time of the record.
     pub fn time(&self) -> f64 {
         match self {
-            Record::Deployed(Deployed { time, .. })
-            | Record::Handover(Handover { time, .. })
-            | Record::Evaluation(Evaluation { time, .. })
-            | Record::Cycle(Cycle { time, .. })
-            | Record::NodeDown(NodeDown { time, .. })
-            | Record::NodeLeaving(NodeEvent { time, .. })
-            | Record::NodeUp(NodeEvent { time, .. })
-            | Record::LinkDown(LinkEvent { time, .. })
-            | Record::LinkUp(LinkEvent { time, .. })
-            | Record::Update(Update { time, .. })
-            | Record::Regret(Regret { time, .. })
-            | Record::Responses(Responses { time, .. })
-            | Record::Usage(Usage { time, .. })
-            | Record::Client(Client { time, .. })
-            | Record::Clients(Clients { time, .. })
-            | Record::Handovers(Handovers { time, .. })
-            | Record::Counts(Counted { time, .. })
-            | Record::Gone(Gone { time, .. })
-            | Record::Owner(Owner { time, .. })
-            | Record::Owners(Owners { time, .. })
-            | Record::Woken(Woken { time, .. })
-            | Record::Wakings(Wakings { time, .. })
-            | Record::Latency(Latency { time, .. })
-            | Record::Traffic(Traffic { time, .. })
-            | Record::Calls(Calls { time, .. })
-            | Record::Live(Live { time, .. })
-            | Record::End(End { time, .. }) => *time,
+            TraceRecord::Deployed(Deployed { time, .. })
+            | TraceRecord::Handover(Handover { time, .. })
+            | TraceRecord::Evaluation(Evaluation { time, .. })
+            | TraceRecord::Cycle(Cycle { time, .. })
+            | TraceRecord::NodeDown(NodeDown { time, .. })
+            | TraceRecord::NodeLeaving(NodeEvent { time, .. })
+            | TraceRecord::NodeUp(NodeEvent { time, .. })
+            | TraceRecord::LinkDown(LinkEvent { time, .. })
+            | TraceRecord::LinkUp(LinkEvent { time, .. })
+            | TraceRecord::Update(Update { time, .. })
+            | TraceRecord::Regret(Regret { time, .. })
+            | TraceRecord::Responses(Responses { time, .. })
+            | TraceRecord::Usage(Usage { time, .. })
+            | TraceRecord::Client(Client { time, .. })
+            | TraceRecord::Clients(Clients { time, .. })
+            | TraceRecord::Handovers(Handovers { time, .. })
+            | TraceRecord::Counts(Counted { time, .. })
+            | TraceRecord::Gone(Gone { time, .. })
+            | TraceRecord::Owner(Owner { time, .. })
+            | TraceRecord::Owners(Owners { time, .. })
+            | TraceRecord::Woken(Woken { time, .. })
+            | TraceRecord::Wakings(Wakings { time, .. })
+            | TraceRecord::Latency(Latency { time, .. })
+            | TraceRecord::Traffic(Traffic { time, .. })
+            | TraceRecord::Calls(Calls { time, .. })
+            | TraceRecord::Live(Live { time, .. })
+            | TraceRecord::End(End { time, .. }) => *time,
         }
     }
 
@@ -373,44 +373,44 @@ impl Record {
     pub(super) fn fault(&self, header: &Header) -> Option<String> {
         let places = Places { header, fault: None };
         match self {
-            Record::Deployed(record) => {
+            TraceRecord::Deployed(record) => {
                 places.node(record.node).application(record.application).policy(record.policy).fault
             }
-            Record::Handover(record) => {
+            TraceRecord::Handover(record) => {
                 let places = places.user(record.user);
                 record.from.iter().chain(&record.to).fold(places, |places, node| places.node(*node)).fault
             }
-            Record::Evaluation(record) => {
+            TraceRecord::Evaluation(record) => {
                 let places = places.node(record.node);
                 match &record.seen {
                     Some(seen) => places.seen(seen).fault,
                     None => places.fault,
                 }
             }
-            Record::Cycle(record) => record.outcomes.iter().fold(places, Places::outcome).fault,
-            Record::NodeDown(NodeDown { node, .. })
-            | Record::NodeLeaving(NodeEvent { node, .. })
-            | Record::NodeUp(NodeEvent { node, .. })
-            | Record::Owner(Owner { node, .. }) => places.node(*node).fault,
-            Record::Owners(record) => {
+            TraceRecord::Cycle(record) => record.outcomes.iter().fold(places, Places::outcome).fault,
+            TraceRecord::NodeDown(NodeDown { node, .. })
+            | TraceRecord::NodeLeaving(NodeEvent { node, .. })
+            | TraceRecord::NodeUp(NodeEvent { node, .. })
+            | TraceRecord::Owner(Owner { node, .. }) => places.node(*node).fault,
+            TraceRecord::Owners(record) => {
                 record.rows.iter().fold(places, |places, row| places.application(row.application)).fault
             }
-            Record::LinkDown(record) | Record::LinkUp(record) => {
+            TraceRecord::LinkDown(record) | TraceRecord::LinkUp(record) => {
                 places.node(record.nodes[0]).node(record.nodes[1]).fault
             }
-            Record::Update(record) => places.application(record.application).policy(record.policy).fault,
-            Record::Responses(record) => places.application(record.application).fault,
-            Record::Latency(record) => places.application(record.application).fault,
-            Record::Client(record) => places.user(record.user).fault,
-            Record::Usage(_)
-            | Record::Clients(_)
-            | Record::Wakings(_)
-            | Record::Handovers(_)
-            | Record::Counts(_)
-            | Record::Gone(_) => summed::applications(self).into_iter().fold(places, Places::application).fault,
-            Record::Calls(record) => places.call(record.call).fault,
-            Record::Live(record) => record.places(places).fault,
-            Record::Woken(_) | Record::Regret(_) | Record::Traffic(_) | Record::End(_) => None,
+            TraceRecord::Update(record) => places.application(record.application).policy(record.policy).fault,
+            TraceRecord::Responses(record) => places.application(record.application).fault,
+            TraceRecord::Latency(record) => places.application(record.application).fault,
+            TraceRecord::Client(record) => places.user(record.user).fault,
+            TraceRecord::Usage(_)
+            | TraceRecord::Clients(_)
+            | TraceRecord::Wakings(_)
+            | TraceRecord::Handovers(_)
+            | TraceRecord::Counts(_)
+            | TraceRecord::Gone(_) => summed::applications(self).into_iter().fold(places, Places::application).fault,
+            TraceRecord::Calls(record) => places.call(record.call).fault,
+            TraceRecord::Live(record) => record.places(places).fault,
+            TraceRecord::Woken(_) | TraceRecord::Regret(_) | TraceRecord::Traffic(_) | TraceRecord::End(_) => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Records of regret: the value of the placement compared with that of the best known one.
 
-/// See [`Record::Regret`](super::Record::Regret).
+/// See [`TraceRecord::Regret`](super::TraceRecord::Regret).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Regret {
     /// The time of the event.
@@ -10,9 +10,9 @@ pub struct Regret {
     /// Connected users.
     pub users: u64,
     /// The value of the placement.
-    pub actual: Worth,
+    pub actual: PlacementValue,
     /// The value of the best known placement.
-    pub best: Worth,
+    pub best: PlacementValue,
 }
 
 /// How the best placement was searched for.
@@ -26,7 +26,7 @@ pub enum Search {
 
 /// The value of a placement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Worth {
+pub struct PlacementValue {
     /// Applications with at least one instance.
     pub present: u64,
     /// Users whose nearest instances are all within the tolerated latency and not overloaded.
@@ -49,12 +49,12 @@ impl Search {
     }
 }
 
-impl Worth {
+impl PlacementValue {
     /// Whether this value is less than another: fewer applications present, then fewer satisfied users, then fewer
     /// served users, then a higher latency, then more instances.
-    pub fn is_less_than(&self, other: &Worth) -> bool {
-        let first = |worth: &Worth| (worth.present, worth.satisfied, worth.served);
-        let then = |worth: &Worth| (worth.latency_millionths, worth.instances);
+    pub fn is_less_than(&self, other: &PlacementValue) -> bool {
+        let first = |value: &PlacementValue| (value.present, value.satisfied, value.served);
+        let then = |value: &PlacementValue| (value.latency_millionths, value.instances);
         (first(self), then(other)) < (first(other), then(self))
     }
 }
@@ -65,16 +65,16 @@ mod tests {
 
     #[test]
     fn more_users_outweigh_less_latency_and_fewer_instances() {
-        let worth = |satisfied, latency_millionths, instances| Worth {
+        let value = |satisfied, latency_millionths, instances| PlacementValue {
             present: 1,
             satisfied,
             served: 9,
             latency_millionths,
             instances,
         };
-        assert!(worth(3, 1, 1).is_less_than(&worth(4, 9, 9)));
-        assert!(worth(4, 9, 1).is_less_than(&worth(4, 8, 9)));
-        assert!(worth(4, 8, 9).is_less_than(&worth(4, 8, 8)));
-        assert!(!worth(4, 8, 8).is_less_than(&worth(4, 8, 8)));
+        assert!(value(3, 1, 1).is_less_than(&value(4, 9, 9)));
+        assert!(value(4, 9, 1).is_less_than(&value(4, 8, 9)));
+        assert!(value(4, 8, 9).is_less_than(&value(4, 8, 8)));
+        assert!(!value(4, 8, 8).is_less_than(&value(4, 8, 8)));
     }
 }

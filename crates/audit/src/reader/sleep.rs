@@ -5,7 +5,7 @@ use mario_domain::InstanceId;
 use super::record::Verdict;
 use super::summed::RuleName;
 
-/// See [`Record::Woken`](super::Record::Woken).
+/// See [`TraceRecord::Woken`](super::TraceRecord::Woken).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Woken {
     /// The time of the event.
@@ -16,7 +16,7 @@ pub struct Woken {
     pub verdict: Verdict,
 }
 
-/// See [`Record::Wakings`](super::Record::Wakings).
+/// See [`TraceRecord::Wakings`](super::TraceRecord::Wakings).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Wakings {
     /// The time of the event.

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde::de::{self, Deserializer};
 
-use super::record::Record;
+use super::record::TraceRecord;
 use super::rule::Rule;
 
-/// See [`Record::Usage`](super::Record::Usage).
+/// See [`TraceRecord::Usage`](super::TraceRecord::Usage).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Usage {
     /// The time of the event.
@@ -19,7 +19,7 @@ pub struct Usage {
     pub sum: f64,
 }
 
-/// See [`Record::Client`](super::Record::Client).
+/// See [`TraceRecord::Client`](super::TraceRecord::Client).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Client {
     /// The time of the event.
@@ -34,7 +34,7 @@ pub struct Client {
     pub sum: f64,
 }
 
-/// See [`Record::Clients`](super::Record::Clients).
+/// See [`TraceRecord::Clients`](super::TraceRecord::Clients).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Clients {
     /// The time of the event.
@@ -51,7 +51,7 @@ pub struct Clients {
     pub sum: f64,
 }
 
-/// See [`Record::Handovers`](super::Record::Handovers).
+/// See [`TraceRecord::Handovers`](super::TraceRecord::Handovers).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Handovers {
     /// The time of the event.
@@ -60,7 +60,7 @@ pub struct Handovers {
     pub moves: Vec<(u32, u64)>,
 }
 
-/// See [`Record::Counts`](super::Record::Counts).
+/// See [`TraceRecord::Counts`](super::TraceRecord::Counts).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Counted {
     /// The time of the event.
@@ -73,7 +73,7 @@ pub struct Counted {
     pub placed: Vec<Placed>,
 }
 
-/// See [`Record::Gone`](super::Record::Gone).
+/// See [`TraceRecord::Gone`](super::TraceRecord::Gone).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Gone {
     /// The time of the event.
@@ -125,17 +125,17 @@ pub struct Placed {
 
 /// The indices of the applications in a record `usage`, `clients`, `wakings`, `handovers`, `counts` or `gone`; empty
 /// for other records.
-pub(super) fn applications(record: &Record) -> Vec<u32> {
+pub(super) fn applications(record: &TraceRecord) -> Vec<u32> {
     match record {
-        Record::Usage(record) => vec![record.application],
-        Record::Clients(record) => vec![record.application],
-        Record::Wakings(record) => vec![record.application],
-        Record::Handovers(record) => record.moves.iter().map(|(application, _)| *application).collect(),
-        Record::Counts(record) => {
+        TraceRecord::Usage(record) => vec![record.application],
+        TraceRecord::Clients(record) => vec![record.application],
+        TraceRecord::Wakings(record) => vec![record.application],
+        TraceRecord::Handovers(record) => record.moves.iter().map(|(application, _)| *application).collect(),
+        TraceRecord::Counts(record) => {
             let judged = record.outcomes.iter().map(|counts| counts.application);
             judged.chain(record.placed.iter().map(|placed| placed.application)).collect()
         }
-        Record::Gone(record) => record.placed.iter().map(|placed| placed.application).collect(),
+        TraceRecord::Gone(record) => record.placed.iter().map(|placed| placed.application).collect(),
         _ => Vec::new(),
     }
 }

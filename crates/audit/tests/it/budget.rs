@@ -57,7 +57,7 @@ fn many_facts_of_one_neighbour_do_not_take_quadratic_time() {
     let record = format!("[\"evaluation\",200,1,0,\"unbounded\",[{}],[],[]]\n", facts.join(","));
     let header = SMALL.lines().next().expect("a header");
     let text = format!("{header}\n[\"deployed\",0,1,0,0,0]\n{record}");
-    let options = Options { decide: mario_audit::Decide::AsRecorded, ..Options::default() };
+    let options = Options { decisions: mario_audit::DecisionCheck::AsRecorded, ..Options::default() };
     let report = audit(text.as_bytes(), options, &mut |_| ()).expect("a trace");
     assert!(report.is_clean(), "{report}");
 }

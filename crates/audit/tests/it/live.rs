@@ -421,7 +421,7 @@ fn no_mutated_value_causes_a_panic() {
                 *lies[place].pointer_mut(&pointer).expect("it is there") = value;
                 let text = text(&lies);
                 if let Ok(reader) = TraceReader::new(text.as_bytes()) {
-                    let options = Options { decide: mario_audit::Decide::AsRecorded, ..Options::default() };
+                    let options = Options { decisions: mario_audit::DecisionCheck::AsRecorded, ..Options::default() };
                     let _ = Audit::new(reader.header().clone(), options).read(reader, &mut |_| ());
                     tried += 1;
                 }

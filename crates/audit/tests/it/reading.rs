@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use mario_audit::reader::{Arbitration, Cause, Memory, Outcome, ReadError, Record, Target, TraceReader, Verdict};
-use mario_audit::{Decide, Options, audit};
+use mario_audit::reader::{Arbitration, Cause, Memory, Outcome, ReadError, Target, TraceReader, TraceRecord, Verdict};
+use mario_audit::{DecisionCheck, Options, audit};
 use mario_testing::Random;
 
 use crate::golden::header;
@@ -116,7 +116,7 @@ fn parses_every_kind_of_record() {
     let mut reader = TraceReader::new(text.as_bytes()).expect("a trace");
     assert_eq!(reader.header().arbitration, Arbitration::Managers);
     assert_eq!(reader.header().memory, Memory::Sliding);
-    let Ok(Some(Record::Cycle(cycle))) = reader.next_record() else { panic!("a cycle") };
+    let Ok(Some(TraceRecord::Cycle(cycle))) = reader.next_record() else { panic!("a cycle") };
     assert_eq!((cycle.time.to_bits(), reader.line()), (1.5_f64.to_bits(), 2));
     let [Outcome::Judged { proposal, verdict, .. }, Outcome::Judged { instance, verdict: Verdict::Accepted(new), .. }] =
         cycle.outcomes.as_slice()
@@ -126,7 +126,7 @@ fn parses_every_kind_of_record() {
     assert_eq!(proposal.target, Target::Unknown(mario_domain::Id::name("x").expect("a name")));
     assert_eq!(*verdict, Verdict::Accepted(None));
     assert_eq!((instance.to_string(), new.as_ref().map(ToString::to_string)), ("b".to_owned(), Some("c".to_owned())));
-    let Ok(Some(Record::NodeDown(down))) = reader.next_record() else { panic!("a node") };
+    let Ok(Some(TraceRecord::NodeDown(down))) = reader.next_record() else { panic!("a node") };
     assert_eq!(down.cause, Cause::Absent);
     assert!(matches!(reader.next_record(), Ok(None)));
     assert!(!reader.is_interrupted());
@@ -238,8 +238,8 @@ fn random_changes_are_rejected_or_reported_without_a_panic() {
                 garble_bytes(&mut bytes, &mut random);
             }
         }
-        let decide = if random.one_in(4) { Decide::Again } else { Decide::AsRecorded };
-        if audit(bytes.as_slice(), Options { limit: 5, decide, ..Options::default() }, &mut |_| ()).is_ok() {
+        let decisions = if random.one_in(4) { DecisionCheck::Recompute } else { DecisionCheck::AsRecorded };
+        if audit(bytes.as_slice(), Options { limit: 5, decisions, ..Options::default() }, &mut |_| ()).is_ok() {
             readable += 1;
         }
     }

@@ -12,8 +12,8 @@ use mario_diagnostics::Diagnostic;
 use mario_live::application::{ApplicationFile, sign};
 use mario_live::identity::{Identity, node_id};
 use mario_live::operators::{DEPLOY_KEY, Method};
-use mario_live::{BUDGET, Fault};
-use mario_policy::{Policy, PolicyText, Settings};
+use mario_live::{BUDGET, LiveError};
+use mario_policy::{Policy, PolicySettings, PolicyText};
 use mario_prolog::{Directories, Resolver};
 use serde_json::Value;
 
@@ -226,11 +226,11 @@ fn shown(answer: &Value) -> String {
     text
 }
 
-/// Returns the full id of the only instance on a node that `typed` names: by its id, by an abbreviation of its id, or by
-/// its application. An exact id wins; it is an error if nothing or several instances match.
+/// Returns the full id of the only instance on a node that `typed` names: by its id, by an abbreviation of its id, or
+/// by its application. An exact id wins; it is an error if nothing or several instances match.
 pub(crate) fn find(node: &NodeArguments, typed: &str) -> Result<String, Failure> {
     node_id(typed).map_err(|_| {
-        failure(&Fault::new(format!("`{typed}` is not the id of an instance")).hint("`mario app list` shows them"))
+        failure(&LiveError::new(format!("`{typed}` is not the id of an instance")).hint("`mario app list` shows them"))
     })?;
     let answer = node.ask(Method::GET, "/v1/instances", &[], Vec::new())?.json().map_err(|fault| failure(&fault))?;
     let instances = answer["instances"].as_array().cloned().unwrap_or_default();
@@ -247,11 +247,11 @@ pub(crate) fn find(node: &NodeArguments, typed: &str) -> Result<String, Failure>
     match found.as_slice() {
         [only] => Ok((*only).clone()),
         [] => Err(failure(
-            &Fault::new(format!("no instance on the node has an id that begins with `{typed}`"))
+            &LiveError::new(format!("no instance on the node has an id that begins with `{typed}`"))
                 .hint("`mario app list` shows them"),
         )),
         several => {
-            let fault = Fault::new(format!("`{typed}` stands for {} instances on the node", several.len()));
+            let fault = LiveError::new(format!("`{typed}` stands for {} instances on the node", several.len()));
             Err(failure(&fault.hint(format!("write more of the id, e.g. {}", several[0]))))
         }
     }
@@ -292,7 +292,7 @@ fn policy_text(directory: &Path, file: &ApplicationFile) -> Result<PolicyText, F
     let loaded = Arc::new(Mutex::new(vec![(name, source.text.to_string())]));
     let below = Directories::new([crate::input::directory(&path)]);
     let resolver = Recording { below, loaded: Arc::clone(&loaded) };
-    let settings = Settings { memory: file.memory.unwrap_or(0), budget: BUDGET };
+    let settings = PolicySettings { memory: file.memory.unwrap_or(0), budget: BUDGET };
     match Policy::load(engine(), &source.name, &source.text, Some(Box::new(resolver)), settings) {
         Ok(policy) => {
             let files = loaded.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -324,7 +324,7 @@ fn signed_document(path: &Path) -> Result<Vec<u8>, Failure> {
     let document =
         fs::read(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
     if !document.starts_with(mario_live::application::MAGIC) {
-        let fault = Fault::new(format!("`{}` is not signed", path.display()));
+        let fault = LiveError::new(format!("`{}` is not signed", path.display()));
         return Err(failure(&fault.hint("sign it first: `mario app sign FILE --as CERTIFICATE --out SIGNED`")));
     }
     Ok(document)
@@ -334,10 +334,12 @@ fn deploy(arguments: &DeployArguments, console: &Console) -> Result<(), Failure>
     let document = signed_document(&arguments.file)?;
     let key = match &arguments.once {
         Some(key) => key.clone(),
-        None => format!("{:032x}", mario_live::identifier()),
+        None => format!("{:032x}", mario_live::random_id()),
     };
     if u128::from_str_radix(&key, 16).is_err() || key.len() > 32 {
-        return Err(failure(&Fault::new(format!("`{key}` is not a key")).hint("write up to 32 hexadecimal digits")));
+        return Err(failure(
+            &LiveError::new(format!("`{key}` is not a key")).hint("write up to 32 hexadecimal digits"),
+        ));
     }
     let headers = [(DEPLOY_KEY, key.as_str())];
     let reply = arguments.node.ask(Method::POST, "/v1/instances", &headers, document)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use mario_audit::reader::TraceReader;
-use mario_audit::{Audit, Decide, INFERENCES, Options, Report};
+use mario_audit::{Audit, DecisionCheck, INFERENCE_BUDGET_DEFAULT, Options, Report};
 use mario_experiments::run_files::RunFiles;
 
 use crate::traces::{cannot_read, open, refuse, spent, trace_path};
@@ -33,7 +33,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = Options::default().limit)]
     pub limit: usize,
     /// Spend at most N inferences (calls of a predicate) on recomputing decisions
-    #[arg(long, value_name = "N", default_value_t = INFERENCES, conflicts_with = "no_decisions")]
+    #[arg(long, value_name = "N", default_value_t = INFERENCE_BUDGET_DEFAULT, conflicts_with = "no_decisions")]
     pub budget: u64,
 }
 
@@ -83,8 +83,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 /// Audits the trace, and the other files of the run if a directory was named.
 fn report(arguments: &Arguments, path: &Path, console: &Console) -> Result<Report, Failure> {
     let input = open(path, "auditing", console).map_err(|error| cannot_read(path, &error))?;
-    let decide = if arguments.no_decisions { Decide::AsRecorded } else { Decide::Again };
-    let options = Options { decide, limit: arguments.limit, inferences: arguments.budget };
+    let decisions = if arguments.no_decisions { DecisionCheck::AsRecorded } else { DecisionCheck::Recompute };
+    let options = Options { decisions, limit: arguments.limit, inferences: arguments.budget };
     let reader = TraceReader::new(input).map_err(|error| refuse(path, &error))?;
     let audit = Audit::new(Arc::clone(reader.header()), options);
     let directory = arguments.trace.is_dir().then_some(&arguments.trace);

@@ -188,7 +188,7 @@ fn make(
     issue: &IssueArguments,
     name: &str,
     console: &Console,
-    certified: impl FnOnce(&Authority) -> Result<Certified, mario_live::Fault>,
+    certified: impl FnOnce(&Authority) -> Result<Certified, mario_live::LiveError>,
 ) -> Result<Outcome, Failure> {
     let authority = Authority::load(&issue.ca).map_err(|fault| failure(&fault))?;
     let certified = certified(&authority).map_err(|fault| failure(&fault))?;
@@ -206,7 +206,7 @@ fn make(
 
 fn refuse_existing(path: &Path) -> Result<(), Failure> {
     if path.symlink_metadata().is_ok() {
-        let fault = mario_live::Fault::new(format!("{} is there already", path.display()));
+        let fault = mario_live::LiveError::new(format!("{} is there already", path.display()));
         return Err(failure(
             &fault.hint("keys are never overwritten: name another directory, or remove the file first"),
         ));

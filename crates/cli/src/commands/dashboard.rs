@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use mario_dashboard::{Dashboard, NodeSource, SOURCES_MAX};
 use mario_diagnostics::Diagnostic;
-use mario_live::Fault;
+use mario_live::LiveError;
 use mario_live::identity::Identity;
 use mario_live::operators::{Client, Method};
 use tokio::net::TcpListener;
@@ -93,7 +93,7 @@ async fn check_some_node_answers(identity: &Identity, nodes: &[String]) -> Resul
     let mut asking = JoinSet::new();
     for (place, node) in nodes.iter().enumerate() {
         let client = Client::new(identity, node).map_err(|fault| failure(&fault))?;
-        let late = Fault::new(format!("the node at {node} does not answer"));
+        let late = LiveError::new(format!("the node at {node} does not answer"));
         asking.spawn(async move {
             let asked = async { client.ask(Method::GET, "/v1/status", &[], Vec::new()).await?.json() };
             (place, timeout(FIRST_ANSWER, asked).await.unwrap_or(Err(late)))
@@ -108,7 +108,7 @@ async fn check_some_node_answers(identity: &Identity, nodes: &[String]) -> Resul
         }
     }
     faults.sort_by_key(|(place, _)| *place);
-    let faults: Vec<Fault> = faults.into_iter().map(|(_, fault)| fault).collect();
+    let faults: Vec<LiveError> = faults.into_iter().map(|(_, fault)| fault).collect();
     let diagnostics = faults.iter().flat_map(|fault| failure(fault).diagnostics().to_vec());
     Err(Failure::Input(diagnostics.collect()))
 }

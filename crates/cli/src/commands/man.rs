@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap_mangen::Man;
-use mario_simulator::write_whole;
+use mario_simulator::write_atomically;
 
 use crate::{Console, Failure, Outcome};
 
@@ -50,7 +50,7 @@ fn write_pages(pages: &[Page], directory: &Path, console: &Console) -> Result<()
         .map_err(|error| Failure::file(format!("cannot make directory `{}`", directory.display()), &error))?;
     for page in pages {
         let path = directory.join(&page.file_name);
-        write_whole(&path, |file| file.write_all(&page.text))
+        write_atomically(&path, |file| file.write_all(&page.text))
             .map_err(|error| Failure::file(format!("cannot write `{}`", path.display()), &error))?;
         console.detail(format_args!("wrote {}", path.display()));
     }

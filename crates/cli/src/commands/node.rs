@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use mario_diagnostics::Diagnostic;
 use mario_live::config::{NodeConfig, check, schema_text};
-use mario_live::daemon::{self, Equipment};
+use mario_live::daemon::{self, DaemonDependencies};
 use mario_live::operators::Method;
 use mario_live::workloads::{Launcher, launch, sample};
 use serde_json::Value;
@@ -195,7 +195,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         }
         (Some(Command::Lost(LostArguments { journal, node })), _) => {
             if journal.len() != 32 || u128::from_str_radix(journal, 16).is_err() {
-                let fault = mario_live::Fault::new(format!("`{journal}` is not the id of a journal"));
+                let fault = mario_live::LiveError::new(format!("`{journal}` is not the id of a journal"));
                 return Err(failure(&fault.hint("write its 32 hexadecimal digits, as `mario node status` shows them")));
             }
             node.show(console, Method::POST, &format!("/v1/lost/{journal}"), Vec::new(), |_| {
@@ -296,7 +296,7 @@ fn serve(path: &Path, console: &Console) -> Result<Outcome, Failure> {
     let console = console.clone();
     let binary = std::env::current_exe().map_err(|error| Failure::file("cannot find the own program", &error))?;
     let [launch, sample] = [LAUNCH, SAMPLE].map(|word| vec![word.to_owned()]);
-    let equipment = Equipment { launcher: Launcher { binary, launch, sample } };
+    let dependencies = DaemonDependencies { launcher: Launcher { binary, launch, sample } };
     let result = runtime.block_on(async {
         let stop = daemon::stop_signal().map_err(|error| {
             Failure::Environment(vec![Diagnostic::error("cannot listen for signals").caused_by(&error)])
@@ -308,7 +308,7 @@ fn serve(path: &Path, console: &Console) -> Result<Outcome, Failure> {
             );
             let _ = console.write_data(|stdout| stdout.write_all(line.as_bytes()));
         };
-        daemon::run(config, checked, engine(), equipment, ready, stop).await.map_err(|fault| failure(&fault))
+        daemon::run(config, checked, engine(), dependencies, ready, stop).await.map_err(|fault| failure(&fault))
     });
     // Workloads do not run on this runtime, so there is nothing to wait for.
     runtime.shutdown_background();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mario_audit::reader::{Outcome as Judged, Record, TraceReader, Verdict};
+use mario_audit::reader::{Outcome as Judged, TraceReader, TraceRecord, Verdict};
 use mario_domain::AgentOperation;
 
 use super::run::{self, SummaryFormat, TraceDetail};
@@ -116,10 +116,10 @@ impl CountsSince {
         Ok(counts)
     }
 
-    fn count(&mut self, record: &Record) {
+    fn count(&mut self, record: &TraceRecord) {
         match record {
-            Record::Evaluation(_) => self.evaluations += 1,
-            Record::Cycle(cycle) => {
+            TraceRecord::Evaluation(_) => self.evaluations += 1,
+            TraceRecord::Cycle(cycle) => {
                 for outcome in &cycle.outcomes {
                     match outcome {
                         Judged::Judged { proposal, verdict: Verdict::Accepted(_), .. } => match proposal.operation {
@@ -135,8 +135,8 @@ impl CountsSince {
                     }
                 }
             }
-            Record::Woken(woken) => self.woken += u64::from(matches!(woken.verdict, Verdict::Accepted(_))),
-            Record::Responses(responses) => {
+            TraceRecord::Woken(woken) => self.woken += u64::from(matches!(woken.verdict, Verdict::Accepted(_))),
+            TraceRecord::Responses(responses) => {
                 self.served += responses.served;
                 self.lost += responses.lost;
                 self.response_sum += responses.sum;

@@ -9,15 +9,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use mario_audit::INFERENCES;
+use mario_audit::INFERENCE_BUDGET_DEFAULT;
 use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
 use mario_experiments::published::{Published, PublishedValues};
-use mario_experiments::report::{Beside, Report, Run, Scale, ScaleError};
+use mario_experiments::report::{ReferenceValues, Report, Run, Scale, ScaleError};
 use mario_experiments::reproduce::{published_about, published_policies};
 use mario_experiments::study::{STUDY, load};
 use mario_frontend::studies::store_failure;
-use mario_simulator::write_whole;
+use mario_simulator::write_atomically;
 
 use crate::console::many;
 use crate::replacing::{contains, refuse_to_replace};
@@ -64,7 +64,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
     /// Spend at most N inferences (calls of a predicate) on explaining the decisions of each trace
-    #[arg(long, value_name = "N", default_value_t = INFERENCES)]
+    #[arg(long, value_name = "N", default_value_t = INFERENCE_BUDGET_DEFAULT)]
     pub budget: u64,
     /// Do not explain decisions, which takes most of the time because it runs the policies of the traces
     #[arg(long)]
@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 /// Reads runs for one report. Runs of the same name are also labelled with their seed, and if necessary with their
 /// path.
 pub(crate) fn read(runs: &[PathBuf], title: Option<&str>, console: &Console) -> Result<Report, Failure> {
-    read_with(|path| read_run(path, Explain::Within(INFERENCES), console), runs, title, console)
+    read_with(|path| read_run(path, Explain::Within(INFERENCE_BUDGET_DEFAULT), console), runs, title, console)
 }
 
 /// Like [`read`], but `read_one` reads each run.
@@ -167,7 +167,7 @@ pub(crate) fn read_with(
 
 /// Returns the published values for the policies of the runs; empty values for a policy without any. If no policy has
 /// published values, that is an error.
-fn beside(report: &Report, source: Source) -> Result<Beside, Failure> {
+fn beside(report: &Report, source: Source) -> Result<ReferenceValues, Failure> {
     let known = report.runs.iter().map(|run| run.policy().and_then(published_about));
     let known: Vec<Option<&Published>> = known.collect();
     if known.iter().all(Option::is_none) {
@@ -179,7 +179,7 @@ fn beside(report: &Report, source: Source) -> Result<Beside, Failure> {
         Source::Prototype => ("the stored runs of the paper's prototype", |published| &published.run),
     };
     let values = known.into_iter().map(|known| known.map(|known| values(known).clone()).unwrap_or_default());
-    Ok(Beside { source: name.to_owned(), values: values.collect() })
+    Ok(ReferenceValues { source: name.to_owned(), values: values.collect() })
 }
 
 /// Reads measurements of `mario bench scale`, named after their file.
@@ -210,6 +210,6 @@ fn tell_apart(report: &mut Report, mark: impl Fn(&Report, usize) -> String) {
 }
 
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    write_whole(path, |file| file.write_all(content))
+    write_atomically(path, |file| file.write_all(content))
         .map_err(|error| Failure::file(format!("cannot write `{}`", path.display()), &error))
 }

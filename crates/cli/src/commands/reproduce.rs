@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
-use mario_experiments::report::Beside;
+use mario_experiments::report::ReferenceValues;
 use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction, World, reproduce};
 use mario_frontend::runs::{not_kept, run_failure};
 use mario_frontend::studies::cannot_write;
@@ -171,7 +171,7 @@ fn write_report(
     let values = experiments
         .iter()
         .map(|experiment| experiment.published_values().map(|known| known.paper.clone()).unwrap_or_default());
-    report.published = Some(Beside { source: "the paper".to_owned(), values: values.collect() });
+    report.published = Some(ReferenceValues { source: "the paper".to_owned(), values: values.collect() });
     if is_published_world {
         report.tables = reproduction.tables();
     }

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use mario_simulator::write_whole;
+use mario_simulator::write_atomically;
 
 use crate::moments::{Snapshot, moment, of_run};
 use crate::replacing::refuse_to_replace;
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     match &arguments.out {
         None => console.write_data(|stdout| stdout.write_all(text.as_bytes()))?,
         Some(path) => {
-            write_whole(path, |file| file.write_all(text.as_bytes()))
+            write_atomically(path, |file| file.write_all(text.as_bytes()))
                 .map_err(|error| Failure::file(format!("cannot write `{}`", path.display()), &error))?;
             tell(&snapshot, console);
             console.inform(format!("resume from there: mario run {} --policy POLICY", path.display()));

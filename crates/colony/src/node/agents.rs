@@ -10,8 +10,8 @@ use mario_domain::{
 use super::{Agent, Step};
 use crate::descriptor::Descriptor;
 use crate::ids::{Epoch, WorkloadId};
-use crate::input::{Effect, Failure, Proposal, Report, Seen};
-use crate::journal::{OwnCause, Owned, Record};
+use crate::input::{Effect, FactsAndDecision, Failure, Proposal, TraceEvent};
+use crate::journal::{JournalRecord, OwnCause, Owned};
 use crate::message::{AgentSnapshot, TransferKind};
 use crate::rules::{Concern, HardwareChange, Refusal, Remembered, adapt, consent, expire, judge, remember, visible};
 
@@ -27,7 +27,7 @@ impl Step<'_> {
         let answer = self.reasoner.decide(self.state, owned, agent);
         let order = |target: &Target| target.id();
         let inhibited = visible(&agent.memory, order).into_iter().map(|one| (one.operation, one.target.clone()));
-        let seen = Box::new(Seen {
+        let seen = Box::new(FactsAndDecision {
             descriptor: Arc::clone(&owned.descriptor),
             wakefulness: owned.wakefulness,
             free: self.state.manager.free(),
@@ -48,7 +48,7 @@ impl Step<'_> {
         agent.history.evaluated(answer.remembers, &agent.requests, next);
         agent.proposal.clone_from(&answer.proposal);
         let (proposal, has_failed) = (answer.proposal, answer.has_failed);
-        self.report(Report::Evaluated { instance: instance.clone(), proposal, has_failed, seen });
+        self.report(TraceEvent::Evaluated { instance: instance.clone(), proposal, has_failed, seen });
     }
 
     /// Judges the proposal of an agent on this node. An accepted operation is enacted if it concerns only this node;
@@ -63,12 +63,12 @@ impl Step<'_> {
             Ok(()) => match (proposal.operation, &proposal.target) {
                 (AgentOperation::Undeploy, _) => {
                     self.end_instance(instance);
-                    self.report(Report::Judged { request, verdict: Verdict::Accepted, created: None });
+                    self.report(TraceEvent::Judged { request, verdict: Verdict::Accepted, created: None });
                 }
                 (AgentOperation::Adapt, _) => {
                     self.adapt_here(instance, &proposal);
                     self.note_done(instance, &proposal);
-                    self.report(Report::Judged { request, verdict: Verdict::Accepted, created: None });
+                    self.report(TraceEvent::Judged { request, verdict: Verdict::Accepted, created: None });
                 }
                 (AgentOperation::Sleep | AgentOperation::Wake, _) => {
                     if proposal.operation == AgentOperation::Sleep {
@@ -77,12 +77,12 @@ impl Step<'_> {
                         self.wake_up(instance);
                     }
                     self.note_done(instance, &proposal);
-                    self.report(Report::Judged { request, verdict: Verdict::Accepted, created: None });
+                    self.report(TraceEvent::Judged { request, verdict: Verdict::Accepted, created: None });
                 }
                 (AgentOperation::Replicate, target) if target.resolve(&self.own_id()) == Some(&self.own_id()) => {
                     let created = self.replicate_here(instance);
                     self.note_done(instance, &proposal);
-                    self.report(Report::Judged { request, verdict: Verdict::Accepted, created });
+                    self.report(TraceEvent::Judged { request, verdict: Verdict::Accepted, created });
                 }
                 (AgentOperation::Migrate, Target::Node(node)) => {
                     self.begin(instance, &proposal, node, TransferKind::Migrate);
@@ -156,7 +156,7 @@ impl Step<'_> {
             refusal.rule
         });
         if let Some(failure) = failure {
-            self.report(Report::AcceptanceFailed { request: request.clone(), failure: Failure(failure) });
+            self.report(TraceEvent::AcceptanceFailed { request: request.clone(), failure: Failure(failure) });
         }
         verdict
     }
@@ -178,7 +178,7 @@ impl Step<'_> {
             remember(&mut agent.memory, cycles, Remembered { evaluation: agent.evaluations, operation, target });
         }
         let verdict = Verdict::Inhibited(Inhibition { node, rule });
-        self.report(Report::Judged { request, verdict, created: None });
+        self.report(TraceEvent::Judged { request, verdict, created: None });
     }
 
     /// Adds an accepted operation to the agent's history, if its policy declares to read operations.
@@ -204,7 +204,7 @@ impl Step<'_> {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return };
         let workload = owned.workload;
         self.state.agents.remove(instance);
-        self.journal(Record::Undeployed { instance: instance.clone() });
+        self.journal(JournalRecord::Undeployed { instance: instance.clone() });
         self.effects.push(Effect::Drain(workload));
     }
 
@@ -235,7 +235,7 @@ impl Step<'_> {
     pub(super) fn own(&mut self, owned: Owned, cause: OwnCause) {
         let start = (!owned.is_asleep()).then(|| owned.start());
         self.start_agent(&owned);
-        self.journal(Record::Own { owned, cause });
+        self.journal(JournalRecord::Own { owned, cause });
         self.effects.extend(start);
     }
 
@@ -257,7 +257,7 @@ impl Step<'_> {
     /// Records another flavour of an instance, and adapts its copy. A sleeping instance starts in the new flavour when
     /// it wakes.
     pub(super) fn run_in(&mut self, instance: &InstanceId, flavour: FlavourIndex) {
-        self.journal(Record::Adapted { instance: instance.clone(), flavour });
+        self.journal(JournalRecord::Adapted { instance: instance.clone(), flavour });
         let owned = self.state.ledger.owned.get(instance);
         let effect = owned.filter(|owned| !owned.is_asleep()).map(Owned::adapt);
         self.effects.extend(effect);
@@ -266,7 +266,7 @@ impl Step<'_> {
     /// Called when a copy no longer runs in its old flavour or description. Frees its surplus hardware.
     pub(super) fn adapted(&mut self, workload: WorkloadId) {
         if self.state.ledger.shrinking.contains_key(&workload) {
-            self.journal(Record::Shrunk { workload });
+            self.journal(JournalRecord::Shrunk { workload });
         }
     }
 

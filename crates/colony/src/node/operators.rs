@@ -10,8 +10,8 @@ use mario_domain::{
 use super::Step;
 use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, Epoch, JournalId, TransferId};
-use crate::input::{Command, Effect, Proposal, Report};
-use crate::journal::{Custody, OwnCause, Owned, Record};
+use crate::input::{Command, Effect, Proposal, TraceEvent};
+use crate::journal::{Custody, JournalRecord, OwnCause, Owned};
 use crate::message::AgentSnapshot;
 use crate::rules::{Concern, HardwareChange};
 
@@ -36,12 +36,12 @@ impl Step<'_> {
         let known = self.state.ledger.deploys.iter().find(|(known, _)| *known == key);
         if let Some((_, instance)) = known {
             let created = Some(instance.clone());
-            return self.report(Report::Judged { request, verdict: Verdict::Accepted, created });
+            return self.report(TraceEvent::Judged { request, verdict: Verdict::Accepted, created });
         }
         let verdict = self.judge_deploy(&descriptor, &request);
         if let Err(rule) = verdict {
             let verdict = Verdict::Inhibited(Inhibition { node: self.own_id(), rule });
-            return self.report(Report::Judged { request, verdict, created: None });
+            return self.report(TraceEvent::Judged { request, verdict, created: None });
         }
         let replications_left = descriptor.replications_max;
         let owned = Owned {
@@ -57,7 +57,7 @@ impl Step<'_> {
         };
         let created = Some(owned.instance.clone());
         self.own(owned, OwnCause::Deployed { key });
-        self.report(Report::Judged { request, verdict: Verdict::Accepted, created });
+        self.report(TraceEvent::Judged { request, verdict: Verdict::Accepted, created });
     }
 
     fn judge_deploy(&mut self, descriptor: &Arc<Descriptor>, request: &Request) -> Result<(), Rule> {
@@ -80,13 +80,13 @@ impl Step<'_> {
             if !custody.is_ended {
                 let running = custody.is_running.then_some(custody.owned.workload);
                 let transfer = custody.transfer;
-                self.journal(Record::CustodyEnded { instance: instance.clone() });
+                self.journal(JournalRecord::CustodyEnded { instance: instance.clone() });
                 self.effects.extend(running.map(Effect::Stop));
                 self.send_transfer(transfer);
             }
         } else if self.state.ledger.owned.contains_key(instance) {
             self.end_instance(instance);
-            self.report(Report::Undeployed(instance.clone()));
+            self.report(TraceEvent::Undeployed(instance.clone()));
         }
     }
 
@@ -110,12 +110,12 @@ impl Step<'_> {
             }
             let owned = self.state.ledger.owned.get(instance);
             let flavour = owned.map(|owned| owned.flavour_in(&descriptor)).unwrap_or_default();
-            self.journal(Record::Updated { instance: instance.clone(), descriptor, flavour });
+            self.journal(JournalRecord::Updated { instance: instance.clone(), descriptor, flavour });
             let owned = self.state.ledger.owned.get(instance);
             let effect = owned.filter(|owned| !owned.is_asleep()).map(Owned::adapt);
             self.effects.extend(effect);
         }
-        self.report(Report::Updated { instance: instance.clone(), from, to, refused });
+        self.report(TraceEvent::Updated { instance: instance.clone(), from, to, refused });
     }
 
     fn judge_update(
@@ -169,7 +169,7 @@ impl Step<'_> {
             let inhibition = Inhibition { node: self.own_id(), rule: Rule::Pinned };
             self.give_up(transfer, inhibition);
         }
-        self.journal(Record::Pinned { instance, is_pinned });
+        self.journal(JournalRecord::Pinned { instance, is_pinned });
     }
 
     /// Called when an operator declares that a neighbour will never answer again. Instances in custody for it are
@@ -194,7 +194,7 @@ impl Step<'_> {
         for custody in custody {
             self.state.retries.remove(&custody.transfer);
             if custody.is_ended {
-                self.journal(Record::NotTaken { transfer: custody.transfer });
+                self.journal(JournalRecord::NotTaken { transfer: custody.transfer });
             } else {
                 self.adopt(custody);
             }
@@ -203,7 +203,7 @@ impl Step<'_> {
         let grants: Vec<TransferId> = grants.map(|grant| grant.transfer).collect();
         for transfer in grants {
             self.state.retries.remove(&transfer);
-            self.journal(Record::Gone { transfer, concerning: 0 });
+            self.journal(JournalRecord::Gone { transfer, concerning: 0 });
         }
         let places = self.state.incoming.iter().filter(|(_, place)| place.sender == journal);
         let places: Vec<TransferId> = places.map(|(transfer, _)| *transfer).collect();
@@ -212,7 +212,7 @@ impl Step<'_> {
         }
         // This record comes last: once it is on disk, so are all consequences of the command.
         if !self.state.ledger.lost.contains(&journal) {
-            self.journal(Record::Lost { journal });
+            self.journal(JournalRecord::Lost { journal });
         }
     }
 
@@ -222,7 +222,7 @@ impl Step<'_> {
         owned.epoch = Epoch::default().next();
         self.start_agent(&owned);
         let resume = (!is_running && !owned.is_asleep()).then(|| owned.resume());
-        self.journal(Record::Own { owned, cause: OwnCause::Adopted { transfer } });
+        self.journal(JournalRecord::Own { owned, cause: OwnCause::Adopted { transfer } });
         self.effects.extend(resume);
     }
 }

@@ -3,7 +3,7 @@
 use mario_domain::InstanceId;
 
 use super::Step;
-use crate::input::{Failure, Report};
+use crate::input::{Failure, TraceEvent};
 use crate::journal::Owned;
 use crate::rules::{Notice, OwnerAct, Present, initiative};
 
@@ -23,7 +23,7 @@ impl Step<'_> {
             let notice = self.state.agents.get_mut(&instance).and_then(|agent| agent.notice.take());
             let reason = notice.map(|notice| notice.reason).unwrap_or_default();
             // The cause is reported before its consequences.
-            self.report(Report::Evicted { instance: instance.clone(), reason, is_pinned });
+            self.report(TraceEvent::Evicted { instance: instance.clone(), reason, is_pinned });
             self.end_instance(&instance);
         }
     }
@@ -47,19 +47,19 @@ impl Step<'_> {
         };
         let acts = match initiative(acceptance, reasoner.machine(), view, present) {
             Ok(acts) => acts.into_iter().map(owned_act).collect::<Vec<_>>(),
-            Err(failure) => return self.report(Report::InitiativeFailed { failure: Failure(Box::new(failure)) }),
+            Err(failure) => return self.report(TraceEvent::InitiativeFailed { failure: Failure(Box::new(failure)) }),
         };
         for act in acts {
             match act {
                 OwnerAct::Shrink { instance, flavour, reason, .. } => {
-                    self.report(Report::Shrunk { instance: instance.clone(), flavour, reason });
+                    self.report(TraceEvent::Shrunk { instance: instance.clone(), flavour, reason });
                     self.run_in(&instance, flavour);
                 }
                 OwnerAct::Announce { instance, reason } => {
                     let left = self.state.config.timing.notice;
                     let Some(agent) = self.state.agents.get_mut(&instance) else { continue };
                     agent.notice = Some(Notice { left, reason: reason.clone() });
-                    self.report(Report::Announced { instance, evaluations: left, reason });
+                    self.report(TraceEvent::Announced { instance, evaluations: left, reason });
                 }
             }
         }

@@ -8,8 +8,8 @@ use mario_domain::{
     SELF, Target, Wakefulness,
 };
 use mario_policy::{
-    AcceptanceFailure, Constant, Decider, Ending, KnowledgeBase, ManagerView, Policy, PolicyText, Remembers, Settings,
-    Solution, Wanted,
+    AcceptanceFailure, Constant, Decider, Ending, KnowledgeBase, ManagerView, MemoryDeclaration, Policy,
+    PolicySettings, PolicyText, Solution, SolutionLimit,
 };
 use mario_prolog::{Allowance, Engine, Machine};
 
@@ -44,7 +44,7 @@ pub(super) struct Answer {
     /// Why the evaluation was stopped; `None` if it was complete.
     pub(super) ending: Option<String>,
     /// How much history the policy reads.
-    pub(super) remembers: Remembers,
+    pub(super) remembers: MemoryDeclaration,
 }
 
 impl Reasoner {
@@ -69,7 +69,7 @@ impl Reasoner {
     }
 
     fn policy(&mut self, state: &State, text: &PolicyText) -> Result<Policy, Rule> {
-        let settings = Settings { memory: text.memory, budget: state.config.budget };
+        let settings = PolicySettings { memory: text.memory, budget: state.config.budget };
         if let Some(policy) = self.policies.get(&text.files) {
             return Ok(policy.with_settings(settings));
         }
@@ -92,13 +92,13 @@ impl Reasoner {
             Ok(policy) => policy,
             Err(rule) => {
                 let ending = Some(format!("it cannot be loaded: {}", rule.as_str()));
-                let remembers = Remembers::default();
+                let remembers = MemoryDeclaration::default();
                 return Answer { proposal: None, has_failed: true, solution: None, ending, remembers };
             }
         };
         let remembers = policy.remembers();
         let instance = self.know(state, owned, agent, &policy);
-        let decision = self.decider.decide(&policy, &self.facts, instance, Wanted::First);
+        let decision = self.decider.decide(&policy, &self.facts, instance, SolutionLimit::First);
         let proposed = match decision.solutions.first() {
             Some(Solution::Proposal(proposal)) => proposal.operation(&self.facts),
             _ => None,
@@ -139,8 +139,9 @@ impl Reasoner {
     }
 
     /// How much history the policy of an instance reads.
-    pub(super) fn remembers(&mut self, state: &State, owned: &Owned) -> Remembers {
-        self.policy(state, &owned.descriptor.policy).map_or_else(|_| Remembers::default(), |policy| policy.remembers())
+    pub(super) fn remembers(&mut self, state: &State, owned: &Owned) -> MemoryDeclaration {
+        self.policy(state, &owned.descriptor.policy)
+            .map_or_else(|_| MemoryDeclaration::default(), |policy| policy.remembers())
     }
 
     pub(super) fn machine(&mut self) -> &mut Machine {
@@ -245,7 +246,7 @@ struct AgentSituation<'a> {
     state: &'a State,
     owned: &'a Owned,
     agent: &'a Agent,
-    remembers: Remembers,
+    remembers: MemoryDeclaration,
     reads_kinds: bool,
     /// Interns names as constants.
     names: &'a KnowledgeBase,

@@ -5,7 +5,7 @@ use mario_domain::Time;
 use super::{Agent, Retry, Start, StartError, State};
 use crate::ids::{IdSource, WorkloadId};
 use crate::input::Effect;
-use crate::journal::{Owned, Record};
+use crate::journal::{JournalRecord, Owned};
 
 impl State {
     /// Returns the state of a node after a start. The effects kill copies that are not in the ledger, resume copies
@@ -18,7 +18,7 @@ impl State {
             Some((node, ..)) if *node != config.node => return Err(StartError::OtherNode(node.clone())),
             Some((_, journal, boot)) => (*journal, boot.saturating_add(1)),
         };
-        let record = Record::Boot { node: config.node.clone(), journal, boot };
+        let record = JournalRecord::Boot { node: config.node.clone(), journal, boot };
         ledger.apply(&record);
         effects.push(Effect::Journal(record));
         let mut state = State::new(config, ledger, IdSource::new(journal, boot, seed));

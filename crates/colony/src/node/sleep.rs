@@ -7,8 +7,8 @@ use mario_domain::{AgentOperation, Inhibition, InstanceId, Rule, Target, Verdict
 
 use super::Step;
 use crate::ids::{TransferId, WorkloadId};
-use crate::input::{Effect, Proposal, Report};
-use crate::journal::{Owned, Record};
+use crate::input::{Effect, Proposal, TraceEvent};
+use crate::journal::{JournalRecord, Owned};
 use crate::message::TransferKind;
 use crate::rules::{Concern, HardwareChange, sleep, wake};
 
@@ -31,14 +31,14 @@ impl Step<'_> {
     /// Puts an instance to sleep: its copy finishes its requests and stops; its hardware counts as used until then.
     pub(super) fn fall_asleep(&mut self, instance: &InstanceId) {
         let Some(workload) = self.state.ledger.owned.get(instance).map(|owned| owned.workload) else { return };
-        self.journal(Record::Slept { instance: instance.clone() });
+        self.journal(JournalRecord::Slept { instance: instance.clone() });
         self.state.restarts.remove(&workload);
         self.effects.push(Effect::Drain(workload));
     }
 
     /// Wakes an instance, which is a cold start of its copy. A copy that is still stopping starts once it has stopped.
     pub(super) fn wake_up(&mut self, instance: &InstanceId) {
-        self.journal(Record::Woke { instance: instance.clone() });
+        self.journal(JournalRecord::Woke { instance: instance.clone() });
         if let Some(agent) = self.state.agents.get_mut(instance) {
             agent.wake_refused = None;
         }
@@ -83,7 +83,7 @@ impl Step<'_> {
                 Verdict::Inhibited(inhibition)
             }
         };
-        self.report(Report::Woken { instance: instance.clone(), verdict });
+        self.report(TraceEvent::Woken { instance: instance.clone(), verdict });
     }
 
     /// Frees the surplus hardware of a copy that has stopped because its instance sleeps, unless the instance is awake
@@ -94,7 +94,7 @@ impl Step<'_> {
         let is_to_run = |owned: &Owned| owned.workload == workload && !owned.is_asleep();
         let is_wanted = ledger.owned.values().chain(custody).any(is_to_run);
         if !is_wanted && ledger.shrinking.contains_key(&workload) {
-            self.journal(Record::Shrunk { workload });
+            self.journal(JournalRecord::Shrunk { workload });
         }
     }
 }

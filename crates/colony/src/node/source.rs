@@ -9,8 +9,8 @@ use super::agents::split_replications;
 use super::{Outgoing, Retry, Step};
 use crate::descriptor::Copies;
 use crate::ids::{Epoch, JournalId, Token, TransferId, WorkloadId};
-use crate::input::{Effect, Proposal, Report};
-use crate::journal::{Custody, Grant, OwnCause, Record};
+use crate::input::{Effect, Proposal, TraceEvent};
+use crate::journal::{Custody, Grant, JournalRecord, OwnCause};
 use crate::message::{AgentSnapshot, Message, Prepare, TransferKind};
 
 impl Step<'_> {
@@ -63,7 +63,7 @@ impl Step<'_> {
         };
         self.state.outgoing.insert(transfer, outgoing);
         self.retry_later(transfer);
-        self.report(Report::Preparing { transfer, instance: instance.clone(), kind, target: target.clone() });
+        self.report(TraceEvent::Preparing { transfer, instance: instance.clone(), kind, target: target.clone() });
         self.send(target, peer.journal, Message::Prepare(prepare));
     }
 
@@ -154,7 +154,7 @@ impl Step<'_> {
                     owned.snapshot = Arc::new(snapshot);
                 }
                 let (target, is_ended) = (target.clone(), false);
-                self.journal(Record::Custody(Custody {
+                self.journal(JournalRecord::Custody(Custody {
                     owned,
                     transfer,
                     token,
@@ -172,7 +172,7 @@ impl Step<'_> {
                 // the parent in the meantime.
                 let given = prepare.replications_left.unwrap_or(0);
                 let left = owned.replications_left.map(|left| [left.saturating_sub(1).saturating_sub(given), given]);
-                self.journal(Record::Grant(Grant {
+                self.journal(JournalRecord::Grant(Grant {
                     transfer,
                     token,
                     target: target.clone(),
@@ -229,7 +229,7 @@ impl Step<'_> {
     pub(super) fn abort(&mut self, transfer: TransferId) -> Option<(InstanceId, Proposal)> {
         let outgoing = self.state.outgoing.remove(&transfer)?;
         self.state.retries.remove(&transfer);
-        self.report(Report::Aborted { transfer });
+        self.report(TraceEvent::Aborted { transfer });
         self.send(&outgoing.target, outgoing.receiver, Message::Abort { transfer });
         if let Some(agent) = self.state.agents.get_mut(&outgoing.asked_by) {
             agent.frozen_by = None;
@@ -248,20 +248,20 @@ impl Step<'_> {
             if custody.receiver != sender {
                 return;
             }
-            self.journal(Record::Gone { transfer, concerning });
+            self.journal(JournalRecord::Gone { transfer, concerning });
             if custody.is_running {
                 self.effects.push(Effect::Drain(custody.owned.workload));
             }
             if custody.is_ended {
                 let instance = custody.owned.instance.clone();
-                self.report(Report::LivesOn { instance, node: from.clone() });
+                self.report(TraceEvent::LivesOn { instance, node: from.clone() });
             }
             self.report_taken(&custody.owned.instance, &custody.owned.descriptor.application.id, from, None);
         } else if let Some(grant) = ledger.grants.get(&transfer).cloned() {
             if grant.receiver != sender {
                 return;
             }
-            self.journal(Record::Gone { transfer, concerning });
+            self.journal(JournalRecord::Gone { transfer, concerning });
             self.report_taken(&grant.parent, &grant.application, from, Some(grant.instance));
         }
         self.state.retries.remove(&transfer);
@@ -279,7 +279,7 @@ impl Step<'_> {
         let operation = kind.operation().towards(Target::Node(target.clone()));
         let request = super::agents::agent_request(asked_by, self.own_id(), application.clone(), operation);
         if let Some(request) = request {
-            self.report(Report::Judged { request, verdict: Verdict::Accepted, created });
+            self.report(TraceEvent::Judged { request, verdict: Verdict::Accepted, created });
         }
     }
 
@@ -293,15 +293,15 @@ impl Step<'_> {
             }
             self.state.retries.remove(&transfer);
             if custody.is_ended {
-                self.journal(Record::NotTaken { transfer });
-                return self.report(Report::Undeployed(custody.owned.instance));
+                self.journal(JournalRecord::NotTaken { transfer });
+                return self.report(TraceEvent::Undeployed(custody.owned.instance));
             }
             self.own_again(custody);
         } else if let Some(grant) = ledger.grants.get(&transfer).cloned()
             && grant.receiver == sender
         {
             self.state.retries.remove(&transfer);
-            self.journal(Record::NotTaken { transfer });
+            self.journal(JournalRecord::NotTaken { transfer });
             let target = Target::Node(grant.target.clone());
             let proposal = Proposal { operation: TransferKind::Replicate.operation(), target };
             self.note_undone(&grant.parent, &proposal);
@@ -314,7 +314,7 @@ impl Step<'_> {
         self.start_agent(&owned);
         let resume = (!is_running && !owned.is_asleep()).then(|| owned.resume());
         let instance = owned.instance.clone();
-        self.journal(Record::Own { owned, cause: OwnCause::NotTaken { transfer } });
+        self.journal(JournalRecord::Own { owned, cause: OwnCause::NotTaken { transfer } });
         self.effects.extend(resume);
         let wanted = Target::Node(target.clone());
         let proposal = Proposal { operation: TransferKind::Migrate.operation(), target: wanted };

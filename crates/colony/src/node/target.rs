@@ -9,8 +9,8 @@ use super::agents::agent_request;
 use super::{Incoming, Step};
 use crate::descriptor::Copies;
 use crate::ids::{JournalId, Token, TransferId, WorkloadId};
-use crate::input::{Effect, Report};
-use crate::journal::{Custody, OwnCause, Owned, Record};
+use crate::input::{Effect, TraceEvent};
+use crate::journal::{Custody, JournalRecord, OwnCause, Owned};
 use crate::message::{AgentSnapshot, Message, Prepare};
 use crate::rules::Concern;
 
@@ -45,7 +45,7 @@ impl Step<'_> {
         self.state.incoming.insert(transfer, place);
         let (from, kept) = (from.clone(), Arc::clone(&descriptor));
         let reserved =
-            Report::Reserved { transfer, from, instance: instance.clone(), workload, descriptor: kept, needed };
+            TraceEvent::Reserved { transfer, from, instance: instance.clone(), workload, descriptor: kept, needed };
         self.report(reserved);
         if starts_later {
             // The copy starts only when this node owns the instance, even for a replica: this message may be a late
@@ -134,7 +134,7 @@ impl Step<'_> {
         let Some(place) = self.state.incoming.remove(&transfer) else { return };
         let reserved = self.state.manager.release(&transfer);
         let is_started = !place.starts_later();
-        self.report(Report::Released { transfer, workload: place.workload, is_started });
+        self.report(TraceEvent::Released { transfer, workload: place.workload, is_started });
         if let Some(needed) = reserved.filter(|_| is_started) {
             let is_counted = self.state.manager.take(needed);
             debug_assert!(is_counted.is_ok(), "what was reserved fits");
@@ -193,13 +193,13 @@ impl Step<'_> {
             is_pinned: false,
         };
         let arrived =
-            Report::Arrived { instance: owned.instance.clone(), epoch: owned.epoch, from: from.clone(), transfer };
+            TraceEvent::Arrived { instance: owned.instance.clone(), epoch: owned.epoch, from: from.clone(), transfer };
         let cause = OwnCause::Taken { transfer, from: from.clone(), concerning };
         if starts_later {
             self.own(owned, cause);
         } else {
             self.start_agent(&owned);
-            self.journal(Record::Own { owned, cause });
+            self.journal(JournalRecord::Own { owned, cause });
         }
         if let Some(custody) = returned {
             self.returned(&custody);
@@ -217,7 +217,7 @@ impl Step<'_> {
         let Owned { instance, descriptor, .. } = &custody.owned;
         if custody.is_ended {
             // An operator ended the instance in custody, when the target had already taken it.
-            self.report(Report::LivesOn { instance: instance.clone(), node: self.own_id() });
+            self.report(TraceEvent::LivesOn { instance: instance.clone(), node: self.own_id() });
         }
         self.report_taken(instance, &descriptor.application.id, &custody.target, None);
     }
@@ -226,7 +226,7 @@ impl Step<'_> {
     pub(super) fn forget(&mut self, sender: JournalId, transfer: TransferId) {
         if transfer.journal == sender && self.state.ledger.taken.contains_key(&transfer) {
             self.state.retries.remove(&transfer);
-            self.journal(Record::Forgotten { transfer });
+            self.journal(JournalRecord::Forgotten { transfer });
         }
     }
 }

@@ -6,24 +6,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use mario_domain::{ApplicationId, NodeId};
 
 use super::applications::{Entry, LEAVING, Next, is_plausible, through};
-use super::message::{Label, RouteAnnouncement, RoutingMessage, Update};
+use super::message::{RouteAnnouncement, RouteLabel, RoutingMessage, Update};
 use super::{Cause, Neighbour, Router, RouterEffect, Step};
 
 /// The routes to be announced at the end of a step, in one message per neighbour, or several if they exceed the limits
 /// of one message.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    routes: BTreeMap<NodeId, BTreeMap<ApplicationId, Option<Label>>>,
+    routes: BTreeMap<NodeId, BTreeMap<ApplicationId, Option<RouteLabel>>>,
     tables: BTreeSet<NodeId>,
 }
 
 impl Outbox {
-    fn add(&mut self, neighbour: &NodeId, application: &ApplicationId, label: Option<Label>) {
+    fn add(&mut self, neighbour: &NodeId, application: &ApplicationId, label: Option<RouteLabel>) {
         self.routes.entry(neighbour.clone()).or_default().insert(application.clone(), label);
     }
 
     /// Adds a label, unless the outbox already has an announcement for the application.
-    pub(crate) fn add_unless_there(&mut self, neighbour: &NodeId, application: &ApplicationId, label: Label) {
+    pub(crate) fn add_unless_there(&mut self, neighbour: &NodeId, application: &ApplicationId, label: RouteLabel) {
         self.routes.entry(neighbour.clone()).or_default().entry(application.clone()).or_insert(Some(label));
     }
 
@@ -69,7 +69,7 @@ impl Step<'_> {
     }
 
     /// Announces a label to a neighbour, and records it as announced.
-    pub(super) fn announce(&mut self, neighbour: &NodeId, application: &ApplicationId, label: Label) {
+    pub(super) fn announce(&mut self, neighbour: &NodeId, application: &ApplicationId, label: RouteLabel) {
         if let Some(entry) = self.router.applications.get_mut(application) {
             entry.announce(neighbour, label);
             self.outbox.add(neighbour, application, Some(label));
@@ -96,7 +96,7 @@ impl Step<'_> {
             let fresh = if entry.next.is_by(neighbour) { None } else { entry.label(neighbours) };
             entry.announced.get(neighbour).copied().or(fresh)
         };
-        let table: Vec<(ApplicationId, Label)> =
+        let table: Vec<(ApplicationId, RouteLabel)> =
             applications.iter().filter_map(|(application, entry)| Some((application.clone(), label(entry)?))).collect();
         self.outbox.forget(neighbour);
         self.outbox.tables.insert(neighbour.clone());
@@ -189,7 +189,7 @@ impl Step<'_> {
 
     /// Stores a neighbour's announcement for one application; `None` withdraws the route. Returns whether that changed
     /// anything.
-    fn hear(&mut self, from: &NodeId, application: &ApplicationId, label: Option<Label>) -> bool {
+    fn hear(&mut self, from: &NodeId, application: &ApplicationId, label: Option<RouteLabel>) -> bool {
         let limits = self.router.config.limits;
         let Router { applications, neighbours, refused, .. } = &mut *self.router;
         let Some(neighbour) = neighbours.get_mut(from) else { return false };
@@ -291,7 +291,7 @@ impl Step<'_> {
 /// `label`.
 fn better_infeasible<'a>(
     entry: &'a Entry,
-    label: Label,
+    label: RouteLabel,
     neighbours: &BTreeMap<NodeId, Neighbour>,
 ) -> Option<(&'a NodeId, u32)> {
     let infeasible = entry.heard.iter().filter(|(_, heard)| !entry.is_feasible(**heard));

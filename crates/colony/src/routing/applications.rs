@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mario_domain::{Duration, InstanceId, NodeId, Time};
 
-use super::message::Label;
+use super::message::RouteLabel;
 use super::names::Names;
 use super::{Hops, Neighbour};
 
@@ -19,11 +19,11 @@ pub(crate) struct Entry {
     /// The sequence that this node announces while it hosts an instance.
     pub(crate) sequence: u64,
     /// The labels that neighbours announced.
-    pub(crate) heard: BTreeMap<NodeId, Label>,
+    pub(crate) heard: BTreeMap<NodeId, RouteLabel>,
     /// The labels announced to neighbours.
-    pub(crate) announced: BTreeMap<NodeId, Label>,
+    pub(crate) announced: BTreeMap<NodeId, RouteLabel>,
     /// The best label ever announced, which only gets better; `None` before the first.
-    pub(crate) best_announced: Option<Label>,
+    pub(crate) best_announced: Option<RouteLabel>,
     pub(crate) next: Next,
     /// The neighbour that took the instance, and until when requests are forwarded there.
     pub(crate) moved: Option<(NodeId, Time)>,
@@ -80,7 +80,7 @@ impl Next {
 
 impl Entry {
     /// Whether a label may be used: it is better than every label that this node announced.
-    pub(crate) fn is_feasible(&self, label: Label) -> bool {
+    pub(crate) fn is_feasible(&self, label: RouteLabel) -> bool {
         self.best_announced.is_none_or(|best| label.is_better_than(best))
     }
 
@@ -102,12 +102,12 @@ impl Entry {
     }
 
     /// The label of this node's route; `None` without a route.
-    pub(crate) fn label(&self, neighbours: &BTreeMap<NodeId, Neighbour>) -> Option<Label> {
+    pub(crate) fn label(&self, neighbours: &BTreeMap<NodeId, Neighbour>) -> Option<RouteLabel> {
         match &self.next {
             Next::Nowhere => None,
             Next::Here => {
                 let metric = if self.hosted.is_empty() { LEAVING } else { 0 };
-                Some(Label { sequence: self.sequence, metric })
+                Some(RouteLabel { sequence: self.sequence, metric })
             }
             Next::By(neighbour) => through(*self.heard.get(neighbour)?, neighbour, neighbours),
         }
@@ -138,7 +138,7 @@ impl Entry {
     }
 
     /// Records that a label is announced to a neighbour.
-    pub(crate) fn announce(&mut self, neighbour: &NodeId, label: Label) {
+    pub(crate) fn announce(&mut self, neighbour: &NodeId, label: RouteLabel) {
         self.announced.insert(neighbour.clone(), label);
         if self.best_announced.is_none_or(|best| label.is_better_than(best)) {
             self.best_announced = Some(label);
@@ -187,9 +187,13 @@ impl Entry {
 }
 
 /// The label of a path through a neighbour; `None` if its metric overflows, or without a session with the neighbour.
-pub(crate) fn through(label: Label, neighbour: &NodeId, neighbours: &BTreeMap<NodeId, Neighbour>) -> Option<Label> {
+pub(crate) fn through(
+    label: RouteLabel,
+    neighbour: &NodeId,
+    neighbours: &BTreeMap<NodeId, Neighbour>,
+) -> Option<RouteLabel> {
     let metric = label.metric.checked_add(neighbours.get(neighbour)?.cost)?;
-    Some(Label { metric, ..label })
+    Some(RouteLabel { metric, ..label })
 }
 
 #[cfg(test)]

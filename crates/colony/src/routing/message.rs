@@ -38,7 +38,7 @@ pub struct RouteAnnouncement {
     /// The application.
     pub application: ApplicationId,
     /// Its label; `None` for a withdrawal.
-    pub label: Option<Label>,
+    pub label: Option<RouteLabel>,
     /// The names under which clients reach it; `None` if the sender does not know them or has already sent them.
     pub names: Option<Arc<Names>>,
 }
@@ -56,16 +56,16 @@ pub struct SequenceRequest {
 
 /// How new a route is and how far an instance is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Label {
+pub struct RouteLabel {
     /// The sequence number. Only nodes that host instances of the application increase it.
     pub sequence: u64,
     /// The sum of the costs of the links to the instance, in microseconds, plus 2^30 if the instance is about to end.
     pub metric: u32,
 }
 
-impl Label {
+impl RouteLabel {
     /// Whether this label is better than another: newer, or equally new and nearer.
-    pub fn is_better_than(self, other: Label) -> bool {
+    pub fn is_better_than(self, other: RouteLabel) -> bool {
         self.sequence > other.sequence || self.sequence == other.sequence && self.metric < other.metric
     }
 }

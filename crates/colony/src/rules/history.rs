@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use mario_policy::Remembers;
+use mario_policy::MemoryDeclaration;
 use serde::{Deserialize, Serialize};
 
 use super::memory::{Remembered, expire, remember};
@@ -30,7 +30,7 @@ impl<R, T> Default for History<R, T> {
 impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
     /// Records an evaluation that saw these client requests; `next` is the number of the next evaluation. Returns false
     /// only if the next evaluation will see the same history, apart from `age/2`.
-    pub fn evaluated(&mut self, remembers: Remembers, seen: &[R], next: u32) -> bool {
+    pub fn evaluated(&mut self, remembers: MemoryDeclaration, seen: &[R], next: u32) -> bool {
         // Operations are shown with their age, which changes with every evaluation.
         let is_new = !self.done.is_empty();
         expire(&mut self.done, remembers.operations, next);
@@ -39,7 +39,7 @@ impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
 
     /// Records several evaluations that all saw these client requests and had no proposal accepted; `next` is the
     /// number of the next evaluation. Returns whether [`History::evaluated`] would return true for any of them.
-    pub fn evaluated_often(&mut self, remembers: Remembers, seen: &[R], times: u32, next: u32) -> bool {
+    pub fn evaluated_often(&mut self, remembers: MemoryDeclaration, seen: &[R], times: u32, next: u32) -> bool {
         let is_new = !self.done.is_empty() && times > 0;
         expire(&mut self.done, remembers.operations, next);
         let kept = remembers.requests as usize;
@@ -64,7 +64,7 @@ impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
     }
 
     /// Records an accepted operation, if the policy declares to read operations.
-    pub fn accepted(&mut self, remembers: Remembers, operation: Remembered<T>) {
+    pub fn accepted(&mut self, remembers: MemoryDeclaration, operation: Remembered<T>) {
         remember(&mut self.done, remembers.operations, operation);
     }
 
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_policy_is_shown_the_client_requests_of_the_evaluations_before() {
         let mut history: History<i32, i32> = History::default();
-        let remembers = Remembers { requests: 2, ..Remembers::default() };
+        let remembers = MemoryDeclaration { requests: 2, ..MemoryDeclaration::default() };
         let mut shown = Vec::new();
         let mut changes = Vec::new();
         for (evaluation, seen) in (1..).zip([&[7, 8][..], &[], &[9], &[9], &[9], &[9]]) {
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn operations_are_shown_with_their_age_until_forgotten() {
         let mut history: History<i32, i32> = History::default();
-        let remembers = Remembers { operations: 2, ..Remembers::default() };
+        let remembers = MemoryDeclaration { operations: 2, ..MemoryDeclaration::default() };
         let mut shown = Vec::new();
         for evaluation in 1..=6 {
             shown.push(history.done_before(evaluation).map(|(ago, done)| (ago, done.target)).collect::<Vec<_>>());
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn adding_several_evaluations_equals_adding_them_one_by_one() {
-        let remembers = Remembers { requests: 3, operations: 4, ..Remembers::default() };
+        let remembers = MemoryDeclaration { requests: 3, operations: 4, ..MemoryDeclaration::default() };
         for times in 0..9 {
             let mut one_by_one: History<i32, i32> = History::default();
             for (evaluation, seen) in (1..).zip([[1], [2], [2], [5]]) {
@@ -158,8 +158,8 @@ mod tests {
     fn undeclared_history_is_not_kept() {
         let mut history: History<i32, i32> = History::default();
         for evaluation in 1..5 {
-            assert!(!history.evaluated(Remembers::default(), &[1, 2], evaluation + 1));
-            history.accepted(Remembers::default(), Remembered { evaluation, operation: Migrate, target: 1 });
+            assert!(!history.evaluated(MemoryDeclaration::default(), &[1, 2], evaluation + 1));
+            history.accepted(MemoryDeclaration::default(), Remembered { evaluation, operation: Migrate, target: 1 });
         }
         assert!(history.is_empty());
     }
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn an_undone_operation_is_removed_once() {
         let mut history: History<i32, i32> = History::default();
-        let remembers = Remembers { operations: 9, ..Remembers::default() };
+        let remembers = MemoryDeclaration { operations: 9, ..MemoryDeclaration::default() };
         for evaluation in 1..3 {
             history.accepted(remembers, Remembered { evaluation, operation: Migrate, target: 4 });
         }

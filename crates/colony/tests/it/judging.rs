@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mario_colony::{Command, Descriptor, Input, Report};
+use mario_colony::{Command, Descriptor, Input, TraceEvent};
 use mario_domain::{Capacity, Hardware, InstanceId, NodeId, Rule};
 
 use crate::pair::{Ask, Pair, descriptor, policy};
@@ -92,7 +92,7 @@ fn a_policy_of_one_each_accepts_one_of_three_migrations_in_a_cycle() {
     assert_eq!(pair.sides[1].node.instances().count(), 1);
     let one_each = Rule::Acceptance { reason: "one_each".to_owned() };
     let inhibited = pair.sides[0].reports.iter().filter(|report| match report {
-        Report::Judged { verdict: mario_domain::Verdict::Inhibited(inhibition), .. } => inhibition.rule == one_each,
+        TraceEvent::Judged { verdict: mario_domain::Verdict::Inhibited(inhibition), .. } => inhibition.rule == one_each,
         _ => false,
     });
     assert_eq!(inhibited.count(), 2);
@@ -123,7 +123,7 @@ fn an_acceptance_policy_that_raises_an_error_inhibits_and_is_reported() {
     let instance = pair.deploy(0, &descriptor());
     pair.ask(0, &instance, Ask::Migrate);
     assert!(matches!(pair.sides[0].last_rule(), Some(Rule::AcceptanceFailed { .. })));
-    assert!(pair.sides[1].reports.iter().any(|report| matches!(report, Report::AcceptanceFailed { .. })));
+    assert!(pair.sides[1].reports.iter().any(|report| matches!(report, TraceEvent::AcceptanceFailed { .. })));
     assert!(pair.sides[0].owns(&instance) && pair.is_quiet());
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_colony::{Command, Copies, DeployKey, Descriptor, JournalId, Message, Record, Report};
+use mario_colony::{Command, Copies, DeployKey, Descriptor, JournalId, JournalRecord, Message, TraceEvent};
 use mario_domain::{ApplicationId, Hardware, InstanceId};
 
 use crate::pair::{Ask, Pair, descriptor, policy};
@@ -46,7 +46,7 @@ fn undeploy_in_custody_stops_the_copy_at_once_and_ends_an_instance_that_is_not_t
     pair.release();
     assert!(pair.is_quiet() && pair.copies(&instance) == 0);
     assert!(pair.sides.iter().all(|side| !side.owns(&instance)));
-    assert!(pair.sides[0].reports.contains(&Report::Undeployed(instance)), "the end is reported");
+    assert!(pair.sides[0].reports.contains(&TraceEvent::Undeployed(instance)), "the end is reported");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn undeploy_in_custody_reports_the_node_of_a_taken_instance() {
     pair.crash(0);
     assert_eq!(pair.sides[0].free(), 10, "the end is journalled");
     pair.release();
-    let expected = Report::LivesOn { instance: instance.clone(), node: pair.sides[1].id.clone() };
+    let expected = TraceEvent::LivesOn { instance: instance.clone(), node: pair.sides[1].id.clone() };
     assert!(pair.sides[0].reports.contains(&expected));
     assert!(pair.sides[1].owns(&instance) && pair.is_quiet());
 }
@@ -130,7 +130,7 @@ fn nothing_is_handed_over_to_a_journal_that_was_declared_lost() {
     assert!(pair.sides[0].owns(&instance) && pair.is_quiet());
     pair.ask(0, &instance, Ask::Migrate);
     assert_eq!(pair.sides[0].last_rule(), Some(mario_domain::Rule::Unanswered));
-    let has_left = pair.sides[0].records.iter().any(|record| matches!(record, Record::Custody(_)));
+    let has_left = pair.sides[0].records.iter().any(|record| matches!(record, JournalRecord::Custody(_)));
     assert!(!has_left && pair.is_quiet());
 }
 
@@ -143,7 +143,7 @@ fn second_version() -> Descriptor {
 fn updated(pair: &Pair) -> (Option<u64>, Option<u64>, Option<String>) {
     let reports = pair.sides[0].reports.iter().rev();
     let found = reports.into_iter().find_map(|report| match report {
-        Report::Updated { from, to, refused, .. } => Some((*from, *to, refused.as_ref().map(ToString::to_string))),
+        TraceEvent::Updated { from, to, refused, .. } => Some((*from, *to, refused.as_ref().map(ToString::to_string))),
         _ => None,
     });
     found.expect("an update")

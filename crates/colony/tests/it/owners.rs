@@ -1,6 +1,6 @@
 //! The owner of a node evicts and shrinks instances there.
 
-use mario_colony::{Command, Descriptor, Input, Report};
+use mario_colony::{Command, Descriptor, Input, TraceEvent};
 use mario_domain::{Capacity, Flavour, FlavourId, FlavourIndex, Hardware, InstanceId, Quantity};
 
 use crate::pair::{Ask, Pair, descriptor, policy};
@@ -20,7 +20,9 @@ fn owned(text: &str) -> Pair {
 
 fn announced(pair: &Pair) -> Vec<(InstanceId, u32, String)> {
     let announced = pair.sides[0].reports.iter().filter_map(|report| match report {
-        Report::Announced { instance, evaluations, reason } => Some((instance.clone(), *evaluations, reason.clone())),
+        TraceEvent::Announced { instance, evaluations, reason } => {
+            Some((instance.clone(), *evaluations, reason.clone()))
+        }
         _ => None,
     });
     announced.collect()
@@ -28,7 +30,7 @@ fn announced(pair: &Pair) -> Vec<(InstanceId, u32, String)> {
 
 fn evicted(pair: &Pair) -> Vec<(InstanceId, String, bool)> {
     let gone = pair.sides[0].reports.iter().filter_map(|report| match report {
-        Report::Evicted { instance, reason, is_pinned } => Some((instance.clone(), reason.clone(), *is_pinned)),
+        TraceEvent::Evicted { instance, reason, is_pinned } => Some((instance.clone(), reason.clone(), *is_pinned)),
         _ => None,
     });
     gone.collect()
@@ -130,8 +132,8 @@ fn a_shrink_is_enacted_at_once_and_frees_hardware_when_the_copy_has_shrunk() {
     activate(&mut pair);
     activate(&mut pair);
     let shrunk: Vec<_> =
-        pair.sides[0].reports.iter().filter(|report| matches!(report, Report::Shrunk { .. })).collect();
-    let expected = Report::Shrunk { instance, flavour: FlavourIndex(1), reason: "tight".to_owned() };
+        pair.sides[0].reports.iter().filter(|report| matches!(report, TraceEvent::Shrunk { .. })).collect();
+    let expected = TraceEvent::Shrunk { instance, flavour: FlavourIndex(1), reason: "tight".to_owned() };
     assert_eq!(shrunk, [&expected], "once: it runs so from then on");
     let units = Hardware::units(flavoured().application.hardware.as_units() / 2);
     assert_eq!(Some(pair.sides[0].node.manager().free()), before.give_back(units));
@@ -146,7 +148,8 @@ fn an_owner_whose_policy_has_no_valid_answer_does_nothing() {
         let mut pair = owned(text);
         let instance = pair.deploy(0, &flavoured());
         activate(&mut pair);
-        let failed = pair.sides[0].reports.iter().filter(|report| matches!(report, Report::InitiativeFailed { .. }));
+        let failed =
+            pair.sides[0].reports.iter().filter(|report| matches!(report, TraceEvent::InitiativeFailed { .. }));
         assert_eq!(failed.count(), 1, "{text}");
         assert!(announced(&pair).is_empty() && pair.sides[0].owns(&instance), "{text}");
     }

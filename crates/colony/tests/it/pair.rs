@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 
 use mario_colony::{
-    Command, Config, Copies, DeployKey, Descriptor, Effect, Input, JournalId, Ledger, Message, Node, NodeLimits,
-    Observation, PolicyText, Record, Report, Start, Timing, WorkloadId,
+    Command, Config, Copies, DeployKey, Descriptor, Effect, Input, JournalId, JournalRecord, Ledger, Message, Node,
+    NodeLimits, Observation, PolicyText, Start, Timing, TraceEvent, WorkloadId,
 };
 use mario_domain::{
     Application, ApplicationId, Capacity, Duration, Hardware, InstanceId, NodeId, Quantity, Rule, Time, Verdict,
@@ -35,8 +35,8 @@ pub struct Side {
     pub node: Node,
     /// A second ledger, which applies the same records and must equal the node's.
     pub shadow: Ledger,
-    pub records: Vec<Record>,
-    pub reports: Vec<Report>,
+    pub records: Vec<JournalRecord>,
+    pub reports: Vec<TraceEvent>,
     pub sent: Vec<Message>,
     /// All copies, including those that are starting or stopping.
     pub running: BTreeMap<WorkloadId, InstanceId>,
@@ -297,7 +297,7 @@ impl Pair {
         let key = DeployKey(self.deploys);
         self.input(side, Input::Operator(Command::Deploy { key, descriptor: Arc::new(descriptor.clone()) }));
         match self.sides[side].reports.last() {
-            Some(Report::Judged { created: Some(instance), .. }) => instance.clone(),
+            Some(TraceEvent::Judged { created: Some(instance), .. }) => instance.clone(),
             other => panic!("it was not deployed: {other:?}"),
         }
     }
@@ -402,7 +402,7 @@ impl Side {
                 self.running.retain(|workload, _| keep.contains(workload));
                 None
             }
-            Effect::Report(report) => {
+            Effect::Trace(report) => {
                 self.reports.push(report);
                 None
             }
@@ -431,7 +431,7 @@ impl Side {
     /// The rule that inhibited the last request that this node reported as judged; `None` if it was accepted.
     pub fn last_rule(&self) -> Option<Rule> {
         let last = self.reports.iter().rev().find_map(|report| match report {
-            Report::Judged { verdict, .. } => Some(verdict),
+            TraceEvent::Judged { verdict, .. } => Some(verdict),
             _ => None,
         });
         match last.expect("a request was judged") {

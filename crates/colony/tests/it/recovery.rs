@@ -1,6 +1,6 @@
 //! Nodes that crash during a transfer and restart from their journals.
 
-use mario_colony::{Input, Message, Record};
+use mario_colony::{Input, JournalRecord, Message};
 use mario_domain::Rule;
 
 use crate::pair::{Ask, Pair, descriptor, exclusive};
@@ -133,7 +133,7 @@ fn each_boot_is_journalled_and_creates_different_instance_ids() {
     pair.crash(0);
     let second = pair.deploy(0, &descriptor());
     assert_ne!(first, second);
-    let boots = pair.sides[0].records.iter().filter(|record| matches!(record, Record::Boot { .. }));
+    let boots = pair.sides[0].records.iter().filter(|record| matches!(record, JournalRecord::Boot { .. }));
     assert_eq!(boots.count(), 2);
 }
 

@@ -1,6 +1,6 @@
 //! Instances fall asleep, and client requests wake them.
 
-use mario_colony::{Copies, Descriptor, Input, Message, Report};
+use mario_colony::{Copies, Descriptor, Input, Message, TraceEvent};
 use mario_domain::{Capacity, Hardware, InstanceId, Quantity, Rule, Sleep, Verdict};
 
 use crate::pair::{Ask, Pair, SideIndex, descriptor, policy};
@@ -32,7 +32,7 @@ fn free(pair: &Pair, side: SideIndex) -> Capacity {
 
 fn woken(pair: &Pair, side: SideIndex) -> Vec<(InstanceId, Verdict)> {
     let reports = pair.sides[side].reports.iter().filter_map(|report| match report {
-        Report::Woken { instance, verdict } => Some((instance.clone(), verdict.clone())),
+        TraceEvent::Woken { instance, verdict } => Some((instance.clone(), verdict.clone())),
         _ => None,
     });
     reports.collect()
@@ -41,7 +41,7 @@ fn woken(pair: &Pair, side: SideIndex) -> Vec<(InstanceId, Verdict)> {
 /// The rule that inhibited the first node's last judged request; `None` if it was accepted or none was judged.
 fn inhibition(pair: &Pair) -> Option<Rule> {
     let judged = pair.sides[0].reports.iter().rev().find_map(|report| match report {
-        Report::Judged { verdict, .. } => Some(verdict.clone()),
+        TraceEvent::Judged { verdict, .. } => Some(verdict.clone()),
         _ => None,
     });
     match judged {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mario_colony::{
-    AgentSnapshot, Epoch, Hello, Input, JournalId, Message, Prepare, Record, Token, TransferId, TransferKind,
+    AgentSnapshot, Epoch, Hello, Input, JournalId, JournalRecord, Message, Prepare, Token, TransferId, TransferKind,
 };
 use mario_domain::{FlavourIndex, InstanceId, Rule, Wakefulness};
 
@@ -115,7 +115,7 @@ fn a_peer_whose_journal_went_back_in_time_is_rejected_until_it_is_replaced() {
     pair.link();
     let hello = |journal, sequence| hello(journal, sequence, u64::MAX);
     says(&mut pair, hello(JournalId(2), 1));
-    let refused = mario_colony::Report::RefusedPeer(pair.sides[1].id.clone());
+    let refused = mario_colony::TraceEvent::RefusedPeer(pair.sides[1].id.clone());
     assert_eq!(pair.sides[0].reports.last(), Some(&refused));
     pair.ask(1, &instance, Ask::Migrate);
     assert!(pair.sides[1].owns(&instance) && pair.sides[0].free() == 10, "nothing that it says is believed");
@@ -123,7 +123,7 @@ fn a_peer_whose_journal_went_back_in_time_is_rejected_until_it_is_replaced() {
     let (sender, message) = (JournalId(5), hello(JournalId(5), 1));
     pair.input(0, Input::Received { from, sender, receiver: None, message });
     let known = pair.sides[0].records.last();
-    assert!(matches!(known, Some(Record::Peer { journal: JournalId(5), .. })), "a new disk is a new node");
+    assert!(matches!(known, Some(JournalRecord::Peer { journal: JournalId(5), .. })), "a new disk is a new node");
 }
 
 fn hello(journal: JournalId, sequence: u64, concerning: u64) -> Message {
@@ -137,10 +137,13 @@ fn a_disk_restored_from_before_a_transfer_is_detected() {
     pair.link();
     pair.ask(0, &instance, Ask::Migrate);
     assert!(pair.sides[1].owns(&instance) && pair.sides[0].node.is_quiet());
-    let owned =
-        pair.sides[1].records.iter().position(|record| matches!(record, Record::Own { .. })).expect("it took it");
+    let owned = pair.sides[1]
+        .records
+        .iter()
+        .position(|record| matches!(record, JournalRecord::Own { .. }))
+        .expect("it took it");
     let concerning = owned as u64 + 1;
-    let refused = mario_colony::Report::RefusedPeer(pair.sides[1].id.clone());
+    let refused = mario_colony::TraceEvent::RefusedPeer(pair.sides[1].id.clone());
     // A journal that has the record of the take is trusted. One without it is not, even if it has more records.
     says(&mut pair, hello(JournalId(2), 1_000, concerning));
     assert!(!pair.sides[0].reports.contains(&refused));

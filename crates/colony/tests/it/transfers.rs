@@ -1,6 +1,6 @@
 //! Migrations and replications.
 
-use mario_colony::{Command, Input, Message, OwnCause, Record, Report};
+use mario_colony::{Command, Input, JournalRecord, Message, OwnCause, TraceEvent};
 use mario_domain::{Operation, Rule, Verdict};
 
 use crate::pair::{Ask, Pair, descriptor, exclusive, span};
@@ -16,7 +16,7 @@ fn migrate_keeps_id_application_and_memory() {
     let snapshot = pair.sides[1].node.snapshot(&instance).expect("it is there");
     assert_eq!((snapshot.evaluations, snapshot.memory.len()), (2, 1));
     let application = pair.sides[1].records.iter().find_map(|record| match record {
-        Record::Own { owned, cause: OwnCause::Taken { .. } } => Some((owned.epoch.0, owned.descriptor.clone())),
+        JournalRecord::Own { owned, cause: OwnCause::Taken { .. } } => Some((owned.epoch.0, owned.descriptor.clone())),
         _ => None,
     });
     let (epoch, taken) = application.expect("it was taken");
@@ -74,7 +74,7 @@ fn an_instance_that_returns_replaces_its_older_custody() {
     pair.ask(1, &instance, Ask::Migrate);
     assert!(pair.sides[0].owns(&instance) && !pair.sides[1].owns(&instance));
     let is_reported = pair.sides[0].reports.iter().any(|report| match report {
-        Report::Judged { request, verdict, .. } => {
+        TraceEvent::Judged { request, verdict, .. } => {
             *verdict == Verdict::Accepted && matches!(request.operation(), Operation::Migrate(_))
         }
         _ => false,
@@ -93,7 +93,7 @@ fn the_return_of_an_instance_that_was_ended_in_custody_is_reported() {
     pair.ask(0, &instance, Ask::Migrate);
     pair.command(0, Command::Undeploy(instance.clone()));
     pair.ask(1, &instance, Ask::Migrate);
-    let expected = Report::LivesOn { instance, node: pair.sides[0].id.clone() };
+    let expected = TraceEvent::LivesOn { instance, node: pair.sides[0].id.clone() };
     assert!(pair.sides[0].reports.contains(&expected));
 }
 
@@ -308,7 +308,7 @@ fn a_newcomer_first_evaluates_one_full_period_after_it_arrived() {
     let mut pair = Pair::with(|_, config| config.timing.evaluation_period = Some(span(100.0)));
     let instance = pair.deploy(0, &descriptor());
     let evaluations = |pair: &Pair| {
-        let evaluated = |report: &&Report| matches!(report, Report::Evaluated { .. });
+        let evaluated = |report: &&TraceEvent| matches!(report, TraceEvent::Evaluated { .. });
         pair.sides[1].reports.iter().filter(evaluated).count()
     };
     pair.advance(30.0);

@@ -11,5 +11,5 @@ use crate::declarations::Declarations;
 fn declared_types_match_the_data_of_the_page() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/types.d.ts");
     let declarations = Declarations::new().with::<Snapshot>().with::<ColonyEvent>().with::<ShownChart>();
-    declarations.hold_against(&file, "");
+    declarations.compare_with_file(&file, "");
 }

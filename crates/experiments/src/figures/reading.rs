@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use mario_audit::reader::{
     Client, Counted, Cycle, Deployed, Handover, Handovers, Header, NodeDown, NodeEvent, Outcome, Owner, OwnerAct,
-    OwnerActKind, Proposal, Record, Rule, Target, TracedApplication, Usage, Verdict, Wakings, Woken,
+    OwnerActKind, Proposal, Rule, Target, TraceRecord, TracedApplication, Usage, Verdict, Wakings, Woken,
 };
 use mario_domain::{AgentOperation, Capacity, InstanceId};
 
 use super::groups::Groups;
 use super::measuring::Measuring;
 use super::{
-    ApplicationWhereabouts, CycleFigures, FurtherCounts, GroupFigures, MeanAndMax, OperationCounts, OperationRatios,
-    RunFigures, StepFigures, TraceFigures, Whereabouts, pearson,
+    ApplicationPlacement, CycleFigures, FurtherCounts, GroupFigures, MeanAndMax, OperationCounts, OperationRatios,
+    PlacementFigures, RunFigures, StepFigures, TraceFigures, pearson,
 };
 
 /// The maximum number of steps of all groups together, so that a wrong header cannot exhaust memory. Further steps are
@@ -41,7 +41,7 @@ pub struct Reading {
     /// The results of client requests in the whole run, by user; `None` if the trace has none for the user.
     clients: Vec<Option<Client>>,
     summed: Summed,
-    whereabouts: Whereabouts,
+    whereabouts: PlacementFigures,
     measuring: Measuring,
     /// The time of the last record.
     now: f64,
@@ -87,9 +87,9 @@ impl Reading {
             usage: vec![None; header.applications.len()],
             clients: vec![None; header.users.len()],
             summed: Summed { responses: vec![None; header.applications.len()] },
-            whereabouts: Whereabouts {
+            whereabouts: PlacementFigures {
                 applications: header.applications.iter().map(at_the_top).collect(),
-                ..Whereabouts::default()
+                ..PlacementFigures::default()
             },
             measuring: Measuring::new(&header),
             now: 0.0,
@@ -104,42 +104,42 @@ impl Reading {
     }
 
     /// Processes the next record.
-    pub fn read(&mut self, record: &Record) {
+    pub fn read(&mut self, record: &TraceRecord) {
         self.now = record.time();
         match record {
-            Record::Deployed(Deployed { instance, application, node, .. }) => {
+            TraceRecord::Deployed(Deployed { instance, application, node, .. }) => {
                 self.begin(instance, *application, *node);
                 self.look_for_overloads();
             }
-            Record::Handover(Handover { time, user, .. }) => {
+            TraceRecord::Handover(Handover { time, user, .. }) => {
                 let step = self.step_of(*time);
                 for group in self.groups.of(self.header.users[*user as usize].application) {
                     self.movements[group][step] += 1;
                 }
             }
-            Record::Cycle(cycle) => self.cycle(cycle),
-            Record::NodeDown(NodeDown { node, instances, .. }) => {
+            TraceRecord::Cycle(cycle) => self.cycle(cycle),
+            TraceRecord::NodeDown(NodeDown { node, instances, .. }) => {
                 for instance in instances {
                     self.disappear(instance);
                 }
                 self.measuring.is_up(&self.header, *node, self.now, false);
             }
-            Record::NodeUp(NodeEvent { node, .. }) => self.measuring.is_up(&self.header, *node, self.now, true),
-            Record::Responses(responses) => {
+            TraceRecord::NodeUp(NodeEvent { node, .. }) => self.measuring.is_up(&self.header, *node, self.now, true),
+            TraceRecord::Responses(responses) => {
                 self.measuring.responses(responses);
                 self.served += responses.served;
                 self.lost += responses.lost;
             }
-            Record::Usage(Usage { application, evaluations, sum, .. }) => {
+            TraceRecord::Usage(Usage { application, evaluations, sum, .. }) => {
                 self.evaluations += evaluations;
                 self.usage[*application as usize] = (*evaluations > 0).then(|| sum / *evaluations as f64);
             }
-            Record::Client(client) => self.clients[client.user as usize] = Some(client.clone()),
-            Record::Clients(clients) => {
+            TraceRecord::Client(client) => self.clients[client.user as usize] = Some(client.clone()),
+            TraceRecord::Clients(clients) => {
                 let mean = (clients.users > 0).then(|| clients.sum / clients.users as f64);
                 self.summed.responses[clients.application as usize] = mean;
             }
-            Record::Handovers(Handovers { time, moves }) => {
+            TraceRecord::Handovers(Handovers { time, moves }) => {
                 let step = self.step_of(*time);
                 for (application, count) in moves {
                     for group in self.groups.of(*application) {
@@ -147,9 +147,9 @@ impl Reading {
                     }
                 }
             }
-            Record::Counts(counted) => self.counted(counted),
-            Record::Owner(owner) => self.owner(owner),
-            Record::Owners(owners) => {
+            TraceRecord::Counts(counted) => self.counted(counted),
+            TraceRecord::Owner(owner) => self.owner(owner),
+            TraceRecord::Owners(owners) => {
                 for row in &owners.rows {
                     self.count_further(row.application, |counts| {
                         counts.evicted += row.evicted;
@@ -157,22 +157,22 @@ impl Reading {
                     });
                 }
             }
-            Record::Woken(Woken { instance, verdict, .. }) => self.woken(instance, verdict),
-            Record::Wakings(Wakings { application, refused_by, .. }) => {
+            TraceRecord::Woken(Woken { instance, verdict, .. }) => self.woken(instance, verdict),
+            TraceRecord::Wakings(Wakings { application, refused_by, .. }) => {
                 self.count_wakings(*application, refused_by.is_none());
             }
-            Record::Latency(latency) => self.measuring.latency(latency),
-            Record::Traffic(traffic) => self.measuring.traffic(traffic.hops),
-            Record::Calls(calls) => self.measuring.calls(&self.header, calls),
-            Record::End(_) => self.is_complete = true,
-            Record::Evaluation(_)
-            | Record::Gone(_)
-            | Record::Regret(_)
-            | Record::Live(_)
-            | Record::Update(_)
-            | Record::NodeLeaving(_)
-            | Record::LinkDown(_)
-            | Record::LinkUp(_) => {}
+            TraceRecord::Latency(latency) => self.measuring.latency(latency),
+            TraceRecord::Traffic(traffic) => self.measuring.traffic(traffic.hops),
+            TraceRecord::Calls(calls) => self.measuring.calls(&self.header, calls),
+            TraceRecord::End(_) => self.is_complete = true,
+            TraceRecord::Evaluation(_)
+            | TraceRecord::Gone(_)
+            | TraceRecord::Regret(_)
+            | TraceRecord::Live(_)
+            | TraceRecord::Update(_)
+            | TraceRecord::NodeLeaving(_)
+            | TraceRecord::LinkDown(_)
+            | TraceRecord::LinkUp(_) => {}
         }
     }
 
@@ -469,8 +469,8 @@ impl Reading {
     }
 }
 
-fn at_the_top(application: &TracedApplication) -> ApplicationWhereabouts {
-    ApplicationWhereabouts {
+fn at_the_top(application: &TracedApplication) -> ApplicationPlacement {
+    ApplicationPlacement {
         application: application.id.to_string(),
         kind: application.kind.clone(),
         left_the_top: false,

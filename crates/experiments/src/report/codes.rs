@@ -9,13 +9,13 @@ use super::explanations;
 pub(crate) fn script() -> String {
     let operations: Vec<String> =
         AgentOperation::ALL.iter().map(|operation| format!("\"{}\"", operation.as_str())).collect();
-    let looks: Vec<String> = explanations::LOOKS.iter().map(|look| format!("\"{}\"", look.as_str())).collect();
-    format!("const OPERATIONS = [{}];\nconst LOOKS = [{}];\n", operations.join(", "), looks.join(", "))
+    let roles: Vec<String> = explanations::LINE_ROLES.iter().map(|role| format!("\"{}\"", role.as_str())).collect();
+    format!("const OPERATIONS = [{}];\nconst LINE_ROLES = [{}];\n", operations.join(", "), roles.join(", "))
 }
 
 /// The types of the tables, for the type checker of the script.
 #[cfg(test)]
-pub(crate) const DECLARATIONS: &str = "declare const OPERATIONS: string[];\ndeclare const LOOKS: string[];\n";
+pub(crate) const DECLARATIONS: &str = "declare const OPERATIONS: string[];\ndeclare const LINE_ROLES: string[];\n";
 
 #[cfg(test)]
 mod tests {
@@ -24,7 +24,7 @@ mod tests {
     #[test]
     fn tables_are_in_the_order_of_their_codes() {
         let script = script();
-        assert!(script.contains(r#"LOOKS = ["proposed", "missed", "code", "met", "failed", "fact","#), "{script}");
+        assert!(script.contains(r#"LINE_ROLES = ["proposed", "missed", "code", "met", "failed", "fact","#), "{script}");
         assert!(script.contains(r#"["undeploy", "migrate", "replicate", "adapt", "sleep", "wake"]"#), "{script}");
     }
 }

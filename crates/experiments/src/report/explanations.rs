@@ -6,10 +6,10 @@
 use std::num::NonZero;
 use std::thread;
 
-use mario_audit::reader::{Header, Seen};
-use mario_audit::{Knowledge, Recalled, Situation, resolver};
+use mario_audit::reader::{FactsAndDecision, Header};
+use mario_audit::{Knowledge, Situation, VisibleHistory, resolver};
 use mario_domain::Capacity;
-use mario_policy::{Explainer, Line, Look, Settings};
+use mario_policy::{Explainer, Line, LineRole, PolicySettings};
 use mario_prolog::{Allowance, Engine};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -23,8 +23,16 @@ pub(crate) const EXPLAINED_MAX: usize = 3_000;
 const CHUNK: usize = 64;
 
 /// The kinds of lines, by their number in the page.
-pub(crate) const LOOKS: [Look; 8] =
-    [Look::Proposed, Look::Missed, Look::Code, Look::Met, Look::Failed, Look::Fact, Look::Change, Look::Remark];
+pub(crate) const LINE_ROLES: [LineRole; 8] = [
+    LineRole::Proposed,
+    LineRole::Missed,
+    LineRole::Code,
+    LineRole::Met,
+    LineRole::Failed,
+    LineRole::Fact,
+    LineRole::Change,
+    LineRole::Remark,
+];
 
 /// The knowledge of an agent when it decided.
 #[derive(Clone, Debug)]
@@ -39,9 +47,9 @@ pub(crate) struct Case {
     pub(crate) is_asleep: bool,
     /// The index of its policy.
     pub(crate) policy: u32,
-    pub(crate) seen: Seen,
+    pub(crate) seen: FactsAndDecision,
     /// Its visible history.
-    pub(crate) recalled: Recalled,
+    pub(crate) visible_history: VisibleHistory,
     /// The unreachable neighbours of its node.
     pub(crate) unreached: Vec<u32>,
 }
@@ -107,7 +115,8 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
         let explainer = explainers.entry(case.policy).or_insert_with(|| {
             let policy = &header.policies[case.policy as usize];
             let (name, text) = policy.files.first()?;
-            Explainer::load_within(&engine, name, text, Some(resolver(policy)), Settings::default(), allowance).ok()
+            Explainer::load_within(&engine, name, text, Some(resolver(policy)), PolicySettings::default(), allowance)
+                .ok()
         });
         let situation = Situation {
             policy: case.policy,
@@ -118,7 +127,7 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
             flavour: case.flavour,
             is_asleep: case.is_asleep,
             seen: &case.seen,
-            recalled: &case.recalled,
+            visible_history: &case.visible_history,
         };
         let parts = explainer.as_mut().map(|explainer| {
             let (facts, instance) =
@@ -152,10 +161,10 @@ impl ExplanationTable {
     }
 
     fn line(&mut self, line: &Line) -> u32 {
-        let look = LOOKS.iter().position(|look| *look == line.look).unwrap_or(LOOKS.len() - 1);
+        let role = LINE_ROLES.iter().position(|role| *role == line.role).unwrap_or(LINE_ROLES.len() - 1);
         let place = line.place.clone().unwrap_or_default();
         let texts = [&line.text, &line.before, &line.after, &place].map(|text| self.text(text));
-        let mut numbers = vec![line.depth as u32, look as u32];
+        let mut numbers = vec![line.depth as u32, role as u32];
         numbers.extend(texts);
         while numbers.last() == Some(&0) {
             numbers.pop();
@@ -189,7 +198,7 @@ mod tests {
         let place = place.map(str::to_owned);
         Line {
             depth,
-            look: Look::Failed,
+            role: LineRole::Failed,
             before: "fails".to_owned(),
             text: text.to_owned(),
             after: String::new(),

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use mario_audit::reader::{
     Counted, Cycle, Detail, Handover, Header, NodeDown, Outcome, Owner, OwnerAct, OwnerActKind, Proposal, ReadError,
-    Reason, Record, Responses, Target, TraceReader, Verdict, Woken,
+    Reason, Responses, Target, TraceReader, TraceRecord, Verdict, Woken,
 };
-use mario_audit::{Pasts, Recalled};
+use mario_audit::{Histories, VisibleHistory};
 use mario_domain::{AgentOperation, InstanceId};
 use mario_prolog::{Allowance, Engine};
 
@@ -32,7 +32,7 @@ pub(crate) fn read(input: impl BufRead, explain: Explain<'_>) -> Result<Run, Rea
     let mut reader = TraceReader::new(input)?;
     let mut fold = Fold::new(Arc::clone(reader.header()));
     if let Explain::Within(allowance, _) = &explain {
-        fold.pasts = Some(Pasts::new(reader.header(), &Engine::new(), allowance));
+        fold.histories = Some(Histories::new(reader.header(), &Engine::new(), allowance));
     }
     while let Some(record) = reader.next_record()? {
         fold.record(record);
@@ -52,7 +52,7 @@ struct Fold {
     placement: Placement,
     reach: Reach,
     /// The histories of agents; `None` if decisions are not explained.
-    pasts: Option<Pasts>,
+    histories: Option<Histories>,
     recording: Recording,
     areas: AreaCounts,
     reading: Reading,
@@ -77,7 +77,7 @@ impl Fold {
             about: About::new(&header),
             placement: Placement::default(),
             reach: Reach::default(),
-            pasts: None,
+            histories: None,
             recording: Recording::default(),
             areas: AreaCounts::new(&header),
             reading: Reading::new(Arc::clone(&header)),
@@ -96,61 +96,63 @@ impl Fold {
         }
     }
 
-    fn record(&mut self, record: Record) {
+    fn record(&mut self, record: TraceRecord) {
         self.reading.read(&record);
         self.reach.read(&record);
         // Taken before the record is applied, because an evaluation knows only what happened before it.
-        let recalled = match (&record, &self.pasts) {
-            (Record::Evaluation(evaluation), Some(pasts)) => pasts.recalled(&evaluation.instance).clone(),
-            _ => Recalled::default(),
+        let visible_history = match (&record, &self.histories) {
+            (TraceRecord::Evaluation(evaluation), Some(histories)) => {
+                histories.visible_history(&evaluation.instance).clone()
+            }
+            _ => VisibleHistory::default(),
         };
-        if let Some(pasts) = &mut self.pasts {
-            pasts.read(&record);
+        if let Some(histories) = &mut self.histories {
+            histories.read(&record);
         }
         let time = record.time();
         self.about.until.0 = time;
         match record {
-            Record::Deployed(deployed) => {
+            TraceRecord::Deployed(deployed) => {
                 let instance = self.appear(deployed.instance, deployed.application, deployed.policy, deployed.node);
                 self.recording.push(time, Event::Deployed { instance, node: deployed.node });
             }
-            Record::Handover(handover) => self.handover(&handover),
-            Record::Evaluation(evaluation) => {
+            TraceRecord::Handover(handover) => self.handover(&handover),
+            TraceRecord::Evaluation(evaluation) => {
                 self.about.evaluations += 1;
                 if let Some(instance) = self.placement.find(&evaluation.instance) {
                     let unreached = self.reach.unreached(&self.header, evaluation.node);
                     let placed = self.placement.get(instance);
-                    self.recording.evaluation((instance, placed), &evaluation, &recalled, unreached);
+                    self.recording.evaluation((instance, placed), &evaluation, &visible_history, unreached);
                 }
             }
-            Record::Cycle(cycle) => self.cycle(&cycle),
-            Record::NodeDown(down) => self.node_down(&down),
-            Record::NodeUp(up) => self.recording.push(time, Event::NodeUp { node: up.node }),
-            Record::NodeLeaving(leaving) => self.recording.push(time, Event::NodeLeaving { node: leaving.node }),
-            Record::LinkDown(link) => self.recording.push(time, Event::LinkDown { nodes: link.nodes }),
-            Record::LinkUp(link) => self.recording.push(time, Event::LinkUp { nodes: link.nodes }),
-            Record::Update(update) => self.placement.update(update.application, update.policy),
-            Record::Responses(responses) => self.response(&responses),
-            Record::Counts(counted) => self.counted(&counted),
-            Record::Regret(regret) => self.regret.add(&regret),
-            Record::Owner(owner) => self.owner(&owner),
-            Record::Woken(woken) => self.woken(&woken),
-            Record::Owners(owners) => {
+            TraceRecord::Cycle(cycle) => self.cycle(&cycle),
+            TraceRecord::NodeDown(down) => self.node_down(&down),
+            TraceRecord::NodeUp(up) => self.recording.push(time, Event::NodeUp { node: up.node }),
+            TraceRecord::NodeLeaving(leaving) => self.recording.push(time, Event::NodeLeaving { node: leaving.node }),
+            TraceRecord::LinkDown(link) => self.recording.push(time, Event::LinkDown { nodes: link.nodes }),
+            TraceRecord::LinkUp(link) => self.recording.push(time, Event::LinkUp { nodes: link.nodes }),
+            TraceRecord::Update(update) => self.placement.update(update.application, update.policy),
+            TraceRecord::Responses(responses) => self.response(&responses),
+            TraceRecord::Counts(counted) => self.counted(&counted),
+            TraceRecord::Regret(regret) => self.regret.add(&regret),
+            TraceRecord::Owner(owner) => self.owner(&owner),
+            TraceRecord::Woken(woken) => self.woken(&woken),
+            TraceRecord::Owners(owners) => {
                 for row in &owners.rows {
                     self.acted(time, row.evicted, row.shrunk);
                 }
             }
-            Record::Usage(_)
-            | Record::Client(_)
-            | Record::Clients(_)
-            | Record::Handovers(_)
-            | Record::Gone(_)
-            | Record::Wakings(_)
-            | Record::Latency(_)
-            | Record::Traffic(_)
-            | Record::Calls(_)
-            | Record::Live(_) => {}
-            Record::End(end) => {
+            TraceRecord::Usage(_)
+            | TraceRecord::Client(_)
+            | TraceRecord::Clients(_)
+            | TraceRecord::Handovers(_)
+            | TraceRecord::Gone(_)
+            | TraceRecord::Wakings(_)
+            | TraceRecord::Latency(_)
+            | TraceRecord::Traffic(_)
+            | TraceRecord::Calls(_)
+            | TraceRecord::Live(_) => {}
+            TraceRecord::End(end) => {
                 self.about.is_complete = true;
                 self.about.evaluations = end.totals.evaluations;
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mario_audit::reader::{Header, Record, Target};
+use mario_audit::reader::{Header, Target, TraceRecord};
 use mario_domain::InstanceId;
 use rustc_hash::FxHashMap;
 
@@ -76,13 +76,13 @@ pub(crate) struct Reach {
 
 impl Reach {
     /// Processes a record, if it is about a node or a link that goes down or comes up.
-    pub(crate) fn read(&mut self, record: &Record) {
+    pub(crate) fn read(&mut self, record: &TraceRecord) {
         let ordered = |[one, other]: [u32; 2]| [one.min(other), one.max(other)];
         match record {
-            Record::NodeDown(down) => _ = self.nodes.insert(down.node),
-            Record::NodeUp(up) => _ = self.nodes.remove(&up.node),
-            Record::LinkDown(link) => _ = self.links.insert(ordered(link.nodes)),
-            Record::LinkUp(link) => _ = self.links.remove(&ordered(link.nodes)),
+            TraceRecord::NodeDown(down) => _ = self.nodes.insert(down.node),
+            TraceRecord::NodeUp(up) => _ = self.nodes.remove(&up.node),
+            TraceRecord::LinkDown(link) => _ = self.links.insert(ordered(link.nodes)),
+            TraceRecord::LinkUp(link) => _ = self.links.remove(&ordered(link.nodes)),
             _ => {}
         }
     }

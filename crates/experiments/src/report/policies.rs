@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use mario_audit::reader::TracedPolicy;
 use mario_audit::resolver;
-use mario_policy::{Policy, Settings};
+use mario_policy::{Policy, PolicySettings};
 use mario_prolog::{Allowance, Engine};
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ impl PolicyText {
         let mut meanings = BTreeMap::new();
         policy.files.iter().for_each(|(_, text)| collect_meanings(text, &mut meanings));
         let loaded = policy.files.first().and_then(|(name, text)| {
-            let settings = Settings::default();
+            let settings = PolicySettings::default();
             Policy::load_within(&Engine::new(), name, text, Some(resolver(policy)), settings, allowance).ok()
         });
         let clause = |place: &mario_prolog::Place| {

@@ -1,6 +1,6 @@
 //! Regret, if the run measured it: how the actual placement compares with the best one.
 
-use mario_audit::reader::{Regret, Worth};
+use mario_audit::reader::{PlacementValue, Regret};
 use serde::Serialize;
 
 use super::compact::Compact;
@@ -19,12 +19,12 @@ pub(crate) struct RegretSums {
     /// and for the best placement.
     latency: [(f64, u64); 2],
     satisfied_regret_max: u64,
-    samples: Samples<Moment>,
+    samples: Samples<RegretColumns>,
 }
 
 /// One activation: users, then satisfied users, mean latency in milliseconds, and instances, each actual and best.
 /// A latency is `None` if no user is served.
-pub(crate) type Moment = (u64, [u64; 2], [Option<Compact>; 2], [u64; 2]);
+pub(crate) type RegretColumns = (u64, [u64; 2], [Option<Compact>; 2], [u64; 2]);
 
 /// Regret as shown in the page. In pairs, the first is of the actual placement and the second of the best one. Both are
 /// means over activations; those of latency are only over activations with a served user.
@@ -49,7 +49,7 @@ pub(crate) struct ShownRegret {
     #[serde(skip)]
     pub(crate) satisfied_regret_max: u64,
     #[serde(skip)]
-    pub(crate) samples: Samples<Moment>,
+    pub(crate) samples: Samples<RegretColumns>,
 }
 
 impl RegretSums {
@@ -74,9 +74,9 @@ impl RegretSums {
         self.activations += 1;
         self.optimal += u64::from(record.actual == record.best);
         self.users += record.users;
-        for (place, worth) in both.into_iter().enumerate() {
-            self.satisfied[place] += worth.satisfied;
-            self.instances[place] += worth.instances;
+        for (place, value) in both.into_iter().enumerate() {
+            self.satisfied[place] += value.satisfied;
+            self.instances[place] += value.instances;
             if let Some(latency) = latency[place] {
                 self.latency[place].0 += latency;
                 self.latency[place].1 += 1;
@@ -84,8 +84,8 @@ impl RegretSums {
         }
         let regret = record.best.satisfied.saturating_sub(record.actual.satisfied);
         self.satisfied_regret_max = self.satisfied_regret_max.max(regret);
-        let satisfied = both.map(|worth| worth.satisfied);
-        let instances = both.map(|worth| worth.instances);
+        let satisfied = both.map(|value| value.satisfied);
+        let instances = both.map(|value| value.instances);
         // More than three decimals would not be visible in the drawing.
         let latency = latency.map(|latency| latency.map(|latency| Compact((latency * 1e3).round() / 1e3)));
         self.samples.push(record.time, || (record.users, satisfied, latency, instances));
@@ -112,8 +112,8 @@ impl RegretSums {
 }
 
 /// The mean latency of the served users, in milliseconds; `None` if there are none.
-fn mean_latency(worth: &Worth) -> Option<f64> {
-    (worth.served > 0).then(|| worth.latency_millionths as f64 / 1e6 / worth.served as f64)
+fn mean_latency(value: &PlacementValue) -> Option<f64> {
+    (value.served > 0).then(|| value.latency_millionths as f64 / 1e6 / value.served as f64)
 }
 
 #[cfg(test)]
@@ -122,17 +122,17 @@ mod tests {
 
     use super::*;
 
-    fn worth(satisfied: u64, served: u64, latency_millionths: u64, instances: u64) -> Worth {
-        Worth { present: 1, satisfied, served, latency_millionths, instances }
+    fn value(satisfied: u64, served: u64, latency_millionths: u64, instances: u64) -> PlacementValue {
+        PlacementValue { present: 1, satisfied, served, latency_millionths, instances }
     }
 
     #[test]
     fn means_are_over_activations_and_latencies_over_those_with_a_user_served() {
         let mut sums = RegretSums::new();
         let record = |time, actual, best| Regret { time, search: Search::Exact, users: 4, actual, best };
-        sums.add(&record(100.0, worth(1, 2, 6_000_000, 1), worth(3, 4, 4_000_000, 5)));
-        sums.add(&record(200.0, worth(0, 0, 0, 1), worth(1, 1, 2_500_000, 2)));
-        sums.add(&record(300.0, worth(3, 4, 4_000_000, 4), worth(3, 4, 4_000_000, 4)));
+        sums.add(&record(100.0, value(1, 2, 6_000_000, 1), value(3, 4, 4_000_000, 5)));
+        sums.add(&record(200.0, value(0, 0, 0, 1), value(1, 1, 2_500_000, 2)));
+        sums.add(&record(300.0, value(3, 4, 4_000_000, 4), value(3, 4, 4_000_000, 4)));
         let shown = sums.finish().expect("it was looked at");
         assert_eq!((shown.against, shown.activations, shown.optimal, shown.users), ("exact", 3, 1, 4.0));
         assert_eq!(shown.satisfied.map(Compact), [4.0 / 3.0, 7.0 / 3.0].map(Compact));

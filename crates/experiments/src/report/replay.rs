@@ -4,7 +4,7 @@ mod records;
 
 use std::collections::BTreeMap;
 
-use mario_audit::Recalled;
+use mario_audit::VisibleHistory;
 use mario_audit::reader::{Evaluation, Header, RequestFact};
 use mario_domain::InstanceId;
 use mario_prolog::Allowance;
@@ -104,7 +104,7 @@ impl Recording {
         &mut self,
         (instance, placed): (u32, &Placed),
         record: &Evaluation,
-        recalled: &Recalled,
+        visible_history: &VisibleHistory,
         unreached: Vec<u32>,
     ) {
         if self.is_too_large || self.decision_count > DECISIONS_MAX {
@@ -118,7 +118,7 @@ impl Recording {
                 let case = &self.cases[last.explanation as usize];
                 let is_there = (case.node, case.free, case.flavour, case.is_asleep, case.policy, &case.unreached)
                     == (record.node, record.free, flavour, is_asleep, policy, &unreached);
-                if is_there && case.recalled == *recalled {
+                if is_there && case.visible_history == *visible_history {
                     last.repeat(record.time);
                     return;
                 }
@@ -129,8 +129,8 @@ impl Recording {
         };
         let facts = SeenFacts::new(&seen);
         let (node, free) = (record.node, record.free);
-        let recalled = recalled.clone();
-        let case = Case { instance, node, free, flavour, is_asleep, policy, seen, recalled, unreached };
+        let visible_history = visible_history.clone();
+        let case = Case { instance, node, free, flavour, is_asleep, policy, seen, visible_history, unreached };
         let explanation = self.case(&facts, case);
         let of_instance = self.decisions.entry(instance).or_default();
         if let Some(last) = of_instance.last_mut()
@@ -152,9 +152,9 @@ impl Recording {
 
     /// Returns the index of a case, and adds the case if it is new.
     fn case(&mut self, facts: &SeenFacts, case: Case) -> u32 {
-        let Case { instance, node, free, flavour, is_asleep, policy, recalled, unreached, .. } = &case;
+        let Case { instance, node, free, flavour, is_asleep, policy, visible_history, unreached, .. } = &case;
         let body = format!("{flavour} {is_asleep}");
-        let (facts, past) = (json!(facts), told_apart(recalled));
+        let (facts, past) = (json!(facts), told_apart(visible_history));
         let key = format!("{instance} {node} {free} {body} {policy} {unreached:?} {facts}{past}");
         let next = self.cases.len() as u32;
         let place = *self.case_places.entry(key).or_insert(next);
@@ -193,21 +193,21 @@ impl Recording {
 }
 
 /// Returns a text that is equal for equal histories only; empty if there is no history.
-fn told_apart(recalled: &Recalled) -> String {
+fn told_apart(visible_history: &VisibleHistory) -> String {
     use std::fmt::Write;
     let mut text = String::new();
     let fact = |fact: &RequestFact| format!("{:?}{},{};", fact.neighbour, fact.rate, fact.latency);
-    for requests in &recalled.earlier {
+    for requests in &visible_history.earlier {
         text.push('|');
         text.extend(requests.iter().map(fact));
     }
-    for (ago, proposal) in &recalled.done {
+    for (ago, proposal) in &visible_history.done {
         write!(text, "/{ago}{proposal:?}").expect("a string takes everything");
     }
-    if let Some(age) = recalled.age {
+    if let Some(age) = visible_history.age {
         write!(text, "#{age}").expect("a string takes everything");
     }
-    if let Some(leave) = recalled.leave {
+    if let Some(leave) = visible_history.leave {
         write!(text, "!{leave}").expect("a string takes everything");
     }
     text

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::scale::Measured;
+use crate::scale::ScaleMeasurement;
 
 /// The measurements of one file.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -13,7 +13,7 @@ pub struct Scale {
     /// The name on the page.
     pub name: String,
     /// The measurements, sorted by number of nodes.
-    pub points: Vec<Measured>,
+    pub points: Vec<ScaleMeasurement>,
 }
 
 /// Why a text is not a list of measurements.
@@ -37,7 +37,7 @@ pub enum ScaleError {
 impl Scale {
     /// Reads the output of `mario bench scale --format json`.
     pub fn read(name: &str, text: &str) -> Result<Scale, ScaleError> {
-        let mut points: Vec<Measured> = serde_json::from_str(text).map_err(ScaleError::Json)?;
+        let mut points: Vec<ScaleMeasurement> = serde_json::from_str(text).map_err(ScaleError::Json)?;
         if points.is_empty() {
             return Err(ScaleError::Empty);
         }

@@ -25,5 +25,5 @@ fn declared_types_match_the_data_of_the_page() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/types.d.ts");
     let declarations =
         Declarations::new().with::<PageData<'static>>().with::<Samples<Dummy>>().with::<Event>().with::<Decision>();
-    declarations.hold_against(&file, &format!("{BY_HAND}{DECLARATIONS}"));
+    declarations.compare_with_file(&file, &format!("{BY_HAND}{DECLARATIONS}"));
 }

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use mario_simulator::write_whole;
+use mario_simulator::write_atomically;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -98,7 +98,7 @@ impl Reproduction {
         json.push('\n');
         for (name, text) in [("results.json", json), ("figures.csv", self.csv())] {
             let path = directory.join(name);
-            write_whole(&path, |file| file.write_all(text.as_bytes())).map_err(|error| WriteError(path, error))?;
+            write_atomically(&path, |file| file.write_all(text.as_bytes())).map_err(|error| WriteError(path, error))?;
         }
         Ok(())
     }

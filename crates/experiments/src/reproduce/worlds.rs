@@ -6,7 +6,7 @@ use mario_scenario::{Document, Files};
 use super::claims::{Claim, claims};
 use super::{Experiment, Preset, ReproduceError};
 use crate::figures::TraceFigures;
-use crate::runs::{Progress, RunError, Stop, in_parallel, traced};
+use crate::runs::{Progress, RunError, Stop, in_parallel, run_with_trace};
 
 /// A world for the experiments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,7 +85,7 @@ pub(super) fn run<F: Files>(
     let work = |(world, experiment): &(&World, Experiment), stop: &Stop| {
         let document = experiment.document(&world.document()?);
         let resolved = document.resolve(&mut files()).map_err(RunError::Scenario)?;
-        traced(&resolved.scenario, &PolicyFunctions::default(), stop).map(|(figures, _)| figures)
+        run_with_trace(&resolved.scenario, &PolicyFunctions::default(), stop).map(|(figures, _)| figures)
     };
     let mut found: Vec<WorldFigures> =
         worlds.iter().map(|world| WorldFigures { world: *world, experiments: Vec::new() }).collect();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mario_audit::FindingKind;
-use mario_audit::reader::{Detail, Header, Outcome, Record, Verdict};
+use mario_audit::reader::{Detail, Header, Outcome, TraceRecord, Verdict};
 use mario_domain::AgentOperation;
 use serde_json::{Value, json};
 
@@ -52,11 +52,11 @@ impl Summed {
         }
     }
 
-    pub(super) fn read(&mut self, record: &Record) {
+    pub(super) fn read(&mut self, record: &TraceRecord) {
         self.reading.read(record);
         let mut deploys = vec![0; self.groups.names.len()];
         match record {
-            Record::Cycle(cycle) => {
+            TraceRecord::Cycle(cycle) => {
                 for outcome in &cycle.outcomes {
                     if let Outcome::Judged { proposal, verdict, .. } = outcome {
                         let counter = match (proposal.operation, verdict) {
@@ -75,7 +75,7 @@ impl Summed {
                 }
                 self.deploys.push(deploys);
             }
-            Record::Counts(counted) => {
+            TraceRecord::Counts(counted) => {
                 for outcome in &counted.outcomes {
                     for group in self.groups.of(outcome.application) {
                         deploys[group] += outcome.deployed;
@@ -83,8 +83,8 @@ impl Summed {
                 }
                 self.deploys.push(deploys);
             }
-            Record::Regret(regret) => self.regret.add(regret),
-            Record::End(end) => self.totals = [end.totals.served, end.totals.lost],
+            TraceRecord::Regret(regret) => self.regret.add(regret),
+            TraceRecord::End(end) => self.totals = [end.totals.served, end.totals.lost],
             _ => {}
         }
     }

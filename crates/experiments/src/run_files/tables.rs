@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mario_audit::FindingKind;
 use mario_audit::reader::{
-    Counted, Cycle, Detail, Header, Outcome, Owner, OwnerAct, OwnerActKind, Record, Verdict, Woken,
+    Counted, Cycle, Detail, Header, Outcome, Owner, OwnerAct, OwnerActKind, TraceRecord, Verdict, Woken,
 };
 use mario_domain::{AgentOperation, Id, InstanceId};
 use rustc_hash::FxHashMap;
@@ -103,13 +103,13 @@ impl Tables {
         })
     }
 
-    pub(super) fn read(&mut self, record: &Record) -> io::Result<()> {
+    pub(super) fn read(&mut self, record: &TraceRecord) -> io::Result<()> {
         match record {
-            Record::Deployed(deployed) => {
+            TraceRecord::Deployed(deployed) => {
                 self.applications.insert(deployed.instance.clone(), deployed.application);
                 Ok(())
             }
-            Record::Handover(handover) => {
+            TraceRecord::Handover(handover) => {
                 let user = cell(&self.header.users[handover.user as usize].id);
                 let node = |node: Option<u32>| {
                     node.map_or_else(|| "none".to_owned(), |node| cell(self.header.nodes[node as usize].id.id()))
@@ -117,11 +117,11 @@ impl Tables {
                 let row = [user, number(handover.time), node(handover.from), node(handover.to)];
                 self.handovers.expect(&row.join(","))
             }
-            Record::Cycle(cycle) => self.cycle(cycle),
-            Record::Counts(counted) => self.counted(counted),
-            Record::Owner(owner) => self.owner(owner),
-            Record::Woken(woken) => self.woken(woken),
-            Record::NodeDown(down) => {
+            TraceRecord::Cycle(cycle) => self.cycle(cycle),
+            TraceRecord::Counts(counted) => self.counted(counted),
+            TraceRecord::Owner(owner) => self.owner(owner),
+            TraceRecord::Woken(woken) => self.woken(woken),
+            TraceRecord::NodeDown(down) => {
                 for instance in &down.instances {
                     self.applications.remove(instance);
                 }

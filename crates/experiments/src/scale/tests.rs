@@ -27,7 +27,7 @@ fn a_size_between_two_trees_names_both() {
 
 fn scenario(nodes: u64, growth: Growth) -> mario_scenario::Scenario {
     let size = Size::with_nodes(nodes).expect("a full tree");
-    let question = Question { size, policy: "workload-and-latency-aware".to_owned(), seed: 1, threads: 1, growth };
+    let question = ScaleConfig { size, policy: "workload-and-latency-aware".to_owned(), seed: 1, threads: 1, growth };
     question.document().resolve(&mut NoFiles).expect("a scenario").scenario
 }
 
@@ -48,7 +48,7 @@ fn handovers_per_user_do_not_grow_with_the_town() {
 
 #[test]
 fn the_table_ends_with_the_ratio_of_the_largest_to_the_smallest() {
-    let measured = |nodes, cpu_ns_per_agent_cycle| Measured {
+    let measured = |nodes, cpu_ns_per_agent_cycle| ScaleMeasurement {
         nodes,
         users: 3 * nodes,
         agents: 10,

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use mario_scenario::Resolved;
 use mario_simulator::RunStatistics;
 
-use super::{Plan, RunKey};
+use super::{RunKey, StudyPlan};
 use crate::figures::{TraceFigures, from_trace};
 use crate::measures::{Values, measured_values, values};
 use crate::metric::{MetricCause, MetricError};
-use crate::runs::{RunError, Stop, counted, kept, traced};
+use crate::runs::{RunError, Stop, run_to_directory, run_with_trace, run_without_trace};
 
 /// The directory of stored runs within that of a study.
 const RUNS: &str = "runs";
@@ -23,7 +23,7 @@ const MEASURES: &str = "measures.json";
 /// otherwise it is stored temporarily if the plan has metrics. Fails with [`RunError::Stopped`] soon after a stop is
 /// requested.
 pub(super) fn make(
-    plan: &Plan<'_>,
+    plan: &StudyPlan<'_>,
     key: &RunKey,
     resolved: &Resolved,
     directory: Option<&Path>,
@@ -38,15 +38,15 @@ pub(super) fn make(
         return in_directory(plan, resolved, &place.0, stop);
     }
     if resolved.scenario.is_measured() {
-        let (figures, statistics) = traced(&resolved.scenario, &plan.functions, stop)?;
+        let (figures, statistics) = run_with_trace(&resolved.scenario, &plan.functions, stop)?;
         return Ok((all_values(&figures, resolved), statistics));
     }
-    let (figures, statistics) = counted(&resolved.scenario, &plan.functions, stop)?;
+    let (figures, statistics) = run_without_trace(&resolved.scenario, &plan.functions, stop)?;
     Ok((values(&figures), statistics))
 }
 
 fn in_directory(
-    plan: &Plan<'_>,
+    plan: &StudyPlan<'_>,
     resolved: &Resolved,
     place: &Path,
     stop: &Stop,
@@ -55,7 +55,7 @@ fn in_directory(
         RunError::Metric(MetricError { name: name.to_owned(), cause: MetricCause::Keep(message) })
     };
     fs::create_dir_all(place).map_err(|error| failed("trace", error.to_string()))?;
-    let statistics = kept(resolved, &plan.functions, place, stop)?;
+    let statistics = run_to_directory(resolved, &plan.functions, place, stop)?;
     let trace = File::open(place.join("trace.jsonl")).map_err(|error| failed("trace", error.to_string()))?;
     let figures = from_trace(BufReader::new(trace)).map_err(|error| failed("trace", error.to_string()))?;
     if resolved.scenario.is_measured() {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fingerprint::fingerprint;
-use super::{Plan, managed};
+use super::{StudyPlan, managed};
 use crate::measures::Values;
 use crate::runs::RunError;
 
@@ -74,7 +74,7 @@ pub enum MergeError {
 
 impl Identity {
     /// The identity of the runs of a plan.
-    pub(super) fn of(plan: &Plan<'_>, files: &mut dyn Files) -> Result<Identity, RunError> {
+    pub(super) fn of(plan: &StudyPlan<'_>, files: &mut dyn Files) -> Result<Identity, RunError> {
         let settings = plan.document.settings().map_err(RunError::Scenario)?;
         let mut identity = Identity {
             program: concat!("mario ", env!("CARGO_PKG_VERSION")).to_owned(),

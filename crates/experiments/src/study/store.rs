@@ -16,7 +16,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use mario_simulator::write_whole;
+use mario_simulator::write_atomically;
 use serde::{Deserialize, Serialize};
 
 use super::results::{Identity, MergeError, Results, RunKey};
@@ -186,7 +186,7 @@ fn line(key: &RunKey, values: &Values) -> String {
 }
 
 fn replace(path: &Path, text: &str) -> Result<(), StoreError> {
-    let written = write_whole(path, |file| file.write_all(text.as_bytes()));
+    let written = write_atomically(path, |file| file.write_all(text.as_bytes()));
     written.map_err(|error| StoreError::File(path.to_owned(), error))
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mario_experiments::comparison::{Comparison, DRAWN_FROM_THE_SEED};
 use mario_experiments::runs::Contender;
 use mario_experiments::study::{
-    MergeError, OwnDirectory, Plan, Results, Shard, StoreError, StudyError, carry_out, load, save,
+    MergeError, OwnDirectory, Results, Shard, StoreError, StudyError, StudyPlan, carry_out, load, save,
 };
 use mario_experiments::sweep;
 use mario_scenario::Document;
@@ -20,9 +20,9 @@ fn document(overrides: &[&str]) -> Document {
     document
 }
 
-fn plan<'a>(document: &'a Document, policies: &[&str], keys: &[&str], seeds: u64) -> Plan<'a> {
+fn plan<'a>(document: &'a Document, policies: &[&str], keys: &[&str], seeds: u64) -> StudyPlan<'a> {
     let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
-    Plan {
+    StudyPlan {
         document,
         variants: sweep::variants(&keys).expect("keys"),
         contenders: policies.iter().map(|policy| Contender::read(policy)).collect(),
@@ -37,7 +37,7 @@ fn plan<'a>(document: &'a Document, policies: &[&str], keys: &[&str], seeds: u64
 }
 
 /// Carries out a plan. Returns the results and the number of runs that were made.
-fn made(plan: &Plan<'_>, directory: Option<&Path>) -> Result<(Results, usize), StudyError> {
+fn made(plan: &StudyPlan<'_>, directory: Option<&Path>) -> Result<(Results, usize), StudyError> {
     let mut count = 0;
     let results = carry_out(plan, directory, || Disk, &mut |done, _| {
         count = done;
@@ -57,7 +57,7 @@ fn the_number_of_threads_changes_nothing() {
     let document = document(&[]);
     let [one, five] = [1, 5].map(|jobs| {
         let directory = fresh_directory(&format!("threads-{jobs}"));
-        let plan = Plan { jobs, ..plan(&document, &POLICIES, &[], 6) };
+        let plan = StudyPlan { jobs, ..plan(&document, &POLICIES, &[], 6) };
         let (results, count) = made(&plan, Some(&directory)).expect("runs");
         assert_eq!(count, 12);
         (Comparison::of(&results, &[]).text(), files(&directory))
@@ -150,7 +150,7 @@ fn merged_parts_equal_an_unsplit_study() {
     let mut parts = Vec::new();
     for part in 1..=5 {
         let directory = fresh_directory(&format!("part-{part}"));
-        let plan = Plan { shard: Shard { part, of: 5 }, ..plan(&document, &POLICIES, &keys, 3) };
+        let plan = StudyPlan { shard: Shard { part, of: 5 }, ..plan(&document, &POLICIES, &keys, 3) };
         made(&plan, Some(&directory)).expect("runs");
         parts.push(load(&directory).expect("a study"));
     }
@@ -248,7 +248,7 @@ fn a_user_defined_metric_appears_in_tables_tests_and_merged_parts() {
     let document = document(&[]);
     let lines = Metric::read(r#"lines=sh -c 'wc -l <"$1/trace.jsonl"' sh"#).expect("a metric");
     let seven = Metric::read("seven=sh -c 'echo 7' sh").expect("a metric");
-    let wanted = |metrics: &[&Metric]| Plan {
+    let wanted = |metrics: &[&Metric]| StudyPlan {
         metrics: metrics.iter().map(|metric| (*metric).clone()).collect(),
         ..plan(&document, &POLICIES, &[], 3)
     };
@@ -275,7 +275,7 @@ fn a_user_defined_metric_appears_in_tables_tests_and_merged_parts() {
     let whole = load(&directory).expect("a study");
     let parts = [1, 2].map(|part| {
         let directory = fresh_directory(&format!("metrics-{part}"));
-        let plan = Plan { shard: Shard { part, of: 2 }, ..wanted(&[&lines, &seven]) };
+        let plan = StudyPlan { shard: Shard { part, of: 2 }, ..wanted(&[&lines, &seven]) };
         made(&plan, Some(&directory)).expect("runs");
         load(&directory).expect("a study")
     });
@@ -296,7 +296,7 @@ fn a_user_defined_metric_appears_in_tables_tests_and_merged_parts() {
 fn chosen_runs_are_stored_with_their_traces() {
     let document = document(&[]);
     let directory = fresh_directory("kept-runs");
-    let plan = Plan { kept_seeds: vec![2], ..plan(&document, &POLICIES, &[], 3) };
+    let plan = StudyPlan { kept_seeds: vec![2], ..plan(&document, &POLICIES, &[], 3) };
     made(&plan, Some(&directory)).expect("runs");
     let kept: Vec<_> =
         fs::read_dir(directory.join("runs")).expect("kept runs").map(|entry| entry.expect("one").path()).collect();

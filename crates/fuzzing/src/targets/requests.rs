@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use mario_domain::ApplicationId;
 use mario_live::operators::fuzzing::converse;
 use mario_live::seams::Routes;
-use mario_live::traffic::{Forwarder, Ingress, Settings};
+use mario_live::traffic::{Forwarder, Ingress, TrafficLimits};
 
 use super::{Outcome, Target};
 
@@ -61,12 +61,12 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
                 ..Routes::default()
             };
             let second = Duration::from_secs(1);
-            let settings = Settings {
+            let settings = TrafficLimits {
                 hold: Duration::ZERO,
                 idle_timeout: second,
                 head_timeout: second,
                 response_timeout: second,
-                ..Settings::default()
+                ..TrafficLimits::default()
             };
             let forwarder = Forwarder::new(Arc::new(ArcSwap::from_pointee(routes)), settings);
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Cursor};
 use std::path::{Path, PathBuf};
 
-use mario_audit::{Decide, Options, audit};
+use mario_audit::{DecisionCheck, Options, audit};
 use mario_trace::join::join;
 
 use super::checkpoints::finished_trace;
@@ -29,8 +29,8 @@ pub(super) const TRACE: Target = Target {
 };
 
 fn trace(bytes: &[u8]) -> Outcome {
-    let decide = if bytes.len().is_multiple_of(4) { Decide::Again } else { Decide::AsRecorded };
-    let options = Options { limit: 5, decide, inferences: 100_000 };
+    let decisions = if bytes.len().is_multiple_of(4) { DecisionCheck::Recompute } else { DecisionCheck::AsRecorded };
+    let options = Options { limit: 5, decisions, inferences: 100_000 };
     match audit(bytes, options, &mut |_| ()) {
         Ok(_) => Outcome::Accepted,
         Err(error) => {

@@ -2,7 +2,8 @@
 
 use mario_scenario::Position;
 use mario_scenario::mobility::{
-    After, Between, Clock, Resampling, SumoCoordinates, TrackFormat, read_positions, read_tracks, to_steps,
+    AfterLastFix, BetweenFixes, Resampling, SamplingTimes, SumoCoordinates, TrackFormat, read_positions, read_tracks,
+    resample,
 };
 
 use super::{Outcome, Target};
@@ -46,16 +47,17 @@ fn tracks(bytes: &[u8]) -> Outcome {
         TrackFormat::Sumo(SumoCoordinates::Degrees),
         TrackFormat::Sumo(SumoCoordinates::Metres(origin)),
     ];
-    let shared = Clock::Shared { step_seconds: 10.0, between: Between::LastKnown, after: After::Stays };
+    let shared =
+        SamplingTimes::Shared { step_seconds: 10.0, between: BetweenFixes::LastKnown, after: AfterLastFix::Stays };
     let mut is_accepted = read_positions(bytes, Some(origin)).is_ok();
     for format in &formats {
         match read_tracks(bytes, format) {
             Ok(tracks) => {
                 is_accepted = true;
-                for clock in [shared, Clock::OwnPace { parts: 100 }] {
+                for clock in [shared, SamplingTimes::OwnPace { parts: 100 }] {
                     // Errors are allowed here: a track may be too short or too long to be resampled.
                     let _ =
-                        to_steps(&tracks, &Resampling { clock, clip: None, users_max: None, steps_max: Some(10_000) });
+                        resample(&tracks, &Resampling { clock, clip: None, users_max: None, steps_max: Some(10_000) });
                 }
             }
             Err(error) => {

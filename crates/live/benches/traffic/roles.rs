@@ -13,7 +13,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use mario_domain::NodeId;
 use mario_live::seams::{DataLink, Forward, NextHop, Protocol, Routes};
-use mario_live::traffic::{Forwarder, Ingress, Settings};
+use mario_live::traffic::{Forwarder, Ingress, TrafficLimits};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::WebPkiClientVerifier;
@@ -55,7 +55,7 @@ async fn run(
         let hop = NextHop { neighbour: NodeId::name("second").expect("a name"), link, latency_quanta: 1 };
         routes.next_hops.insert(application(), vec![hop]);
     }
-    let forwarder = Forwarder::new(Arc::new(ArcSwap::from_pointee(routes)), Settings::default());
+    let forwarder = Forwarder::new(Arc::new(ArcSwap::from_pointee(routes)), TrafficLimits::default());
     let (_stop, ending) = watch::channel(false);
     if let Some(address) = ingress {
         let listener = TcpListener::bind(address).await.expect("a free port");

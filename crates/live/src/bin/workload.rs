@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use mario_live::config::{NodeConfig, check};
-use mario_live::daemon::{self, Equipment};
+use mario_live::daemon::{self, DaemonDependencies};
 use mario_live::workloads::{Launcher, launch, sample};
 
 fn main() -> ExitCode {
@@ -48,13 +48,13 @@ fn node(path: &Path) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
     let binary = std::env::current_exe().expect("the own program");
     let [launch, sample] = ["launch", "sample"].map(|word| vec![word.to_owned()]);
-    let equipment = Equipment { launcher: Launcher { binary, launch, sample } };
+    let dependencies = DaemonDependencies { launcher: Launcher { binary, launch, sample } };
     let result = runtime.block_on(async {
         let stop = daemon::stop_signal().expect("signals");
         let ready = |addresses: daemon::Addresses| {
             println!("{} {} {}", addresses.links, addresses.ingress, addresses.operators);
         };
-        daemon::run(config, checked, &engine, equipment, ready, stop).await
+        daemon::run(config, checked, &engine, dependencies, ready, stop).await
     });
     runtime.shutdown_background();
     match result {

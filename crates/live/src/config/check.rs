@@ -10,10 +10,10 @@ use rustls::ServerConfig;
 
 use super::positions::Positions;
 use super::{ConfigError, NodeConfig, TlsFile};
-use crate::fault::Fault;
+use crate::error::LiveError;
 use crate::identity::{Identity, Subject};
 use crate::journal::DiskJournal;
-use crate::traffic::{Site, clients};
+use crate::traffic::{Site, client_tls_config};
 
 /// The loaded files that a configuration names.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigErro
     for (index, TlsFile { certificate, key }) in config.tls.iter().enumerate() {
         sites.extend(positions.keep(&mut mistakes, &["tls", &index.to_string()], Site::load(certificate, key)));
     }
-    let tls = positions.keep(&mut mistakes, &["tls"], clients(sites));
+    let tls = positions.keep(&mut mistakes, &["tls"], client_tls_config(sites));
     let listens = [("links", config.links), ("ingress", config.ingress), ("operators", config.operators)];
     for (key, address) in listens {
         positions.keep(&mut mistakes, &["listen", key], free(address));
@@ -48,7 +48,7 @@ pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigErro
     positions.keep(&mut mistakes, &["data"], DiskJournal::open(&config.data, &config.node).map(|_| ()));
     for (index, neighbour) in config.neighbours.iter().enumerate() {
         let result = neighbour.address.to_socket_addrs().map_err(|error| {
-            Fault::new(format!("the address {} of neighbour {} is not known", neighbour.address, neighbour.id))
+            LiveError::new(format!("the address {} of neighbour {} is not known", neighbour.address, neighbour.id))
                 .caused_by(error)
         });
         positions.keep(&mut mistakes, &["neighbours", &index.to_string(), "address"], result.map(|_| ()));
@@ -61,30 +61,30 @@ pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigErro
     }
 }
 
-fn identity(config: &NodeConfig) -> Result<Identity, Fault> {
+fn identity(config: &NodeConfig) -> Result<Identity, LiveError> {
     let files = &config.identity;
     let identity = Identity::load(&files.authority, &files.certificate, &files.key)?;
     match &identity.certified().subject {
         Subject::Node(node) if *node == config.node => Ok(identity),
         _ => {
             let certified = identity.certified().uri();
-            Err(Fault::new(format!("the certificate is that of {certified}, and this is node {}", config.node))
+            Err(LiveError::new(format!("the certificate is that of {certified}, and this is node {}", config.node))
                 .hint(format!("make one with `mario ca node {}`", config.node)))
         }
     }
 }
 
 /// Loads the acceptance policy that a configuration names; `None` if it names none.
-fn acceptance(config: &NodeConfig, engine: &Engine) -> Result<Option<Arc<Acceptance>>, Fault> {
+fn acceptance(config: &NodeConfig, engine: &Engine) -> Result<Option<Arc<Acceptance>>, LiveError> {
     let Some(path) = &config.policy else { return Ok(None) };
     let text = fs::read_to_string(path).map_err(|error| {
-        Fault::new(format!("cannot read the acceptance policy {}", path.display())).caused_by(error)
+        LiveError::new(format!("cannot read the acceptance policy {}", path.display())).caused_by(error)
     })?;
     let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or("acceptance");
     load_acceptance(engine, name, &text, &path.display().to_string()).map(|acceptance| Some(Arc::new(acceptance)))
 }
 
-fn load_acceptance(engine: &Engine, name: &str, text: &str, shown: &str) -> Result<Acceptance, Fault> {
+fn load_acceptance(engine: &Engine, name: &str, text: &str, shown: &str) -> Result<Acceptance, LiveError> {
     Acceptance::load(engine, name, text, None, crate::BUDGET).map_err(|error| {
         let problems = match &error {
             AcceptanceError::Load { problems, .. } => {
@@ -92,14 +92,15 @@ fn load_acceptance(engine: &Engine, name: &str, text: &str, shown: &str) -> Resu
             }
             other => vec![other.to_string()],
         };
-        let fault = Fault::new(format!("the acceptance policy {shown} cannot be used")).caused_by(problems.join("; "));
+        let fault =
+            LiveError::new(format!("the acceptance policy {shown} cannot be used")).caused_by(problems.join("; "));
         fault.hint(format!("`mario policy check {shown}` shows the places"))
     })
 }
 
-fn free(address: SocketAddr) -> Result<(), Fault> {
+fn free(address: SocketAddr) -> Result<(), LiveError> {
     TcpListener::bind(address).map(|_| ()).map_err(|error| {
-        let fault = Fault::new(format!("cannot listen on {address}"));
+        let fault = LiveError::new(format!("cannot listen on {address}"));
         let hint = match error.kind() {
             std::io::ErrorKind::AddrInUse => "another program listens there: stop it, or take another port",
             std::io::ErrorKind::AddrNotAvailable => "take an address of this machine",

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::fault::Fault;
+use crate::error::LiveError;
 
 /// One error in a configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -107,7 +107,12 @@ impl<'a> Positions<'a> {
     }
 
     /// Returns the value, or records the error and returns `None`.
-    pub(crate) fn keep<T>(&self, mistakes: &mut Vec<Mistake>, path: &[&str], result: Result<T, Fault>) -> Option<T> {
+    pub(crate) fn keep<T>(
+        &self,
+        mistakes: &mut Vec<Mistake>,
+        path: &[&str],
+        result: Result<T, LiveError>,
+    ) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(fault) => {
@@ -118,7 +123,7 @@ impl<'a> Positions<'a> {
     }
 
     /// Turns a fault into an error at the position of a value.
-    pub(crate) fn fault(&self, path: &[&str], fault: &Fault) -> Mistake {
+    pub(crate) fn fault(&self, path: &[&str], fault: &LiveError) -> Mistake {
         let mut message = fault.to_string();
         let mut cause = fault.source();
         while let Some(next) = cause {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mario_colony::{
-    Availability, Command, DeployKey, Effect, Input, JournalId, Knowledge, Report, RequestFact, WorkloadId,
+    Availability, Command, DeployKey, Effect, Input, JournalId, Knowledge, RequestFact, TraceEvent, WorkloadId,
 };
 use mario_domain::{ApplicationId, InstanceId, Operation, Rule, Verdict};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use super::events::workload_text;
 use super::names::Conflict;
 use super::shadows::ShadowCommand;
 use crate::application::Opened;
-use crate::fault::Fault;
+use crate::error::LiveError;
 
 /// How many reports of evaluations and verdicts are kept for each instance.
 const DECISIONS_KEPT: usize = 20;
@@ -84,12 +84,12 @@ impl PendingAnswer {
         let _ = self.reply.send(self.answer);
     }
 
-    pub(crate) fn refuse(self, fault: &Fault) {
+    pub(crate) fn refuse(self, fault: &LiveError) {
         let _ = self.reply.send(Err(cannot_write(fault)));
     }
 }
 
-fn cannot_write(fault: &Fault) -> Refusal {
+fn cannot_write(fault: &LiveError) -> Refusal {
     Refusal {
         status: 503,
         message: fault.line(),
@@ -134,10 +134,10 @@ impl Memory {
         self.instances.get(instance)?.knowledge.clone()
     }
 
-    pub(crate) fn reported(&mut self, report: &Report, json: &Value) {
+    pub(crate) fn reported(&mut self, report: &TraceEvent, json: &Value) {
         let instance = match report {
-            Report::Evaluated { instance, .. } => Some(instance.clone()),
-            Report::Judged { request, .. } => request.instance().cloned(),
+            TraceEvent::Evaluated { instance, .. } => Some(instance.clone()),
+            TraceEvent::Judged { request, .. } => request.instance().cloned(),
             _ => None,
         };
         if let Some(instance) = instance {
@@ -243,7 +243,7 @@ impl Core {
     /// Verifies a document. Returns its content if this node has the driver and no other application holds the names.
     pub(crate) fn usable(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Refusal> {
         let unusable =
-            |fault: Fault| Refusal { status: 422, hint: fault.help().map(str::to_owned), message: fault.line() };
+            |fault: LiveError| Refusal { status: 422, hint: fault.help().map(str::to_owned), message: fault.line() };
         let opened = self.documents.open(document).map_err(unusable)?;
         let opened = self.documents.check(&opened.descriptor, &self.copies).map_err(unusable)?;
         if let Err(conflict) = self.names.check(&opened.descriptor.application.id, &opened.names) {
@@ -260,7 +260,7 @@ impl Core {
     fn update(&mut self, command: Command) -> Answer {
         self.handle(Input::Operator(command));
         let updated = self.push_effects().filter_map(|effect| match effect {
-            Effect::Report(Report::Updated { instance, from, to, refused }) => Some((instance, from, to, refused)),
+            Effect::Trace(TraceEvent::Updated { instance, from, to, refused }) => Some((instance, from, to, refused)),
             _ => None,
         });
         match updated.last() {
@@ -294,7 +294,7 @@ impl Core {
         self.handle(Input::Operator(Command::Deploy { key, descriptor: Arc::clone(&opened.descriptor) }));
         // The node judges a deploy at once: the verdict is in its last report about a deploy.
         let judged = self.push_effects().filter_map(|effect| match effect {
-            Effect::Report(Report::Judged { request, verdict, created }) => Some((request, verdict, created)),
+            Effect::Trace(TraceEvent::Judged { request, verdict, created }) => Some((request, verdict, created)),
             _ => None,
         });
         let judged = judged.filter(|(request, ..)| matches!(request.operation(), Operation::Deploy { .. }));

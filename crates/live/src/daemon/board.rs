@@ -36,7 +36,7 @@ pub(crate) struct AnnouncedRoutes {
 
 impl Board {
     pub(crate) fn new(node: &NodeId, copies: Copies, links: Links) -> Board {
-        let node = crate::traffic::written(node.id());
+        let node = crate::traffic::encode_id(node.id());
         let routes = Arc::new(ArcSwap::from_pointee(Routes { node: node.clone(), ..Routes::default() }));
         Board { node, routes, announced: Arc::default(), dormant: Arc::default(), copies, links }
     }

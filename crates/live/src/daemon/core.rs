@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mario_colony::routing::{Router, RouterConfig, RouterInput};
-use mario_colony::{Effect, Input, Message, Node, Record, Report};
+use mario_colony::{Effect, Input, JournalRecord, Message, Node, TraceEvent};
 use mario_domain::{InstanceId, NodeId, Rule, Time, Verdict};
 use mario_wire::{Body, Envelope};
 use tokio::sync::mpsc;
@@ -28,7 +28,7 @@ use super::routing::Hosted;
 use super::shadows::Shadows;
 use super::{Ask, Event, Events};
 use crate::config::NodeConfig;
-use crate::fault::Fault;
+use crate::error::LiveError;
 use crate::journal::Journal;
 use crate::links::{LinkEvent, Links};
 use crate::recorder::{Change, Recorder};
@@ -60,7 +60,7 @@ pub(crate) struct Core {
     /// Effects that were not performed yet, including records that were not written yet.
     stream: VecDeque<Effect>,
     /// Why the journal cannot be written, and when the write is retried; `None` if it can be written.
-    pub(crate) stalled: Option<(Fault, Instant)>,
+    pub(crate) stalled: Option<(LiveError, Instant)>,
     /// Inputs that arrived while the journal could not be written.
     deferred: Vec<Input>,
     /// When the observation window of each instance ends.
@@ -76,7 +76,7 @@ pub(crate) struct Core {
     pub(crate) drain_at: Instant,
     pub(crate) counts: CoreCounts,
     /// How many records since the last compaction of the journal trigger the next one.
-    pub(crate) shorten_at: u64,
+    pub(crate) compact_at: u64,
 }
 
 /// Counters of the core, for metrics.
@@ -117,7 +117,7 @@ impl Core {
         let owner_at = parts.has_initiative.then(|| parts.start + parts.config.owner_period());
         let Parts { config, node, journal, links, copies, board, documents, names, events, recorder, .. } = parts;
         let (start, shadows, sleepers) = (parts.start, parts.shadows, parts.sleepers);
-        let shorten_at = config.journal.shorten_after;
+        let compact_at = config.journal.shorten_after;
         Core {
             config,
             node,
@@ -145,7 +145,7 @@ impl Core {
             is_draining: false,
             drain_at: start,
             counts: CoreCounts::default(),
-            shorten_at,
+            compact_at,
         }
     }
 
@@ -311,7 +311,7 @@ impl Core {
             {
                 return;
             }
-            let records: Vec<Record> = self
+            let records: Vec<JournalRecord> = self
                 .stream
                 .iter()
                 .filter_map(|effect| match effect {
@@ -336,7 +336,7 @@ impl Core {
             if was_stalled {
                 self.recover();
             }
-            self.shorten();
+            self.compact();
         }
     }
 
@@ -349,7 +349,7 @@ impl Core {
                     self.recorder.record(number, record);
                     number += 1;
                 }
-                Effect::Report(report) => self.recorder.report(report),
+                Effect::Trace(report) => self.recorder.report(report),
                 _ => {}
             }
         }
@@ -360,7 +360,7 @@ impl Core {
         }
     }
 
-    fn stall(&mut self, fault: Fault) {
+    fn stall(&mut self, fault: LiveError) {
         if self.stalled.is_none() {
             self.events.publish(NodeEvent::JournalFails { cause: fault.line() });
         }
@@ -408,23 +408,23 @@ impl Core {
             Effect::Drain(workload) => self.copies.drain(workload),
             Effect::Stop(workload) => self.copies.stop(workload),
             Effect::Sweep { keep } => self.copies.sweep(keep),
-            Effect::Report(report) => self.report(&report),
+            Effect::Trace(report) => self.report(&report),
         }
     }
 
-    fn report(&mut self, report: &Report) {
+    fn report(&mut self, report: &TraceEvent) {
         match report {
-            Report::Evaluated { instance, proposal, has_failed, .. } => {
+            TraceEvent::Evaluated { instance, proposal, has_failed, .. } => {
                 self.counts.evaluations += 1;
                 self.counts.evaluations_failed += u64::from(*has_failed);
                 self.compare_with_shadow(instance, proposal.as_ref(), *has_failed);
             }
-            Report::Judged { request, verdict: Verdict::Accepted, .. } => {
+            TraceEvent::Judged { request, verdict: Verdict::Accepted, .. } => {
                 self.counts.accepted += 1;
                 self.departed(request);
             }
-            Report::Judged { verdict: Verdict::Inhibited(_), .. } => self.counts.inhibited += 1,
-            Report::Arrived { .. } => self.counts.arrived += 1,
+            TraceEvent::Judged { verdict: Verdict::Inhibited(_), .. } => self.counts.inhibited += 1,
+            TraceEvent::Arrived { .. } => self.counts.arrived += 1,
             _ => {}
         }
         let json = report_json(report);
@@ -434,7 +434,7 @@ impl Core {
         }
         self.memory.reported(report, &json);
         // Successful evaluations without a proposal are not published: they are the usual case, and would fill the log.
-        if !matches!(report, Report::Evaluated { proposal: None, has_failed: false, .. }) {
+        if !matches!(report, TraceEvent::Evaluated { proposal: None, has_failed: false, .. }) {
             self.events.publish(NodeEvent::Report { report: json });
         }
     }
@@ -453,7 +453,7 @@ impl Core {
         }
     }
 
-    fn refuse_waiting(&mut self, fault: &Fault) {
+    fn refuse_waiting(&mut self, fault: &LiveError) {
         for waiting in std::mem::take(&mut self.answers) {
             waiting.refuse(fault);
         }
@@ -463,16 +463,16 @@ impl Core {
         super::answers::answer(self, ask);
     }
 
-    /// Compacts the journal if at least `shorten_at` records follow the last compaction and no effect is waiting. After
+    /// Compacts the journal if at least `compact_at` records follow the last compaction and no effect is waiting. After
     /// a failure, retries once a further `shorten_after` records were added.
-    pub(crate) fn shorten(&mut self) {
-        if self.journal.grown() < self.shorten_at || self.push_effects().next().is_some() {
+    pub(crate) fn compact(&mut self) {
+        if self.journal.grown() < self.compact_at || self.push_effects().next().is_some() {
             return;
         }
         let after = self.config.journal.shorten_after;
-        self.shorten_at = after;
-        if let Err(fault) = self.journal.shorten(self.node.ledger()) {
-            self.shorten_at = self.journal.grown() + after;
+        self.compact_at = after;
+        if let Err(fault) = self.journal.compact(self.node.ledger()) {
+            self.compact_at = self.journal.grown() + after;
             self.events
                 .publish(NodeEvent::Fault { message: format!("the journal is not shortened: {}", fault.line()) });
         }

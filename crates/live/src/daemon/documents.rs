@@ -13,7 +13,7 @@ use rustls::pki_types::UnixTime;
 use super::copies::Copies;
 use crate::application::{Opened, check_names, open};
 use crate::config::NodeConfig;
-use crate::fault::Fault;
+use crate::error::LiveError;
 use crate::identity::Identity;
 use crate::seams::Task;
 
@@ -36,7 +36,7 @@ impl Documents {
 
     /// Verifies a document and caches its content. The owner's certificate must be valid now, even if the document is
     /// cached.
-    pub(crate) fn open(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Fault> {
+    pub(crate) fn open(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, LiveError> {
         let opened = Arc::new(open(document, self.identity.authority(), UnixTime::now())?);
         if self.opened.len() >= KEPT_MAX {
             self.opened.clear();
@@ -47,13 +47,13 @@ impl Documents {
 
     /// Checks that this node can host an application: its document is signed, the descriptor matches the document, and
     /// this node has the driver.
-    pub(crate) fn check(&mut self, descriptor: &Descriptor, copies: &Copies) -> Result<Arc<Opened>, Fault> {
+    pub(crate) fn check(&mut self, descriptor: &Descriptor, copies: &Copies) -> Result<Arc<Opened>, LiveError> {
         let opened = self.open(&descriptor.document)?;
         if *opened.descriptor != *descriptor {
-            return Err(Fault::new("the description of the application is not what its owner signed"));
+            return Err(LiveError::new("the description of the application is not what its owner signed"));
         }
         if !copies.has_driver(&opened.run.driver) {
-            return Err(Fault::new(format!("this node has no driver `{}`", opened.run.driver)));
+            return Err(LiveError::new(format!("this node has no driver `{}`", opened.run.driver)));
         }
         Ok(opened)
     }
@@ -64,13 +64,13 @@ impl Documents {
     }
 
     /// Checks that the names that a neighbour announces belong to the application.
-    pub(crate) fn check_names(&self, application: &ApplicationId, names: &Names) -> Result<(), Fault> {
+    pub(crate) fn check_names(&self, application: &ApplicationId, names: &Names) -> Result<(), LiveError> {
         check_names(application, names, self.identity.authority(), UnixTime::now())
     }
 
     /// Returns the content of a document that this or a previous daemon verified when it arrived, from the cache if
     /// possible.
-    fn opened(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Fault> {
+    fn opened(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, LiveError> {
         if let Some(opened) = self.opened.get(document) {
             return Ok(Arc::clone(opened));
         }
@@ -90,7 +90,7 @@ impl Documents {
         workload: WorkloadId,
         instance: &InstanceId,
         (descriptor, flavour): (&Arc<Descriptor>, Option<&FlavourId>),
-    ) -> Result<Task, Fault> {
+    ) -> Result<Task, LiveError> {
         let opened = self.opened(&descriptor.document)?;
         let application = descriptor.application.id.clone();
         let mut environment: Vec<(String, String)> =
@@ -118,13 +118,13 @@ impl Documents {
 }
 
 /// Reads a value of the node's store, without a final newline. No error message contains the value.
-fn stored(config: &NodeConfig, name: &str) -> Result<String, Fault> {
-    let missing = || Fault::new(format!("this node's store has no value `{name}`"));
+fn stored(config: &NodeConfig, name: &str) -> Result<String, LiveError> {
+    let missing = || LiveError::new(format!("this node's store has no value `{name}`"));
     let Some(store) = &config.workloads.store else { return Err(missing().hint("set `store` in `[workloads]`")) };
     let path = store.join(name);
     let length = fs::metadata(&path).map_err(|error| missing().caused_by(error))?.len();
     if length > VALUE_BYTES_MAX {
-        return Err(Fault::new(format!(
+        return Err(LiveError::new(format!(
             "the value `{name}` of this node's store is longer than {VALUE_BYTES_MAX} bytes"
         )));
     }

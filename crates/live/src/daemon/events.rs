@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use mario_colony::{Report, WorkloadId};
+use mario_colony::{TraceEvent, WorkloadId};
 use mario_domain::{ApplicationId, InstanceId, NodeId, Verdict};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -108,16 +108,16 @@ impl Events {
 }
 
 /// A report of the node as JSON, for operators; `null` for reports that are recorded only in the trace.
-pub(crate) fn report_json(report: &Report) -> Value {
+pub(crate) fn report_json(report: &TraceEvent) -> Value {
     match report {
-        Report::Evaluated { instance, proposal, has_failed, .. } => json!({
+        TraceEvent::Evaluated { instance, proposal, has_failed, .. } => json!({
             "kind": "evaluated",
             "instance": instance,
             "operation": proposal.as_ref().map(|proposal| proposal.operation.as_str()),
             "target": proposal.as_ref().map(|proposal| proposal.target.to_string()),
             "has_failed": has_failed,
         }),
-        Report::Judged { request, verdict, created } => {
+        TraceEvent::Judged { request, verdict, created } => {
             let (is_accepted, reason) = match verdict {
                 Verdict::Accepted => (true, None),
                 Verdict::Inhibited(inhibition) => (false, Some(inhibition.to_string())),
@@ -136,10 +136,10 @@ pub(crate) fn report_json(report: &Report) -> Value {
                 "created": created,
             })
         }
-        Report::Arrived { instance, epoch, from, .. } => {
+        TraceEvent::Arrived { instance, epoch, from, .. } => {
             json!({ "kind": "arrived", "instance": instance, "epoch": epoch.0, "from": from })
         }
-        Report::Updated { instance, from, to, refused } => json!({
+        TraceEvent::Updated { instance, from, to, refused } => json!({
             "kind": "updated",
             "instance": instance,
             "from": from,
@@ -147,38 +147,38 @@ pub(crate) fn report_json(report: &Report) -> Value {
             "is_accepted": refused.is_none(),
             "reason": refused.as_ref().map(ToString::to_string),
         }),
-        Report::Undeployed(instance) => json!({ "kind": "undeployed", "instance": instance }),
-        Report::LivesOn { instance, node } => json!({ "kind": "lives-on", "instance": instance, "node": node }),
-        Report::AcceptanceFailed { request, failure } => {
+        TraceEvent::Undeployed(instance) => json!({ "kind": "undeployed", "instance": instance }),
+        TraceEvent::LivesOn { instance, node } => json!({ "kind": "lives-on", "instance": instance, "node": node }),
+        TraceEvent::AcceptanceFailed { request, failure } => {
             json!({ "kind": "acceptance-failed", "request": request, "cause": failure.0.cause })
         }
-        Report::Evicted { instance, reason, is_pinned } => {
+        TraceEvent::Evicted { instance, reason, is_pinned } => {
             json!({ "kind": "evicted", "instance": instance, "reason": reason, "pinned": is_pinned })
         }
-        Report::Woken { instance, verdict } => {
+        TraceEvent::Woken { instance, verdict } => {
             let reason = match verdict {
                 Verdict::Accepted => None,
                 Verdict::Inhibited(inhibition) => Some(inhibition.to_string()),
             };
             json!({ "kind": "woken", "instance": instance, "is_accepted": reason.is_none(), "reason": reason })
         }
-        Report::Shrunk { instance, reason, .. } => {
+        TraceEvent::Shrunk { instance, reason, .. } => {
             json!({ "kind": "shrunk", "instance": instance, "reason": reason })
         }
-        Report::Announced { instance, evaluations, reason } => {
+        TraceEvent::Announced { instance, evaluations, reason } => {
             json!({ "kind": "leave", "instance": instance, "evaluations": evaluations, "reason": reason })
         }
-        Report::InitiativeFailed { failure } => {
+        TraceEvent::InitiativeFailed { failure } => {
             json!({ "kind": "initiative-failed", "cause": failure.0.cause })
         }
-        Report::RefusedPeer(node) => json!({ "kind": "refused-peer", "node": node }),
-        Report::Neighbours { .. }
-        | Report::Availability(_)
-        | Report::Preparing { .. }
-        | Report::Aborted { .. }
-        | Report::Reserved { .. }
-        | Report::Released { .. }
-        | Report::Freed(_) => Value::Null,
+        TraceEvent::RefusedPeer(node) => json!({ "kind": "refused-peer", "node": node }),
+        TraceEvent::Neighbours { .. }
+        | TraceEvent::Availability(_)
+        | TraceEvent::Preparing { .. }
+        | TraceEvent::Aborted { .. }
+        | TraceEvent::Reserved { .. }
+        | TraceEvent::Released { .. }
+        | TraceEvent::Freed(_) => Value::Null,
     }
 }
 

@@ -11,14 +11,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use mario_colony::{Knowledge, Proposal};
 use mario_domain::{ApplicationId, InstanceId};
-use mario_policy::{Decider, Policy, Settings, Solution, Wanted};
+use mario_policy::{Decider, Policy, PolicySettings, Solution, SolutionLimit};
 use mario_prolog::{Allowance, Engine};
 use serde_json::{Value, json};
 
 use super::answers::{Answer, Refusal};
 use super::core::Core;
 use crate::application::{DOCUMENT_BYTES_MAX, Opened, reopen};
-use crate::fault::Fault;
+use crate::error::LiveError;
 
 /// A command about a shadow.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub(crate) struct Difference {
 
 impl Shadows {
     /// Loads the shadows that a previous daemon left. Also returns the errors of unusable ones.
-    pub(crate) fn open(data: &Path, engine: &Engine) -> (Shadows, Vec<Fault>) {
+    pub(crate) fn open(data: &Path, engine: &Engine) -> (Shadows, Vec<LiveError>) {
         let directory = data.join("shadows");
         let decider = Decider::new(engine);
         let mut shadows = Shadows { engine: engine.clone(), decider, directory, by_application: BTreeMap::new() };
@@ -82,16 +82,17 @@ impl Shadows {
         let Ok(entries) = fs::read_dir(&shadows.directory) else { return (shadows, faults) };
         for path in entries.flatten().map(|entry| entry.path()).take(SHADOWS_MAX) {
             if let Err(fault) = shadows.read(&path) {
-                faults.push(Fault::new(format!("cannot use the shadow {}", path.display())).caused_by(fault.line()));
+                faults
+                    .push(LiveError::new(format!("cannot use the shadow {}", path.display())).caused_by(fault.line()));
             }
         }
         (shadows, faults)
     }
 
-    fn read(&mut self, path: &Path) -> Result<(), Fault> {
-        let unreadable = |error| Fault::new("it cannot be read").caused_by(error);
+    fn read(&mut self, path: &Path) -> Result<(), LiveError> {
+        let unreadable = |error| LiveError::new("it cannot be read").caused_by(error);
         if fs::metadata(path).map_err(unreadable)?.len() > DOCUMENT_BYTES_MAX as u64 {
-            return Err(Fault::new("it is too long"));
+            return Err(LiveError::new("it is too long"));
         }
         let document: Arc<[u8]> = fs::read(path).map_err(unreadable)?.into();
         // The document was verified when it arrived.
@@ -103,28 +104,28 @@ impl Shadows {
 
     /// Starts to shadow an application with the policy of this description, and stores the description. The counts of
     /// an earlier shadow are discarded.
-    pub(crate) fn set(&mut self, opened: &Opened) -> Result<(), Fault> {
+    pub(crate) fn set(&mut self, opened: &Opened) -> Result<(), LiveError> {
         let application = &opened.descriptor.application.id;
         if self.by_application.len() >= SHADOWS_MAX && !self.by_application.contains_key(application) {
             return Err(
-                Fault::new(format!("this node has {SHADOWS_MAX} shadows already")).hint("end one of them first")
+                LiveError::new(format!("this node has {SHADOWS_MAX} shadows already")).hint("end one of them first")
             );
         }
         let shadow = self.load(opened)?;
         let path = self.path(application);
         let written = fs::create_dir_all(&self.directory).and_then(|()| fs::write(&path, &opened.descriptor.document));
-        written.map_err(|error| Fault::new(format!("cannot write {}", path.display())).caused_by(error))?;
+        written.map_err(|error| LiveError::new(format!("cannot write {}", path.display())).caused_by(error))?;
         self.by_application.insert(application.clone(), shadow);
         Ok(())
     }
 
-    fn load(&self, opened: &Opened) -> Result<Shadow, Fault> {
+    fn load(&self, opened: &Opened) -> Result<Shadow, LiveError> {
         let text = &opened.descriptor.policy;
-        let (name, main) = text.main().ok_or_else(|| Fault::new("its policy has no text"))?;
-        let settings = Settings { memory: text.memory, budget: crate::BUDGET };
+        let (name, main) = text.main().ok_or_else(|| LiveError::new("its policy has no text"))?;
+        let settings = PolicySettings { memory: text.memory, budget: crate::BUDGET };
         let allowance = Allowance::new(settings.budget.inferences);
         let policy = Policy::load_within(&self.engine, name, main, Some(text.resolver()), settings, &allowance)
-            .map_err(|error| Fault::new(format!("the policy `{name}` cannot be loaded")).caused_by(error))?;
+            .map_err(|error| LiveError::new(format!("the policy `{name}` cannot be loaded")).caused_by(error))?;
         Ok(Shadow {
             version: opened.descriptor.version,
             policy,
@@ -137,12 +138,12 @@ impl Shadows {
     }
 
     /// Ends a shadow and removes its file. Returns its summary, or `None` if the application has no shadow.
-    pub(crate) fn end(&mut self, application: &ApplicationId) -> Result<Option<Value>, Fault> {
+    pub(crate) fn end(&mut self, application: &ApplicationId) -> Result<Option<Value>, LiveError> {
         let Some(shadow) = self.by_application.get(application) else { return Ok(None) };
         let path = self.path(application);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Fault::new(format!("cannot remove {}", path.display())).caused_by(error));
+                return Err(LiveError::new(format!("cannot remove {}", path.display())).caused_by(error));
             }
             _ => {}
         }
@@ -171,7 +172,7 @@ impl Shadows {
         has_failed: bool,
     ) -> Option<Difference> {
         let shadow = self.by_application.get_mut(&knowledge.descriptor.application.id)?;
-        let decision = self.decider.decide(&shadow.policy, &knowledge.facts, knowledge.instance, Wanted::First);
+        let decision = self.decider.decide(&shadow.policy, &knowledge.facts, knowledge.instance, SolutionLimit::First);
         let wanted = match decision.solutions.first() {
             _ if decision.has_failed() => (FAILED.to_owned(), String::new()),
             Some(Solution::Proposal(proposed)) => match proposed.operation(&knowledge.facts).and_then(Proposal::of) {
@@ -214,8 +215,11 @@ impl Core {
             message: format!("application `{application}` has no shadow on this node"),
             hint: Some("`mario app update FILE --shadow` sets one".to_owned()),
         };
-        let refused =
-            |status, fault: &Fault| Refusal { status, hint: fault.help().map(str::to_owned), message: fault.line() };
+        let refused = |status, fault: &LiveError| Refusal {
+            status,
+            hint: fault.help().map(str::to_owned),
+            message: fault.line(),
+        };
         match command {
             ShadowCommand::Show => self.shadows.summary(application).ok_or_else(none),
             ShadowCommand::End => self.shadows.end(application).map_err(|fault| refused(503, &fault))?.ok_or_else(none),
@@ -223,7 +227,7 @@ impl Core {
                 let opened = self.usable(&document)?;
                 let described = &opened.descriptor.application.id;
                 if described != application {
-                    let fault = Fault::new(format!("the description is of application `{described}`"));
+                    let fault = LiveError::new(format!("the description is of application `{described}`"));
                     return Err(refused(422, &fault));
                 }
                 self.shadows.set(&opened).map_err(|fault| refused(422, &fault))?;

@@ -14,7 +14,7 @@ use rustls::pki_types::pem::PemObject;
 use time::{Duration, OffsetDateTime};
 
 use super::{Certified, Role, Subject, check_host, check_name, check_prefix};
-use crate::fault::Fault;
+use crate::error::LiveError;
 
 /// The file names in the directory of an authority.
 const CERTIFICATE: &str = "ca.pem";
@@ -39,7 +39,7 @@ pub struct Issued {
 
 impl Authority {
     /// Creates an authority for a colony, whose certificate is valid for `days` days.
-    pub fn new(colony: &str, days: u32) -> Result<Authority, Fault> {
+    pub fn new(colony: &str, days: u32) -> Result<Authority, LiveError> {
         check_name("a colony", colony)?;
         let key = new_key()?;
         let params = authority_params(colony, days)?;
@@ -49,28 +49,30 @@ impl Authority {
     }
 
     /// Loads the authority from a directory.
-    pub fn load(directory: &Path) -> Result<Authority, Fault> {
+    pub fn load(directory: &Path) -> Result<Authority, LiveError> {
         let (certificate, key) = (directory.join(CERTIFICATE), directory.join(KEY));
         let hint = "make an authority with `mario ca init`";
         let certificate_pem = read(&certificate).map_err(|fault| fault.hint(hint))?;
         let key_pem = read(&key).map_err(|fault| fault.hint(hint))?;
         let attempted = || format!("cannot use the authority in {}", directory.display());
         let der = CertificateDer::from_pem_slice(certificate_pem.as_bytes())
-            .map_err(|error| Fault::new(attempted()).caused_by(error))?;
+            .map_err(|error| LiveError::new(attempted()).caused_by(error))?;
         let certified = Certified::read(&der)?;
         if certified.subject != Subject::Authority {
-            return Err(Fault::new(attempted()).caused_by(format!("the certificate is that of {}", certified.uri())));
+            return Err(
+                LiveError::new(attempted()).caused_by(format!("the certificate is that of {}", certified.uri()))
+            );
         }
-        let key = KeyPair::from_pem(&key_pem).map_err(|error| Fault::new(attempted()).caused_by(error))?;
+        let key = KeyPair::from_pem(&key_pem).map_err(|error| LiveError::new(attempted()).caused_by(error))?;
         // Issued certificates use the authority's name and key, but not its validity period.
         let issuer = Issuer::new(authority_params(&certified.colony, 1)?, key);
         Ok(Authority { colony: certified.colony, certificate_pem, issuer })
     }
 
     /// Writes the authority into a directory, which must not contain one. Only the owner may read the key.
-    pub fn save(&self, directory: &Path) -> Result<(), Fault> {
+    pub fn save(&self, directory: &Path) -> Result<(), LiveError> {
         fs::create_dir_all(directory).map_err(|error| {
-            Fault::new(format!("cannot make the directory {}", directory.display())).caused_by(error)
+            LiveError::new(format!("cannot make the directory {}", directory.display())).caused_by(error)
         })?;
         write_private(&directory.join(KEY), &self.issuer.key().serialize_pem())?;
         write_public(&directory.join(CERTIFICATE), &self.certificate_pem)
@@ -87,12 +89,12 @@ impl Authority {
     }
 
     /// Issues a key and a certificate that is valid for `days` days. With a negative number, it has already expired.
-    pub fn issue(&self, certified: &Certified, days: i64) -> Result<Issued, Fault> {
+    pub fn issue(&self, certified: &Certified, days: i64) -> Result<Issued, LiveError> {
         self.issue_between(certified, days.min(0), days)
     }
 
     /// Issues a key and a certificate that is valid from `from_days` to `to_days` days after now, and one hour before.
-    pub fn issue_between(&self, certified: &Certified, from_days: i64, to_days: i64) -> Result<Issued, Fault> {
+    pub fn issue_between(&self, certified: &Certified, from_days: i64, to_days: i64) -> Result<Issued, LiveError> {
         let what = "a certificate";
         let mut params = CertificateParams::default();
         params.distinguished_name = distinguished(&certified.uri());
@@ -136,7 +138,7 @@ impl Authority {
     }
 
     /// The content of an operator's certificate.
-    pub fn operator(&self, name: &str, roles: Vec<Role>) -> Result<Certified, Fault> {
+    pub fn operator(&self, name: &str, roles: Vec<Role>) -> Result<Certified, LiveError> {
         let subject = Subject::Operator(check_name("an operator", name)?.to_owned());
         Ok(self.certified(subject, roles, Vec::new(), Vec::new()))
     }
@@ -157,11 +159,11 @@ impl Authority {
 }
 
 /// Creates a P-256 key, which is supported everywhere; some browsers and monitoring systems lack Ed25519.
-fn new_key() -> Result<KeyPair, Fault> {
+fn new_key() -> Result<KeyPair, LiveError> {
     KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(made("a key"))
 }
 
-fn authority_params(colony: &str, days: u32) -> Result<CertificateParams, Fault> {
+fn authority_params(colony: &str, days: u32) -> Result<CertificateParams, LiveError> {
     let mut params = CertificateParams::default();
     let uri = Subject::Authority.uri(colony);
     params.distinguished_name = distinguished(&uri);
@@ -181,31 +183,31 @@ fn distinguished(uri: &str) -> DistinguishedName {
     name
 }
 
-fn ia5(text: &str) -> Result<Ia5String, Fault> {
+fn ia5(text: &str) -> Result<Ia5String, LiveError> {
     Ia5String::try_from(text)
-        .map_err(|error| Fault::new(format!("{text:?} cannot stand in a certificate")).caused_by(error))
+        .map_err(|error| LiveError::new(format!("{text:?} cannot stand in a certificate")).caused_by(error))
 }
 
-fn made(what: &str) -> impl FnOnce(rcgen::Error) -> Fault {
+fn made(what: &str) -> impl FnOnce(rcgen::Error) -> LiveError {
     let attempted = format!("cannot make {what}");
-    move |error| Fault::new(attempted).caused_by(error)
+    move |error| LiveError::new(attempted).caused_by(error)
 }
 
-fn read(path: &Path) -> Result<String, Fault> {
-    fs::read_to_string(path).map_err(|error| Fault::new(format!("cannot read {}", path.display())).caused_by(error))
+fn read(path: &Path) -> Result<String, LiveError> {
+    fs::read_to_string(path).map_err(|error| LiveError::new(format!("cannot read {}", path.display())).caused_by(error))
 }
 
 /// Writes a file that only its owner can read. An existing file is never overwritten: it may be a key that is needed.
-pub fn write_private(path: &Path, text: &str) -> Result<(), Fault> {
+pub fn write_private(path: &Path, text: &str) -> Result<(), LiveError> {
     write_new(path, text, 0o600)
 }
 
 /// Writes a file that all users may read. An existing file is never overwritten.
-pub fn write_public(path: &Path, text: &str) -> Result<(), Fault> {
+pub fn write_public(path: &Path, text: &str) -> Result<(), LiveError> {
     write_new(path, text, 0o644)
 }
 
-fn write_new(path: &Path, text: &str, mode: u32) -> Result<(), Fault> {
+fn write_new(path: &Path, text: &str, mode: u32) -> Result<(), LiveError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -215,7 +217,7 @@ fn write_new(path: &Path, text: &str, mode: u32) -> Result<(), Fault> {
     let attempted = || format!("cannot write {}", path.display());
     let mut file = options.open(path).map_err(|error| {
         let is_there = error.kind() == std::io::ErrorKind::AlreadyExists;
-        let fault = Fault::new(attempted()).caused_by(error);
+        let fault = LiveError::new(attempted()).caused_by(error);
         if is_there {
             fault.hint("keys are never overwritten: name another place, or remove the file first")
         } else {
@@ -224,5 +226,5 @@ fn write_new(path: &Path, text: &str, mode: u32) -> Result<(), Fault> {
     })?;
     file.write_all(text.as_bytes())
         .and_then(|()| file.sync_all())
-        .map_err(|error| Fault::new(attempted()).caused_by(error))
+        .map_err(|error| LiveError::new(attempted()).caused_by(error))
 }

@@ -13,7 +13,7 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStor
 use webpki::{EndEntityCert, KeyUsage};
 
 use super::{Certified, Subject};
-use crate::fault::Fault;
+use crate::error::LiveError;
 
 /// The ALPN protocol of a connection for messages between nodes.
 pub const CONTROL_PROTOCOL: &[u8] = b"mario-control/1";
@@ -42,23 +42,23 @@ pub enum Expected {
 
 impl Identity {
     /// Reads the files of an identity, and checks that they are valid now and belong together.
-    pub fn load(authority: &Path, certificate: &Path, key: &Path) -> Result<Identity, Fault> {
+    pub fn load(authority: &Path, certificate: &Path, key: &Path) -> Result<Identity, LiveError> {
         let identity = Identity::read(authority, certificate, key)?;
         identity.check(UnixTime::now()).map_err(|fault| {
-            Fault::new(format!("cannot use the certificate {}", certificate.display())).caused_by(fault)
+            LiveError::new(format!("cannot use the certificate {}", certificate.display())).caused_by(fault)
         })?;
         Ok(identity)
     }
 
     /// Reads an identity by its certificate, as `mario ca` writes it: the authority's certificate follows in the same
     /// file, and the key is beside it, with the extension `key`.
-    pub fn load_bundle(certificate: &Path) -> Result<Identity, Fault> {
+    pub fn load_bundle(certificate: &Path) -> Result<Identity, LiveError> {
         let read = fs::read(certificate)
-            .map_err(|error| Fault::new(format!("cannot read {}", certificate.display())).caused_by(error))?;
+            .map_err(|error| LiveError::new(format!("cannot read {}", certificate.display())).caused_by(error))?;
         let chain: Vec<CertificateDer<'static>> =
             CertificateDer::pem_slice_iter(&read).filter_map(Result::ok).collect();
         let (Some(authority), true) = (chain.last(), chain.len() > 1) else {
-            return Err(Fault::new(format!(
+            return Err(LiveError::new(format!(
                 "{} is not a certificate with that of its authority",
                 certificate.display()
             ))
@@ -67,18 +67,18 @@ impl Identity {
         let mut identity = Identity::read(certificate, certificate, &certificate.with_extension("key"))?;
         identity.authority = authority.clone();
         identity.check(UnixTime::now()).map_err(|fault| {
-            Fault::new(format!("cannot use the certificate {}", certificate.display())).caused_by(fault)
+            LiveError::new(format!("cannot use the certificate {}", certificate.display())).caused_by(fault)
         })?;
         Ok(identity)
     }
 
     /// Reads the files of an identity. Rejects a key that other users can access, but does not check the certificate.
-    pub fn read(authority: &Path, certificate: &Path, key: &Path) -> Result<Identity, Fault> {
+    pub fn read(authority: &Path, certificate: &Path, key: &Path) -> Result<Identity, LiveError> {
         let read = |path: &Path| {
-            fs::read(path).map_err(|error| Fault::new(format!("cannot read {}", path.display())).caused_by(error))
+            fs::read(path).map_err(|error| LiveError::new(format!("cannot read {}", path.display())).caused_by(error))
         };
         let wrong = |path: &Path, error: rustls::pki_types::pem::Error, what: &str| {
-            Fault::new(format!("{} is not {what}", path.display())).caused_by(error).hint("make it with `mario ca`")
+            LiveError::new(format!("{} is not {what}", path.display())).caused_by(error).hint("make it with `mario ca`")
         };
         let authority_der = CertificateDer::from_pem_slice(&read(authority)?)
             .map_err(|error| wrong(authority, error, "the certificate of an authority"))?;
@@ -87,11 +87,11 @@ impl Identity {
             .map_err(|error| wrong(certificate, error, "a certificate"))?;
         let Some(first) = chain.first() else {
             return Err(
-                Fault::new(format!("{} has no certificate", certificate.display())).hint("make it with `mario ca`")
+                LiveError::new(format!("{} has no certificate", certificate.display())).hint("make it with `mario ca`")
             );
         };
         let certified = Certified::read(first).map_err(|fault| {
-            Fault::new(format!("cannot use the certificate {}", certificate.display())).caused_by(fault)
+            LiveError::new(format!("cannot use the certificate {}", certificate.display())).caused_by(fault)
         })?;
         check_private(key)?;
         let key_der = PrivateKeyDer::from_pem_slice(&read(key)?).map_err(|error| wrong(key, error, "a private key"))?;
@@ -115,7 +115,7 @@ impl Identity {
 
     /// Checks that the authority issued the certificate, that the certificate is valid at a given time, and that the
     /// key belongs to it.
-    pub fn check(&self, at: UnixTime) -> Result<(), Fault> {
+    pub fn check(&self, at: UnixTime) -> Result<(), LiveError> {
         let usage = match self.certified.subject {
             Subject::Node(_) => KeyUsage::server_auth(),
             _ => KeyUsage::client_auth(),
@@ -125,41 +125,42 @@ impl Identity {
         let signing = provider
             .key_provider
             .load_private_key(self.key.clone_key())
-            .map_err(|error| Fault::new("cannot use the private key").caused_by(error))?;
+            .map_err(|error| LiveError::new("cannot use the private key").caused_by(error))?;
         let parsed = EndEntityCert::try_from(&self.chain[0])
-            .map_err(|error| Fault::new("cannot read the certificate").caused_by(error))?;
+            .map_err(|error| LiveError::new("cannot read the certificate").caused_by(error))?;
         let public = signing.public_key();
         if public.is_some_and(|public| public != parsed.subject_public_key_info()) {
-            return Err(Fault::new("the private key is not that of the certificate")
+            return Err(LiveError::new("the private key is not that of the certificate")
                 .hint("name the key file that was made with it"));
         }
         Ok(())
     }
 
     /// Signs bytes with the private key, for the document of an application.
-    pub fn sign(&self, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+    pub fn sign(&self, bytes: &[u8]) -> Result<Vec<u8>, LiveError> {
         let attempted = "cannot sign with the private key";
         let key = provider()
             .key_provider
             .load_private_key(self.key.clone_key())
-            .map_err(|error| Fault::new(attempted).caused_by(error))?;
+            .map_err(|error| LiveError::new(attempted).caused_by(error))?;
         let signer = key.choose_scheme(&[SignatureScheme::ECDSA_NISTP256_SHA256]).ok_or_else(|| {
-            Fault::new(attempted).caused_by("it is not a key of P-256").hint("make it with `mario ca`")
+            LiveError::new(attempted).caused_by("it is not a key of P-256").hint("make it with `mario ca`")
         })?;
-        signer.sign(bytes).map_err(|error| Fault::new(attempted).caused_by(error))
+        signer.sign(bytes).map_err(|error| LiveError::new(attempted).caused_by(error))
     }
 
-    fn roots(&self) -> Result<RootCertStore, Fault> {
+    fn roots(&self) -> Result<RootCertStore, LiveError> {
         let mut roots = RootCertStore::empty();
         roots
             .add(self.authority.clone())
-            .map_err(|error| Fault::new("cannot use the certificate of the authority").caused_by(error))?;
+            .map_err(|error| LiveError::new("cannot use the certificate of the authority").caused_by(error))?;
         Ok(roots)
     }
 
     /// Returns the TLS configuration of a server. Clients must have a certificate of the colony's authority.
-    pub fn server(&self, protocols: &[&[u8]]) -> Result<Arc<ServerConfig>, Fault> {
-        let failed = |error: Box<dyn std::error::Error + Send + Sync>| Fault::new("cannot set up TLS").caused_by(error);
+    pub fn server(&self, protocols: &[&[u8]]) -> Result<Arc<ServerConfig>, LiveError> {
+        let failed =
+            |error: Box<dyn std::error::Error + Send + Sync>| LiveError::new("cannot set up TLS").caused_by(error);
         let provider = Arc::new(provider());
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(self.roots()?), Arc::clone(&provider))
             .build()
@@ -176,8 +177,8 @@ impl Identity {
 
     /// Returns the TLS configuration of a client. The server's certificate must be that of the `expected` node of the
     /// colony.
-    pub fn client(&self, expected: Expected, protocol: &[u8]) -> Result<Arc<ClientConfig>, Fault> {
-        let failed = |error: rustls::Error| Fault::new("cannot set up TLS").caused_by(error);
+    pub fn client(&self, expected: Expected, protocol: &[u8]) -> Result<Arc<ClientConfig>, LiveError> {
+        let failed = |error: rustls::Error| LiveError::new("cannot set up TLS").caused_by(error);
         let provider = Arc::new(provider());
         let verifier = ColonyVerifier {
             authority: self.authority.clone(),
@@ -198,10 +199,10 @@ impl Identity {
 }
 
 /// The content of a peer's certificate, whose chain TLS has verified.
-pub fn peer(certificates: Option<&[CertificateDer<'_>]>) -> Result<Certified, Fault> {
+pub fn peer(certificates: Option<&[CertificateDer<'_>]>) -> Result<Certified, LiveError> {
     match certificates.and_then(<[_]>::first) {
         Some(first) => Certified::read(first),
-        None => Err(Fault::new("the peer has no certificate")),
+        None => Err(LiveError::new("the peer has no certificate")),
     }
 }
 
@@ -212,39 +213,40 @@ pub(crate) fn verify(
     certificate: &CertificateDer<'_>,
     at: UnixTime,
     usage: KeyUsage,
-) -> Result<(), Fault> {
+) -> Result<(), LiveError> {
     let parsed = EndEntityCert::try_from(certificate)
-        .map_err(|error| Fault::new("cannot read the certificate").caused_by(error))?;
+        .map_err(|error| LiveError::new("cannot read the certificate").caused_by(error))?;
     let anchor = webpki::anchor_from_trusted_cert(authority)
-        .map_err(|error| Fault::new("cannot read the certificate of the authority").caused_by(error))?;
+        .map_err(|error| LiveError::new("cannot read the certificate of the authority").caused_by(error))?;
     let algorithms = provider().signature_verification_algorithms.all;
     match parsed.verify_for_usage(algorithms, &[anchor], &[], at, usage, None, None) {
         Ok(_) => Ok(()),
         Err(webpki::Error::CertExpired { time, not_after }) => {
             let days = (time.as_secs() - not_after.as_secs().min(time.as_secs())) / 86_400;
-            Err(Fault::new(format!("the certificate expired {days} days ago")).hint("make a new one with `mario ca`"))
+            Err(LiveError::new(format!("the certificate expired {days} days ago"))
+                .hint("make a new one with `mario ca`"))
         }
         Err(webpki::Error::CertNotValidYet { .. }) => {
-            Err(Fault::new("the certificate is not valid yet").hint("see that the clock of this machine is right"))
+            Err(LiveError::new("the certificate is not valid yet").hint("see that the clock of this machine is right"))
         }
         Err(webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey) => {
-            Err(Fault::new("the certificate is not one of this colony's authority")
+            Err(LiveError::new("the certificate is not one of this colony's authority")
                 .hint("take certificate and authority from the same `mario ca`"))
         }
-        Err(error) => Err(Fault::new("the certificate is not valid here").caused_by(error)),
+        Err(error) => Err(LiveError::new("the certificate is not valid here").caused_by(error)),
     }
 }
 
 /// Rejects a key file that other users can access, as `ssh` does. Accepts every file if the system is not Unix.
-pub(crate) fn check_private(path: &Path) -> Result<(), Fault> {
+pub(crate) fn check_private(path: &Path) -> Result<(), LiveError> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         let metadata = fs::metadata(path)
-            .map_err(|error| Fault::new(format!("cannot read {}", path.display())).caused_by(error))?;
+            .map_err(|error| LiveError::new(format!("cannot read {}", path.display())).caused_by(error))?;
         let mode = metadata.permissions().mode() & 0o777;
         if mode & 0o077 != 0 {
-            return Err(Fault::new(format!(
+            return Err(LiveError::new(format!(
                 "others can read the private key {}: its mode is {mode:o}",
                 path.display()
             ))
@@ -278,7 +280,7 @@ impl ServerCertVerifier for ColonyVerifier {
         _: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        let refused = |fault: Fault| rustls::Error::General(fault.line());
+        let refused = |fault: LiveError| rustls::Error::General(fault.line());
         verify(&self.authority, end_entity, now, KeyUsage::server_auth()).map_err(refused)?;
         let certified = Certified::read(end_entity).map_err(refused)?;
         let is_expected = certified.colony == self.colony

@@ -10,15 +10,15 @@ fn node(name: &str) -> NodeId {
     node_id(name).expect("a name")
 }
 
-fn boot(number: u32) -> Record {
-    Record::Boot { node: node("edge-1"), journal: JournalId(7), boot: number }
+fn boot(number: u32) -> JournalRecord {
+    JournalRecord::Boot { node: node("edge-1"), journal: JournalId(7), boot: number }
 }
 
-fn peer(sequence: u64) -> Record {
-    Record::Peer { node: node("edge-2"), journal: JournalId(8), sequence }
+fn peer(sequence: u64) -> JournalRecord {
+    JournalRecord::Peer { node: node("edge-2"), journal: JournalId(8), sequence }
 }
 
-fn reopened(scratch: &Scratch) -> Result<(DiskJournal, Ledger), Fault> {
+fn reopened(scratch: &Scratch) -> Result<(DiskJournal, Ledger), LiveError> {
     DiskJournal::open(scratch.path(), &node("edge-1"))
 }
 
@@ -103,20 +103,20 @@ fn a_compacted_journal_has_the_same_ledger_and_stays_small() {
     let size = |scratch: &Scratch| fs::metadata(scratch.path().join("journal.redb")).expect("a file").len();
     let mut expected = Ledger::default();
     let (mut journal, _) = reopened(&scratch).expect("a journal");
-    let append = |journal: &mut DiskJournal, expected: &mut Ledger, record: Record| {
+    let append = |journal: &mut DiskJournal, expected: &mut Ledger, record: JournalRecord| {
         journal.append(std::slice::from_ref(&record)).expect("a disk");
         expected.apply(&record);
     };
     append(&mut journal, &mut expected, boot(0));
     let mut largest = 0;
     for round in 0..6_u64 {
-        let records: Vec<Record> = (0..1_500).map(|number| peer(round * 1_500 + number)).collect();
+        let records: Vec<JournalRecord> = (0..1_500).map(|number| peer(round * 1_500 + number)).collect();
         for batch in records.chunks(100) {
             journal.append(batch).expect("a disk");
         }
         records.iter().for_each(|record| expected.apply(record));
         assert_eq!(journal.grown(), if round == 0 { 1_501 } else { 1_500 });
-        journal.shorten(&expected).expect("a disk");
+        journal.compact(&expected).expect("a disk");
         assert_eq!(journal.grown(), 0);
         largest = if round == 1 { size(&scratch) } else { largest };
     }
@@ -134,7 +134,7 @@ fn a_compacted_journal_has_the_same_ledger_and_stays_small() {
     let mut journal = journal;
     let mut ahead = expected.clone();
     ahead.apply(&peer(1));
-    journal.shorten(&ahead).expect("nothing to do");
+    journal.compact(&ahead).expect("nothing to do");
     assert_eq!(journal.grown(), 1);
     drop(journal);
     change(&scratch, |transaction| {

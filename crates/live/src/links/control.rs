@@ -16,7 +16,7 @@ use tokio_rustls::TlsConnector;
 use super::{Connection, HANDSHAKE_TIMEOUT, LinkEvent, Links};
 use crate::config::Neighbour;
 use crate::daemon::{Event, NodeEvent};
-use crate::fault::Fault;
+use crate::error::LiveError;
 use crate::identity::{CONTROL_PROTOCOL, Expected, Subject};
 
 /// The rate limit of a neighbour: how many frames it may send in a burst, and per second on average. Beyond that, this
@@ -28,7 +28,7 @@ const FRAMES_PER_SECOND: f64 = 2_000.0;
 const NO_JOURNAL: mario_colony::JournalId = mario_colony::JournalId(0);
 
 /// Spawns a task that connects to a neighbour, and reconnects whenever the connection fails or ends.
-pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>) -> Result<(), Fault> {
+pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>) -> Result<(), LiveError> {
     let expected = Expected::Exactly(Subject::Node(neighbour.id.clone()));
     let connector = TlsConnector::from(links.shared.identity.client(expected, CONTROL_PROTOCOL)?);
     let (links, neighbour) = (links.clone(), neighbour.clone());

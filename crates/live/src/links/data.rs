@@ -14,7 +14,7 @@ use super::control::connect;
 use super::{Connection, LinkEvent, Links};
 use crate::config::Neighbour;
 use crate::daemon::{Event, NodeEvent};
-use crate::fault::Fault;
+use crate::error::LiveError;
 use crate::identity::{DATA_PROTOCOL, Expected, Subject};
 use crate::seams::{DataLink, Forward};
 
@@ -25,7 +25,7 @@ const STREAMS_MAX: u32 = 1_024;
 const HEADER_BYTES_MAX: u32 = 64 << 10;
 
 /// Spawns a task that connects to a neighbour, and reconnects whenever the connection fails or ends.
-pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>) -> Result<(), Fault> {
+pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>) -> Result<(), LiveError> {
     let expected = Expected::Exactly(Subject::Node(neighbour.id.clone()));
     let connector = TlsConnector::from(links.shared.identity.client(expected, DATA_PROTOCOL)?);
     let (links, neighbour) = (links.clone(), neighbour.clone());

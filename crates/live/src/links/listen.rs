@@ -10,7 +10,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::{HANDSHAKE_TIMEOUT, Links, control, data};
 use crate::daemon::NodeEvent;
-use crate::fault::Fault;
+use crate::error::LiveError;
 use crate::identity::{CONTROL_PROTOCOL, DATA_PROTOCOL, Subject, peer};
 use crate::seams::Forward;
 
@@ -19,7 +19,7 @@ pub(super) fn spawn(
     listener: TcpListener,
     forward: &Arc<dyn Forward>,
     tasks: &mut JoinSet<()>,
-) -> Result<(), Fault> {
+) -> Result<(), LiveError> {
     let acceptor = TlsAcceptor::from(links.shared.identity.server(&[CONTROL_PROTOCOL, DATA_PROTOCOL])?);
     let (links, forward) = (links.clone(), Arc::clone(forward));
     tasks.spawn(async move {

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use crate::fault::Fault;
+use crate::error::LiveError;
 use crate::identity::{Expected, HTTP_PROTOCOL, Identity};
 use crate::seams::{Body, BodyError};
 
@@ -48,9 +48,9 @@ pub struct Reply {
 
 impl Reply {
     /// The body as JSON, or the error that the node reports. Fails if the body is not JSON.
-    pub fn json(&self) -> Result<Value, Fault> {
+    pub fn json(&self) -> Result<Value, LiveError> {
         let value: Value = serde_json::from_str(&self.text)
-            .map_err(|error| Fault::new("the node's answer cannot be read").caused_by(error))?;
+            .map_err(|error| LiveError::new("the node's answer cannot be read").caused_by(error))?;
         if (200..300).contains(&self.status) {
             return Ok(value);
         }
@@ -58,18 +58,18 @@ impl Reply {
     }
 
     /// The body as text, or the error that the node reports.
-    pub fn into_text(self) -> Result<String, Fault> {
+    pub fn into_text(self) -> Result<String, LiveError> {
         if (200..300).contains(&self.status) {
             return Ok(self.text);
         }
         Err(self.fault(&serde_json::from_str(&self.text).unwrap_or_default()))
     }
 
-    fn fault(&self, value: &Value) -> Fault {
+    fn fault(&self, value: &Value) -> LiveError {
         let message = value["error"]
             .as_str()
             .map_or_else(|| format!("the node answered with status {}", self.status), str::to_owned);
-        let fault = Fault::new(message);
+        let fault = LiveError::new(message);
         match value["hint"].as_str() {
             Some(hint) => fault.hint(hint),
             None => fault,
@@ -79,7 +79,7 @@ impl Reply {
 
 impl Client {
     /// Creates a client of the node that listens for operators at `address`.
-    pub fn new(identity: &Identity, address: &str) -> Result<Client, Fault> {
+    pub fn new(identity: &Identity, address: &str) -> Result<Client, LiveError> {
         let connector = TlsConnector::from(identity.client(Expected::AnyNode, HTTP_PROTOCOL)?);
         Ok(Client { connector, address: address.to_owned() })
     }
@@ -91,7 +91,7 @@ impl Client {
         path: &str,
         headers: &[(&str, &str)],
         body: Vec<u8>,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<Reply, LiveError> {
         let asking = async {
             let response = self.send(method, path, headers, body).await?;
             let status = response.status().as_u16();
@@ -108,7 +108,7 @@ impl Client {
         path: &str,
         headers: &[(&str, &str)],
         body: Vec<u8>,
-    ) -> Result<http::Response<Incoming>, Fault> {
+    ) -> Result<http::Response<Incoming>, LiveError> {
         let mut sender = self.handshake().await?;
         let mut request = Request::builder().method(method).uri(path).header("host", "node.mario");
         for (name, value) in headers {
@@ -119,7 +119,7 @@ impl Client {
     }
 
     /// Connects with TLS. The node may still reject the certificate afterwards.
-    pub(super) async fn handshake(&self) -> Result<SendRequest<Full<Bytes>>, Fault> {
+    pub(super) async fn handshake(&self) -> Result<SendRequest<Full<Bytes>>, LiveError> {
         let hint = "see that the daemon runs and that `--node` is its address for operators";
         let stream =
             TcpStream::connect(&self.address).await.map_err(|error| self.fault().caused_by(error).hint(hint))?;
@@ -132,8 +132,8 @@ impl Client {
         Ok(sender)
     }
 
-    pub(super) fn fault(&self) -> Fault {
-        Fault::new(format!("cannot ask the node at {}", self.address))
+    pub(super) fn fault(&self) -> LiveError {
+        LiveError::new(format!("cannot ask the node at {}", self.address))
     }
 }
 

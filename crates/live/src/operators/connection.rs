@@ -8,7 +8,7 @@ use hyper::client::conn::http1::SendRequest;
 use serde_json::Value;
 
 use super::client::{Client, REFUSED, Reply};
-use crate::fault::Fault;
+use crate::error::LiveError;
 
 /// The maximum size of an event, in bytes.
 const EVENT_BYTES_MAX: usize = 1 << 20;
@@ -29,12 +29,12 @@ pub struct EventStream {
 
 impl Client {
     /// Connects, for several requests.
-    pub async fn connect(&self) -> Result<Connection, Fault> {
+    pub async fn connect(&self) -> Result<Connection, LiveError> {
         Ok(Connection { client: self.clone(), sender: self.handshake().await? })
     }
 
     /// Follows the events of the node: first the retained ones after number `since`, then new ones as they happen.
-    pub async fn follow(&self, since: u64) -> Result<EventStream, Fault> {
+    pub async fn follow(&self, since: u64) -> Result<EventStream, LiveError> {
         let mut connection = self.connect().await?;
         let response = connection.send(&format!("/v1/events?since={since}")).await?;
         if !response.status().is_success() {
@@ -48,12 +48,12 @@ impl Client {
 impl Connection {
     /// Sends a GET request, and waits for the whole answer of at most `bytes_max` bytes. After an error the connection
     /// is unusable.
-    pub async fn get(&mut self, path: &str, bytes_max: usize) -> Result<Reply, Fault> {
+    pub async fn get(&mut self, path: &str, bytes_max: usize) -> Result<Reply, LiveError> {
         let response = self.send(path).await?;
         collect(&self.client, response, bytes_max).await
     }
 
-    async fn send(&mut self, path: &str) -> Result<http::Response<Incoming>, Fault> {
+    async fn send(&mut self, path: &str) -> Result<http::Response<Incoming>, LiveError> {
         let fault = || self.client.fault();
         let request = Request::builder().uri(path).header("host", "node.mario").body(Full::default());
         let request = request.map_err(|error| fault().caused_by(error))?;
@@ -62,7 +62,7 @@ impl Connection {
     }
 }
 
-async fn collect(client: &Client, response: http::Response<Incoming>, bytes_max: usize) -> Result<Reply, Fault> {
+async fn collect(client: &Client, response: http::Response<Incoming>, bytes_max: usize) -> Result<Reply, LiveError> {
     let status = response.status().as_u16();
     let body = Limited::new(response.into_body(), bytes_max);
     let bytes = body.collect().await.map_err(|error| client.fault().caused_by(error))?.to_bytes();
@@ -71,7 +71,7 @@ async fn collect(client: &Client, response: http::Response<Incoming>, bytes_max:
 
 impl EventStream {
     /// Returns the next event, or `None` if the node ended the stream because it shuts down or the reader is too slow.
-    pub async fn next(&mut self) -> Result<Option<Value>, Fault> {
+    pub async fn next(&mut self) -> Result<Option<Value>, LiveError> {
         loop {
             if let Some(event) = next_event(&mut self.buffer) {
                 let unreadable = |error| self.client.fault().caused_by(error);

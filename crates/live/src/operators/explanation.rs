@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mario_colony::Knowledge;
-use mario_policy::{Explainer, Line, Look, Settings};
+use mario_policy::{Explainer, Line, LineRole, PolicySettings};
 use mario_prolog::{Allowance, Engine};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -54,7 +54,7 @@ impl Explanations {
 fn explained(engine: &Engine, knowledge: &Knowledge) -> Answer {
     let text = &knowledge.descriptor.policy;
     let Some((name, main)) = text.main() else { return Err(refusal(422, "its policy has no text")) };
-    let settings = Settings { memory: text.memory, budget: BUDGET };
+    let settings = PolicySettings { memory: text.memory, budget: BUDGET };
     let allowance = Allowance::new(INFERENCES_MAX);
     let explainer = Explainer::load_within(engine, name, main, Some(text.resolver()), settings, &allowance);
     let mut explainer = explainer.map_err(|error| refusal(422, format!("its policy cannot be explained: {error}")))?;
@@ -70,17 +70,17 @@ fn explained(engine: &Engine, knowledge: &Knowledge) -> Answer {
 
 /// A line of an explanation as JSON.
 fn line_json(line: &Line) -> Value {
-    let look = match line.look {
-        Look::Proposed => "proposed",
-        Look::Missed => "missed",
-        Look::Code => "code",
-        Look::Met => "met",
-        Look::Failed => "failed",
-        Look::Fact => "fact",
-        Look::Change => "change",
-        Look::Remark => "remark",
+    let role = match line.role {
+        LineRole::Proposed => "proposed",
+        LineRole::Missed => "missed",
+        LineRole::Code => "code",
+        LineRole::Met => "met",
+        LineRole::Failed => "failed",
+        LineRole::Fact => "fact",
+        LineRole::Change => "change",
+        LineRole::Remark => "remark",
     };
     json!({
-        "depth": line.depth, "look": look, "before": line.before, "text": line.text, "after": line.after, "place": line.place,
+        "depth": line.depth, "look": role, "before": line.before, "text": line.text, "after": line.after, "place": line.place,
     })
 }

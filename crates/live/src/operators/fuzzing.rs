@@ -16,7 +16,7 @@ use super::{HalfClosed, Operator, OperatorApi};
 use crate::daemon::{Copies, Event, Events};
 use crate::identity::Role;
 use crate::seams::Routes;
-use crate::traffic::{Forwarder, Settings};
+use crate::traffic::{Forwarder, TrafficLimits};
 
 /// How long the node may send nothing, after the operator has closed its side, before the connection counts as stuck.
 const CLOSING_MAX: Duration = Duration::from_secs(20);
@@ -74,6 +74,6 @@ fn api() -> OperatorApi {
     });
     let events = Events::new();
     let copies = Copies::new(BTreeMap::new(), core.clone(), events.clone(), Handle::current());
-    let forwarder = Forwarder::new(Arc::new(ArcSwap::from_pointee(Routes::default())), Settings::default());
+    let forwarder = Forwarder::new(Arc::new(ArcSwap::from_pointee(Routes::default())), TrafficLimits::default());
     OperatorApi::new(core, events, copies, forwarder, &ENGINE)
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use mario_colony::{
-    Availability, Custody, Descriptor, FirstSolution, Grant, JournalId, Ledger, OwnCause, Owned, Record, Report, Seen,
-    TransferId,
+    Availability, Custody, Descriptor, FactsAndDecision, FirstSolution, Grant, JournalId, JournalRecord, Ledger,
+    OwnCause, Owned, TraceEvent, TransferId,
 };
 use mario_domain::{AgentOperation, InstanceId, NodeId, Operation, Request, Target, Verdict};
 use mario_trace::live::{
-    Cause, CustodyState, Happened, NodeState, OfferState, OwnedState, PartApplication, PartEvaluation, PartInhibited,
+    Cause, CustodyState, LiveEvent, NodeState, OfferState, OwnedState, PartApplication, PartEvaluation, PartInhibited,
     PartLine, PartOwnerAct, PartOwnerActKind, PartSolution, ReservedState,
 };
 
@@ -65,76 +65,80 @@ impl Recorder {
     }
 
     /// The line of a record.
-    pub(super) fn happened(&mut self, record: &Record) -> Happened<NodeId> {
+    pub(super) fn event(&mut self, record: &JournalRecord) -> LiveEvent<NodeId> {
         let transfer_of = |transfer: &TransferId| transfer_text(*transfer);
         match record {
-            Record::Boot { journal, boot, .. } => {
-                Happened::Boot { journal: journal_text(*journal), boot: *boot, capacity: self.header.capacity }
+            JournalRecord::Boot { journal, boot, .. } => {
+                LiveEvent::Boot { journal: journal_text(*journal), boot: *boot, capacity: self.header.capacity }
             }
-            Record::Own { owned, cause } => Happened::Own { owned: self.owned(owned), cause: cause_of(cause) },
-            Record::Custody(custody) => Happened::Custody {
+            JournalRecord::Own { owned, cause } => LiveEvent::Own { owned: self.owned(owned), cause: cause_of(cause) },
+            JournalRecord::Custody(custody) => LiveEvent::Custody {
                 instance: custody.owned.instance.clone(),
                 epoch: custody.owned.epoch.0,
                 transfer: transfer_text(custody.transfer),
                 target: custody.target.clone(),
                 is_running: custody.is_running,
             },
-            Record::CustodyEnded { instance } => Happened::CustodyEnded { instance: instance.clone() },
-            Record::Grant(grant) => Happened::Offer(offer(grant)),
-            Record::Gone { transfer, .. } => Happened::Taken { transfer: transfer_of(transfer) },
-            Record::NotTaken { transfer } => Happened::NotTaken { transfer: transfer_of(transfer) },
-            Record::Undeployed { instance } => Happened::Undeployed { instance: instance.clone() },
-            Record::Stopped { workload } => Happened::Stopped { workload: workload_text(*workload) },
-            Record::Forgotten { transfer } => Happened::Forgotten { transfer: transfer_of(transfer) },
-            Record::Pinned { instance, is_pinned } => {
-                Happened::Pinned { instance: instance.clone(), is_pinned: *is_pinned }
+            JournalRecord::CustodyEnded { instance } => LiveEvent::CustodyEnded { instance: instance.clone() },
+            JournalRecord::Grant(grant) => LiveEvent::Offer(offer(grant)),
+            JournalRecord::Gone { transfer, .. } => LiveEvent::Taken { transfer: transfer_of(transfer) },
+            JournalRecord::NotTaken { transfer } => LiveEvent::NotTaken { transfer: transfer_of(transfer) },
+            JournalRecord::Undeployed { instance } => LiveEvent::Undeployed { instance: instance.clone() },
+            JournalRecord::Stopped { workload } => LiveEvent::Stopped { workload: workload_text(*workload) },
+            JournalRecord::Forgotten { transfer } => LiveEvent::Forgotten { transfer: transfer_of(transfer) },
+            JournalRecord::Pinned { instance, is_pinned } => {
+                LiveEvent::Pinned { instance: instance.clone(), is_pinned: *is_pinned }
             }
-            Record::Updated { instance, descriptor, flavour } => {
+            JournalRecord::Updated { instance, descriptor, flavour } => {
                 let needed = descriptor.application.needed_in(*flavour);
                 let (application, flavour) = (self.application(descriptor), u32::from(flavour.0));
-                Happened::Updated { instance: instance.clone(), application, needed, flavour }
+                LiveEvent::Updated { instance: instance.clone(), application, needed, flavour }
             }
-            Record::Adapted { instance, flavour } => {
-                Happened::Adapted { instance: instance.clone(), flavour: u32::from(flavour.0) }
+            JournalRecord::Adapted { instance, flavour } => {
+                LiveEvent::Adapted { instance: instance.clone(), flavour: u32::from(flavour.0) }
             }
-            Record::Slept { instance } => Happened::Slept { instance: instance.clone() },
-            Record::Woke { instance } => Happened::Woke { instance: instance.clone() },
-            Record::Shrunk { workload } => Happened::Shrunk { workload: workload_text(*workload) },
-            Record::Lost { journal } => Happened::Lost { journal: journal_text(*journal) },
-            Record::Peer { node, journal, .. } => {
-                Happened::Peer { node: node.clone(), journal: journal_text(*journal) }
+            JournalRecord::Slept { instance } => LiveEvent::Slept { instance: instance.clone() },
+            JournalRecord::Woke { instance } => LiveEvent::Woke { instance: instance.clone() },
+            JournalRecord::Shrunk { workload } => LiveEvent::Shrunk { workload: workload_text(*workload) },
+            JournalRecord::Lost { journal } => LiveEvent::Lost { journal: journal_text(*journal) },
+            JournalRecord::Peer { node, journal, .. } => {
+                LiveEvent::Peer { node: node.clone(), journal: journal_text(*journal) }
             }
         }
     }
 
     /// The line of a report; `None` for a report that the trace leaves out, mostly because records have its content.
     /// Also keeps a new reservation.
-    pub(super) fn reported(&mut self, report: &Report) -> Option<PartLine> {
-        let happened = match report {
-            Report::Evaluated { instance, seen, .. } => return Some(self.evaluation(instance, seen)),
-            Report::Judged { request, verdict, .. } => return Recorder::judged(request, verdict),
-            Report::Evicted { instance, reason, .. } => {
+    pub(super) fn reported(&mut self, report: &TraceEvent) -> Option<PartLine> {
+        let event = match report {
+            TraceEvent::Evaluated { instance, seen, .. } => return Some(self.evaluation(instance, seen)),
+            TraceEvent::Judged { request, verdict, .. } => return Recorder::judged(request, verdict),
+            TraceEvent::Evicted { instance, reason, .. } => {
                 return Some(owner_act(instance, PartOwnerActKind::Evicted, reason));
             }
-            Report::Shrunk { instance, flavour, reason } => {
+            TraceEvent::Shrunk { instance, flavour, reason } => {
                 return Some(owner_act(instance, PartOwnerActKind::Shrunk(u32::from(flavour.0)), reason));
             }
-            Report::Announced { instance, evaluations, reason } => {
+            TraceEvent::Announced { instance, evaluations, reason } => {
                 return Some(owner_act(instance, PartOwnerActKind::Leave(*evaluations), reason));
             }
-            Report::Neighbours { up, introduced } => Happened::Neighbours { up: up.clone(), told: introduced.clone() },
-            Report::Preparing { transfer, instance, kind, target } => Happened::Prepare {
+            TraceEvent::Neighbours { up, introduced } => {
+                LiveEvent::Neighbours { up: up.clone(), told: introduced.clone() }
+            }
+            TraceEvent::Preparing { transfer, instance, kind, target } => LiveEvent::Prepare {
                 transfer: transfer_text(*transfer),
                 instance: instance.clone(),
                 operation: kind.operation(),
                 target: target.clone(),
             },
-            Report::Availability(availability) => Happened::Draining { is_draining: *availability != Availability::Up },
-            Report::Aborted { transfer } => Happened::Aborted { transfer: transfer_text(*transfer) },
-            Report::Woken { instance, verdict: Verdict::Inhibited(inhibition) } => {
-                Happened::WakeRefused { instance: instance.clone(), inhibition: inhibition.clone() }
+            TraceEvent::Availability(availability) => {
+                LiveEvent::Draining { is_draining: *availability != Availability::Up }
             }
-            Report::Reserved { transfer, instance, workload, descriptor, needed, .. } => {
+            TraceEvent::Aborted { transfer } => LiveEvent::Aborted { transfer: transfer_text(*transfer) },
+            TraceEvent::Woken { instance, verdict: Verdict::Inhibited(inhibition) } => {
+                LiveEvent::WakeRefused { instance: instance.clone(), inhibition: inhibition.clone() }
+            }
+            TraceEvent::Reserved { transfer, instance, workload, descriptor, needed, .. } => {
                 let reserved = ReservedState {
                     transfer: transfer_text(*transfer),
                     instance: instance.clone(),
@@ -143,25 +147,25 @@ impl Recorder {
                     workload: workload_text(*workload),
                 };
                 self.reservations.reserved.insert(*transfer, (reserved.clone(), Arc::clone(descriptor)));
-                Happened::Reserved(reserved)
+                LiveEvent::Reserved(reserved)
             }
-            Report::Released { transfer, is_started, .. } => {
-                Happened::Released { transfer: transfer_text(*transfer), is_started: *is_started }
+            TraceEvent::Released { transfer, is_started, .. } => {
+                LiveEvent::Released { transfer: transfer_text(*transfer), is_started: *is_started }
             }
-            Report::Freed(workload) => Happened::Freed { workload: workload_text(*workload) },
-            Report::Arrived { .. }
-            | Report::Woken { verdict: Verdict::Accepted, .. }
-            | Report::Updated { .. }
-            | Report::Undeployed(_)
-            | Report::LivesOn { .. }
-            | Report::AcceptanceFailed { .. }
-            | Report::InitiativeFailed { .. }
-            | Report::RefusedPeer(_) => return None,
+            TraceEvent::Freed(workload) => LiveEvent::Freed { workload: workload_text(*workload) },
+            TraceEvent::Arrived { .. }
+            | TraceEvent::Woken { verdict: Verdict::Accepted, .. }
+            | TraceEvent::Updated { .. }
+            | TraceEvent::Undeployed(_)
+            | TraceEvent::LivesOn { .. }
+            | TraceEvent::AcceptanceFailed { .. }
+            | TraceEvent::InitiativeFailed { .. }
+            | TraceEvent::RefusedPeer(_) => return None,
         };
-        Some(PartLine::Happened(happened))
+        Some(PartLine::Event(event))
     }
 
-    fn evaluation(&mut self, instance: &InstanceId, seen: &Seen) -> PartLine {
+    fn evaluation(&mut self, instance: &InstanceId, seen: &FactsAndDecision) -> PartLine {
         let requests = seen.requests.iter().map(|fact| (target_node(&fact.neighbour), fact.rate, fact.latency));
         let inhibited = seen.inhibited.iter().map(|(operation, target)| (*operation, target_node(target)));
         let solution = seen.solution.as_ref().map(|solution| match solution {
@@ -231,7 +235,7 @@ impl Recorder {
                 .collect(),
         };
         self.has_gap = false;
-        self.line(None, &PartLine::Happened(Happened::State(Box::new(state))));
+        self.line(None, &PartLine::Event(LiveEvent::State(Box::new(state))));
     }
 
     fn custody(&mut self, custody: &Custody) -> CustodyState<NodeId> {
@@ -245,41 +249,41 @@ impl Recorder {
     }
 
     /// Updates the state that is not in the journal after a record.
-    pub(super) fn note_record(&mut self, record: &Record) {
+    pub(super) fn note_record(&mut self, record: &JournalRecord) {
         let reservations = &mut self.reservations;
         match record {
-            Record::Own { cause: OwnCause::Taken { transfer, .. }, .. } => {
+            JournalRecord::Own { cause: OwnCause::Taken { transfer, .. }, .. } => {
                 reservations.reserved.remove(transfer);
             }
-            Record::Custody(custody) => {
+            JournalRecord::Custody(custody) => {
                 reservations.preparing.remove(&custody.transfer);
             }
-            Record::Grant(grant) => {
+            JournalRecord::Grant(grant) => {
                 reservations.preparing.remove(&grant.transfer);
             }
-            Record::Boot { .. } => *reservations = super::UnjournaledReservations::default(),
+            JournalRecord::Boot { .. } => *reservations = super::UnjournaledReservations::default(),
             _ => {}
         }
     }
 
     /// Updates the state that is not in the journal after a report. [`Recorder::reported`] adds new reservations.
-    pub(super) fn note_report(&mut self, report: &Report) {
+    pub(super) fn note_report(&mut self, report: &TraceEvent) {
         let reservations = &mut self.reservations;
         match report {
-            Report::Preparing { transfer, instance, .. } => {
+            TraceEvent::Preparing { transfer, instance, .. } => {
                 reservations.preparing.insert(*transfer, instance.clone());
             }
-            Report::Aborted { transfer } => {
+            TraceEvent::Aborted { transfer } => {
                 reservations.preparing.remove(transfer);
             }
-            Report::Released { transfer, workload, is_started } => {
+            TraceEvent::Released { transfer, workload, is_started } => {
                 if let Some((kept, _)) = reservations.reserved.remove(transfer)
                     && *is_started
                 {
                     reservations.released.insert(*workload, kept.needed);
                 }
             }
-            Report::Freed(workload) => {
+            TraceEvent::Freed(workload) => {
                 reservations.released.remove(workload);
             }
             _ => {}

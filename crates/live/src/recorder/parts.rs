@@ -134,8 +134,8 @@ fn last_line(path: &Path) -> Option<LastLine> {
         if line.last() != Some(&b'\n') {
             break;
         }
-        let LineStart(stamp, own_number, happened) = serde_json::from_slice(&line).ok()?;
-        let records = happened.get("state").and_then(|state| state["records"].as_u64());
+        let LineStart(stamp, own_number, event) = serde_json::from_slice(&line).ok()?;
+        let records = event.get("state").and_then(|state| state["records"].as_u64());
         number = own_number.or(records).or(number);
         last = Some(stamp);
     }

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mario_colony::{JournalId, Ledger, Record, Report};
+use mario_colony::{JournalId, JournalRecord, Ledger, TraceEvent};
 use mario_domain::{Capacity, NodeId};
 use mario_testing::Scratch;
-use mario_trace::live::{Happened, PART_VERSION, PartHeader, PartLine, PartRecord, Stamp};
+use mario_trace::live::{LiveEvent, PART_VERSION, PartHeader, PartLine, PartRecord, Stamp};
 
 use super::{Change, PENDING_BYTES_MAX, RETRY_AFTER, Recorder};
 
@@ -31,16 +31,16 @@ fn header() -> PartHeader {
     }
 }
 
-fn boot(boot: u32) -> Record {
-    Record::Boot { node: node(), journal: JournalId(7), boot }
+fn boot(boot: u32) -> JournalRecord {
+    JournalRecord::Boot { node: node(), journal: JournalId(7), boot }
 }
 
-fn peer(number: u64) -> Record {
-    Record::Peer { node: NodeId::name("b").expect("a name"), journal: JournalId(8), sequence: number }
+fn peer(number: u64) -> JournalRecord {
+    JournalRecord::Peer { node: NodeId::name("b").expect("a name"), journal: JournalId(8), sequence: number }
 }
 
 /// The ledger of some records.
-fn ledger(records: &[Record]) -> Ledger {
+fn ledger(records: &[JournalRecord]) -> Ledger {
     let mut ledger = Ledger::default();
     records.iter().for_each(|record| ledger.apply(record));
     ledger
@@ -59,7 +59,7 @@ fn lines(data: &Path) -> Vec<PartRecord> {
 
 fn state_of(line: &PartRecord) -> Option<(u64, bool)> {
     match &line.2 {
-        PartLine::Happened(Happened::State(state)) => Some((state.records, state.follows)),
+        PartLine::Event(LiveEvent::State(state)) => Some((state.records, state.follows)),
         _ => None,
     }
 }
@@ -132,7 +132,7 @@ fn lines_are_buffered_while_the_disk_fails_and_dropped_beyond_a_bound() {
     recorder.record(2, &peer(1));
     let up = vec![NodeId::name(&"n".repeat(200)).expect("a name"); 100];
     for _ in 0..PENDING_BYTES_MAX / 20_000 + 10 {
-        recorder.report(&Report::Neighbours { up: up.clone(), introduced: Vec::new() });
+        recorder.report(&TraceEvent::Neighbours { up: up.clone(), introduced: Vec::new() });
         // The failure is reported only once.
         assert_eq!(recorder.flush(&ledger(&records)), None);
     }

@@ -10,7 +10,7 @@ use super::headers::{self, APPLICATION, ITINERARY};
 
 /// Sets the headers with the application and the itinerary for the next node.
 pub(super) fn label(headers: &mut http::HeaderMap, journey: &Journey) {
-    let application = headers::written(journey.application.id());
+    let application = headers::encode_id(journey.application.id());
     if let Ok(value) = HeaderValue::try_from(application) {
         headers.insert(APPLICATION, value);
     }

@@ -20,13 +20,13 @@ use super::backend::{Admission, CopyError};
 use super::body::{Cut, Held, Replay};
 use super::forms::{label, to_absolute_form, to_origin_form};
 use super::headers::{self, APPLICATION, DEAD_END, ITINERARY, Itinerary, NO_RESPONSE};
-use super::{RequestCounts, Settings, body, select, tunnel};
+use super::{RequestCounts, TrafficLimits, body, select, tunnel};
 
 /// Forwards requests according to the routes of one node. A clone is a handle to the same forwarder.
 #[derive(Clone, Debug)]
 pub struct Forwarder {
     pub(super) routes: Arc<ArcSwap<Routes>>,
-    pub(super) settings: Arc<Settings>,
+    pub(super) settings: Arc<TrafficLimits>,
     pub(super) totals: Arc<Totals>,
 }
 
@@ -107,7 +107,7 @@ enum Attempt {
 
 impl Forwarder {
     /// Creates a forwarder for routes that the daemon updates.
-    pub fn new(routes: Arc<ArcSwap<Routes>>, settings: Settings) -> Forwarder {
+    pub fn new(routes: Arc<ArcSwap<Routes>>, settings: TrafficLimits) -> Forwarder {
         Forwarder { routes, settings: Arc::new(settings), totals: Arc::default() }
     }
 
@@ -127,7 +127,7 @@ impl Forwarder {
     }
 
     /// Starts the journey of a client's request. If no application has its host name or path, and not all neighbours
-    /// have sent their routes, waits for them, at most for [`Settings::hold`].
+    /// have sent their routes, waits for them, at most for [`TrafficLimits::hold`].
     async fn depart_in_time(&self, parts: &mut Parts) -> Result<Journey, Failure> {
         let begun = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -271,7 +271,7 @@ impl Forwarder {
                     journey.itinerary.hops_left -= 1;
                     let attempt = self.ask_hop(parts, replay, journey, &hop).await;
                     if !matches!(attempt, Attempt::Answered(_)) {
-                        journey.itinerary.visit(&headers::written(hop.neighbour.id()));
+                        journey.itinerary.visit(&headers::encode_id(hop.neighbour.id()));
                     }
                     attempt
                 }
@@ -334,7 +334,7 @@ impl Forwarder {
         }
         let hops = routes.next_hops.get(&journey.application).map_or(&[][..], Vec::as_slice);
         let is_open = |hop: &&NextHop| {
-            hop.link.is_open() && !journey.itinerary.has_visited(&headers::written(hop.neighbour.id()))
+            hop.link.is_open() && !journey.itinerary.has_visited(&headers::encode_id(hop.neighbour.id()))
         };
         match hops.iter().find(is_open) {
             Some(_) if journey.itinerary.hops_left == 0 => NextStep::DeadEnd(Failure::TooFar),
@@ -345,8 +345,8 @@ impl Forwarder {
     }
 
     /// Asks the node to wake a sleeping instance (scale to zero), and waits for its cold start: until it serves, the
-    /// manager has inhibited the wake-up, or [`Settings::wake`] has passed. If the instance does not serve then, the
-    /// request is still counted for its agent, as if it had reached the instance.
+    /// manager has inhibited the wake-up, or [`TrafficLimits::wake`] has passed. If the instance does not serve then,
+    /// the request is still counted for its agent, as if it had reached the instance.
     pub(super) async fn wake(&self, dormant: &Dormant, journey: &mut Journey) {
         let begun = Instant::now();
         dormant.wake_handle.wake();

@@ -83,7 +83,7 @@ impl Itinerary {
 
 /// Percent-encodes an id for headers. Most ids stay unchanged. A name that looks like a number is encoded differently
 /// from that number.
-pub fn written(id: &Id) -> String {
+pub fn encode_id(id: &Id) -> String {
     let (text, is_number) = match id {
         Id::Number(number) => (number.to_string(), true),
         Id::Name(name) => (name.as_str().to_owned(), false),
@@ -226,13 +226,13 @@ mod tests {
     fn encoded_nodes_are_distinct() {
         let name = |text: &str| {
             let id = Id::name(text).unwrap();
-            assert_eq!(read(&written(&id)), Some(id.clone()));
-            written(&id)
+            assert_eq!(read(&encode_id(&id)), Some(id.clone()));
+            encode_id(&id)
         };
         assert_eq!(name("edge-3"), "edge-3");
         assert_eq!(name("a,b;c d%"), "a%2Cb%3Bc%20d%25");
         assert_eq!(name("é"), "%C3%A9");
-        assert_eq!(written(&Id::number(17)), "17");
+        assert_eq!(encode_id(&Id::number(17)), "17");
         assert_eq!(read("17"), Some(Id::number(17)));
         for text in ["", "%", "%4", "%zz", "a%FF"] {
             assert_eq!(read(text), None, "{text}");

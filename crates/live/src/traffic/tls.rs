@@ -12,7 +12,7 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use webpki::EndEntityCert;
 
-use crate::fault::Fault;
+use crate::error::LiveError;
 use crate::identity::check_private;
 
 /// A certificate with its key, and its host names.
@@ -25,11 +25,11 @@ pub struct Site {
 impl Site {
     /// Reads a file with a certificate and its chain, and a file with its private key. Fails if the key does not match,
     /// or if others can read it.
-    pub fn load(certificate: &Path, key: &Path) -> Result<Site, Fault> {
+    pub fn load(certificate: &Path, key: &Path) -> Result<Site, LiveError> {
         let read = |path: &Path| {
-            fs::read(path).map_err(|error| Fault::new(format!("cannot read {}", path.display())).caused_by(error))
+            fs::read(path).map_err(|error| LiveError::new(format!("cannot read {}", path.display())).caused_by(error))
         };
-        let unusable = |path: &Path, what: &str| Fault::new(format!("{} is not {what}", path.display()));
+        let unusable = |path: &Path, what: &str| LiveError::new(format!("{} is not {what}", path.display()));
         let chain = CertificateDer::pem_slice_iter(&read(certificate)?)
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| unusable(certificate, "a certificate in PEM").caused_by(error))?;
@@ -43,8 +43,12 @@ impl Site {
             .map_err(|error| unusable(key, "a key of a kind that is known").caused_by(error))?;
         let certified = CertifiedKey::new(chain, signing);
         certified.keys_match().map_err(|_| {
-            Fault::new(format!("the key {} is not that of the certificate {}", key.display(), certificate.display()))
-                .hint("name the key that was made with it")
+            LiveError::new(format!(
+                "the key {} is not that of the certificate {}",
+                key.display(),
+                certificate.display()
+            ))
+            .hint("name the key that was made with it")
         })?;
         Ok(Site { key: Arc::new(certified), hosts })
     }
@@ -70,13 +74,13 @@ impl ResolvesServerCert for Sites {
 }
 
 /// The TLS configuration for clients: TLS 1.2 and 1.3, with HTTP/2 and HTTP/1.1; `None` without a certificate.
-pub fn clients(sites: Vec<Site>) -> Result<Option<Arc<ServerConfig>>, Fault> {
+pub fn client_tls_config(sites: Vec<Site>) -> Result<Option<Arc<ServerConfig>>, LiveError> {
     if sites.is_empty() {
         return Ok(None);
     }
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
-        .map_err(|error| Fault::new("cannot set up TLS for clients").caused_by(error))?;
+        .map_err(|error| LiveError::new("cannot set up TLS for clients").caused_by(error))?;
     let mut config = config.with_no_client_auth().with_cert_resolver(Arc::new(Sites(sites)));
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(Some(Arc::new(config)))

@@ -110,7 +110,7 @@ impl Forwarder {
                 NextStep::Hop(hop) => {
                     journey.itinerary.hops_left -= 1;
                     let attempt = self.open_hop(&parts, &protocol, &journey, &hop).await;
-                    journey.itinerary.visit(&headers::written(hop.neighbour.id()));
+                    journey.itinerary.visit(&headers::encode_id(hop.neighbour.id()));
                     (attempt, None)
                 }
                 NextStep::DeadEnd(failure) => return self.give_up(&failure, &parts, &journey),

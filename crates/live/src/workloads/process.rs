@@ -22,7 +22,7 @@ use super::launch::{Confinement, Plan};
 use super::logs::{LogBounds, tail};
 use super::ports::Ports;
 use super::record::{StartRecord, Workspace};
-use super::settings::Settings;
+use super::settings::WorkloadSettings;
 
 /// How to run this program's binary as the shim, the exec stage or the sample service.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -195,7 +195,8 @@ impl Shared {
     }
 
     fn start(&self, task: &Task) -> Result<SocketAddr, DriverError> {
-        let settings = Settings::of(&task.run).map_err(|problem| DriverError { attempted: problem, cause: None })?;
+        let settings =
+            WorkloadSettings::of(&task.run).map_err(|problem| DriverError { attempted: problem, cause: None })?;
         let workspace = Workspace::of(&self.context.directory, task.workload);
         let is_taken = self.copy(task.workload).is_some_and(|copy| copy.shim.is_alive());
         if is_taken || !identity::marked(&self.mark(task.workload), None).is_empty() {
@@ -216,7 +217,13 @@ impl Shared {
         Ok(address(port))
     }
 
-    fn launch(&self, task: &Task, settings: &Settings, workspace: &Workspace, port: u16) -> Result<Copy, DriverError> {
+    fn launch(
+        &self,
+        task: &Task,
+        settings: &WorkloadSettings,
+        workspace: &Workspace,
+        port: u16,
+    ) -> Result<Copy, DriverError> {
         let environment = self
             .environment(task, settings, workspace, port)
             .map_err(failed("cannot write a private file of a workload"))?;
@@ -312,7 +319,7 @@ impl Shared {
     fn environment(
         &self,
         task: &Task,
-        settings: &Settings,
+        settings: &WorkloadSettings,
         workspace: &Workspace,
         port: u16,
     ) -> io::Result<Vec<(String, String)>> {

@@ -8,7 +8,7 @@ use super::cgroup::CgroupLimits;
 
 /// The settings of a run, parsed and checked.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Settings {
+pub struct WorkloadSettings {
     /// The resource limits of the workload.
     pub limits: CgroupLimits,
     /// Environment variables whose values are passed in private files; the variable `NAME_FILE` then holds the path.
@@ -18,10 +18,10 @@ pub struct Settings {
 const ARGUMENTS_MAX: usize = 256;
 const TEXT_BYTES_MAX: usize = 4096;
 
-impl Settings {
+impl WorkloadSettings {
     /// Parses and checks the settings and the command of a run. The error is a message for the user.
-    pub fn of(run: &Run) -> Result<Settings, String> {
-        let mut settings = Settings {
+    pub fn of(run: &Run) -> Result<WorkloadSettings, String> {
+        let mut settings = WorkloadSettings {
             limits: CgroupLimits {
                 memory_bytes: run.memory_bytes_max,
                 cpu_milli: run.cpu_millis_max,
@@ -133,7 +133,7 @@ mod tests {
             &["/bin/true"],
             &[("processes-max", "4"), ("secret-files", "A, B_C"), ("protocol", "h2c"), ("open-files-max", "64")],
         );
-        let settings = Settings::of(&run).unwrap();
+        let settings = WorkloadSettings::of(&run).unwrap();
         assert_eq!(settings.limits.processes_max, Some(4));
         assert_eq!(settings.limits.open_files_max, Some(64));
         assert_eq!(settings.secret_files, ["A", "B_C"]);
@@ -156,7 +156,7 @@ mod tests {
             (Run { memory_bytes_max: Some(1000), ..run("process", &["/bin/true"], &[]) }, "1 MiB"),
         ];
         for (run, expected) in cases {
-            let problem = Settings::of(&run).unwrap_err();
+            let problem = WorkloadSettings::of(&run).unwrap_err();
             assert!(problem.contains(expected), "{problem}");
         }
     }

@@ -8,7 +8,7 @@ use http::{Request, Response};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use mario_live::seams::Protocol;
-use mario_live::traffic::Settings;
+use mario_live::traffic::TrafficLimits;
 use mario_testing::Random;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -21,11 +21,11 @@ type Seen = Arc<Mutex<Vec<String>>>;
 
 /// Starts two nodes. Requests to the first are forwarded to a copy on the second, which records them.
 async fn noting() -> (TestNode, TestNode, Seen) {
-    let settings = Settings {
+    let settings = TrafficLimits {
         idle_timeout: Duration::from_millis(500),
         head_timeout: Duration::from_millis(500),
         hold: Duration::ZERO,
-        ..Settings::default()
+        ..TrafficLimits::default()
     };
     let (near, far) = (TestNode::with("near", settings.clone()).await, TestNode::with("far", settings).await);
     near.set_hops(vec![link(&Authority::new(), &near, &far, 1).await]);

@@ -19,7 +19,7 @@ use hyper_util::server::conn::auto;
 use mario_colony::WorkloadId;
 use mario_domain::{ApplicationId, InstanceId, NodeId};
 use mario_live::seams::{Backend, Body, DataLink, Forward, LocalCopy, NextHop, Protocol, Routes};
-use mario_live::traffic::{Forwarder, Ingress, Settings};
+use mario_live::traffic::{Forwarder, Ingress, TrafficLimits};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::WebPkiClientVerifier;
@@ -43,10 +43,10 @@ pub fn application() -> ApplicationId {
 
 impl TestNode {
     pub async fn new(name: &str) -> TestNode {
-        TestNode::with(name, Settings::default()).await
+        TestNode::with(name, TrafficLimits::default()).await
     }
 
-    pub async fn with(name: &str, settings: Settings) -> TestNode {
+    pub async fn with(name: &str, settings: TrafficLimits) -> TestNode {
         let routes = Routes {
             node: name.to_owned(),
             hosts: [("video.test".to_owned(), application())].into(),

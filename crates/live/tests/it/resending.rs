@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use mario_live::seams::Protocol;
-use mario_live::traffic::Settings;
+use mario_live::traffic::TrafficLimits;
 
 use crate::nodes::{Authority, TestNode, application, copy, fixed, link};
 use crate::traffic::{ask, get, post, silent};
@@ -38,7 +38,7 @@ async fn an_idempotent_request_without_a_response_waits_at_its_ingress_for_anoth
 #[tokio::test]
 async fn at_most_two_copies_see_a_request_however_many_hops() {
     let authority = Authority::new();
-    let settings = || Settings { hold: Duration::from_millis(600), ..Settings::default() };
+    let settings = || TrafficLimits { hold: Duration::from_millis(600), ..TrafficLimits::default() };
     let nodes = [
         TestNode::with("a", settings()).await,
         TestNode::with("b", settings()).await,
@@ -55,7 +55,7 @@ async fn at_most_two_copies_see_a_request_however_many_hops() {
 
 #[tokio::test]
 async fn requests_wait_for_a_name_until_every_neighbour_has_sent_its_routes() {
-    let settings = Settings { hold: Duration::from_secs(2), ..Settings::default() };
+    let settings = TrafficLimits { hold: Duration::from_secs(2), ..TrafficLimits::default() };
     let node = TestNode::with("a", settings).await;
     let named = std::mem::take(&mut node.routes.load().as_ref().clone().hosts);
     node.change(|routes| (routes.are_complete, routes.hosts) = (false, BTreeMap::default()));

@@ -11,7 +11,7 @@ use hyper::body::{Frame, Incoming};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use mario_domain::NodeId;
 use mario_live::seams::{Body, Protocol};
-use mario_live::traffic::Settings;
+use mario_live::traffic::TrafficLimits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -124,7 +124,7 @@ async fn a_dead_end_goes_back_one_hop_and_is_tried_elsewhere() {
 #[tokio::test]
 async fn routing_loops_end_in_an_answer() {
     let authority = Authority::new();
-    let settings = Settings { hold: Duration::ZERO, ..Settings::default() };
+    let settings = TrafficLimits { hold: Duration::ZERO, ..TrafficLimits::default() };
     let (a, b, c) = (
         TestNode::with("a", settings.clone()).await,
         TestNode::with("b", settings.clone()).await,
@@ -391,11 +391,11 @@ async fn echo(stream: &mut TcpStream) {
 
 #[tokio::test]
 async fn bodies_are_bounded_and_slow_copies_time_out() {
-    let settings = Settings {
+    let settings = TrafficLimits {
         body_bytes_max: 100_000,
         response_timeout: Duration::from_millis(300),
         idle_timeout: Duration::from_millis(300),
-        ..Settings::default()
+        ..TrafficLimits::default()
     };
     let node = TestNode::with("a", settings).await;
     node.set_copies(vec![copy(1, fixed("ok").await, Protocol::Http1)]);
@@ -429,7 +429,7 @@ async fn bodies_are_bounded_and_slow_copies_time_out() {
 
 #[tokio::test]
 async fn a_full_copy_rejects_clients_and_accepts_them_later() {
-    let settings = Settings { requests_per_copy_max: 2, hold: Duration::ZERO, ..Settings::default() };
+    let settings = TrafficLimits { requests_per_copy_max: 2, hold: Duration::ZERO, ..TrafficLimits::default() };
     let node = TestNode::with("a", settings).await;
     let gate = Arc::new(tokio::sync::Semaphore::new(0));
     let waiting = Arc::clone(&gate);

@@ -14,5 +14,5 @@ type Drawn = [tag: string, attributes: Record<string, string | number>, ...conte
 #[test]
 fn types_of_charts_are_those_of_what_is_serialised() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/types.d.ts");
-    Declarations::new().with::<Chart>().hold_against(&file, BY_HAND);
+    Declarations::new().with::<Chart>().compare_with_file(&file, BY_HAND);
 }

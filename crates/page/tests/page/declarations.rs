@@ -26,7 +26,7 @@ impl Declarations {
     }
 
     /// Compares the declarations, followed by `more`, with a file. With `UPDATE_DOCUMENTS=1`, writes the file instead.
-    pub(crate) fn hold_against(&self, file: &Path, more: &str) {
+    pub(crate) fn compare_with_file(&self, file: &Path, more: &str) {
         let mut text = String::from(
             "// Generated from the structs that are serialised: UPDATE_DOCUMENTS=1 cargo test -p mario-page -p mario-experiments -p mario-dashboard types\n\n",
         );

@@ -8,7 +8,7 @@ use super::finding::{Finding, FindingKind};
 
 /// A finding that the text allows.
 #[derive(Clone, Debug)]
-pub struct Allowed {
+pub struct AllowedFinding {
     /// The finding that is allowed.
     pub finding: Finding,
     /// The reason stated by the author.
@@ -26,7 +26,11 @@ const OPENING: &str = "% mario: allow ";
 
 /// Separates the findings that comments allow from the others. A comment applies to the findings in its own file; a
 /// comment in the policy's main file applies to the findings in all files. Invalid comments become findings, too.
-pub(super) fn apply_allowances(found: Vec<Finding>, loaded: &Loaded, name: &str) -> (Vec<Finding>, Vec<Allowed>) {
+pub(super) fn apply_allowances(
+    found: Vec<Finding>,
+    loaded: &Loaded,
+    name: &str,
+) -> (Vec<Finding>, Vec<AllowedFinding>) {
     let mut findings = Vec::new();
     let mut allowances: Vec<Allowance> = Vec::new();
     let mut places: Vec<&Place> = Vec::new();
@@ -69,7 +73,7 @@ pub(super) fn apply_allowances(found: Vec<Finding>, loaded: &Loaded, name: &str)
             allowance.kind == finding.kind && (allowance.source == source || allowance.source == name)
         });
         match allowance {
-            Some(allowance) => allowed.push(Allowed { reason: allowance.reason.clone(), finding }),
+            Some(allowance) => allowed.push(AllowedFinding { reason: allowance.reason.clone(), finding }),
             None => findings.push(finding),
         }
     }

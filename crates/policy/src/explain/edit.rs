@@ -2,7 +2,7 @@
 
 use mario_prolog::Value;
 
-use super::step::{Comparison, Step};
+use super::step::{Comparison, ProofStep};
 use crate::knowledge_base::{Constant, Copied, KnowledgeBase};
 use crate::policy::Policy;
 
@@ -208,7 +208,7 @@ impl Situation {
 
     /// The situations that the search reaches from this one with a single change. The changes of quantities are derived
     /// from the comparisons in `steps`, at which the clause failed.
-    pub(super) fn neighbours(&self, steps: &[Step], instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
+    pub(super) fn neighbours(&self, steps: &[ProofStep], instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
         let mut found = Vec::new();
         let mut comparisons = Vec::new();
         collect_comparisons(steps, &mut comparisons);
@@ -374,7 +374,7 @@ pub(super) fn as_number(constant: Constant) -> Option<f64> {
     }
 }
 
-fn collect_comparisons<'a>(steps: &'a [Step], found: &mut Vec<&'a Comparison>) {
+fn collect_comparisons<'a>(steps: &'a [ProofStep], found: &mut Vec<&'a Comparison>) {
     for step in steps {
         if let Some(comparison) = &step.comparison
             && !found.contains(&comparison)

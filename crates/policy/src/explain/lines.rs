@@ -1,10 +1,10 @@
 //! An explanation as lines of text with their roles, which terminals and web pages style.
 
-use super::{ClauseText, Explained, MissedOperation, Proof, Step, StepKind};
+use super::{ClauseText, ExplainedDecision, MissedOperation, Proof, ProofStep, ProofStepKind};
 
 /// The role of a line, which determines its style.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Look {
+pub enum LineRole {
     /// A proposal, or that nothing is proposed.
     Proposed,
     /// An operation that is not proposed, or an error.
@@ -29,7 +29,7 @@ pub struct Line {
     /// The level of indentation.
     pub depth: usize,
     /// The role of the line.
-    pub look: Look,
+    pub role: LineRole,
     /// Words before the text, such as `fails`; may be empty.
     pub before: String,
     /// The main text: a goal, a clause or a sentence.
@@ -40,36 +40,36 @@ pub struct Line {
     pub place: Option<String>,
 }
 
-impl Look {
+impl LineRole {
     /// The name of the role, for style sheets.
     pub fn as_str(self) -> &'static str {
         match self {
-            Look::Proposed => "proposed",
-            Look::Missed => "missed",
-            Look::Code => "code",
-            Look::Met => "met",
-            Look::Failed => "failed",
-            Look::Fact => "fact",
-            Look::Change => "change",
-            Look::Remark => "remark",
+            LineRole::Proposed => "proposed",
+            LineRole::Missed => "missed",
+            LineRole::Code => "code",
+            LineRole::Met => "met",
+            LineRole::Failed => "failed",
+            LineRole::Fact => "fact",
+            LineRole::Change => "change",
+            LineRole::Remark => "remark",
         }
     }
 }
 
 impl Line {
-    fn new(depth: usize, look: Look, text: impl Into<String>) -> Line {
-        Line { depth, look, before: String::new(), text: text.into(), after: String::new(), place: None }
+    fn new(depth: usize, role: LineRole, text: impl Into<String>) -> Line {
+        Line { depth, role, before: String::new(), text: text.into(), after: String::new(), place: None }
     }
 }
 
-impl Explained {
+impl ExplainedDecision {
     /// The parts of an explanation, each a list of lines: first the proposals, or that there are none, then the missed
     /// operations. Errors are not included.
     pub fn parts(&self) -> Vec<Vec<Line>> {
         let mut parts = Vec::new();
         if self.proposals.is_empty() && self.error.is_none() {
             let nothing = format!("nop: {} proposes nothing", self.instance);
-            parts.push(vec![Line::new(0, Look::Proposed, nothing)]);
+            parts.push(vec![Line::new(0, LineRole::Proposed, nothing)]);
         }
         parts.extend(self.proposals.iter().map(proof));
         parts.extend(self.missed.iter().map(missed));
@@ -78,45 +78,49 @@ impl Explained {
 
     /// The error as a line; `None` if the policy did not fail. Terminals print the error as a diagnostic instead.
     pub fn error_line(&self) -> Option<Line> {
-        Some(Line::new(0, Look::Missed, self.error.clone()?))
+        Some(Line::new(0, LineRole::Missed, self.error.clone()?))
     }
 }
 
 fn proof(proof: &Proof) -> Vec<Line> {
     let title = format!("{} {} {}", proof.operation, proof.instance, proof.target);
-    let mut lines = vec![Line { place: place(&proof.clause), ..Line::new(0, Look::Proposed, title) }];
+    let mut lines = vec![Line { place: place(&proof.clause), ..Line::new(0, LineRole::Proposed, title) }];
     if let Some(fault) = proof.fault {
-        lines.push(Line::new(1, Look::Failed, format!("this is no operation: {fault}")));
+        lines.push(Line::new(1, LineRole::Failed, format!("this is no operation: {fault}")));
     }
     code(&proof.clause, &mut lines);
     match &proof.steps {
-        Some(steps) if steps.is_empty() => lines.push(Line::new(1, Look::Remark, "always, whatever the facts")),
+        Some(steps) if steps.is_empty() => lines.push(Line::new(1, LineRole::Remark, "always, whatever the facts")),
         Some(steps) => {
-            lines.push(Line::new(1, Look::Remark, "because"));
+            lines.push(Line::new(1, LineRole::Remark, "because"));
             met(steps, 2, &mut lines);
         }
-        None => lines.push(Line::new(1, Look::Remark, "its proof is too long to be shown")),
+        None => lines.push(Line::new(1, LineRole::Remark, "its proof is too long to be shown")),
     }
     lines
 }
 
 fn missed(missed: &MissedOperation) -> Vec<Line> {
     let title = format!("no {}", missed.operation);
-    let mut lines = vec![Line::new(0, Look::Missed, title)];
+    let mut lines = vec![Line::new(0, LineRole::Missed, title)];
     if missed.clauses.is_empty() {
-        lines.push(Line::new(1, Look::Remark, "no clause of the policy proposes it"));
+        lines.push(Line::new(1, LineRole::Remark, "no clause of the policy proposes it"));
     }
     for miss in &missed.clauses {
         let head = miss.clause.text.as_deref().unwrap_or("a clause without a text");
         let head = head.lines().next().unwrap_or_default().trim_end();
-        lines.push(Line { place: place(&miss.clause), ..Line::new(1, Look::Code, head) });
+        lines.push(Line { place: place(&miss.clause), ..Line::new(1, LineRole::Code, head) });
         if miss.steps.is_empty() {
-            lines.push(Line::new(2, Look::Remark, "it has no answer"));
+            lines.push(Line::new(2, LineRole::Remark, "it has no answer"));
         }
         failed(&miss.steps, 2, &mut lines);
-        lines.extend(miss.changes.iter().map(|change| Line::new(2, Look::Change, change.text.clone())));
+        lines.extend(miss.changes.iter().map(|change| Line::new(2, LineRole::Change, change.text.clone())));
         if miss.changes.is_empty() {
-            lines.push(Line::new(2, Look::Remark, "no small change of the facts was found that would make it fire"));
+            lines.push(Line::new(
+                2,
+                LineRole::Remark,
+                "no small change of the facts was found that would make it fire",
+            ));
         }
     }
     lines
@@ -126,34 +130,34 @@ fn place(clause: &ClauseText) -> Option<String> {
     Some(format!("{}:{}", clause.file.as_deref()?, clause.line?))
 }
 
-fn step_place(step: &Step) -> Option<String> {
+fn step_place(step: &ProofStep) -> Option<String> {
     Some(format!("{}:{}", step.file.as_deref()?, step.line?))
 }
 
 fn code(clause: &ClauseText, lines: &mut Vec<Line>) {
     let text = clause.text.as_deref().unwrap_or_default();
-    lines.extend(text.lines().map(|line| Line::new(1, Look::Code, line.trim_end())));
+    lines.extend(text.lines().map(|line| Line::new(1, LineRole::Code, line.trim_end())));
 }
 
-fn collected(step: &Step) -> String {
+fn collected(step: &ProofStep) -> String {
     if step.items.is_empty() { "collected nothing".to_owned() } else { format!("collected {}", step.items.join(", ")) }
 }
 
 /// Adds lines for goals that succeed, and for the goals below them.
-fn met(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
+fn met(steps: &[ProofStep], depth: usize, lines: &mut Vec<Line>) {
     for step in steps {
-        let mut line = Line { place: step_place(step), ..Line::new(depth, Look::Met, step.text.clone()) };
+        let mut line = Line { place: step_place(step), ..Line::new(depth, LineRole::Met, step.text.clone()) };
         match step.kind {
-            StepKind::Fact => {
-                line.look = Look::Fact;
+            ProofStepKind::Fact => {
+                line.role = LineRole::Fact;
                 "fact".clone_into(&mut line.before);
             }
-            StepKind::Collected => line.after = collected(step),
-            StepKind::Every => line.after = format!("for {} of them", step.items.len()),
+            ProofStepKind::Collected => line.after = collected(step),
+            ProofStepKind::Every => line.after = format!("for {} of them", step.items.len()),
             _ => {}
         }
         lines.push(line);
-        if step.kind == StepKind::Absent {
+        if step.kind == ProofStepKind::Absent {
             failed(&step.steps, depth + 1, lines);
         } else {
             met(&step.steps, depth + 1, lines);
@@ -162,30 +166,32 @@ fn met(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
 }
 
 /// Adds lines for goals that fail, and for the goals below them.
-fn failed(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
+fn failed(steps: &[ProofStep], depth: usize, lines: &mut Vec<Line>) {
     for step in steps {
-        let mut line = Line { place: step_place(step), ..Line::new(depth, Look::Failed, step.text.clone()) };
-        if step.goal.is_some() || matches!(step.kind, StepKind::Compare | StepKind::Test | StepKind::Clause) {
+        let mut line = Line { place: step_place(step), ..Line::new(depth, LineRole::Failed, step.text.clone()) };
+        if step.goal.is_some()
+            || matches!(step.kind, ProofStepKind::Compare | ProofStepKind::Test | ProofStepKind::Clause)
+        {
             "fails".clone_into(&mut line.before);
         }
         match step.kind {
-            StepKind::Fact => "there is no".clone_into(&mut line.before),
-            StepKind::Present => "because there is".clone_into(&mut line.after),
-            StepKind::Collected => {
+            ProofStepKind::Fact => "there is no".clone_into(&mut line.before),
+            ProofStepKind::Present => "because there is".clone_into(&mut line.after),
+            ProofStepKind::Collected => {
                 // Collecting goals such as `findall/3` do not fail; the steps below show why nothing was found.
-                line.look = Look::Met;
+                line.role = LineRole::Met;
                 line.before.clear();
                 line.after = collected(step);
             }
-            StepKind::Every => line.after = format!("because of {}", step.items.join(", ")),
-            StepKind::Skipped => {
-                line.look = Look::Remark;
+            ProofStepKind::Every => line.after = format!("because of {}", step.items.join(", ")),
+            ProofStepKind::Skipped => {
+                line.role = LineRole::Remark;
                 "not tried: an earlier clause cut it off".clone_into(&mut line.text);
             }
             _ => {}
         }
         lines.push(line);
-        if step.kind == StepKind::Present {
+        if step.kind == ProofStepKind::Present {
             met(&step.steps, depth + 1, lines);
         } else {
             failed(&step.steps, depth + 1, lines);

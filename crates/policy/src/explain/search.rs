@@ -12,9 +12,9 @@ use mario_prolog::Value;
 
 use super::change::{Change, condition, fact_changes};
 use super::edit::{Situation, as_number};
-use super::step::Step;
-use super::{Explainer, StepKind};
-use crate::decide::{Proposal, Solution, Wanted};
+use super::step::ProofStep;
+use super::{Explainer, ProofStepKind};
+use crate::decide::{Proposal, Solution, SolutionLimit};
 use crate::knowledge_base::{Constant, KnowledgeBase};
 
 /// The maximum number of single changes that are combined.
@@ -117,7 +117,7 @@ impl Search<'_> {
         ranked.into_iter().take(STARTS_MAX).map(|(_, trial)| trial.clone()).collect()
     }
 
-    fn failure(&mut self, situation: &Situation) -> Vec<Step> {
+    fn failure(&mut self, situation: &Situation) -> Vec<ProofStep> {
         situation.fill(self.base, &mut self.trial);
         self.explainer.failure(&self.trial, self.instance, self.operation, self.clause)
     }
@@ -127,7 +127,7 @@ impl Search<'_> {
     fn fires(&mut self, situation: &Situation, target: Option<Constant>) -> Option<Proposal> {
         situation.fill(self.base, &mut self.trial);
         let Explainer { decider, policy, .. } = &mut *self.explainer;
-        let decision = decider.decide(policy, &self.trial, self.instance, Wanted::All);
+        let decision = decider.decide(policy, &self.trial, self.instance, SolutionLimit::All);
         decision.solutions.iter().find_map(|solution| match solution {
             Solution::Proposal(proposal)
                 if proposal.clause == self.clause
@@ -205,13 +205,13 @@ fn spread(trials: &[Situation], count: usize) -> impl Iterator<Item = &Situation
     first.iter().chain(rest.iter().step_by(step).take(count / 2))
 }
 
-fn collect(steps: &[Step], found: &mut Vec<String>) {
+fn collect(steps: &[ProofStep], found: &mut Vec<String>) {
     for step in steps {
         // Comparisons under `\+` are skipped, because they are false.
-        if step.kind == StepKind::Compare && !found.contains(&step.text) {
+        if step.kind == ProofStepKind::Compare && !found.contains(&step.text) {
             found.push(step.text.clone());
         }
-        if step.kind != StepKind::Absent {
+        if step.kind != ProofStepKind::Absent {
             collect(&step.steps, found);
         }
     }
@@ -219,7 +219,7 @@ fn collect(steps: &[Step], found: &mut Vec<String>) {
 
 /// How far a clause got: the position of the furthest goal, then of the furthest goal inside it, and so on; finally how
 /// close a comparison is to being true.
-fn rank_of(steps: &[Step]) -> Vec<f64> {
+fn rank_of(steps: &[ProofStep]) -> Vec<f64> {
     let mut best = Vec::new();
     for step in steps {
         let mut rank: Vec<f64> = step.goal.iter().map(|&goal| goal as f64).collect();

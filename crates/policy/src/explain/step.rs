@@ -14,9 +14,9 @@ const FAILURES_MAX: usize = 4;
 
 /// One goal: how it succeeded or failed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Step {
+pub struct ProofStep {
     /// The kind of goal.
-    pub kind: StepKind,
+    pub kind: ProofStepKind,
     /// The goal with its values, as Prolog.
     pub text: String,
     /// In a failure: the one-based position of this goal in its clause body, where it is the furthest goal reached.
@@ -37,13 +37,13 @@ pub struct Step {
     pub items: Vec<String>,
     /// The steps by which this goal succeeded or failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub steps: Vec<Step>,
+    pub steps: Vec<ProofStep>,
 }
 
 /// The kind of goal of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum StepKind {
+pub enum ProofStepKind {
     /// A call of a predicate of the policy; the steps are those of the clause body.
     Clause,
     /// A fact that the agent sees; in a failure, one that it does not see.
@@ -93,11 +93,11 @@ pub struct ClauseText {
     pub text: Option<String>,
 }
 
-impl Step {
+impl ProofStep {
     /// Whether the step, or one below it, may depend on the facts.
     fn depends_on_facts(&self) -> bool {
-        !matches!(self.kind, StepKind::Clause | StepKind::Test | StepKind::Goal)
-            || self.steps.iter().any(Step::depends_on_facts)
+        !matches!(self.kind, ProofStepKind::Clause | ProofStepKind::Test | ProofStepKind::Goal)
+            || self.steps.iter().any(ProofStep::depends_on_facts)
     }
 }
 
@@ -118,9 +118,9 @@ fn whole(text: &str) -> String {
 }
 
 /// The steps in the output of the interpreter, with at most [`FAILURES_MAX`] failures of one goal.
-pub(super) fn steps(tree: &Tree, loaded: &Loaded) -> Vec<Step> {
-    let mut steps: Vec<Step> = list(tree).iter().filter_map(|item| step(item, loaded)).collect();
-    let is_reached = |step: &Step| step.goal.is_some();
+pub(super) fn steps(tree: &Tree, loaded: &Loaded) -> Vec<ProofStep> {
+    let mut steps: Vec<ProofStep> = list(tree).iter().filter_map(|item| step(item, loaded)).collect();
+    let is_reached = |step: &ProofStep| step.goal.is_some();
     if steps.iter().filter(|step| is_reached(step)).count() > FAILURES_MAX {
         keep_closest(&mut steps);
     }
@@ -129,7 +129,7 @@ pub(super) fn steps(tree: &Tree, loaded: &Loaded) -> Vec<Step> {
 
 /// Keeps the [`FAILURES_MAX`] failures that came closest to succeeding, sorted by [`gap`], and all steps without a goal
 /// position.
-fn keep_closest(steps: &mut Vec<Step>) {
+fn keep_closest(steps: &mut Vec<ProofStep>) {
     steps.sort_by(|one, other| gap(one).total_cmp(&gap(other)));
     let mut kept = 0;
     steps.retain(|step| {
@@ -140,7 +140,7 @@ fn keep_closest(steps: &mut Vec<Step>) {
 
 /// How far a comparison is from being true, as a sort key. Steps without a goal position come first, goals without a
 /// comparison last.
-fn gap(step: &Step) -> f64 {
+fn gap(step: &ProofStep) -> f64 {
     match (&step.comparison, step.goal) {
         (_, None) => -1.0,
         (Some(comparison), _) => (comparison.left - comparison.right).abs(),
@@ -148,10 +148,10 @@ fn gap(step: &Step) -> f64 {
     }
 }
 
-fn step(tree: &Tree, loaded: &Loaded) -> Option<Step> {
+fn step(tree: &Tree, loaded: &Loaded) -> Option<ProofStep> {
     let Some(("step", [kind, text, items, inner])) = tree.callable() else { return None };
     let (word, parts) = kind.callable()?;
-    let mut step = Step {
+    let mut step = ProofStep {
         kind: step_kind(word)?,
         text: short(&name(text)),
         goal: None,
@@ -192,18 +192,18 @@ fn step(tree: &Tree, loaded: &Loaded) -> Option<Step> {
     Some(step)
 }
 
-fn step_kind(word: &str) -> Option<StepKind> {
+fn step_kind(word: &str) -> Option<ProofStepKind> {
     Some(match word {
-        "clause" => StepKind::Clause,
-        "fact" => StepKind::Fact,
-        "compare" => StepKind::Compare,
-        "absent" => StepKind::Absent,
-        "present" => StepKind::Present,
-        "collected" => StepKind::Collected,
-        "every" => StepKind::Every,
-        "test" => StepKind::Test,
-        "goal" => StepKind::Goal,
-        "skipped" => StepKind::Skipped,
+        "clause" => ProofStepKind::Clause,
+        "fact" => ProofStepKind::Fact,
+        "compare" => ProofStepKind::Compare,
+        "absent" => ProofStepKind::Absent,
+        "present" => ProofStepKind::Present,
+        "collected" => ProofStepKind::Collected,
+        "every" => ProofStepKind::Every,
+        "test" => ProofStepKind::Test,
+        "goal" => ProofStepKind::Goal,
+        "skipped" => ProofStepKind::Skipped,
         _ => return None,
     })
 }

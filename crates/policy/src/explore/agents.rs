@@ -5,10 +5,10 @@ use mario_prolog::{Engine, Value};
 use rustc_hash::FxHashMap;
 
 use super::world::{ExtraValue, Gpus, HARDWARE, Spread, World, handled_in, needed_in, node_name};
-use crate::decide::{Decider, Ending, ProposalFault, Solution, Wanted};
+use crate::decide::{Decider, Ending, ProposalFault, Solution, SolutionLimit};
 use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::policy::Policy;
-use crate::remembers::Remembers;
+use crate::remembers::MemoryDeclaration;
 
 /// Client requests of one latency that reach an instance through one neighbour, or from its own node (`self`). The
 /// derived order is the standard order of terms.
@@ -127,7 +127,7 @@ impl<'p> CachedDecider<'p> {
     }
 
     /// How far back the policy looks.
-    pub(super) fn remembers(&self) -> Remembers {
+    pub(super) fn remembers(&self) -> MemoryDeclaration {
         self.policy.remembers()
     }
 
@@ -165,7 +165,7 @@ impl<'p> CachedDecider<'p> {
 
     fn decide(&mut self, world: &World<'_>, situation: &Situation) -> Proposed {
         let instance = self.fill_facts(world, situation);
-        let decision = self.decider.decide(self.policy, &self.facts, instance, Wanted::First);
+        let decision = self.decider.decide(self.policy, &self.facts, instance, SolutionLimit::First);
         self.inferences_max = self.inferences_max.max(decision.inferences);
         self.inferences += decision.inferences;
         if decision.ending != Ending::Complete {

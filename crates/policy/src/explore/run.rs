@@ -4,7 +4,7 @@ use mario_domain::AgentOperation;
 
 use super::agents::{CachedDecider, InstanceState, Past, Proposed, ReceivedRequests, Target};
 use super::world::{Gpus, LINK_LATENCY, RATE, World, needed_in, node_name};
-use crate::remembers::Remembers;
+use crate::remembers::MemoryDeclaration;
 
 /// An instance and the memory of its agent.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ impl Agent {
 
     /// What the policy sees of the agent's memory in this cycle. `inhibited` are the inhibited operations that the
     /// agent still remembers.
-    fn past(&self, inhibited: Vec<(AgentOperation, String)>, remembers: Remembers, cycle: u32) -> Past {
+    fn past(&self, inhibited: Vec<(AgentOperation, String)>, remembers: MemoryDeclaration, cycle: u32) -> Past {
         let done = self.done.iter().rev().map(|(then, operation, word)| (cycle - then, *operation, word.clone()));
         Past {
             inhibited,
@@ -54,7 +54,7 @@ impl Agent {
     }
 
     /// Stores the requests of this evaluation.
-    fn store_requests(&mut self, remembers: Remembers, received: &[ReceivedRequests]) {
+    fn store_requests(&mut self, remembers: MemoryDeclaration, received: &[ReceivedRequests]) {
         if remembers.requests > 0 {
             self.earlier.truncate(remembers.requests as usize - 1);
             self.earlier.insert(0, received.to_vec());

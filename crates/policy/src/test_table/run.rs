@@ -5,7 +5,7 @@ use mario_prolog::Machine;
 
 use super::{Claimed, DecisionClaim, ExpectedAct, ExpectedVerdict, Rest, Test, VerdictClaim};
 use crate::acceptance::{Acceptance, AcceptanceFailure, Initiative};
-use crate::decide::{Decider, Ending, Solution, Wanted};
+use crate::decide::{Decider, Ending, Solution, SolutionLimit};
 use crate::policy::Policy;
 
 /// The result of a test.
@@ -35,7 +35,7 @@ impl Test<DecisionClaim> {
     /// Runs the policy and compares its proposals with the expected ones.
     pub fn run(&self, decider: &mut Decider, policy: &Policy) -> TestOutcome {
         let claim = &self.claim;
-        let decision = decider.decide(policy, &claim.facts, claim.instance, Wanted::All);
+        let decision = decider.decide(policy, &claim.facts, claim.instance, SolutionLimit::All);
         match &decision.ending {
             Ending::Complete => {}
             other => return TestOutcome::Found(other.to_string()),

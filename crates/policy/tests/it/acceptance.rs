@@ -6,7 +6,7 @@ use mario_domain::{
     AgentId, Application, ApplicationId, Capacity, Fact, FactValue, Hardware, Id, Inhibition, Instance, InstanceId,
     Node, NodeId, Operation, OwnerId, Quantity, Request, Rule, Target, Verdict,
 };
-use mario_policy::{Acceptance, AcceptanceError, ManagerView, Settings};
+use mario_policy::{Acceptance, AcceptanceError, ManagerView, PolicySettings};
 use mario_prolog::{Engine, Machine};
 
 use crate::policies;
@@ -34,8 +34,8 @@ fn replicate(from: &str, to: &str) -> Request {
 
 fn judge(text: &str, free: u64, request: &Request) -> Verdict {
     let engine = Engine::new();
-    let acceptance =
-        Acceptance::load(&engine, "accept.pl", text, None, Settings::default().budget).expect("an acceptance policy");
+    let acceptance = Acceptance::load(&engine, "accept.pl", text, None, PolicySettings::default().budget)
+        .expect("an acceptance policy");
     let node = Node::new(node_id("n42"), Capacity::units(8), vec![node_id("n41")]).expect("valid");
     let mut view = ManagerView::new(engine.symbols(), &node, Capacity::units(free));
     view.push_application(&video());
@@ -123,7 +123,7 @@ fn a_policy_that_fails_inhibits() {
 #[test]
 fn refuses_a_text_that_is_not_an_acceptance_policy() {
     let engine = Engine::new();
-    let load = |text| Acceptance::load(&engine, "accept.pl", text, None, Settings::default().budget);
+    let load = |text| Acceptance::load(&engine, "accept.pl", text, None, PolicySettings::default().budget);
     assert!(matches!(load("a."), Err(AcceptanceError::NoRule { .. })));
     assert!(matches!(load("accept(_). node(a, 1)."), Err(AcceptanceError::Load { .. })));
     assert!(matches!(load("accept(_"), Err(AcceptanceError::Load { .. })));

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use mario_policy::{Decider, Ending, KnowledgeBase, Policy, Wanted};
+use mario_policy::{Decider, Ending, KnowledgeBase, Policy, SolutionLimit};
 use mario_prolog::Engine;
 use mario_testing::Random;
 
@@ -155,7 +155,7 @@ fn decisions(engine: &Engine, policies: &[Policy], share: u64) -> Vec<String> {
         let instance = generated.fill(engine.symbols(), &mut facts);
         let mut line = String::new();
         for policy in policies {
-            let decision = decider.decide(policy, &facts, instance, Wanted::All);
+            let decision = decider.decide(policy, &facts, instance, SolutionLimit::All);
             assert_eq!(decision.ending, Ending::Complete);
             for solution in &decision.solutions {
                 let [operation, _, target] = solution.texts(engine.symbols());

@@ -1,6 +1,6 @@
 //! Tests that decisions do not allocate memory when they are repeated.
 
-use mario_policy::{Decider, KnowledgeBase, Wanted};
+use mario_policy::{Decider, KnowledgeBase, SolutionLimit};
 use mario_prolog::Engine;
 use mario_testing::Random;
 
@@ -20,7 +20,7 @@ fn decides_without_allocating_in_the_steady_state() {
         let mut decide_all = || {
             for knowledge_base in &generated {
                 let instance = knowledge_base.fill(engine.symbols(), &mut facts);
-                solutions += decider.decide(&policy, &facts, instance, Wanted::All).solutions.len();
+                solutions += decider.decide(&policy, &facts, instance, SolutionLimit::All).solutions.len();
             }
         };
         decide_all();

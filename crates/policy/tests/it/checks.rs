@@ -3,19 +3,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mario_policy::{Bounds, Finding, FindingKind, PolicyError, Report, Settings, check, find_unknown_call};
+use mario_policy::{Bounds, CheckReport, Finding, FindingKind, PolicyError, PolicySettings, check, find_unknown_call};
 use mario_prolog::{Budget, Directories, Engine, Resolver};
 
 use crate::policies;
 
-fn check_text(name: &str, text: &str, directory: &Path, bounds: &Bounds) -> Result<Report, PolicyError> {
+fn check_text(name: &str, text: &str, directory: &Path, bounds: &Bounds) -> Result<CheckReport, PolicyError> {
     let resolvers = || Box::new(Directories::new([directory])) as Box<dyn Resolver>;
-    let settings = Settings::default();
-    let settings = Settings { budget: Budget { inferences: 100_000, ..settings.budget }, ..settings };
+    let settings = PolicySettings::default();
+    let settings = PolicySettings { budget: Budget { inferences: 100_000, ..settings.budget }, ..settings };
     check(&Engine::new(), name, text, &resolvers, settings, bounds, &mut |_| {})
 }
 
-fn check_file(path: &Path, bounds: &Bounds) -> Report {
+fn check_file(path: &Path, bounds: &Bounds) -> CheckReport {
     let text = fs::read_to_string(path).expect("it is there");
     let directory = path.parent().expect("it is a file");
     check_text(path.to_str().expect("a path of the workspace"), &text, directory, bounds).expect("it loads")

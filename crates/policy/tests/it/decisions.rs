@@ -1,7 +1,7 @@
 //! Tests of decisions: their solutions, and how the search for them ends.
 
 use mario_domain::{Operation, OperationName, Target};
-use mario_policy::{Decider, Ending, Policy, PolicyError, ProposalFault, Settings, Solution, Wanted};
+use mario_policy::{Decider, Ending, Policy, PolicyError, PolicySettings, ProposalFault, Solution, SolutionLimit};
 use mario_prolog::{Engine, Resource};
 
 use crate::{facts, load};
@@ -10,7 +10,7 @@ const FACTS: &str = "service(video, 4, 10, 25). node(n42, 10, [n41]). serviceIns
     requests(s1, n41, 5, 30). requests(s1, n41, 6, 30).";
 
 /// The solutions as `operation target @clause`, with clauses numbered from 0, and how the search ended.
-fn decide(text: &str, wanted: Wanted) -> (Vec<String>, Ending) {
+fn decide(text: &str, wanted: SolutionLimit) -> (Vec<String>, Ending) {
     let engine = Engine::new();
     let policy = load(&engine, text).expect("a policy");
     let facts = facts(&engine, FACTS);
@@ -28,7 +28,7 @@ fn faults(text: &str) -> Vec<ProposalFault> {
     let policy = load(&engine, text).expect("a policy");
     let facts = facts(&engine, FACTS);
     let mut decider = Decider::new(&engine);
-    let decision = decider.decide(&policy, &facts, facts.constant("s1"), Wanted::All);
+    let decision = decider.decide(&policy, &facts, facts.constant("s1"), SolutionLimit::All);
     let invalid = decision.solutions.iter().filter_map(|solution| match solution {
         Solution::Invalid(invalid) => Some(invalid.fault),
         Solution::Proposal(_) => None,
@@ -45,10 +45,10 @@ fn keeps_order_and_duplicates_and_names_the_clause() {
         operation(undeploy, I, self) :- operation(migrate, I, _), !.
         operation(migrate, _, self).
     ";
-    let (solutions, ending) = decide(text, Wanted::All);
+    let (solutions, ending) = decide(text, SolutionLimit::All);
     assert_eq!(solutions, ["replicate n41 @0", "replicate n41 @0", "migrate n41 @2", "undeploy self @3"]);
     assert_eq!(ending, Ending::Complete);
-    assert_eq!(decide(text, Wanted::First).0, ["replicate n41 @0"]);
+    assert_eq!(decide(text, SolutionLimit::First).0, ["replicate n41 @0"]);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn knows_the_places_of_its_clauses() {
 fn a_dynamic_operation_decides_as_a_static_one() {
     let text =
         ":- dynamic operation/3.\noperation(migrate, I, N) :- requests(I, N, 6, _).\noperation(undeploy, _, self).";
-    let (solutions, _) = decide(text, Wanted::All);
+    let (solutions, _) = decide(text, SolutionLimit::All);
     assert_eq!(solutions, ["migrate n41 @0", "undeploy self @1"]);
 }
 
@@ -96,26 +96,26 @@ fn reports_solutions_that_are_not_operations() {
     ] {
         assert_eq!(faults(text), [], "{text}");
     }
-    let (solutions, _) = decide("operation(move, I, T) :- requests(I, _, 6, L), T = f(L).", Wanted::All);
+    let (solutions, _) = decide("operation(move, I, T) :- requests(I, _, 6, L), T = f(L).", SolutionLimit::All);
     assert_eq!(solutions, ["move f(30) @0"]);
 }
 
 #[test]
 fn reports_a_policy_that_fails() {
     let (solutions, ending) =
-        decide("operation(migrate, _, n41).\noperation(undeploy, _, self) :- gone(1).", Wanted::All);
+        decide("operation(migrate, _, n41).\noperation(undeploy, _, self) :- gone(1).", SolutionLimit::All);
     assert_eq!(solutions, ["migrate n41 @0"], "what was found before");
     let Ending::Exception(explanation) = ending else { panic!("{ending:?}") };
     assert!(explanation.message.contains("gone/1"), "{explanation:?}");
-    let (_, ending) = decide("operation(undeploy, _, self) :- throw(oops).", Wanted::All);
+    let (_, ending) = decide("operation(undeploy, _, self) :- throw(oops).", SolutionLimit::All);
     assert!(ending.to_string().contains("oops"), "{ending}");
-    assert_eq!(decide("operation(undeploy, _, self) :- halt.", Wanted::All).1, Ending::Halted);
+    assert_eq!(decide("operation(undeploy, _, self) :- halt.", SolutionLimit::All).1, Ending::Halted);
     let forever = "operation(undeploy, _, self) :- loop. loop :- loop.";
-    assert_eq!(decide(forever, Wanted::All).1, Ending::Exhausted(Resource::Inferences));
+    assert_eq!(decide(forever, SolutionLimit::All).1, Ending::Exhausted(Resource::Inferences));
     let endless = "operation(undeploy, _, self) :- repeat.";
-    let (solutions, ending) = decide(endless, Wanted::All);
+    let (solutions, ending) = decide(endless, SolutionLimit::All);
     assert_eq!((solutions.len(), ending), (100_000, Ending::Exhausted(Resource::Answers)));
-    assert_eq!(decide(endless, Wanted::First).1, Ending::Complete);
+    assert_eq!(decide(endless, SolutionLimit::First).1, Ending::Complete);
 }
 
 #[test]
@@ -125,9 +125,9 @@ fn deciding_twice_has_the_same_result_even_if_the_policy_asserts() {
     let policy = load(&engine, text).expect("a policy");
     let facts = facts(&engine, FACTS);
     let mut decider = Decider::new(&engine);
-    let first = decider.decide(&policy, &facts, facts.constant("s1"), Wanted::All).clone();
+    let first = decider.decide(&policy, &facts, facts.constant("s1"), SolutionLimit::All).clone();
     assert_eq!(first.solutions.len(), 1);
-    assert_eq!(*decider.decide(&policy, &facts, facts.constant("s1"), Wanted::All), first);
+    assert_eq!(*decider.decide(&policy, &facts, facts.constant("s1"), SolutionLimit::All), first);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn policies_cannot_define_the_hosts_facts() {
         assert!(problems.errors[0].message.contains("from the host"), "{problems}");
     }
     let declared = ":- dynamic service/4, node/2, node/3, requests/4, refused/3, fact/3.\noperation(migrate, I, N) :- requests(I, N, 6, _).";
-    assert_eq!(decide(declared, Wanted::All).0, ["migrate n41 @0"]);
+    assert_eq!(decide(declared, SolutionLimit::All).0, ["migrate n41 @0"]);
 }
 
 #[test]
@@ -163,11 +163,11 @@ fn a_budget_is_a_setting_of_the_policy() {
     let facts = facts(&engine, FACTS);
     let mut decider = Decider::new(&engine);
     let s1 = facts.constant("s1");
-    assert_eq!(decider.decide(&policy, &facts, s1, Wanted::All).ending, Ending::Complete);
-    let mut settings = Settings { memory: 10, ..*policy.settings() };
+    assert_eq!(decider.decide(&policy, &facts, s1, SolutionLimit::All).ending, Ending::Complete);
+    let mut settings = PolicySettings { memory: 10, ..*policy.settings() };
     settings.budget.inferences = 100;
     let poor = policy.with_settings(settings);
-    assert_eq!(decider.decide(&poor, &facts, s1, Wanted::All).ending, Ending::Exhausted(Resource::Inferences));
+    assert_eq!(decider.decide(&poor, &facts, s1, SolutionLimit::All).ending, Ending::Exhausted(Resource::Inferences));
     assert_eq!(poor.settings().memory, 10);
 }
 
@@ -178,7 +178,7 @@ fn proposals_are_operations_of_the_domain() {
         load(&engine, "operation(replicate, _, self). operation(migrate, _, n41). operation(undeploy, _, self).");
     let facts = facts(&engine, FACTS);
     let mut decider = Decider::new(&engine);
-    let decision = decider.decide(&policy.expect("fine"), &facts, facts.constant("s1"), Wanted::All);
+    let decision = decider.decide(&policy.expect("fine"), &facts, facts.constant("s1"), SolutionLimit::All);
     let operations: Vec<Operation> = decision
         .solutions
         .iter()

@@ -3,7 +3,8 @@
 use std::fs;
 
 use mario_policy::{
-    Change, Decider, Ending, Explained, Explainer, KnowledgeBase, Recorded, Settings, Step, StepKind, Wanted,
+    Change, Decider, Ending, ExplainedDecision, Explainer, KnowledgeBase, PolicySettings, ProofStep, ProofStepKind,
+    Recorded, SolutionLimit,
 };
 use mario_prolog::{Directories, Engine};
 use mario_reference::RecordedRun;
@@ -14,7 +15,7 @@ use crate::recorded::SERVICES;
 use crate::{PAPER, facts, policies, shipped};
 
 fn explainer(engine: &Engine, text: &str) -> Explainer {
-    Explainer::load(engine, "policy.pl", text, None, Settings::default()).expect("it is a policy")
+    Explainer::load(engine, "policy.pl", text, None, PolicySettings::default()).expect("it is a policy")
 }
 
 fn shipped_explainer(engine: &Engine, name: &str) -> Explainer {
@@ -22,12 +23,12 @@ fn shipped_explainer(engine: &Engine, name: &str) -> Explainer {
     let text = fs::read_to_string(&path).expect("it is shipped");
     let resolver = Box::new(Directories::new([policies()]));
     let path = path.to_str().expect("a path of the workspace");
-    Explainer::load(engine, path, &text, Some(resolver), Settings::default()).expect("it is a policy")
+    Explainer::load(engine, path, &text, Some(resolver), PolicySettings::default()).expect("it is a policy")
 }
 
 /// Returns the proposals. Asserts that each has a proof.
 #[track_caller]
-fn proven(explained: &Explained) -> Vec<[String; 3]> {
+fn proven(explained: &ExplainedDecision) -> Vec<[String; 3]> {
     let texts = |proof: &mario_policy::Proof| {
         assert!(proof.steps.is_some(), "no proof: {proof:?}");
         [proof.operation.clone(), proof.instance.clone(), proof.target.clone()]
@@ -47,7 +48,7 @@ fn proves_recorded_decisions() {
             let line = evaluation.json();
             let recorded = Recorded::parse(engine.symbols(), &line).expect("a knowledge base");
             recorded.fill(&mut facts);
-            let decision = decider.decide(&policy, &facts, recorded.instance, Wanted::All).clone();
+            let decision = decider.decide(&policy, &facts, recorded.instance, SolutionLimit::All).clone();
             let proofs = explainer.prove(&facts, recorded.instance);
             let texts = decision.solutions.iter().map(|solution| solution.texts(engine.symbols()));
             assert_eq!(proven(&proofs), texts.collect::<Vec<_>>(), "{name}: {line}");
@@ -67,7 +68,7 @@ fn proves_generated_decisions_and_finds_true_changes_for_the_rest() {
         let (policy, mut explainer) = (shipped(&engine, name), shipped_explainer(&engine, name));
         for seed in 0..2000 {
             let instance = Generated::new(&mut Random::new(seed)).fill(engine.symbols(), &mut knowledge);
-            let decision = decider.decide(&policy, &knowledge, instance, Wanted::All).clone();
+            let decision = decider.decide(&policy, &knowledge, instance, SolutionLimit::All).clone();
             assert_eq!(decision.ending, Ending::Complete);
             // `explain` also searches for changes, which takes longer than proofs.
             let explained = if seed % 40 == 0 {
@@ -108,7 +109,7 @@ fn verify(engine: &Engine, name: &str, text: &str, change: &Change) {
     let facts = facts(engine, &lines.join("\n"));
     let policy = shipped(engine, name);
     let mut decider = Decider::new(engine);
-    let decision = decider.decide(&policy, &facts, facts.constant("s1"), Wanted::All);
+    let decision = decider.decide(&policy, &facts, facts.constant("s1"), SolutionLimit::All);
     let proposed: Vec<_> = decision.solutions.iter().map(|solution| solution.texts(engine.symbols())).collect();
     assert!(proposed.contains(&change.proposes), "{name}: {change:?}\n{proposed:?}");
 }
@@ -144,12 +145,12 @@ fn every_missed_clause_of_the_shipped_policies_gets_a_change_that_works() {
     }
 }
 
-fn sentences(explained: &Explained, operation: &str) -> Vec<String> {
+fn sentences(explained: &ExplainedDecision, operation: &str) -> Vec<String> {
     let missed = explained.missed.iter().find(|missed| missed.operation == operation).expect("it is not proposed");
     missed.clauses.iter().flat_map(|miss| miss.changes.iter().map(|change| change.text.clone())).collect()
 }
 
-fn explain(engine: &Engine, name: &str, situation: &str) -> Explained {
+fn explain(engine: &Engine, name: &str, situation: &str) -> ExplainedDecision {
     let facts = facts(engine, &format!("service(video, 4, 10, 25). serviceInstance(s1, video, n42). {situation}"));
     shipped_explainer(engine, name).explain(&facts, facts.constant("s1"))
 }
@@ -240,7 +241,7 @@ fn suggests_changes_of_hardware_by_kind() {
 }
 
 /// All steps, each followed by its substeps.
-fn flat(steps: &[Step]) -> Vec<&Step> {
+fn flat(steps: &[ProofStep]) -> Vec<&ProofStep> {
     steps.iter().flat_map(|step| std::iter::once(step).chain(flat(&step.steps))).collect()
 }
 
@@ -262,7 +263,7 @@ fn a_proof_names_its_clauses_facts_and_numbers() {
     }
     let comparison = steps.iter().find_map(|step| step.comparison.clone()).expect("numbers were compared");
     assert_eq!((comparison.operator.as_str(), comparison.left, comparison.right), (">", 15.0, 10.0));
-    let collected = steps.iter().find(|step| step.kind == StepKind::Collected).expect("rates were added up");
+    let collected = steps.iter().find(|step| step.kind == ProofStepKind::Collected).expect("rates were added up");
     assert_eq!(collected.items, ["15"]);
     let overloaded = steps.iter().find(|step| step.text == "overloaded(s1)").expect("just seen");
     assert!(overloaded.file.as_ref().is_some_and(|file| file.ends_with("library.pl")) && overloaded.line.is_some());
@@ -329,7 +330,7 @@ fn interprets_policies_like_the_machine() {
         let mut explainer = explainer(&engine, &text);
         let facts = facts(&engine, "serviceInstance(s1, a, n1). requests(s1, n1, 4, 0). requests(s1, n2, 5, 0).");
         let instance = facts.constant("s1");
-        let decision = decider.decide(explainer.policy(), &facts, instance, Wanted::All).clone();
+        let decision = decider.decide(explainer.policy(), &facts, instance, SolutionLimit::All).clone();
         assert_eq!(decision.ending, Ending::Complete, "{body}");
         let explained = explainer.explain(&facts, instance);
         let texts = decision.solutions.iter().map(|solution| solution.texts(engine.symbols()));
@@ -342,19 +343,19 @@ fn interprets_policies_like_the_machine() {
 fn explains_the_failure_of_every_built_in_goal() {
     let engine = Engine::new();
     for (body, kind, expected) in [
-        ("requests(I, T, R, _), R * 2 > 100", StepKind::Compare, "5*2 > 100, that is 10 > 100"),
-        ("requests(I, T, _, _), T == n7", StepKind::Test, "n1 == n7"),
-        ("requests(I, n7, _, _), T = n7", StepKind::Fact, "requests(s1, n7, _, _)"),
-        ("T = n1, \\+ requests(I, T, _, _)", StepKind::Present, "\\+ requests(s1, n1, _, _)"),
-        ("T = n1, forall(requests(I, _, R, _), R < 5)", StepKind::Every, "forall(requests(s1, _, A, _), A<5)"),
-        ("T = n1, ( fail -> true ; 1 > 2 )", StepKind::Compare, "1 > 2"),
-        ("T = n1, ( true -> 2 > 3 ; true )", StepKind::Compare, "2 > 3"),
-        ("T = n1, ( 1 > 2 ; 2 > 3 )", StepKind::Compare, "2 > 3"),
-        ("T = n1, once(1 =:= 2)", StepKind::Compare, "1 =:= 2"),
-        ("T = n1, call(>, 1, 2)", StepKind::Compare, "1 > 2"),
-        ("T = n1, deep(30)", StepKind::Clause, "deep(30)"),
-        ("T = n1, commits(1)", StepKind::Compare, "1 > 5"),
-        ("T = n1, aggregate_all(max(R), requests(other, _, R, _), _)", StepKind::Fact, "requests(other, _, _, _)"),
+        ("requests(I, T, R, _), R * 2 > 100", ProofStepKind::Compare, "5*2 > 100, that is 10 > 100"),
+        ("requests(I, T, _, _), T == n7", ProofStepKind::Test, "n1 == n7"),
+        ("requests(I, n7, _, _), T = n7", ProofStepKind::Fact, "requests(s1, n7, _, _)"),
+        ("T = n1, \\+ requests(I, T, _, _)", ProofStepKind::Present, "\\+ requests(s1, n1, _, _)"),
+        ("T = n1, forall(requests(I, _, R, _), R < 5)", ProofStepKind::Every, "forall(requests(s1, _, A, _), A<5)"),
+        ("T = n1, ( fail -> true ; 1 > 2 )", ProofStepKind::Compare, "1 > 2"),
+        ("T = n1, ( true -> 2 > 3 ; true )", ProofStepKind::Compare, "2 > 3"),
+        ("T = n1, ( 1 > 2 ; 2 > 3 )", ProofStepKind::Compare, "2 > 3"),
+        ("T = n1, once(1 =:= 2)", ProofStepKind::Compare, "1 =:= 2"),
+        ("T = n1, call(>, 1, 2)", ProofStepKind::Compare, "1 > 2"),
+        ("T = n1, deep(30)", ProofStepKind::Clause, "deep(30)"),
+        ("T = n1, commits(1)", ProofStepKind::Compare, "1 > 5"),
+        ("T = n1, aggregate_all(max(R), requests(other, _, R, _), _)", ProofStepKind::Fact, "requests(other, _, _, _)"),
     ] {
         let text = format!(
             "operation(replicate, I, T) :- {body}.
@@ -382,7 +383,7 @@ fn a_clause_behind_a_cut_was_not_tried() {
     let explained = explainer(&engine, text).explain(&facts, facts.constant("s1"));
     assert_eq!(proven(&explained).len(), 1);
     let migrate = explained.missed.iter().find(|missed| missed.operation == "migrate").expect("it is cut off");
-    assert_eq!(migrate.clauses[0].steps[0].kind, StepKind::Skipped);
+    assert_eq!(migrate.clauses[0].steps[0].kind, ProofStepKind::Skipped);
 }
 
 #[test]

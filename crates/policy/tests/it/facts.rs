@@ -1,6 +1,6 @@
 //! Tests that policies see the facts of a text, and that invalid facts are refused with their position.
 
-use mario_policy::{Decider, FactProblem, KnowledgeBase, UnknownInstance, Wanted};
+use mario_policy::{Decider, FactProblem, KnowledgeBase, SolutionLimit, UnknownInstance};
 use mario_prolog::{Engine, Value};
 
 use crate::{facts, load};
@@ -15,7 +15,7 @@ fn problems(text: &str) -> Vec<FactProblem> {
 fn holds(engine: &Engine, facts: &KnowledgeBase, goal: &str) -> bool {
     let policy = load(engine, &format!("operation(undeploy, _, self) :- {goal}.")).expect("a policy");
     let mut decider = Decider::new(engine);
-    !decider.decide(&policy, facts, Value::Integer(1), Wanted::First).solutions.is_empty()
+    !decider.decide(&policy, facts, Value::Integer(1), SolutionLimit::First).solutions.is_empty()
 }
 
 #[test]

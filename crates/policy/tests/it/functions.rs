@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mario_domain::Id;
 use mario_policy::{
-    Bounds, Constant, Decider, Ending, FunctionProposal, KnowledgeBase, PolicyError, PolicyFunction, ProposalFault,
-    Settings, Solution, Wanted, check, name_invariance,
+    Bounds, Constant, Decider, Ending, FunctionProposal, KnowledgeBase, PolicyError, PolicyFunction, PolicySettings,
+    ProposalFault, Solution, SolutionLimit, check, name_invariance,
 };
 use mario_prolog::{Directories, Engine, Resolver};
 
@@ -33,7 +33,7 @@ fn name(name: &str) -> Id {
 }
 
 /// The decision of a function: each solution as `operation target`, or the description of its fault; and how it ended.
-fn decide(function: Fixed, wanted: Wanted) -> (Vec<String>, Ending) {
+fn decide(function: Fixed, wanted: SolutionLimit) -> (Vec<String>, Ending) {
     let engine = Engine::new();
     let policy = load(&engine, ":- decided_outside(mine).").expect("a policy").decided_by(Arc::new(function));
     let facts = facts(&engine, FACTS);
@@ -61,11 +61,11 @@ fn a_function_decides_instead_of_the_text() {
             ("undeploy", name("n42")),
         ]))
     };
-    let (all, ending) = decide(proposals(), Wanted::All);
+    let (all, ending) = decide(proposals(), SolutionLimit::All);
     assert_eq!(all, ["migrate n41", "replicate 43", "replicate 43", "replicate n7", "undeploy self", "undeploy n42"]);
     assert_eq!(ending, Ending::Complete);
-    assert_eq!(decide(proposals(), Wanted::First).0, ["migrate n41"]);
-    assert_eq!(decide(Fixed(Ok(Vec::new())), Wanted::All), (Vec::new(), Ending::Complete));
+    assert_eq!(decide(proposals(), SolutionLimit::First).0, ["migrate n41"]);
+    assert_eq!(decide(Fixed(Ok(Vec::new())), SolutionLimit::All), (Vec::new(), Ending::Complete));
 }
 
 #[test]
@@ -75,21 +75,21 @@ fn solutions_that_are_not_operations_are_reported() {
         ("migrate", name("n99"), ProposalFault::UnknownTarget),
         ("undeploy", name("n41"), ProposalFault::UndeploysElsewhere),
     ] {
-        let (solutions, _) = decide(Fixed(Ok(vec![(operation, target)])), Wanted::All);
+        let (solutions, _) = decide(Fixed(Ok(vec![(operation, target)])), SolutionLimit::All);
         assert_eq!(solutions, [fault.description()]);
     }
 }
 
 #[test]
 fn a_failing_or_missing_function_is_a_failed_decision() {
-    let (solutions, ending) = decide(Fixed(Err("it broke".to_owned())), Wanted::All);
+    let (solutions, ending) = decide(Fixed(Err("it broke".to_owned())), SolutionLimit::All);
     assert!(solutions.is_empty() && ending.to_string().contains("it broke"), "{ending}");
     let engine = Engine::new();
     let policy = load(&engine, ":- decided_outside(mine).").expect("a policy");
     assert_eq!(policy.outside(), Some("mine"));
     let facts = facts(&engine, FACTS);
     let mut decider = Decider::new(&engine);
-    let ending = decider.decide(&policy, &facts, facts.constant("s1"), Wanted::All).ending.to_string();
+    let ending = decider.decide(&policy, &facts, facts.constant("s1"), SolutionLimit::All).ending.to_string();
     assert!(ending.contains("the function `mine`, which is not here"), "{ending}");
 }
 
@@ -97,7 +97,7 @@ fn a_failing_or_missing_function_is_a_failed_decision() {
 fn a_policy_that_a_function_decides_has_no_findings() {
     let resolvers = || Box::new(Directories::new(["."])) as Box<dyn Resolver>;
     let check = |text: &str| {
-        check(&Engine::new(), "mine.pl", text, &resolvers, Settings::default(), &Bounds::default(), &mut |_| {})
+        check(&Engine::new(), "mine.pl", text, &resolvers, PolicySettings::default(), &Bounds::default(), &mut |_| {})
             .expect("it loads")
     };
     let report = check(":- decided_outside(mine).\n:- remembers(requests, 3).\n");

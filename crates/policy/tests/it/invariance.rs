@@ -4,7 +4,7 @@ use std::fs;
 
 use mario_policy::{
     Constant, Decider, Decision, Ending, FactsAllowed, KnowledgeBase, NameDependence, NameInvariance, Policy, Solution,
-    Wanted, name_invariance,
+    SolutionLimit, name_invariance,
 };
 use mario_prolog::{Engine, Symbols, Value};
 use mario_testing::Random;
@@ -406,7 +406,7 @@ fn invariant_policies_propose_the_same_up_to_names() {
             let [one, other] = renamings.each_ref().map(|renaming| {
                 let instance = renaming.apply(&generated).fill(engine.symbols(), &mut facts);
                 remember_the_same(&mut facts, instance);
-                let decision = decider.decide(policy, &facts, instance, Wanted::All);
+                let decision = decider.decide(policy, &facts, instance, SolutionLimit::All);
                 // The message of an exception contains names.
                 let ending = match &decision.ending {
                     Ending::Exception(_) => None,

@@ -19,7 +19,7 @@ mod tables;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mario_policy::{KnowledgeBase, Policy, PolicyError, Settings};
+use mario_policy::{KnowledgeBase, Policy, PolicyError, PolicySettings};
 use mario_prolog::{Directories, Engine};
 
 /// The four policies of the paper, by number.
@@ -35,11 +35,11 @@ fn shipped(engine: &Engine, name: &str) -> Policy {
     let text = fs::read_to_string(&path).expect("it is shipped");
     let resolver = Box::new(Directories::new([policies()]));
     let path = path.to_str().expect("a path of the workspace");
-    Policy::load(engine, path, &text, Some(resolver), Settings::default()).expect("it is a policy")
+    Policy::load(engine, path, &text, Some(resolver), PolicySettings::default()).expect("it is a policy")
 }
 
 fn load(engine: &Engine, text: &str) -> Result<Policy, PolicyError> {
-    Policy::load(engine, "policy.pl", text, None, Settings::default())
+    Policy::load(engine, "policy.pl", text, None, PolicySettings::default())
 }
 
 fn facts(engine: &Engine, text: &str) -> KnowledgeBase {

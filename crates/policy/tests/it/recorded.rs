@@ -1,6 +1,6 @@
 //! Tests that the shipped policies decide as recorded in runs of the paper's prototype.
 
-use mario_policy::{Decider, Ending, KnowledgeBase, Recorded, Wanted};
+use mario_policy::{Decider, Ending, KnowledgeBase, Recorded, SolutionLimit};
 use mario_prolog::Engine;
 use mario_reference::RecordedRun;
 
@@ -35,7 +35,7 @@ fn check_all_evaluations() {
             let line = evaluation.json();
             let recorded = Recorded::parse(engine.symbols(), &line).expect("a knowledge base");
             recorded.fill(&mut facts);
-            let decision = decider.decide(&policy, &facts, recorded.instance, Wanted::All);
+            let decision = decider.decide(&policy, &facts, recorded.instance, SolutionLimit::All);
             assert_eq!(decision.ending, Ending::Complete, "{name}: {line}");
             let decided: Vec<[String; 3]> =
                 decision.solutions.iter().map(|solution| solution.texts(engine.symbols())).collect();

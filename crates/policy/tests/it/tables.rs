@@ -46,7 +46,7 @@ fn every_shipped_policy_passes_its_tests() {
             panic!("{name}")
         };
         let text = fs::read_to_string(policies().join(format!("{name}.pl"))).expect("it is shipped");
-        let budget = mario_policy::Settings::default().budget;
+        let budget = mario_policy::PolicySettings::default().budget;
         let acceptance = mario_policy::Acceptance::load(&engine, name, &text, None, budget).expect("it loads");
         for test in tests {
             assert_eq!(test.run(&mut Machine::new(&engine), &acceptance), TestOutcome::Passed, "{name}: {}", test.name);
@@ -74,7 +74,7 @@ fn a_manager_is_tested_with_hardware_of_every_kind() {
     let Tests::OfAcceptance(tests) = TestTable::read(&engine, "kinds", text).expect("a table").tests else { panic!() };
     let text = "reject(request(_, _, A, _, N), little_memory) :-
         needs(A, memory_mb, W), free(N, memory_mb, F), capacity(N, memory_mb, C), 4 * (F - W) < C.";
-    let budget = mario_policy::Settings::default().budget;
+    let budget = mario_policy::PolicySettings::default().budget;
     let acceptance = mario_policy::Acceptance::load(&engine, "keeps", text, None, budget).expect("it loads");
     for test in tests {
         assert_eq!(test.run(&mut Machine::new(&engine), &acceptance), TestOutcome::Passed, "{}", test.name);

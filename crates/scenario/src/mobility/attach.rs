@@ -7,7 +7,7 @@ use mario_domain::NodeId;
 use serde::{Deserialize, Serialize};
 
 use super::nearest::{Found, Nearest};
-use super::{Attachments, MobileUser, Presence, Traces};
+use super::{Attachments, MobileUser, Presence, Trajectories};
 use crate::index::{NodeIndex, UserIndex};
 use crate::position::{Area, Position};
 use crate::topology::{Topology, access_point_position};
@@ -57,11 +57,11 @@ pub struct Handovers {
 }
 
 /// Connects the users of a trace to access points.
-pub fn attach(traces: &Traces, topology: &Topology, how: Attach) -> Result<Attachments, AttachError> {
+pub fn attach(trajectories: &Trajectories, topology: &Topology, how: Attach) -> Result<Attachments, AttachError> {
     let find = Finder::new(topology, how)?;
-    let mut now: Vec<Whereabouts> = vec![Whereabouts::default(); traces.users.len()];
-    let mut steps = Vec::with_capacity(traces.steps.len());
-    for changes in &traces.steps {
+    let mut now: Vec<AttachmentState> = vec![AttachmentState::default(); trajectories.users.len()];
+    let mut steps = Vec::with_capacity(trajectories.steps.len());
+    for changes in &trajectories.steps {
         let mut step = Vec::new();
         for (user, presence) in changes {
             if let Some(access_point) = find.follow(&mut now[user.position()], *presence) {
@@ -70,13 +70,13 @@ pub fn attach(traces: &Traces, topology: &Topology, how: Attach) -> Result<Attac
         }
         steps.push(step);
     }
-    let users = traces.users.iter().map(|id| MobileUser { id: id.clone(), application: None }).collect();
+    let users = trajectories.users.iter().map(|id| MobileUser { id: id.clone(), application: None }).collect();
     Ok(Attachments { users, steps, commuters: None })
 }
 
 /// The access point of a user, and the last search result, from which the next search starts.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Whereabouts {
+pub(super) struct AttachmentState {
     access_point: Option<NodeIndex>,
     last: Option<Found>,
 }
@@ -138,7 +138,7 @@ impl Finder {
         clippy::option_option,
         reason = "the outer option says whether the connection changed; the inner one is `None` for a user who left"
     )]
-    pub(super) fn follow(&self, user: &mut Whereabouts, presence: Presence) -> Option<Option<NodeIndex>> {
+    pub(super) fn follow(&self, user: &mut AttachmentState, presence: Presence) -> Option<Option<NodeIndex>> {
         let access_point = match presence {
             Presence::At(position) => Some(self.access_point(position, &mut user.last)),
             Presence::Gone => None,
@@ -283,9 +283,9 @@ mod tests {
         tiled_tree(&shape).expect("a tree")
     }
 
-    fn traces() -> Traces {
+    fn trajectories() -> Trajectories {
         let at = |north, east| Presence::At(AREA.at(north, east));
-        Traces {
+        Trajectories {
             users: vec![Id::number(1), Id::number(2)],
             steps: vec![
                 vec![(UserIndex(0), at(0.1, 0.1))],
@@ -300,7 +300,7 @@ mod tests {
     fn only_changes_of_the_access_point_are_listed() {
         let tree = tree(Some(AREA));
         for how in [Attach::Grid { size: 2, area: AREA }, Attach::Distance] {
-            let attachments = attach(&traces(), &tree, how).expect("attached");
+            let attachments = attach(&trajectories(), &tree, how).expect("attached");
             let [a, b, d] = [1, 2, 4].map(|index| Some(NodeIndex(index)));
             let expected = [
                 vec![(UserIndex(0), a)],
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn reports_why_users_cannot_be_attached() {
-        let error = |area, how| attach(&traces(), &tree(area), how).expect_err("not attached").to_string();
+        let error = |area, how| attach(&trajectories(), &tree(area), how).expect_err("not attached").to_string();
         assert!(error(None, Attach::Distance).contains("`n1lt0ln0` has no position"));
         let grid = error(None, Attach::Grid { size: 3, area: AREA });
         assert!(grid.contains("3 by 3 cells") && grid.contains("there are 4"), "{grid}");

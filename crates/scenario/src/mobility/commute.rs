@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::attach::{Attach, Finder};
 use super::ground::{GOLDEN, Metres, anywhere, between, near, stream};
 use super::random_waypoint::RandomWaypointError;
-use super::{Attachments, MobileUser, Presence, Traces};
+use super::{Attachments, MobileUser, Presence, Trajectories};
 use crate::index::{NodeIndex, UserIndex};
 use crate::position::{Area, Position};
 use crate::topology::Topology;
@@ -93,7 +93,7 @@ struct Habits {
 }
 
 /// The position of a user at some time, and how long the user stays there.
-struct Whereabouts {
+struct CommuterPosition {
     place: Metres,
     /// The user stays at least until this time, in units of time from the start; `None` while the user is under way.
     stays_until: Option<f64>,
@@ -161,7 +161,7 @@ pub fn commute(
     seed: u64,
     topology: &Topology,
     how: Attach,
-) -> Result<Traces, RandomWaypointError> {
+) -> Result<Trajectories, RandomWaypointError> {
     let commuters = Commuters::new(commuting.clone(), seed, topology, how)?;
     let mut steps = vec![Vec::new(); commuting.steps as usize];
     for user in (0..commuting.users).map(UserIndex) {
@@ -173,7 +173,7 @@ pub fn commute(
             }
         }
     }
-    Ok(Traces { users: ids(commuting.users).collect(), steps })
+    Ok(Trajectories { users: ids(commuting.users).collect(), steps })
 }
 
 /// The access points of the users. They are computed on the fly, not listed.
@@ -295,7 +295,7 @@ impl Commuters {
         Habits { home, goal, ahead: if keeps_hours { 0.0 } else { random.random::<f64>() } }
     }
 
-    fn whereabouts(&self, user: UserIndex, time: f64) -> Whereabouts {
+    fn whereabouts(&self, user: UserIndex, time: f64) -> CommuterPosition {
         let commuting = &self.commuting;
         let Habits { home, goal, ahead } = self.habits(user);
         let days = time / commuting.day + ahead;
@@ -305,16 +305,16 @@ impl Commuters {
         let (out, back) = (around(commuting.morning), around(commuting.evening));
         let at = |hour: f64| Some((day + hour / HOURS - ahead) * commuting.day);
         if hour < out {
-            Whereabouts { place: home, stays_until: at(out) }
+            CommuterPosition { place: home, stays_until: at(out) }
         } else if hour < out + commuting.trip {
-            Whereabouts { place: between(home, goal, (hour - out) / commuting.trip), stays_until: None }
+            CommuterPosition { place: between(home, goal, (hour - out) / commuting.trip), stays_until: None }
         } else if hour < back {
-            Whereabouts { place: goal, stays_until: at(back) }
+            CommuterPosition { place: goal, stays_until: at(back) }
         } else if hour < back + commuting.trip {
-            Whereabouts { place: between(goal, home, (hour - back) / commuting.trip), stays_until: None }
+            CommuterPosition { place: between(goal, home, (hour - back) / commuting.trip), stays_until: None }
         } else {
             // The user is at home until after midnight. The departure hour of the next day is drawn then.
-            Whereabouts { place: home, stays_until: at(HOURS) }
+            CommuterPosition { place: home, stays_until: at(HOURS) }
         }
     }
 }

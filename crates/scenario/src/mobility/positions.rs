@@ -1,33 +1,33 @@
 //! Reads CSV tables of positions by step: `user,step,latitude,longitude`, or `user,step,x,y` in metres.
 
-use super::reading::{self, Gathering, PlaceColumns, STEPS_MAX, TraceError, TraceProblem};
+use super::reading::{self, PlaceColumns, STEPS_MAX, TrajectoriesBuilder, TrajectoryError, TrajectoryProblem};
 use super::table::Table;
-use super::{Presence, Traces};
+use super::{Presence, Trajectories};
 use crate::position::Position;
 
 /// Reads positions by step from a table with the columns `user`, `step`, `latitude` and `longitude`, in any order.
 /// Instead of the last two, the columns `x` and `y` may give metres east and north of `origin`. If a user has several
 /// rows in a step, the last counts. Without a row, the user stays.
-pub fn read_positions(bytes: &[u8], origin: Option<Position>) -> Result<Traces, TraceError> {
+pub fn read_positions(bytes: &[u8], origin: Option<Position>) -> Result<Trajectories, TrajectoryError> {
     let text = reading::utf8(bytes)?;
     let mut table = Table::new(text)?;
     let user_column = table.column(&["user"])?;
     let step_column = table.column(&["step"])?;
     let places = PlaceColumns::find(&table, origin)?;
-    let mut gathering = Gathering::default();
+    let mut builder = TrajectoriesBuilder::default();
     while let Some(row) = table.next()? {
         let id =
             reading::user_id(row.field(user_column)).ok_or_else(|| row.expected(user_column, "the id of a user"))?;
         let step = row.field(step_column).parse::<u64>();
         let step = step.map_err(|_| row.expected(step_column, "the number of a step: 0, 1, 2 and so on"))?;
         if step >= STEPS_MAX {
-            return Err(TraceError::new(row.span(step_column), TraceProblem::TooManySteps));
+            return Err(TrajectoryError::new(row.span(step_column), TrajectoryProblem::TooManySteps));
         }
         let place = places.place(&row)?;
-        let user = gathering.user(id);
-        gathering.place(user, step as u32, Presence::At(place));
+        let user = builder.user(id);
+        builder.place(user, step as u32, Presence::At(place));
     }
-    gathering.finish(text)
+    builder.finish(text)
 }
 
 #[cfg(test)]
@@ -46,21 +46,22 @@ mod tests {
         let text = "user,step,latitude,longitude\n\
                     late,2,1.0,2.0\n\
                     a,0,1.0,1.0\na,0,1.5,1.5\na,1,1.5,1.5\n7,0,3,4\n7,2,5,6\n";
-        let traces = read_positions(text.as_bytes(), None).expect("a trace");
+        let trajectories = read_positions(text.as_bytes(), None).expect("trajectories");
         let name = |name| Id::name(name).expect("a name");
-        assert_eq!(traces.users, [name("a"), Id::number(7), name("late")]);
+        assert_eq!(trajectories.users, [name("a"), Id::number(7), name("late")]);
         let expected = [
             vec![(UserIndex(0), at(1.5, 1.5)), (UserIndex(1), at(3.0, 4.0))],
             vec![],
             vec![(UserIndex(1), at(5.0, 6.0)), (UserIndex(2), at(1.0, 2.0))],
         ];
-        assert_eq!(traces.steps, expected);
+        assert_eq!(trajectories.steps, expected);
     }
 
     #[test]
     fn columns_may_be_in_any_order() {
-        let one = read_positions(b"user,step,latitude,longitude\na,0,1,2\n", None).expect("a trace");
-        let other = read_positions(b"\xef\xbb\xbflongitude, Latitude,step,user\r\n2,1,0,a\r\n", None).expect("a trace");
+        let one = read_positions(b"user,step,latitude,longitude\na,0,1,2\n", None).expect("trajectories");
+        let other =
+            read_positions(b"\xef\xbb\xbflongitude, Latitude,step,user\r\n2,1,0,a\r\n", None).expect("trajectories");
         assert_eq!(one, other);
     }
 
@@ -68,8 +69,8 @@ mod tests {
     fn metres_are_relative_to_the_origin_and_a_comma_between_semicolons_is_a_decimal_point() {
         let origin = Position { latitude: 60.0, longitude: 10.0 };
         let text = "user;step;x;y\na;0;1000,5;-250\n";
-        let traces = read_positions(text.as_bytes(), Some(origin)).expect("a trace");
-        let [(_, Presence::At(place))] = traces.steps[0][..] else { panic!("one user") };
+        let trajectories = read_positions(text.as_bytes(), Some(origin)).expect("trajectories");
+        let [(_, Presence::At(place))] = trajectories.steps[0][..] else { panic!("one user") };
         // A degree of latitude is 111,195.08 m, one of longitude half of that at 60 degrees north.
         assert!((place.latitude - (60.0 - 250.0 / 111_195.08)).abs() < 1e-9, "{place:?}");
         assert!((place.longitude - (10.0 + 1_000.5 / (111_195.08 / 2.0))).abs() < 1e-9, "{place:?}");
@@ -108,6 +109,6 @@ mod tests {
             assert_eq!(&text[error.span], at_fault, "{text}");
         }
         let error = read_positions(b"user,step\xff", None).expect_err("no text");
-        assert_eq!((error.span, error.problem), (9..10, TraceProblem::NotUtf8));
+        assert_eq!((error.span, error.problem), (9..10, TrajectoryProblem::NotUtf8));
     }
 }

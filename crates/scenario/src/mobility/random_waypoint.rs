@@ -11,9 +11,9 @@ use mario_domain::Id;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use super::attach::{Attach, AttachError, Finder, Whereabouts};
+use super::attach::{Attach, AttachError, AttachmentState, Finder};
 use super::ground::{GOLDEN, Metres, anywhere, between, distance, near, stream};
-use super::{Attachments, MobileUser, Presence, Traces};
+use super::{Attachments, MobileUser, Presence, Trajectories};
 use crate::index::UserIndex;
 use crate::position::{Area, Position};
 use crate::topology::Topology;
@@ -145,11 +145,11 @@ impl RandomWaypoint {
 }
 
 /// The positions of the users. Each step lists only users who arrive, move or leave in it.
-pub fn random_waypoint(waypoints: &RandomWaypoint, seed: u64) -> Result<Traces, RandomWaypointError> {
+pub fn random_waypoint(waypoints: &RandomWaypoint, seed: u64) -> Result<Trajectories, RandomWaypointError> {
     let town = Town::new(waypoints, seed)?;
     let mut steps = vec![Vec::new(); waypoints.steps as usize];
     town.follow_all(|user, step, place| steps[step as usize].push((user, place)));
-    Ok(Traces { users: ids(waypoints.users).collect(), steps })
+    Ok(Trajectories { users: ids(waypoints.users).collect(), steps })
 }
 
 /// The access points of the users: the same as [`random_waypoint`] and then [`attach`](super::attach()), without
@@ -163,10 +163,10 @@ pub fn random_waypoint_attached(
     let town = Town::new(waypoints, seed)?;
     let find = Finder::new(topology, how).map_err(RandomWaypointError::Attach)?;
     let mut steps = vec![Vec::new(); waypoints.steps as usize];
-    let mut now = (UserIndex(u32::MAX), Whereabouts::default());
+    let mut now = (UserIndex(u32::MAX), AttachmentState::default());
     town.follow_all(|user, step, place| {
         if now.0 != user {
-            now = (user, Whereabouts::default());
+            now = (user, AttachmentState::default());
         }
         if let Some(access_point) = find.follow(&mut now.1, place) {
             steps[step as usize].push((user, access_point));

@@ -1,4 +1,5 @@
-//! Shared by all readers of traces: errors with their place, positions, ids, and the assembly of rows into a trace.
+//! Shared by all readers of mobility files: errors with their place, positions, ids, and the assembly of rows into
+//! trajectories.
 
 use std::error::Error;
 use std::fmt;
@@ -8,7 +9,7 @@ use mario_domain::Id;
 use rustc_hash::FxHashMap;
 
 use super::table::{Row, Table};
-use super::{Presence, Traces};
+use super::{Presence, Trajectories};
 use crate::index::UserIndex;
 use crate::position::Position;
 use crate::xml::{XmlError, XmlProblem};
@@ -16,18 +17,18 @@ use crate::xml::{XmlError, XmlProblem};
 /// The maximum number of steps, so that a wrong step number in a file cannot exhaust memory.
 pub(super) const STEPS_MAX: u64 = 1_000_000;
 
-/// Why a text is not a trace, and where.
+/// Why a mobility file cannot be read, and where.
 #[derive(Clone, PartialEq, Debug)]
-pub struct TraceError {
+pub struct TrajectoryError {
     /// The place of the error, as a range of bytes in the text.
     pub span: Range<usize>,
     /// The problem.
-    pub problem: TraceProblem,
+    pub problem: TrajectoryProblem,
 }
 
-/// A problem of a trace.
+/// A problem of a mobility file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum TraceProblem {
+pub enum TrajectoryProblem {
     /// It is not UTF-8.
     NotUtf8,
     /// It is not well-formed XML.
@@ -51,24 +52,24 @@ pub enum TraceProblem {
     Empty,
 }
 
-impl TraceError {
-    pub(super) fn new(span: Range<usize>, problem: TraceProblem) -> TraceError {
-        TraceError { span, problem }
+impl TrajectoryError {
+    pub(super) fn new(span: Range<usize>, problem: TrajectoryProblem) -> TrajectoryError {
+        TrajectoryError { span, problem }
     }
 }
 
-impl From<XmlError> for TraceError {
+impl From<XmlError> for TrajectoryError {
     fn from(error: XmlError) -> Self {
-        TraceError::new(error.span, TraceProblem::Xml(error.problem))
+        TrajectoryError::new(error.span, TrajectoryProblem::Xml(error.problem))
     }
 }
 
 /// Decodes bytes as UTF-8.
-pub(super) fn utf8(bytes: &[u8]) -> Result<&str, TraceError> {
+pub(super) fn utf8(bytes: &[u8]) -> Result<&str, TrajectoryError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let start = error.valid_up_to();
         let end = start + error.error_len().unwrap_or(bytes.len() - start);
-        TraceError::new(start..end, TraceProblem::NotUtf8)
+        TrajectoryError::new(start..end, TrajectoryProblem::NotUtf8)
     })?;
     Ok(text)
 }
@@ -82,16 +83,16 @@ pub(crate) fn user_id(text: &str) -> Option<Id> {
     }
 }
 
-/// Assembles a trace from rows in any order.
+/// Assembles trajectories from rows in any order.
 #[derive(Debug, Default)]
-pub(super) struct Gathering {
+pub(super) struct TrajectoriesBuilder {
     ids: Vec<Id>,
     by_id: FxHashMap<Id, u32>,
     /// Step, user and position, in the order of reading.
     rows: Vec<(u32, u32, Presence)>,
 }
 
-impl Gathering {
+impl TrajectoriesBuilder {
     /// The index of a user, who is added if new.
     pub(super) fn user(&mut self, id: Id) -> u32 {
         let next = self.ids.len() as u32;
@@ -106,17 +107,17 @@ impl Gathering {
         self.rows.push((step, user, place));
     }
 
-    /// The trace. Users are in the order of their first step, then of reading; only changes are listed. If there are no
-    /// rows, the result is an error at the end of `text`.
-    pub(super) fn finish(self, text: &str) -> Result<Traces, TraceError> {
+    /// The trajectories. Users are in the order of their first step, then of reading; only changes are listed. If there
+    /// are no rows, the result is an error at the end of `text`.
+    pub(super) fn finish(self, text: &str) -> Result<Trajectories, TrajectoryError> {
         if self.rows.is_empty() {
-            return Err(TraceError::new(text.len()..text.len(), TraceProblem::Empty));
+            return Err(TrajectoryError::new(text.len()..text.len(), TrajectoryProblem::Empty));
         }
-        Ok(self.trace(None))
+        Ok(self.trajectories(None))
     }
 
-    /// The trace of the first `users_max` users, or of all users with `None`.
-    pub(super) fn trace(mut self, users_max: Option<u32>) -> Traces {
+    /// The trajectories of the first `users_max` users, or of all users with `None`.
+    pub(super) fn trajectories(mut self, users_max: Option<u32>) -> Trajectories {
         // Sorting is stable, so rows of one step stay in the order of reading.
         self.rows.sort_by_key(|(step, _, _)| *step);
         let mut number_of = vec![u32::MAX; self.ids.len()];
@@ -149,7 +150,7 @@ impl Gathering {
                 }
             }
         }
-        Traces { users, steps }
+        Trajectories { users, steps }
     }
 }
 
@@ -165,20 +166,20 @@ pub(super) enum PlaceColumns {
 impl PlaceColumns {
     /// Finds the columns `latitude` and `longitude`, or else `x` and `y` in metres from `origin`, which is then
     /// required.
-    pub(super) fn find(table: &Table<'_>, origin: Option<Position>) -> Result<PlaceColumns, TraceError> {
+    pub(super) fn find(table: &Table<'_>, origin: Option<Position>) -> Result<PlaceColumns, TrajectoryError> {
         let metres = (table.known_column(&["x", "east", "easting"]), table.known_column(&["y", "north", "northing"]));
         let latitude = table.column(&["latitude", "lat"]);
         match (metres, origin) {
             ((Some(east), Some(north)), Some(origin)) if latitude.is_err() => {
                 Ok(PlaceColumns::Metres(east, north, origin))
             }
-            ((Some(_), Some(_)), None) if latitude.is_err() => Err(table.head_error(TraceProblem::NoOrigin)),
+            ((Some(_), Some(_)), None) if latitude.is_err() => Err(table.head_error(TrajectoryProblem::NoOrigin)),
             _ => Ok(PlaceColumns::Degrees(latitude?, table.column(&["longitude", "lon", "lng"])?)),
         }
     }
 
     /// The position in a row.
-    pub(super) fn place(self, row: &Row<'_>) -> Result<Position, TraceError> {
+    pub(super) fn place(self, row: &Row<'_>) -> Result<Position, TrajectoryError> {
         let number = |column: usize, limit: f64, what: &'static str| {
             let number = row.number(column).filter(|number| (-limit..=limit).contains(number));
             number.ok_or_else(|| row.expected(column, what))
@@ -202,10 +203,13 @@ impl PlaceColumns {
 const METRES_MAX: f64 = 1e8;
 
 /// Parses a position from a latitude and a longitude, each with its place in the text.
-pub(super) fn place(latitude: (&str, Range<usize>), longitude: (&str, Range<usize>)) -> Result<Position, TraceError> {
+pub(super) fn place(
+    latitude: (&str, Range<usize>),
+    longitude: (&str, Range<usize>),
+) -> Result<Position, TrajectoryError> {
     let degrees = |(text, span): (&str, Range<usize>), limit: f64, expected: &'static str| match text.trim().parse() {
         Ok(value) if (-limit..=limit).contains(&value) => Ok(value),
-        _ => Err(TraceError::new(span, TraceProblem::Expected(expected))),
+        _ => Err(TrajectoryError::new(span, TrajectoryProblem::Expected(expected))),
     };
     Ok(Position {
         latitude: degrees(latitude, 90.0, "a latitude from -90 to 90")?,
@@ -213,27 +217,29 @@ pub(super) fn place(latitude: (&str, Range<usize>), longitude: (&str, Range<usiz
     })
 }
 
-impl fmt::Display for TraceError {
+impl fmt::Display for TrajectoryError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.problem.fmt(formatter)
     }
 }
 
-impl fmt::Display for TraceProblem {
+impl fmt::Display for TrajectoryProblem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TraceProblem::NotUtf8 => formatter.write_str("this is not UTF-8"),
-            TraceProblem::Xml(problem) => problem.fmt(formatter),
-            TraceProblem::NoColumn(column) => write!(formatter, "the first line names no column `{column}`"),
-            TraceProblem::Fields { expected, found } => {
+            TrajectoryProblem::NotUtf8 => formatter.write_str("this is not UTF-8"),
+            TrajectoryProblem::Xml(problem) => problem.fmt(formatter),
+            TrajectoryProblem::NoColumn(column) => write!(formatter, "the first line names no column `{column}`"),
+            TrajectoryProblem::Fields { expected, found } => {
                 write!(formatter, "expected {expected} fields, found {found}")
             }
-            TraceProblem::Expected(what) => write!(formatter, "expected {what}"),
-            TraceProblem::NoOrigin => formatter.write_str("`x` and `y` are metres, and nothing says from where on"),
-            TraceProblem::TooManySteps => write!(formatter, "a trace has at most {STEPS_MAX} steps"),
-            TraceProblem::Empty => formatter.write_str("the trace has no user"),
+            TrajectoryProblem::Expected(what) => write!(formatter, "expected {what}"),
+            TrajectoryProblem::NoOrigin => {
+                formatter.write_str("`x` and `y` are metres, and nothing says from where on")
+            }
+            TrajectoryProblem::TooManySteps => write!(formatter, "a trace has at most {STEPS_MAX} steps"),
+            TrajectoryProblem::Empty => formatter.write_str("the trace has no user"),
         }
     }
 }
 
-impl Error for TraceError {}
+impl Error for TrajectoryError {}

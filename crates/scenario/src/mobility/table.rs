@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use csv::{ReaderBuilder, StringRecord};
 
-use super::reading::{TraceError, TraceProblem};
+use super::reading::{TrajectoryError, TrajectoryProblem};
 
 /// A table that is read row by row.
 pub(crate) struct Table<'t> {
@@ -33,7 +33,7 @@ pub(crate) struct Row<'r> {
 impl<'t> Table<'t> {
     /// Starts to read a table whose first line names the columns. Fields are separated by semicolons if that line has a
     /// semicolon and no comma, otherwise by commas.
-    pub(crate) fn new(text: &'t str) -> Result<Table<'t>, TraceError> {
+    pub(crate) fn new(text: &'t str) -> Result<Table<'t>, TrajectoryError> {
         let head = &text[first_line(text)];
         let separator = if head.contains(';') && !head.contains(',') { Separator::Semicolon } else { Separator::Comma };
         let delimiter = if separator == Separator::Semicolon { b';' } else { b',' };
@@ -42,15 +42,15 @@ impl<'t> Table<'t> {
             Ok(headers) => {
                 headers.iter().map(|name| name.trim_matches(['\u{feff}', ' ', '\t']).to_lowercase()).collect()
             }
-            Err(_) => return Err(TraceError::new(first_line(text), TraceProblem::NotUtf8)),
+            Err(_) => return Err(TrajectoryError::new(first_line(text), TrajectoryProblem::NotUtf8)),
         };
         Ok(Table { text, reader, columns, separator, row: StringRecord::new() })
     }
 
     /// The index of the first column that has one of `names`, or an error that mentions the first name. `names` must be
     /// in lower case; the names in the table may be in any case.
-    pub(crate) fn column(&self, names: &[&'static str]) -> Result<usize, TraceError> {
-        self.known_column(names).ok_or_else(|| self.head_error(TraceProblem::NoColumn(names[0])))
+    pub(crate) fn column(&self, names: &[&'static str]) -> Result<usize, TrajectoryError> {
+        self.known_column(names).ok_or_else(|| self.head_error(TrajectoryProblem::NoColumn(names[0])))
     }
 
     /// The index of the first column that has one of `names`, which must be in lower case; `None` if there is none.
@@ -64,20 +64,20 @@ impl<'t> Table<'t> {
     }
 
     /// The error for a table without rows.
-    pub(crate) fn empty(&self) -> TraceError {
-        self.head_error(TraceProblem::Expected("at least one row after this line"))
+    pub(crate) fn empty(&self) -> TrajectoryError {
+        self.head_error(TrajectoryProblem::Expected("at least one row after this line"))
     }
 
     /// An error in the line that names the columns.
-    pub(super) fn head_error(&self, problem: TraceProblem) -> TraceError {
-        TraceError::new(first_line(self.text), problem)
+    pub(super) fn head_error(&self, problem: TrajectoryProblem) -> TrajectoryError {
+        TrajectoryError::new(first_line(self.text), problem)
     }
 
     /// The next row; `None` at the end. A row with another number of fields than the table has columns is an error.
-    pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>, TraceError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>, TrajectoryError> {
         let more = self.reader.read_record(&mut self.row).map_err(|error| {
             let start = error.position().map_or(0, |position| position.byte() as usize).min(self.text.len());
-            TraceError::new(start..self.text.len(), TraceProblem::Expected("a row of the table"))
+            TrajectoryError::new(start..self.text.len(), TrajectoryProblem::Expected("a row of the table"))
         })?;
         if !more {
             return Ok(None);
@@ -85,7 +85,7 @@ impl<'t> Table<'t> {
         let row = Row { text: self.text, record: &self.row, separator: self.separator };
         let (expected, found) = (self.columns.len(), self.row.len());
         if expected != found {
-            return Err(TraceError::new(row.line(), TraceProblem::Fields { expected, found }));
+            return Err(TrajectoryError::new(row.line(), TrajectoryProblem::Fields { expected, found }));
         }
         Ok(Some(row))
     }
@@ -118,8 +118,8 @@ impl<'r> Row<'r> {
     }
 
     /// The error for a field that should be `what`.
-    pub(crate) fn expected(&self, column: usize, what: &'static str) -> TraceError {
-        TraceError::new(self.span(column), TraceProblem::Expected(what))
+    pub(crate) fn expected(&self, column: usize, what: &'static str) -> TrajectoryError {
+        TrajectoryError::new(self.span(column), TrajectoryProblem::Expected(what))
     }
 
     /// The place of the first line of the row in the text, without its line ending.

@@ -11,8 +11,8 @@ use std::fmt;
 use mario_domain::Id;
 use rustc_hash::FxHashMap;
 
-use super::reading::{self, Gathering, STEPS_MAX, TraceError, TraceProblem};
-use super::{Presence, Traces};
+use super::reading::{self, STEPS_MAX, TrajectoriesBuilder, TrajectoryError, TrajectoryProblem};
+use super::{Presence, Trajectories};
 use crate::position::{Area, Position};
 
 /// Recorded positions of users, in the order of reading, which need not be chronological.
@@ -65,7 +65,7 @@ pub enum SumoCoordinates {
 }
 
 /// Reads recorded tracks.
-pub fn read_tracks(bytes: &[u8], format: &TrackFormat) -> Result<Tracks, TraceError> {
+pub fn read_tracks(bytes: &[u8], format: &TrackFormat) -> Result<Tracks, TrajectoryError> {
     let text = reading::utf8(bytes)?;
     let mut builder = TracksBuilder::default();
     match format {
@@ -75,7 +75,7 @@ pub fn read_tracks(bytes: &[u8], format: &TrackFormat) -> Result<Tracks, TraceEr
         TrackFormat::Sumo(coordinates) => sumo::read(text, *coordinates, &mut builder)?,
     }
     if builder.tracks.users.is_empty() {
-        return Err(TraceError::new(text.len()..text.len(), TraceProblem::Empty));
+        return Err(TrajectoryError::new(text.len()..text.len(), TrajectoryProblem::Empty));
     }
     Ok(builder.tracks)
 }
@@ -119,7 +119,7 @@ impl TracksBuilder {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Resampling {
     /// The times of the steps.
-    pub clock: Clock,
+    pub clock: SamplingTimes,
     /// If set, users outside this area are absent.
     pub clip: Option<Area>,
     /// The maximum number of users: the first to appear are kept. `None` for all.
@@ -130,16 +130,16 @@ pub struct Resampling {
 
 /// At which times recorded tracks are sampled.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Clock {
+pub enum SamplingTimes {
     /// At the same times for all users, starting with the earliest fix. A user is present from the first step at or
     /// after the user's first fix.
     Shared {
         /// The time between two steps, in seconds.
         step_seconds: f64,
         /// The position of a user between two fixes.
-        between: Between,
+        between: BetweenFixes,
         /// The position of a user after the last fix.
-        after: After,
+        after: AfterLastFix,
     },
     /// At each user's own pace, as in the prototype: each track is divided into `parts` parts of equal duration, with a
     /// step at the start and at the end of each part. A fix counts in the step at the end of its part; steps without a
@@ -152,7 +152,7 @@ pub enum Clock {
 
 /// The position of a user between two fixes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Between {
+pub enum BetweenFixes {
     /// That of the last fix.
     LastKnown,
     /// On the straight line between them.
@@ -161,7 +161,7 @@ pub enum Between {
 
 /// The position of a user after the last fix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum After {
+pub enum AfterLastFix {
     /// That of the last fix.
     Stays,
     /// None: the user leaves.
@@ -170,7 +170,7 @@ pub enum After {
 
 /// Why tracks cannot be resampled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StepError {
+pub enum ResamplingError {
     /// The time between two steps is not positive and finite, or the number of parts is 0.
     NoStep,
     /// There would be more than 1,000,000 steps.
@@ -178,46 +178,46 @@ pub enum StepError {
 }
 
 /// The number of steps into which tracks are resampled.
-pub fn step_count(tracks: &Tracks, resampling: &Resampling) -> Result<u32, StepError> {
+pub fn step_count(tracks: &Tracks, resampling: &Resampling) -> Result<u32, ResamplingError> {
     match resampling.clock {
-        Clock::Shared { step_seconds, after, .. } => {
+        SamplingTimes::Shared { step_seconds, after, .. } => {
             shared_steps(tracks, step_seconds, after, resampling.steps_max).map(|moments| moments.count)
         }
-        Clock::OwnPace { parts: 0 } => Err(StepError::NoStep),
-        Clock::OwnPace { parts } if u64::from(parts) >= STEPS_MAX => Err(StepError::TooManySteps),
-        Clock::OwnPace { parts } => Ok(resampling.steps_max.unwrap_or(u32::MAX).min(parts + 1)),
+        SamplingTimes::OwnPace { parts: 0 } => Err(ResamplingError::NoStep),
+        SamplingTimes::OwnPace { parts } if u64::from(parts) >= STEPS_MAX => Err(ResamplingError::TooManySteps),
+        SamplingTimes::OwnPace { parts } => Ok(resampling.steps_max.unwrap_or(u32::MAX).min(parts + 1)),
     }
 }
 
 /// Resamples recorded tracks into steps.
-pub fn to_steps(tracks: &Tracks, resampling: &Resampling) -> Result<Traces, StepError> {
-    let mut gathering = Gathering::default();
-    let place = |gathering: &mut Gathering, user: &Id, step: u32, position: Option<Position>| {
+pub fn resample(tracks: &Tracks, resampling: &Resampling) -> Result<Trajectories, ResamplingError> {
+    let mut builder = TrajectoriesBuilder::default();
+    let place = |builder: &mut TrajectoriesBuilder, user: &Id, step: u32, position: Option<Position>| {
         if resampling.steps_max.is_none_or(|limit| step < limit) {
             let inside = position.filter(|position| resampling.clip.is_none_or(|area| area.contains(*position)));
-            let user = gathering.user(user.clone());
-            gathering.place(user, step, inside.map_or(Presence::Gone, Presence::At));
+            let user = builder.user(user.clone());
+            builder.place(user, step, inside.map_or(Presence::Gone, Presence::At));
         }
     };
     let count = step_count(tracks, resampling)?;
     match resampling.clock {
-        Clock::Shared { step_seconds, between, after } => {
+        SamplingTimes::Shared { step_seconds, between, after } => {
             let steps = shared_steps(tracks, step_seconds, after, resampling.steps_max)?;
             for (user, fixes) in tracks.users.iter().zip(&tracks.fixes) {
                 let walk = Walk { steps, between, after };
-                walk.follow(fixes, |step, position| place(&mut gathering, user, step, position));
+                walk.follow(fixes, |step, position| place(&mut builder, user, step, position));
             }
         }
-        Clock::OwnPace { parts } => {
+        SamplingTimes::OwnPace { parts } => {
             for (user, fixes) in tracks.users.iter().zip(&tracks.fixes) {
-                own_pace(fixes, parts, |step, position| place(&mut gathering, user, step, Some(position)));
+                own_pace(fixes, parts, |step, position| place(&mut builder, user, step, Some(position)));
             }
         }
     }
-    let mut traces = gathering.trace(resampling.users_max);
+    let mut trajectories = builder.trajectories(resampling.users_max);
     // Steps without movements at the end are kept.
-    traces.steps.resize(count as usize, Vec::new());
-    Ok(traces)
+    trajectories.steps.resize(count as usize, Vec::new());
+    Ok(trajectories)
 }
 
 /// The times of steps that all users share, in seconds.
@@ -231,29 +231,29 @@ struct Moments {
 fn shared_steps(
     tracks: &Tracks,
     step_seconds: f64,
-    after: After,
+    after: AfterLastFix,
     steps_max: Option<u32>,
-) -> Result<Moments, StepError> {
+) -> Result<Moments, ResamplingError> {
     if !(step_seconds.is_finite() && step_seconds > 0.0) {
-        return Err(StepError::NoStep);
+        return Err(ResamplingError::NoStep);
     }
     let all = || tracks.fixes.iter().flatten().map(|fix| fix.seconds);
     let (start, end) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
     // A user who leaves after the last fix needs one more step.
-    let departure = if after == After::Gone { 1.0 } else { 0.0 };
+    let departure = if after == AfterLastFix::Gone { 1.0 } else { 0.0 };
     let last = ((end - start) / step_seconds).floor().max(0.0) + departure;
     let count = steps_max.map_or(last + 1.0, |limit| (last + 1.0).min(f64::from(limit)));
     if count <= STEPS_MAX as f64 {
         Ok(Moments { start, step_seconds, count: count as u32 })
     } else {
-        Err(StepError::TooManySteps)
+        Err(ResamplingError::TooManySteps)
     }
 }
 
 struct Walk {
     steps: Moments,
-    between: Between,
-    after: After,
+    between: BetweenFixes,
+    after: AfterLastFix,
 }
 
 impl Walk {
@@ -273,7 +273,7 @@ impl Walk {
             let last = fixes[passed];
             let Some(next) = fixes.get(passed + 1) else {
                 match self.after {
-                    After::Gone if last.seconds < now => {
+                    AfterLastFix::Gone if last.seconds < now => {
                         tell(step, None);
                         return;
                     }
@@ -285,8 +285,8 @@ impl Walk {
                 continue;
             };
             let share = match self.between {
-                Between::LastKnown => 0.0,
-                Between::Interpolated => ((now - last.seconds) / (next.seconds - last.seconds)).clamp(0.0, 1.0),
+                BetweenFixes::LastKnown => 0.0,
+                BetweenFixes::Interpolated => ((now - last.seconds) / (next.seconds - last.seconds)).clamp(0.0, 1.0),
             };
             tell(step, Some(towards(last.position, next.position, share)));
         }
@@ -324,18 +324,18 @@ fn towards(from: Position, to: Position, share: f64) -> Position {
     }
 }
 
-impl fmt::Display for StepError {
+impl fmt::Display for ResamplingError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StepError::NoStep => formatter.write_str("the time between two steps must be positive"),
-            StepError::TooManySteps => {
+            ResamplingError::NoStep => formatter.write_str("the time between two steps must be positive"),
+            ResamplingError::TooManySteps => {
                 write!(formatter, "there would be more than {STEPS_MAX} steps: make the time between two longer")
             }
         }
     }
 }
 
-impl Error for StepError {}
+impl Error for ResamplingError {}
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use mario_domain::{Intensity, Models};
 use super::Resolving;
 use crate::document::At;
 use crate::mistake::{Mistake, Place, Text};
-use crate::mobility::{Table, TraceError};
+use crate::mobility::{Table, TrajectoryError};
 use crate::settings::{Amount, RegionSettings};
 
 const CARBON: At<'static> = At::Key("carbon");
@@ -80,7 +80,7 @@ impl Resolving<'_> {
 
 /// Parses a table of carbon intensities: times in milliseconds, strictly ascending, each with the grams per
 /// kilowatt-hour from then on.
-fn read_intensities(text: &Arc<Text>) -> Result<Vec<(f64, f64)>, TraceError> {
+fn read_intensities(text: &Arc<Text>) -> Result<Vec<(f64, f64)>, TrajectoryError> {
     let mut table = Table::new(&text.text)?;
     let (time, grams) = (table.column(&["time"])?, table.column(&["grams_per_kwh", "gco2/kwh", "carbon_intensity"])?);
     let mut read: Vec<(f64, f64)> = Vec::new();

@@ -7,7 +7,7 @@ use mario_domain::{Capacity, Fact, FactValue, HardwareKind, Id, NodeId};
 use super::Resolving;
 use crate::document::At;
 use crate::mistake::{MISTAKES_MAX, Mistake, Place, Text};
-use crate::mobility::{Row, Table, TraceError, read_id};
+use crate::mobility::{Row, Table, TrajectoryError, read_id};
 use crate::topology::Topology;
 
 const NODE_TABLE: At<'static> = At::Key("node_table");
@@ -50,7 +50,7 @@ impl Resolving<'_> {
         }
     }
 
-    fn read_node_table(&mut self, text: &Arc<Text>, topology: &mut Topology) -> Result<(), TraceError> {
+    fn read_node_table(&mut self, text: &Arc<Text>, topology: &mut Topology) -> Result<(), TrajectoryError> {
         let mut table = Table::new(&text.text)?;
         let Some(columns) = self.columns(&table)? else { return Ok(()) };
         let mut seen = vec![false; topology.node_count()];
@@ -91,7 +91,7 @@ impl Resolving<'_> {
 
     /// The positions of the columns. If a column that `node_table.facts` names is missing, reports it and returns
     /// `None`.
-    fn columns(&mut self, table: &Table<'_>) -> Result<Option<Columns>, TraceError> {
+    fn columns(&mut self, table: &Table<'_>) -> Result<Option<Columns>, TrajectoryError> {
         let id = table.column(&IDS)?;
         let capacity = table.known_column(&CAPACITIES);
         let is_fact = |column: &usize| *column != id && Some(*column) != capacity;
@@ -129,7 +129,7 @@ impl Resolving<'_> {
     }
 }
 
-fn capacity(row: &Row<'_>, column: usize) -> Result<Capacity, TraceError> {
+fn capacity(row: &Row<'_>, column: usize) -> Result<Capacity, TrajectoryError> {
     if ["unbounded", "inf", "infinity"].contains(&row.field(column).to_ascii_lowercase().as_str()) {
         return Ok(Capacity::Unbounded);
     }
@@ -140,7 +140,12 @@ fn capacity(row: &Row<'_>, column: usize) -> Result<Capacity, TraceError> {
 
 /// The capacity with the amount of one kind of hardware replaced by the number in a field. Fails if the capacity is
 /// unbounded.
-fn with_kind(capacity: Capacity, kind: HardwareKind, row: &Row<'_>, column: usize) -> Result<Capacity, TraceError> {
+fn with_kind(
+    capacity: Capacity,
+    kind: HardwareKind,
+    row: &Row<'_>,
+    column: usize,
+) -> Result<Capacity, TrajectoryError> {
     let Capacity::Bounded(hardware) = capacity else {
         return Err(row.expected(column, "an empty field, because the capacity of this node is unbounded"));
     };

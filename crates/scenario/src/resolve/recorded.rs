@@ -3,7 +3,7 @@
 
 use super::Resolving;
 use crate::document::At;
-use crate::mobility::{Attachments, Presence, Traces, Tracks};
+use crate::mobility::{Attachments, Presence, Tracks, Trajectories};
 use crate::position::{Area, Position};
 use crate::settings::{FileSettings, MobilityFormat, MobilitySettings};
 use crate::topology::Topology;
@@ -44,8 +44,13 @@ impl Resolving<'_> {
     }
 
     /// Checks the recorded positions like [`check_tracks`](Self::check_tracks).
-    pub(super) fn check_traces(&mut self, traces: &Traces, format: MobilityFormat, topology: &Topology) -> bool {
-        let positions = traces.steps.iter().flatten().filter_map(|(_, presence)| match presence {
+    pub(super) fn check_trajectories(
+        &mut self,
+        trajectories: &Trajectories,
+        format: MobilityFormat,
+        topology: &Topology,
+    ) -> bool {
+        let positions = trajectories.steps.iter().flatten().filter_map(|(_, presence)| match presence {
             Presence::At(position) => Some(*position),
             Presence::Gone => None,
         });

@@ -13,9 +13,9 @@ use crate::document::At;
 use crate::index::{ApplicationIndex, NodeIndex, UserIndex};
 use crate::mistake::{Mistake, Place, Text};
 use crate::mobility::{
-    After, Assignment, Attach, AttachError, Attachments, Between, Clock, MobileUser, RandomWaypointError, Resampling,
-    SumoCoordinates, TraceError, TraceProblem, TrackFormat, assign, attach, commute_attached, random_waypoint_attached,
-    read_positions, read_tracks, step_count, to_steps,
+    AfterLastFix, Assignment, Attach, AttachError, Attachments, BetweenFixes, MobileUser, RandomWaypointError,
+    Resampling, SamplingTimes, SumoCoordinates, TrackFormat, TrajectoryError, TrajectoryProblem, assign, attach,
+    commute_attached, random_waypoint_attached, read_positions, read_tracks, resample, step_count,
 };
 use crate::position::{Area, Position};
 use crate::presets;
@@ -203,18 +203,18 @@ impl<'a> Resolving<'a> {
             None => None,
             Some(origin) => Some(self.origin(origin, &[MOBILITY, "origin".into()])?),
         };
-        let traces = match track_format(format, origin) {
+        let trajectories = match track_format(format, origin) {
             None => match read_positions(text.text.as_bytes(), origin) {
-                Ok(mut traces) => {
-                    if !self.check_traces(&traces, format, topology) {
+                Ok(mut trajectories) => {
+                    if !self.check_trajectories(&trajectories, format, topology) {
                         return None;
                     }
-                    traces.steps.truncate(settings.steps.map_or(usize::MAX, |steps| steps as usize));
-                    traces.keep_first_users(settings.users.unwrap_or(u32::MAX));
+                    trajectories.steps.truncate(settings.steps.map_or(usize::MAX, |steps| steps as usize));
+                    trajectories.keep_first_users(settings.users.unwrap_or(u32::MAX));
                     if let Some(area) = self.clip_area(settings, topology)? {
-                        traces.clip(area);
+                        trajectories.clip(area);
                     }
-                    Ok(Ok(traces))
+                    Ok(Ok(trajectories))
                 }
                 Err(error) => Err(error),
             },
@@ -228,14 +228,14 @@ impl<'a> Resolving<'a> {
                         {
                             return None;
                         }
-                        Ok(to_steps(&tracks, &resampling))
+                        Ok(resample(&tracks, &resampling))
                     }
                     Err(error) => Err(error),
                 }
             }
         };
-        match traces {
-            Ok(Ok(traces)) => match attach(&traces, topology, how) {
+        match trajectories {
+            Ok(Ok(trajectories)) => match attach(&trajectories, topology, how) {
                 Ok(attachments) => Some(attachments),
                 Err(error) => self.not_attached(&error),
             },
@@ -265,16 +265,16 @@ impl<'a> Resolving<'a> {
     fn resampling(&mut self, settings: &FileSettings, topology: &Topology) -> Option<Resampling> {
         let clip = self.clip_area(settings, topology)?;
         let clock = match settings.clock {
-            ClockKind::OwnPace => Clock::OwnPace { parts: settings.parts },
-            ClockKind::Shared => Clock::Shared {
+            ClockKind::OwnPace => SamplingTimes::OwnPace { parts: settings.parts },
+            ClockKind::Shared => SamplingTimes::Shared {
                 step_seconds: settings.step_seconds.value(),
                 between: match settings.between {
-                    BetweenKind::LastKnown => Between::LastKnown,
-                    BetweenKind::Interpolated => Between::Interpolated,
+                    BetweenKind::LastKnown => BetweenFixes::LastKnown,
+                    BetweenKind::Interpolated => BetweenFixes::Interpolated,
                 },
                 after: match settings.after {
-                    AfterKind::Stays => After::Stays,
-                    AfterKind::Gone => After::Gone,
+                    AfterKind::Stays => AfterLastFix::Stays,
+                    AfterKind::Gone => AfterLastFix::Gone,
                 },
             },
         };
@@ -322,7 +322,8 @@ impl<'a> Resolving<'a> {
                 workload: self.workload(position, count, own),
             });
         }
-        // After other errors, such as a cycle of calls, there may be no application for users. They were already reported.
+        // After other errors, such as a cycle of calls, there may be no application for users. They were already
+        // reported.
         if is_any_without && self.mistakes.is_empty() {
             let mistake = self.mistake("there are users, and no application for them", &["application".into()]);
             self.mistakes.push(mistake.hint("write `users = true` in the applications that users use themselves"));
@@ -452,13 +453,13 @@ fn detected_format(file: &str, text: &str) -> MobilityFormat {
     }
 }
 
-fn trace_mistake(error: &TraceError, text: Arc<Text>) -> Mistake {
+fn trace_mistake(error: &TrajectoryError, text: Arc<Text>) -> Mistake {
     let span = error.span.clone();
     let remedy = match error.problem {
-        TraceProblem::Expected(what) if what.contains("latitude") => {
+        TrajectoryProblem::Expected(what) if what.contains("latitude") => {
             "mend the file; if latitude and longitude are exchanged in it, exchange them"
         }
-        TraceProblem::NoOrigin => "add `origin = [latitude, longitude]` to `[mobility]`",
+        TrajectoryProblem::NoOrigin => "add `origin = [latitude, longitude]` to `[mobility]`",
         _ => "mend the file, or say its `format`",
     };
     Mistake::new(error.to_string()).at(Some(Place { text, span })).hint(remedy)

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use mario_domain::{Capacity, Duration};
 use mario_scenario::mobility::{
-    Arrivals, Attach, Clock, RandomWaypoint, Resampling, TrackFormat, attach, random_waypoint_attached, read_positions,
-    read_tracks, to_steps,
+    Arrivals, Attach, RandomWaypoint, Resampling, SamplingTimes, TrackFormat, attach, random_waypoint_attached,
+    read_positions, read_tracks, resample,
 };
 use mario_scenario::topology::{Mesh, TiledTree, barabasi_albert, grid, random_geometric, tiled_tree};
-use mario_scenario::{Area, Attachments, Document, NoFiles, Position, Presence, Topology, Traces};
+use mario_scenario::{Area, Attachments, Document, NoFiles, Position, Presence, Topology, Trajectories};
 
 use crate::decompressed;
 
@@ -27,8 +27,8 @@ fn attached(positions: &[u8]) -> (Topology, Attachments) {
         area: Some(AREA),
     };
     let tree = tiled_tree(&shape).expect("a tree");
-    let traces = read_positions(positions, None).expect("positions");
-    let attachments = attach(&traces, &tree, Attach::Grid { size: 8, area: AREA }).expect("attached");
+    let trajectories = read_positions(positions, None).expect("positions");
+    let attachments = attach(&trajectories, &tree, Attach::Grid { size: 8, area: AREA }).expect("attached");
     (tree, attachments)
 }
 
@@ -50,14 +50,14 @@ fn positions_in_the_cells_of_recorded_users_yield_their_access_points() {
 }
 
 /// The position of each present user at each step, by the user's name after `prefix` and by step.
-fn everywhere(traces: &Traces, prefix: &str) -> BTreeMap<(String, usize), Position> {
-    let mut now = vec![None; traces.users.len()];
+fn everywhere(trajectories: &Trajectories, prefix: &str) -> BTreeMap<(String, usize), Position> {
+    let mut now = vec![None; trajectories.users.len()];
     let mut places = BTreeMap::new();
-    for (step, changes) in traces.steps.iter().enumerate() {
+    for (step, changes) in trajectories.steps.iter().enumerate() {
         for (user, presence) in changes {
             now[user.position()] = Some(*presence);
         }
-        for (user, presence) in traces.users.iter().zip(&now) {
+        for (user, presence) in trajectories.users.iter().zip(&now) {
             if let Some(Presence::At(position)) = presence {
                 places.insert((format!("{prefix}{user}"), step), *position);
             }
@@ -68,9 +68,9 @@ fn everywhere(traces: &Traces, prefix: &str) -> BTreeMap<(String, usize), Positi
 
 fn nearly_all_follow_from_records(raw: &[u8], positions: &[u8]) {
     let tracks = read_tracks(raw, &TrackFormat::Csv { origin: None }).expect("tracks");
-    let clock = Clock::OwnPace { parts: 100 };
+    let clock = SamplingTimes::OwnPace { parts: 100 };
     let resampling = Resampling { clock, clip: None, users_max: None, steps_max: Some(26) };
-    let ours = everywhere(&to_steps(&tracks, &resampling).expect("steps"), "taxi_");
+    let ours = everywhere(&resample(&tracks, &resampling).expect("steps"), "taxi_");
     let theirs = everywhere(&read_positions(positions, None).expect("positions"), "");
     assert_eq!(theirs.len(), 50 + 25 * 51);
     let same = |(key, position): &(&(String, usize), &Position)| {

@@ -4,10 +4,10 @@ use mario_domain::Time;
 use mario_scenario::{NodeIndex, Scenario, Search, UserIndex};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::optimum::{Allocation, Distances, Problem, Value, best, room, search_for};
+use crate::optimum::{Allocation, Distances, PlacementValue, Problem, best, room, search_for};
 use crate::paths::Paths;
-use crate::population::{AgentIndex, Label, Outcome, Population};
-use crate::recorder::{Cause, Compared, Recorder};
+use crate::population::{AgentIndex, CycleLabel, Outcome, Population};
+use crate::recorder::{Cause, Recorder, RegretSample};
 use crate::validation::TableSizes;
 
 /// Compares the placement with the best one at each activation of the managers, after the accepted operations are
@@ -23,11 +23,11 @@ pub struct Regret<'a> {
     access_points: Vec<Option<NodeIndex>>,
     /// The users and infrastructure, and the value of the best placement found for them; `None` if they have changed
     /// since it was computed.
-    snapshot: Option<(Problem, Value)>,
+    snapshot: Option<(Problem, PlacementValue)>,
     /// The value of the actual placement; `None` if the placement or `snapshot` has changed since it was computed.
-    actual: Option<Value>,
+    actual: Option<PlacementValue>,
     /// The result of the last activation.
-    last: Option<Compared>,
+    last: Option<RegretSample>,
     sums: Sums,
 }
 
@@ -36,8 +36,8 @@ struct Sums {
     activations: u64,
     optimal: u64,
     users: u64,
-    actual: Value,
-    best: Value,
+    actual: PlacementValue,
+    best: PlacementValue,
     satisfied_regret_max: i64,
     /// For the actual and for the best placement: the sum of the mean latency of served users over all activations with
     /// a served user. `with_latency` counts these activations.
@@ -58,19 +58,19 @@ pub struct RegretFigures {
     /// The mean number of connected users, over all activations.
     pub users: f64,
     /// The mean number of users whose nearest instances are within the tolerated latency and not overloaded.
-    pub satisfied: Versus,
+    pub satisfied: ValueComparison,
     /// The maximum, over all activations, of the number of additional users who could have been satisfied.
     pub satisfied_regret_max: i64,
     /// The mean latency of users who reach an instance, in milliseconds, without queueing. The regret can be negative,
     /// because the best placement satisfies as many users as possible before it minimises latency.
-    pub latency: Versus,
+    pub latency: ValueComparison,
     /// The mean number of instances. The regret can be negative, for the same reason.
-    pub instances: Versus,
+    pub instances: ValueComparison,
 }
 
 /// A value of the actual placement, of the best one, and their difference.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Versus {
+pub struct ValueComparison {
     /// The value of the actual placement.
     pub actual: f64,
     /// The value of the best placement.
@@ -141,15 +141,23 @@ impl<'a> Regret<'a> {
             activations: sums.activations,
             optimal: sums.optimal,
             users: sums.users as f64 / sums.activations as f64,
-            satisfied: Versus { actual: satisfied[0], best: satisfied[1], regret: satisfied[1] - satisfied[0] },
+            satisfied: ValueComparison {
+                actual: satisfied[0],
+                best: satisfied[1],
+                regret: satisfied[1] - satisfied[0],
+            },
             satisfied_regret_max: sums.satisfied_regret_max,
-            latency: Versus { actual, best, regret: actual - best },
-            instances: Versus { actual: instances[0], best: instances[1], regret: instances[0] - instances[1] },
+            latency: ValueComparison { actual, best, regret: actual - best },
+            instances: ValueComparison {
+                actual: instances[0],
+                best: instances[1],
+                regret: instances[0] - instances[1],
+            },
         })
     }
 
     /// The current users and infrastructure, and the value of the best placement that the search finds.
-    fn snapshot(&mut self) -> (Problem, Value) {
+    fn snapshot(&mut self) -> (Problem, PlacementValue) {
         // A node that has announced its departure still runs its instances, so its hardware counts.
         let topology = &self.scenario.topology;
         let rooms = topology.nodes().map(
@@ -190,7 +198,7 @@ impl Recorder for Regret<'_> {
         self.changed();
     }
 
-    fn cycle(&mut self, _time: Time, label: &Label, _colony: &Population) {
+    fn cycle(&mut self, _time: Time, label: &CycleLabel, _colony: &Population) {
         if label.iter().any(|outcome| !matches!(outcome, Outcome::Nop(_))) {
             self.actual = None;
         }
@@ -217,7 +225,7 @@ impl Recorder for Regret<'_> {
         let actual = self.actual.unwrap_or_else(|| problem.value(&allocations(population, self.scenario)));
         self.actual = Some(actual);
         let best = actual.max(*found);
-        self.last = Some(Compared { search: self.search, users: problem.users(), actual, best });
+        self.last = Some(RegretSample { search: self.search, users: problem.users(), actual, best });
         let sums = &mut self.sums;
         sums.activations += 1;
         sums.optimal += u64::from(actual == best);
@@ -234,7 +242,7 @@ impl Recorder for Regret<'_> {
         self.snapshot = Some(snapshot);
     }
 
-    fn compared(&self) -> Option<Compared> {
+    fn compared(&self) -> Option<RegretSample> {
         self.last
     }
 }

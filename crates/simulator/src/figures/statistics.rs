@@ -1,6 +1,6 @@
 //! Means, spreads and correlations of the figures.
 
-use super::{Spread, StepCounts};
+use super::{MeanAndMax, StepCounts};
 
 /// The mean; `None` without values.
 pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -13,9 +13,9 @@ pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// The mean and the maximum; `None` without values.
-pub(super) fn spread(values: &[u64]) -> Option<Spread> {
+pub(super) fn spread(values: &[u64]) -> Option<MeanAndMax> {
     let max = *values.iter().max()?;
-    Some(Spread { mean: values.iter().sum::<u64>() as f64 / values.len() as f64, max })
+    Some(MeanAndMax { mean: values.iter().sum::<u64>() as f64 / values.len() as f64, max })
 }
 
 /// Pearson's r between movements and operations by step; `None` if either series is constant.

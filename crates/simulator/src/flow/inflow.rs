@@ -170,20 +170,20 @@ impl Inflows {
     }
 
     /// Replaces `facts` by the requests that reached an instance in the period before `window.now`. If the agent
-    /// already has them ([`Seen::AsBefore`], [`Seen::Again`]), `facts` stays as it is.
+    /// already has them ([`Recurrence::AsBefore`], [`Recurrence::Again`]), `facts` stays as it is.
     pub(super) fn facts(
         &mut self,
         agent: AgentIndex,
         window: Window,
         table: &mut RoundRobins,
         facts: &mut Vec<RequestFact>,
-    ) -> Seen {
+    ) -> Recurrence {
         let inflow = &mut self.of_agent[agent.position()];
         match inflow.phase {
-            TrafficPhase::Steady | TrafficPhase::Parked => return Seen::AsBefore,
+            TrafficPhase::Steady | TrafficPhase::Parked => return Recurrence::AsBefore,
             TrafficPhase::Recurring(pattern) => {
                 inflow.phase = TrafficPhase::Recurring(pattern.next());
-                return Seen::Again(pattern.number);
+                return Recurrence::Again(pattern.number);
             }
             TrafficPhase::Open | TrafficPhase::Counted(_) | TrafficPhase::Cycling => {}
         }
@@ -196,15 +196,15 @@ impl Inflows {
                     next @ Pattern { number: 0, .. } => TrafficPhase::Recurring(next),
                     next => TrafficPhase::Counted(next),
                 };
-                Seen::First(pattern.number)
+                Recurrence::First(pattern.number)
             }
             TrafficPhase::Cycling => {
                 inflow.cycle(facts);
-                Seen::New
+                Recurrence::New
             }
             _ => {
                 inflow.phase = inflow.facts(window, table, facts);
-                Seen::New
+                Recurrence::New
             }
         }
     }
@@ -212,7 +212,7 @@ impl Inflows {
 
 /// How an agent's snapshot of facts relates to its earlier ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Seen {
+pub(crate) enum Recurrence {
     /// The same snapshot as in the last period.
     AsBefore,
     /// A new snapshot: the one with this number in the first repetition of a pattern.

@@ -14,7 +14,7 @@ use mario_domain::ApplicationId;
 use mario_scenario::Scenario;
 
 use super::problem::needed_for;
-use super::{Allocation, Demand, Problem, Value, demand_rate, room};
+use super::{Allocation, Demand, PlacementValue, Problem, demand_rate, room};
 
 /// The maximum number of allocations of one application that are enumerated.
 const ALLOCATIONS_MAX: u64 = 4_096;
@@ -76,7 +76,7 @@ fn fitting(room: Option<u64>, hardware: u64, on_one_node_max: u64) -> u64 {
 
 /// One allocation of an application that may be part of the best.
 struct Choice {
-    value: Value,
+    value: PlacementValue,
     /// The hardware that the allocation uses on each bounded node.
     taken: Vec<u64>,
     allocation: Allocation,
@@ -84,7 +84,7 @@ struct Choice {
 
 /// The best known combination for one use of the hardware.
 struct Known {
-    value: Value,
+    value: PlacementValue,
     /// The index of the choice of each application so far.
     choices: Vec<u32>,
 }
@@ -95,13 +95,14 @@ pub(super) fn search(problem: &Problem, greedy: Vec<Allocation>) -> Vec<Allocati
     let target = problem.value(&greedy);
     let choices: Vec<Vec<Choice>> = problem.applications.iter().map(|demand| all_choices(problem, demand)).collect();
     // For each index, an upper bound on the total value of the applications from there on.
-    let mut still_possible = vec![Value::ZERO; choices.len() + 1];
+    let mut still_possible = vec![PlacementValue::ZERO; choices.len() + 1];
     for application in (0..choices.len()).rev() {
-        let best = choices[application].iter().map(|choice| choice.value).max().unwrap_or(Value::ZERO);
+        let best = choices[application].iter().map(|choice| choice.value).max().unwrap_or(PlacementValue::ZERO);
         still_possible[application] = still_possible[application + 1] + best;
     }
     let bounds: Vec<u64> = problem.rooms.iter().copied().flatten().collect();
-    let mut known = BTreeMap::from([(vec![0; bounds.len()], Known { value: Value::ZERO, choices: Vec::new() })]);
+    let mut known =
+        BTreeMap::from([(vec![0; bounds.len()], Known { value: PlacementValue::ZERO, choices: Vec::new() })]);
     for (application, of_application) in choices.iter().enumerate() {
         let mut next: BTreeMap<Vec<u64>, Known> = BTreeMap::new();
         for (taken, before) in &known {

@@ -1,7 +1,7 @@
 //! Greedy search with local improvement: adds the most valuable instances first, then moves, drops and exchanges
 //! instances while the value improves.
 
-use super::{Allocation, Demand, Problem, Room, Value};
+use super::{Allocation, Demand, PlacementValue, Problem, Room};
 
 /// The maximum number of improvement passes.
 const PASSES_MAX: usize = 8;
@@ -24,12 +24,12 @@ pub(super) fn search(problem: &Problem) -> Vec<Allocation> {
 struct Greedy<'a> {
     problem: &'a Problem,
     allocations: Vec<Allocation>,
-    values: Vec<Value>,
+    values: Vec<PlacementValue>,
     free: Vec<Room>,
 }
 
 /// An additional instance: the gain in value, and its node.
-type Addition = (Value, u32);
+type Addition = (PlacementValue, u32);
 
 impl<'a> Greedy<'a> {
     fn new(problem: &'a Problem) -> Greedy<'a> {
@@ -97,10 +97,10 @@ impl<'a> Greedy<'a> {
             .map(|application| self.best_addition(application, &self.allocations[application], None))
             .collect();
         loop {
-            let mut best: Option<(Value, u32, usize)> = None;
+            let mut best: Option<(PlacementValue, u32, usize)> = None;
             for (application, addition) in additions.iter().enumerate() {
                 let Some((gain, node)) = *addition else { continue };
-                if gain > Value::ZERO && best.is_none_or(|(known, ..)| gain > known) {
+                if gain > PlacementValue::ZERO && best.is_none_or(|(known, ..)| gain > known) {
                     best = Some((gain, node, application));
                 }
             }
@@ -127,7 +127,7 @@ impl<'a> Greedy<'a> {
         for application in 0..self.allocations.len() {
             let demand = self.demand(application);
             let before = self.values[application];
-            let mut best: Option<(Value, Allocation)> = None;
+            let mut best: Option<(PlacementValue, Allocation)> = None;
             for node in 0..self.free.len() as u32 {
                 let present = self.allocations[application].on(node);
                 let mut stacked = self.allocations[application].clone();
@@ -193,7 +193,7 @@ impl<'a> Greedy<'a> {
                 }
             }
             while let Some((gain, node)) = self.best_addition(application, &self.allocations[application], None)
-                && gain > Value::ZERO
+                && gain > PlacementValue::ZERO
             {
                 self.take(application, node);
                 let mut allocation = self.allocations[application].clone();
@@ -223,8 +223,9 @@ impl<'a> Greedy<'a> {
         let mut without = self.allocations[evicted].clone();
         without.remove(node);
         let dropped = self.demand(evicted).value(&without);
-        let elsewhere = self.best_addition(evicted, &without, Some(node)).filter(|(gain, _)| *gain > Value::ZERO);
-        let loss = self.values[evicted] - dropped - elsewhere.map_or(Value::ZERO, |(gain, _)| gain);
+        let elsewhere =
+            self.best_addition(evicted, &without, Some(node)).filter(|(gain, _)| *gain > PlacementValue::ZERO);
+        let loss = self.values[evicted] - dropped - elsewhere.map_or(PlacementValue::ZERO, |(gain, _)| gain);
         let had_room: Vec<bool> =
             (0..self.allocations.len()).map(|application| self.has_room(application, node)).collect();
         self.give_back(evicted, node);
@@ -252,7 +253,7 @@ impl<'a> Greedy<'a> {
 
     /// The best allocation of an application with one more instance on a node. The instance is new, or moved from
     /// another node, which is then returned too. `None` if the gain is not larger than `loss`.
-    fn best_arrival(&self, coming: usize, node: u32, loss: Value) -> Option<(Allocation, Option<u32>)> {
+    fn best_arrival(&self, coming: usize, node: u32, loss: PlacementValue) -> Option<(Allocation, Option<u32>)> {
         let mut with = self.allocations[coming].clone();
         with.add(node);
         let demand = self.demand(coming);
@@ -280,11 +281,11 @@ fn without_superfluous(demand: &Demand, allocation: &Allocation) -> Allocation {
         for _ in 0..*count {
             let mut fewer = pruned.clone();
             fewer.remove(*node);
-            let worth = demand.value(&fewer);
-            if worth <= value {
+            let fewer_value = demand.value(&fewer);
+            if fewer_value <= value {
                 break;
             }
-            (pruned, value) = (fewer, worth);
+            (pruned, value) = (fewer, fewer_value);
         }
     }
     pruned

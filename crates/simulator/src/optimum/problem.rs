@@ -6,7 +6,7 @@ use mario_domain::Capacity;
 use mario_scenario::{NodeIndex, Scenario, Workload};
 use rustc_hash::FxHashMap;
 
-use super::{Allocation, Distances, NodeDistance, Value};
+use super::{Allocation, Distances, NodeDistance, PlacementValue};
 use crate::paths::Paths;
 
 /// Relative tolerance for rounding errors: only a larger excess over the capacity of an instance is an overload.
@@ -82,7 +82,7 @@ impl Problem {
     }
 
     /// The value of allocations, one for each application: the objective.
-    pub(crate) fn value(&self, allocations: &[Allocation]) -> Value {
+    pub(crate) fn value(&self, allocations: &[Allocation]) -> PlacementValue {
         self.applications.iter().zip(allocations).map(|(demand, allocation)| demand.value(allocation)).sum()
     }
 
@@ -108,10 +108,13 @@ impl Demand {
     ///
     /// Client requests go to the nearest instances, round robin between equally near ones, as with the default routing
     /// of a run. Queueing is ignored.
-    pub(crate) fn value(&self, allocation: &Allocation) -> Value {
+    pub(crate) fn value(&self, allocation: &Allocation) -> PlacementValue {
         let places = allocation.nodes();
-        let mut value =
-            Value { present: i64::from(!places.is_empty()), instances: allocation.count() as i64, ..Value::ZERO };
+        let mut value = PlacementValue {
+            present: i64::from(!places.is_empty()),
+            instances: allocation.count() as i64,
+            ..PlacementValue::ZERO
+        };
         let mut loads = vec![0.0; places.len()];
         let nearest: Vec<Option<Nearest>> = self.groups.iter().map(|group| group.nearest(places)).collect();
         for (group, near) in self.groups.iter().zip(&nearest) {

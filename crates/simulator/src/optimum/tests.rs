@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::problem::Group;
-use super::{Allocation, Demand, NodeDistance, Problem, Search, Value, best};
+use super::{Allocation, Demand, NodeDistance, PlacementValue, Problem, Search, best};
 
 fn allocation(nodes: &[u32]) -> Allocation {
     let mut allocation = Allocation::default();
@@ -31,16 +31,16 @@ fn a_user_is_satisfied_only_in_time_and_without_overload() {
     // Node 0 is the cloud above the access points 1 and 2, which have two users and one.
     let demand = demand(10.0, 2.0, vec![group(2, 5.0, &[1, 0, 2]), group(1, 5.0, &[1, 2, 0])]);
     let value = |nodes: &[u32]| demand.value(&allocation(nodes));
-    assert_eq!(value(&[]), Value::ZERO);
+    assert_eq!(value(&[]), PlacementValue::ZERO);
     // All are near enough, but the instance handles only 10 of their 15 requests.
-    let in_cloud = Value { present: 1, satisfied: 0, served: 3, latency_millionths: 6_000_000, instances: 1 };
+    let in_cloud = PlacementValue { present: 1, satisfied: 0, served: 3, latency_millionths: 6_000_000, instances: 1 };
     assert_eq!(value(&[0]), in_cloud);
     // Two instances in the cloud share the 15 requests, and can handle 20.
-    assert_eq!(value(&[0, 0]), Value { satisfied: 3, instances: 2, ..in_cloud });
+    assert_eq!(value(&[0, 0]), PlacementValue { satisfied: 3, instances: 2, ..in_cloud });
     // At the access point of the two users, the load is the same, and the latency of the third user is too high.
-    assert_eq!(value(&[1]), Value { satisfied: 0, latency_millionths: 4_000_000, ..in_cloud });
+    assert_eq!(value(&[1]), PlacementValue { satisfied: 0, latency_millionths: 4_000_000, ..in_cloud });
     // Every user has an instance at their own access point.
-    assert_eq!(value(&[1, 2]), Value { satisfied: 3, latency_millionths: 0, instances: 2, ..in_cloud });
+    assert_eq!(value(&[1, 2]), PlacementValue { satisfied: 3, latency_millionths: 0, instances: 2, ..in_cloud });
 }
 
 #[test]
@@ -48,20 +48,20 @@ fn no_user_is_served_without_a_reachable_instance() {
     let mut cut_off = group(1, 5.0, &[1, 0]);
     cut_off.distances = Arc::from([NodeDistance { distance: f64::INFINITY, latency: f64::INFINITY }; 2]);
     let demand = demand(10.0, 2.0, vec![cut_off]);
-    assert_eq!(demand.value(&allocation(&[0])), Value { present: 1, instances: 1, ..Value::ZERO });
+    assert_eq!(demand.value(&allocation(&[0])), PlacementValue { present: 1, instances: 1, ..PlacementValue::ZERO });
 }
 
 #[test]
 fn more_satisfied_users_outweigh_any_latency_and_any_number_of_instances() {
-    let base = Value { present: 1, satisfied: 1, served: 2, latency_millionths: 5, instances: 3 };
+    let base = PlacementValue { present: 1, satisfied: 1, served: 2, latency_millionths: 5, instances: 3 };
     let order = [
-        Value { instances: 4, ..base },
+        PlacementValue { instances: 4, ..base },
         base,
-        Value { instances: 2, ..base },
-        Value { latency_millionths: 4, instances: 9, ..base },
-        Value { served: 3, latency_millionths: 900, ..base },
-        Value { satisfied: 2, served: 2, latency_millionths: 900, instances: 90, ..base },
-        Value { present: 2, satisfied: 0, ..base },
+        PlacementValue { instances: 2, ..base },
+        PlacementValue { latency_millionths: 4, instances: 9, ..base },
+        PlacementValue { served: 3, latency_millionths: 900, ..base },
+        PlacementValue { satisfied: 2, served: 2, latency_millionths: 900, instances: 90, ..base },
+        PlacementValue { present: 2, satisfied: 0, ..base },
     ];
     assert!(order.windows(2).all(|pair| pair[0] < pair[1]));
 }
@@ -106,7 +106,7 @@ fn all_allocations(problem: &Problem, demand: &Demand) -> Vec<Allocation> {
 }
 
 /// The best value, by brute force.
-fn best_of_all(problem: &Problem) -> Value {
+fn best_of_all(problem: &Problem) -> PlacementValue {
     let choices: Vec<Vec<Allocation>> =
         problem.applications.iter().map(|demand| all_allocations(problem, demand)).collect();
     let mut combinations: Vec<Vec<Allocation>> = vec![Vec::new()];

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// applications with an instance, more satisfied users, more users who reach an instance, less total latency, fewer
 /// instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Value {
+pub struct PlacementValue {
     /// Applications with at least one instance.
     pub present: i64,
     /// Users whose nearest instances are all within the latency that the application tolerates, and not overloaded.
@@ -23,30 +23,32 @@ pub struct Value {
     pub instances: i64,
 }
 
-impl Value {
+impl PlacementValue {
     /// The value of an empty allocation, and the difference of equal values.
-    pub const ZERO: Value = Value { present: 0, satisfied: 0, served: 0, latency_millionths: 0, instances: 0 };
+    pub const ZERO: PlacementValue =
+        PlacementValue { present: 0, satisfied: 0, served: 0, latency_millionths: 0, instances: 0 };
 }
 
-impl Ord for Value {
-    fn cmp(&self, other: &Value) -> Ordering {
-        let key =
-            |value: &Value| (value.present, value.satisfied, value.served, -value.latency_millionths, -value.instances);
+impl Ord for PlacementValue {
+    fn cmp(&self, other: &PlacementValue) -> Ordering {
+        let key = |value: &PlacementValue| {
+            (value.present, value.satisfied, value.served, -value.latency_millionths, -value.instances)
+        };
         key(self).cmp(&key(other))
     }
 }
 
-impl PartialOrd for Value {
-    fn partial_cmp(&self, other: &Value) -> Option<Ordering> {
+impl PartialOrd for PlacementValue {
+    fn partial_cmp(&self, other: &PlacementValue) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Add for Value {
-    type Output = Value;
+impl Add for PlacementValue {
+    type Output = PlacementValue;
 
-    fn add(self, other: Value) -> Value {
-        Value {
+    fn add(self, other: PlacementValue) -> PlacementValue {
+        PlacementValue {
             present: self.present + other.present,
             satisfied: self.satisfied + other.satisfied,
             served: self.served + other.served,
@@ -56,11 +58,11 @@ impl Add for Value {
     }
 }
 
-impl Sub for Value {
-    type Output = Value;
+impl Sub for PlacementValue {
+    type Output = PlacementValue;
 
-    fn sub(self, other: Value) -> Value {
-        Value {
+    fn sub(self, other: PlacementValue) -> PlacementValue {
+        PlacementValue {
             present: self.present - other.present,
             satisfied: self.satisfied - other.satisfied,
             served: self.served - other.served,
@@ -70,8 +72,8 @@ impl Sub for Value {
     }
 }
 
-impl Sum for Value {
-    fn sum<I: Iterator<Item = Value>>(values: I) -> Value {
-        values.fold(Value::ZERO, Add::add)
+impl Sum for PlacementValue {
+    fn sum<I: Iterator<Item = PlacementValue>>(values: I) -> PlacementValue {
+        values.fold(PlacementValue::ZERO, Add::add)
     }
 }

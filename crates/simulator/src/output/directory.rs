@@ -28,10 +28,10 @@ use super::checkpoint;
 use super::digest::{Digest, DigestedFile};
 use super::tables::{TableOutputs, Tables};
 use super::trace::TraceRecorder;
-use super::whole::write_whole;
+use super::whole::write_atomically;
 use crate::figures::{Figures, Regret, Tally};
 use crate::recorder::Recorder;
-use crate::simulation::{AskedAcceptances, RunStatistics};
+use crate::simulation::{AcceptanceStatistics, RunStatistics};
 
 /// Marks an incomplete run. It is the first file to be created, and is removed once all outputs are written.
 pub(super) const MARKER: &str = "PARTIAL";
@@ -145,7 +145,7 @@ pub struct Summary {
     /// How often the acceptance policies of nodes were evaluated and failed, and the first failure; `None` if none
     /// failed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub failed_acceptances: Option<AskedAcceptances>,
+    pub failed_acceptances: Option<AcceptanceStatistics>,
     /// The figures.
     #[serde(flatten)]
     pub figures: Figures,
@@ -317,7 +317,7 @@ fn write_json(path: &Path, content: &impl Serialize) -> Result<Digest, OutputErr
     let mut text = Vec::new();
     serde_json::to_writer_pretty(&mut text, content).expect("writing to memory does not fail");
     text.push(b'\n');
-    write_whole(path, |file| file.write_all(&text)).map_err(|error| OutputError::Write(path.to_owned(), error))?;
+    write_atomically(path, |file| file.write_all(&text)).map_err(|error| OutputError::Write(path.to_owned(), error))?;
     Ok(Digest::of(&text))
 }
 

@@ -1,9 +1,9 @@
 //! Replays the past of a recorded run, and compares it with the recording.
 //!
 //! A run is a pure function of its scenario, so its state at any time can be restored without a checkpoint, by running
-//! the scenario again. [`hold_against`] compares each record on the way with a recorded trace, and returns a count and
-//! a checksum. Only these are stored in the scenario. [`verify`] compares them when the scenario is run from that time,
-//! perhaps by another version of mario.
+//! the scenario again. [`compare_with_trace`] compares each record on the way with a recorded trace, and returns a
+//! count and a checksum. Only these are stored in the scenario. [`verify`] compares them when the scenario is run from
+//! that time, perhaps by another version of mario.
 
 use std::error::Error;
 use std::fmt;
@@ -43,8 +43,13 @@ pub enum PastError {
 
 /// Runs a scenario until `time` and compares all records before it with a recorded trace, whose first line is its
 /// header. Returns the count and the checksum of these records in a full trace.
-pub fn hold_against(scenario: &Scenario, time: Time, detail: Detail, trace: impl BufRead) -> Result<Past, PastError> {
-    let compared = Compared { trace, line: 0, buffer: Vec::new(), pending: Vec::new(), found: None };
+pub fn compare_with_trace(
+    scenario: &Scenario,
+    time: Time,
+    detail: Detail,
+    trace: impl BufRead,
+) -> Result<Past, PastError> {
+    let compared = TraceComparer { trace, line: 0, buffer: Vec::new(), pending: Vec::new(), found: None };
     let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(PastError::Simulation)?;
     let mut recorder = (
         TraceRecorder::new(compared, scenario, detail),
@@ -106,7 +111,7 @@ impl Write for Counted {
 }
 
 /// A writer that compares the bytes written with the lines of a recorded trace.
-struct Compared<R> {
+struct TraceComparer<R> {
     trace: R,
     line: u64,
     buffer: Vec<u8>,
@@ -114,7 +119,7 @@ struct Compared<R> {
     found: Option<PastError>,
 }
 
-impl<R: BufRead> Compared<R> {
+impl<R: BufRead> TraceComparer<R> {
     /// The next line of the trace that is not a record of regret; `None` at the end. Records of regret are optional and
     /// not simulated here.
     fn next_line(&mut self) -> io::Result<Option<String>> {
@@ -150,7 +155,7 @@ impl<R: BufRead> Compared<R> {
     }
 }
 
-impl<R: BufRead> Write for Compared<R> {
+impl<R: BufRead> Write for TraceComparer<R> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pending.extend_from_slice(bytes);
         while let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {

@@ -7,7 +7,7 @@ use mario_scenario::{NodeIndex, Scenario, UserIndex};
 use mario_trace::json::{natural, number};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::population::{AgentIndex, CompactVerdict, Label, Outcome, OwnerActKind, OwnerActs, Population};
+use crate::population::{AgentIndex, CompactVerdict, CycleLabel, Outcome, OwnerActKind, OwnerActs, Population};
 use crate::recorder::{Recorder, Served};
 use crate::simulation::Simulation;
 
@@ -190,7 +190,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
         handovers.end_row();
     }
 
-    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &CycleLabel, population: &Population) {
         self.learn_instances(population);
         let [mut undeploy, mut nop, mut migrate, mut replicate, mut inhibited] = [0_u64; 5];
         let [mut adapt, mut sleep, mut wake] = [0_u64; 3];

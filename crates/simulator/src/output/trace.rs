@@ -9,17 +9,17 @@ use mario_domain::{FlavourIndex, Rule, Time};
 use mario_policy::{Decision, Ending, Solution};
 use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Scenario, UserIndex};
 use mario_trace::{
-    ApplicationRef, CallRef, Counts, Cycle, Decided, Detail, Evaluation, NodeRef, PolicyRef, RequestsSeen, TraceWriter,
-    UserRef, Worth,
+    ApplicationRef, CallRef, Counts, Cycle, Detail, Evaluation, FactsAndDecision, NodeRef, PolicyRef, RequestsSeen,
+    TraceWriter, UserRef,
 };
 use serde::{Deserializer, Serialize};
 
-use crate::optimum::Value;
+use crate::optimum::PlacementValue;
 use crate::population::{
-    Agent, AgentIndex, CompactVerdict, Deployed, Judged, Label, Neighbour, Outcome, OwnerAct, OwnerActKind, OwnerActs,
-    ParkedCounts, Population, RequestFact, Target,
+    Agent, AgentIndex, CompactVerdict, CycleLabel, Deployed, Judged, Neighbour, Outcome, OwnerAct, OwnerActKind,
+    OwnerActs, ParkedCounts, Population, RequestFact, Target,
 };
-use crate::recorder::{Cause, Compared, Recorder, Sent, SentCalls, Served, ServedCall};
+use crate::recorder::{Cause, Recorder, RegretSample, Sent, SentCalls, Served, ServedCall};
 use crate::simulation::CallIndex;
 
 use header::header;
@@ -117,7 +117,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
             rate: acting.rate(),
             max_rate: max_rate(acting, population),
         };
-        let decided = decision.map(|decision| Decided {
+        let decided = decision.map(|decision| FactsAndDecision {
             requests: acting.requests().iter().map(seen),
             inhibited: remembered(acting, population),
             solutions: decision.solutions.iter().map(|solution| proposed(solution, agent, population)),
@@ -133,7 +133,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         }
     }
 
-    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &CycleLabel, population: &Population) {
         if self.0.detail() == Detail::Summary {
             self.0.count_cycle(time, |counts| count(counts, label, population));
         } else {
@@ -157,9 +157,14 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         self.0.node_down(time, node(index), cause, gone);
     }
 
-    fn regret(&mut self, time: Time, compared: &Compared) {
-        let Compared { search, users, actual, best } = *compared;
-        let regret = mario_trace::Regret { search: search.as_str(), users, actual: worth(actual), best: worth(best) };
+    fn regret(&mut self, time: Time, compared: &RegretSample) {
+        let RegretSample { search, users, actual, best } = *compared;
+        let regret = mario_trace::Regret {
+            search: search.as_str(),
+            users,
+            actual: traced_value(actual),
+            best: traced_value(best),
+        };
         self.0.regret(time, &regret);
     }
 
@@ -282,9 +287,9 @@ fn max_rate(agent: &Agent, population: &Population) -> Option<f64> {
     is_other.then(|| population.application(agent.application()).max_rate_in(agent.flavour()).value())
 }
 
-fn worth(value: Value) -> Worth {
-    let Value { present, satisfied, served, latency_millionths, instances } = value;
-    Worth { present, satisfied, served, latency_millionths, instances }
+fn traced_value(value: PlacementValue) -> mario_trace::PlacementValue {
+    let PlacementValue { present, satisfied, served, latency_millionths, instances } = value;
+    mario_trace::PlacementValue { present, satisfied, served, latency_millionths, instances }
 }
 
 /// Records the outcome of one agent, or of one operator's proposal.
@@ -324,7 +329,7 @@ fn owner_act<'a>(act: &'a OwnerAct, population: &'a Population) -> mario_trace::
 }
 
 /// Counts the outcomes of agents and of operators' proposals.
-fn count(counts: &mut Counts<'_>, label: &Label, population: &Population) {
+fn count(counts: &mut Counts<'_>, label: &CycleLabel, population: &Population) {
     for outcome in label.iter() {
         match &outcome {
             Outcome::Nop(agent) => counts.nops(application(population.agent(*agent).application()), 1),

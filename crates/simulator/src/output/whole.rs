@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 ///
 /// A symbolic link stays a link, and the permissions of an existing file are kept. Not atomic: a device or a pipe is
 /// written to directly, and so is an existing file whose directory cannot be written to.
-pub fn write_whole<T>(path: &Path, content: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
+pub fn write_atomically<T>(path: &Path, content: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
     /// Distinguishes the temporary files of one process.
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -104,14 +104,14 @@ mod tests {
             file.write_all(b"the first half")?;
             Err::<(), _>(io::Error::from(io::ErrorKind::StorageFull))
         };
-        assert!(write_whole(&path, failing).is_err());
+        assert!(write_atomically(&path, failing).is_err());
         assert!(names(&place).is_empty(), "no new file is left in part");
-        write_whole(&path, |file| file.write_all(b"former")).expect("writable");
-        let error = write_whole(&path, failing).expect_err("the disk is full");
+        write_atomically(&path, |file| file.write_all(b"former")).expect("writable");
+        let error = write_atomically(&path, failing).expect_err("the disk is full");
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert_eq!(fs::read(&path).expect("it is there"), b"former");
         assert_eq!(names(&place), ["page.html"]);
-        write_whole(&path, |file| file.write_all(b"new")).expect("writable");
+        write_atomically(&path, |file| file.write_all(b"new")).expect("writable");
         assert_eq!(fs::read(&path).expect("it is there"), b"new");
         assert_eq!(names(&place), ["page.html"]);
     }
@@ -119,9 +119,10 @@ mod tests {
     #[test]
     fn a_directory_is_not_replaced_and_a_missing_one_is_reported() {
         let place = Scratch::new("directory");
-        let error = write_whole(&place, |file| file.write_all(b"x")).expect_err("a directory");
+        let error = write_atomically(&place, |file| file.write_all(b"x")).expect_err("a directory");
         assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
-        let error = write_whole(&place.join("missing/page.html"), |file| file.write_all(b"x")).expect_err("no place");
+        let error =
+            write_atomically(&place.join("missing/page.html"), |file| file.write_all(b"x")).expect_err("no place");
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 
@@ -134,13 +135,13 @@ mod tests {
         fs::write(&path, "former").expect("writable");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("ours");
         symlink("page.html", &link).expect("writable");
-        write_whole(&link, |file| file.write_all(b"new")).expect("writable");
+        write_atomically(&link, |file| file.write_all(b"new")).expect("writable");
         assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
         assert_eq!(fs::read(&path).expect("it is there"), b"new");
         assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o640);
-        write_whole(Path::new("/dev/null"), |file| file.write_all(b"x")).expect("it takes anything");
+        write_atomically(Path::new("/dev/null"), |file| file.write_all(b"x")).expect("it takes anything");
         if Path::new("/dev/full").exists() {
-            let error = write_whole(Path::new("/dev/full"), |file| file.write_all(b"x")).expect_err("it is full");
+            let error = write_atomically(Path::new("/dev/full"), |file| file.write_all(b"x")).expect_err("it is full");
             assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         }
     }

@@ -25,12 +25,12 @@ pub struct AcceptanceCounts {
     /// The number of failures. After a failure, the manager inhibits the request, or the owner does nothing.
     pub failed: u64,
     /// The first failure: the node, the question, and the cause.
-    pub first: Option<(NodeIndex, Asked, AcceptanceFailure)>,
+    pub first: Option<(NodeIndex, AcceptanceQuery, AcceptanceFailure)>,
 }
 
 /// A question to the acceptance policy of a node.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Asked {
+pub enum AcceptanceQuery {
     /// Whether the node accepts a request.
     Request(Request),
     /// What the owner does with the instances on the node.
@@ -57,7 +57,7 @@ impl AcceptanceContext {
         &mut self.machine
     }
 
-    pub(crate) fn count_failure(&mut self, node: NodeIndex, asked: Asked, failure: AcceptanceFailure) {
+    pub(crate) fn count_failure(&mut self, node: NodeIndex, asked: AcceptanceQuery, failure: AcceptanceFailure) {
         self.tally.failed += 1;
         self.tally.first.get_or_insert((node, asked, failure));
     }
@@ -82,7 +82,7 @@ impl Population {
         let view = self.manager_view(node, &context.symbols);
         consent(acceptance, context.asked(), view, request, needed).map_err(|refusal| {
             if let Some(failure) = refusal.failure {
-                context.count_failure(node, Asked::Request(request.clone()), *failure);
+                context.count_failure(node, AcceptanceQuery::Request(request.clone()), *failure);
             }
             refusal.rule
         })

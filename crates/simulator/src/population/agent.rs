@@ -3,7 +3,7 @@
 use mario_colony::rules;
 use mario_colony::rules::{History, Notice, Remembered};
 use mario_domain::{AgentOperation, FlavourIndex, Wakefulness};
-use mario_policy::Remembers;
+use mario_policy::MemoryDeclaration;
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex, PolicyIndex};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,8 @@ use crate::population::index::LinksVersion;
 use crate::population::layers::proposal_cache::{Basis, RequestSnapshot};
 use crate::population::proposal::{Proposal, Target};
 
-/// The manager of one instance. The id of its instance is [`Population::instance`](crate::population::Population::instance).
+/// The manager of one instance. The id of its instance is
+/// [`Population::instance`](crate::population::Population::instance).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Agent {
     pub(crate) node: NodeIndex,
@@ -291,7 +292,7 @@ impl Agent {
     }
 
     /// Adds an evaluation to the history, after its facts have been read.
-    pub(crate) fn look_back(&mut self, remembers: Remembers) {
+    pub(crate) fn look_back(&mut self, remembers: MemoryDeclaration) {
         let mut extra = self.extra.take().unwrap_or_default();
         let history = extra.history.get_or_insert_default();
         let is_new = history.evaluated(remembers, self.requests(), self.evaluations + 1);
@@ -306,7 +307,7 @@ impl Agent {
 
     /// Adds `times` evaluations of a parked agent to its history. All have the current facts, and none has an accepted
     /// operation.
-    pub(crate) fn look_back_often(&mut self, remembers: Remembers, times: u32) {
+    pub(crate) fn look_back_often(&mut self, remembers: MemoryDeclaration, times: u32) {
         let Some(mut extra) = self.extra.take() else { return };
         let is_new = extra
             .history
@@ -319,7 +320,7 @@ impl Agent {
     }
 
     /// Adds an accepted operation of the agent to its history.
-    pub(crate) fn note_done(&mut self, remembers: Remembers, proposal: &Proposal) {
+    pub(crate) fn note_done(&mut self, remembers: MemoryDeclaration, proposal: &Proposal) {
         let Proposal { operation, target } = proposal.clone();
         let done = Remembered { evaluation: self.evaluations, operation, target };
         // A proposal of an earlier policy is not part of the history of the current one.

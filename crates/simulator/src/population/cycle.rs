@@ -9,7 +9,7 @@ use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex};
 use crate::population::acceptance::AcceptanceContext;
 use crate::population::agent::Body;
 use crate::population::index::AgentIndex;
-use crate::population::label::Label;
+use crate::population::label::CycleLabel;
 use crate::population::layers::full_nodes::NO_HARDWARE;
 use crate::population::proposal::{CompactVerdict, Deployed, Deployment, Judged, Proposal, Target};
 use crate::population::simulated_node::Promise;
@@ -22,7 +22,7 @@ impl Population {
     /// Operators' deployments are judged first, in the order given. Then follow the agents that have evaluated since
     /// the last cycle, in the order of their evaluations. This is the order of `Arbitration::Managers`; `strategies`
     /// has the others.
-    pub fn r1(&mut self, deployments: &[Deployment], context: &mut AcceptanceContext, label: &mut Label) {
+    pub fn r1(&mut self, deployments: &[Deployment], context: &mut AcceptanceContext, label: &mut CycleLabel) {
         label.clear();
         match self.arbitration {
             Arbitration::Managers => self.cycle_by_managers(deployments, context, label),
@@ -32,7 +32,12 @@ impl Population {
         self.end_cycle(label);
     }
 
-    fn cycle_by_managers(&mut self, deployments: &[Deployment], context: &mut AcceptanceContext, label: &mut Label) {
+    fn cycle_by_managers(
+        &mut self,
+        deployments: &[Deployment],
+        context: &mut AcceptanceContext,
+        label: &mut CycleLabel,
+    ) {
         for deployment in deployments {
             let verdict = self.judge_deployment(deployment, context);
             if verdict.is_accepted() {

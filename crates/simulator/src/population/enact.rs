@@ -6,7 +6,7 @@ use mario_scenario::Arbitration;
 
 use crate::population::agent::Body;
 use crate::population::index::AgentIndex;
-use crate::population::label::{Action, Label};
+use crate::population::label::{Action, CycleLabel};
 use crate::population::proposal::{CompactVerdict, Deployed, Proposal};
 use crate::population::state::Population;
 
@@ -32,7 +32,7 @@ impl Population {
     }
 
     /// Enacts the last entry of a label.
-    pub(crate) fn enact_last(&mut self, label: &mut Label) {
+    pub(crate) fn enact_last(&mut self, label: &mut CycleLabel) {
         if let Some(action) = label.last_action() {
             self.enact(action);
         }
@@ -89,7 +89,7 @@ impl Population {
 
     /// Ends a cycle: clears the queue, adds the outcomes of parked agents to the label, and schedules the parked agents
     /// around freed nodes to be unparked.
-    pub(crate) fn end_cycle(&mut self, label: &mut Label) {
+    pub(crate) fn end_cycle(&mut self, label: &mut CycleLabel) {
         self.pending.clear();
         label.take_parked(&mut self.parked);
         self.unpark_around_freed_nodes();

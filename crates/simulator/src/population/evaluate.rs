@@ -2,7 +2,7 @@
 
 use mario_colony::rules::{History, Remembered, Situation, know, visible};
 use mario_domain::{AgentOperation, Capacity, Fact, Wakefulness};
-use mario_policy::{Constant, Decider, Decision, KnowledgeBase, Solution, Wanted};
+use mario_policy::{Constant, Decider, Decision, KnowledgeBase, Solution, SolutionLimit};
 use mario_prolog::{Engine, Value};
 use mario_scenario::Memory;
 
@@ -35,7 +35,7 @@ impl Evaluator {
 
     /// The decision of an agent's policy on its current knowledge. Does not modify the population, so several threads
     /// can call it concurrently.
-    pub fn evaluate(&mut self, population: &Population, agent: AgentIndex, wanted: Wanted) -> &Decision {
+    pub fn evaluate(&mut self, population: &Population, agent: AgentIndex, wanted: SolutionLimit) -> &Decision {
         let instance = self.gather(population, agent);
         self.decider.decide(population.policy(population.agent(agent).policy()), &self.facts, instance, wanted)
     }

@@ -10,7 +10,7 @@ use crate::population::proposal::{CompactVerdict, Deployed, Judged, Outcome};
 /// Nearly all agents propose nothing, or ask for a place on a full node. These two outcomes take 16 bytes each, to keep
 /// the label of a large population small.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Label {
+pub struct CycleLabel {
     entries: Vec<Entry>,
     /// The positions of accepted entries.
     accepted: Vec<u32>,
@@ -37,10 +37,10 @@ pub(crate) enum Action<'a> {
     Deployed(&'a mut Deployed),
 }
 
-impl Label {
+impl CycleLabel {
     /// The label of a cycle without proposals.
-    pub fn new() -> Label {
-        Label::default()
+    pub fn new() -> CycleLabel {
+        CycleLabel::default()
     }
 
     /// The number of entries: one for each operator's deployment, and one for each unparked agent that has evaluated
@@ -173,7 +173,7 @@ mod tests {
             CompactVerdict::Inhibited(Box::new(leaving)),
         ];
         let deployment = Deployment { application: ApplicationIndex(1), node: NodeIndex(3), policy: PolicyIndex(0) };
-        let mut label = Label::new();
+        let mut label = CycleLabel::new();
         let mut expected = Vec::new();
         for (number, verdict) in (0..).zip(&rulings) {
             let agent = AgentIndex(number);

@@ -6,7 +6,7 @@ use mario_domain::{FlavourIndex, InstanceId};
 use mario_policy::AcceptanceFailure;
 use mario_scenario::{Arbitration, NodeIndex};
 
-use crate::population::acceptance::{AcceptanceContext, Asked};
+use crate::population::acceptance::{AcceptanceContext, AcceptanceQuery};
 use crate::population::agent::Body;
 use crate::population::index::AgentIndex;
 use crate::population::simulated_node::SimulatedNode;
@@ -81,7 +81,7 @@ impl Population {
         let mut acts = self.evict_due(node);
         match self.wants_of(node, context) {
             Ok(wanted) => acts.extend(wanted.into_iter().map(|act| self.enact_of_owner(act))),
-            Err(failure) => context.count_failure(node, Asked::Initiative, failure),
+            Err(failure) => context.count_failure(node, AcceptanceQuery::Initiative, failure),
         }
         acts
     }

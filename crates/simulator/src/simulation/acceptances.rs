@@ -10,11 +10,11 @@ use mario_scenario::{NodeIndex, PolicyText, Scenario, engine};
 use serde::{Deserialize, Serialize};
 
 use super::Simulation;
-use crate::population::{AcceptanceCounts, Asked};
+use crate::population::{AcceptanceCounts, AcceptanceQuery};
 
 /// The evaluations of the nodes' acceptance policies.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct AskedAcceptances {
+pub struct AcceptanceStatistics {
     /// The number of evaluations.
     pub asked: u64,
     /// The number of evaluations without a valid answer. After such a failure, the manager inhibits the request, or the
@@ -88,7 +88,7 @@ fn failed_acceptance(
     scenario: &Scenario,
     time: Time,
     node: NodeIndex,
-    asked: &Asked,
+    asked: &AcceptanceQuery,
     failure: AcceptanceFailure,
 ) -> Option<FailedAcceptance> {
     let policy = &scenario.acceptances[scenario.acceptance_of.get(node.position()).copied().flatten()? as usize];
@@ -103,8 +103,8 @@ fn failed_acceptance(
         node: scenario.topology.node(node).id.clone(),
         policy: policy.name.clone(),
         request: match asked {
-            Asked::Request(request) => request_text(request),
-            Asked::Initiative => "what it wants of what runs there".to_owned(),
+            AcceptanceQuery::Request(request) => request_text(request),
+            AcceptanceQuery::Initiative => "what it wants of what runs there".to_owned(),
         },
         cause: failure.message,
         hint,

@@ -1,7 +1,7 @@
 //! Evaluation of agents, judging by managers, and deployment by operators.
 
 use mario_domain::AgentOperation;
-use mario_policy::{Decision, Wanted};
+use mario_policy::{Decision, SolutionLimit};
 use mario_scenario::{ApplicationIndex, Arbitration, Deploy, NodeIndex, Numbering};
 use smallvec::SmallVec;
 
@@ -9,7 +9,7 @@ use super::evaluation_schedule::{BatchIndex, Cursor, PREFETCHED_AGENTS};
 use super::reasons::{FailedDecision, failed_decision};
 use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
-use crate::flow::Seen;
+use crate::flow::Recurrence;
 use crate::observation::in_standard_order;
 use crate::population::{
     AgentIndex, Basis, ContextChange, Deployed, Deployment, Evaluator, Lookup, Outcome, Proposal, SlotId,
@@ -100,21 +100,21 @@ impl Simulation<'_> {
             Some(flow) => flow.facts(agent, self.queue.now(), facts),
             None => {
                 self.observations.facts(agent, &self.router, &self.paths, &self.population, facts);
-                Seen::New
+                Recurrence::New
             }
         };
-        if self.flow.is_some() && matches!(seen, Seen::First(_) | Seen::New) {
+        if self.flow.is_some() && matches!(seen, Recurrence::First(_) | Recurrence::New) {
             in_standard_order(facts, &self.population);
         }
         match seen {
-            Seen::AsBefore => {}
-            Seen::Again(number) => {
+            Recurrence::AsBefore => {}
+            Recurrence::Again(number) => {
                 self.population.observe_recurring(agent, number, None);
             }
-            Seen::First(number) => {
+            Recurrence::First(number) => {
                 self.population.observe_recurring(agent, number, Some(facts));
             }
-            Seen::New => {
+            Recurrence::New => {
                 self.population.r2(ContextChange::Requests { agent, facts });
             }
         }
@@ -129,7 +129,7 @@ impl Simulation<'_> {
     ///
     /// In a large world, each agent costs several cache misses. So each level of the data is prefetched for all agents
     /// before the next level, and their cache misses overlap.
-    fn observe_batch(&mut self, agents: &[AgentIndex], wanted: Wanted) {
+    fn observe_batch(&mut self, agents: &[AgentIndex], wanted: SolutionLimit) {
         if let Some(flow) = &self.flow {
             std::hint::black_box(self.due.prefetch(agents));
             let moving = || agents.iter().copied().filter(|agent| flow.may_change(*agent));
@@ -152,17 +152,17 @@ impl Simulation<'_> {
         std::hint::black_box(
             asking.iter().map(|agent| self.population.prefetch_surroundings(*agent)).fold(0, u32::wrapping_add),
         );
-        if wanted == Wanted::First && self.options.reuse == Reuse::Proposals {
+        if wanted == SolutionLimit::First && self.options.reuse == Reuse::Proposals {
             self.decision_cache.prefetch(&self.population, &asking);
         }
     }
 
     /// Whether an agent may repeat its last proposal or one that it has cached, so that its policy need not be
     /// evaluated.
-    fn is_known(&self, agent: AgentIndex, wanted: Wanted) -> bool {
+    fn is_known(&self, agent: AgentIndex, wanted: SolutionLimit) -> bool {
         // Only the proposal is cached, not all solutions of the policy.
         let is_known = self.population.is_unchanged(agent)
-            || (wanted == Wanted::First && self.population.has_cached_proposal(agent));
+            || (wanted == SolutionLimit::First && self.population.has_cached_proposal(agent));
         is_known && self.options.reuse == Reuse::Proposals
     }
 
@@ -178,8 +178,8 @@ impl Simulation<'_> {
 
     /// Looks up the decision of an agent in the shared cache, if it may be used. The cache holds only proposals, not
     /// all solutions.
-    fn find(&mut self, agent: AgentIndex, wanted: Wanted) -> Lookup {
-        if wanted == Wanted::First && self.options.reuse == Reuse::Proposals {
+    fn find(&mut self, agent: AgentIndex, wanted: SolutionLimit) -> Lookup {
+        if wanted == SolutionLimit::First && self.options.reuse == Reuse::Proposals {
             self.decision_cache.lookup(&self.population, agent)
         } else {
             Lookup::Miss(None)
@@ -193,7 +193,7 @@ impl Simulation<'_> {
     }
 
     /// Evaluates the policy of an agent and queues its proposal, without adding the decision to the shared cache.
-    fn evaluate_agent(&mut self, agent: AgentIndex, wanted: Wanted, recorder: &mut impl Recorder) {
+    fn evaluate_agent(&mut self, agent: AgentIndex, wanted: SolutionLimit, recorder: &mut impl Recorder) {
         self.statistics.evaluated += 1;
         let is_unchanged = self.population.is_unchanged(agent);
         let decision = self.evaluators[0].evaluate(&self.population, agent, wanted);
@@ -218,12 +218,12 @@ impl Simulation<'_> {
             if agents.is_empty() {
                 return;
             }
-            self.observe_batch(&agents, Wanted::All);
+            self.observe_batch(&agents, SolutionLimit::All);
             for agent in agents {
-                if self.is_known(agent, Wanted::All) {
+                if self.is_known(agent, SolutionLimit::All) {
                     self.repeat(agent, recorder);
                 } else {
-                    self.evaluate_agent(agent, Wanted::All, recorder);
+                    self.evaluate_agent(agent, SolutionLimit::All, recorder);
                 }
                 if may_park {
                     self.park_if_steady(agent);
@@ -235,7 +235,7 @@ impl Simulation<'_> {
     /// Evaluates the policies of agents in groups: of [`AGENTS_PER_GROUP`], or of all agents if threads share the work
     /// or a policy wants previews.
     fn evaluate_in_groups(&mut self, due: BatchIndex, is_shared: bool, recorder: &mut impl Recorder) {
-        let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
+        let wanted = if recorder.wants_decisions() { SolutionLimit::All } else { SolutionLimit::First };
         let is_whole = is_shared || self.population.wants_preview();
         let at_most = if is_whole { usize::MAX } else { AGENTS_PER_GROUP };
         let mut cursor = Cursor::default();
@@ -259,7 +259,7 @@ impl Simulation<'_> {
     fn evaluate_group(
         &mut self,
         group: &mut Vec<(AgentIndex, Option<Lookup>)>,
-        wanted: Wanted,
+        wanted: SolutionLimit,
         recorder: &mut impl Recorder,
     ) {
         let may_park = self.may_park(recorder);
@@ -304,7 +304,7 @@ impl Simulation<'_> {
 
     /// Evaluates the policies of these agents, divided among threads if there are many. Returns the answers in order, a
     /// list for each thread.
-    fn answers(&mut self, due: &[AgentIndex], wanted: Wanted) -> Vec<Vec<Answer>> {
+    fn answers(&mut self, due: &[AgentIndex], wanted: SolutionLimit) -> Vec<Vec<Answer>> {
         let (population, now, watch) = (&self.population, self.queue.now(), &*self.watch);
         let is_first = self.statistics.first_reasons.failed.is_none();
         let chunk = due.len().div_ceil(self.options.threads).max(AGENTS_PER_THREAD);
@@ -315,7 +315,7 @@ impl Simulation<'_> {
             watch.count(decision);
             let failed = if is_first { failed_decision(population, agent, decision, now) } else { None };
             let has_failed = decision.has_failed();
-            let decision = (wanted == Wanted::All).then(|| decision.clone());
+            let decision = (wanted == SolutionLimit::All).then(|| decision.clone());
             Answer { proposal, is_plain, basis, has_failed, failed, decision }
         };
         if due.len() <= chunk {

@@ -9,7 +9,7 @@ use mario_scenario::engine;
 use serde::{Deserialize, Serialize};
 
 use super::{PolicyLocation, Simulation};
-use crate::population::{AgentIndex, Label, Outcome, Population, Target};
+use crate::population::{AgentIndex, CycleLabel, Outcome, Population, Target};
 
 /// Possible reasons why agents achieved nothing.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -129,7 +129,7 @@ impl Simulation<'_> {
     }
 
     /// Stores the first inhibited request, unless a request was accepted in an earlier cycle.
-    pub(super) fn note_inhibited(&mut self, label: &Label) {
+    pub(super) fn note_inhibited(&mut self, label: &CycleLabel) {
         if self.statistics.first_reasons.has_accepted {
             return;
         }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use mario_domain::{Rule, Time, Verdict};
-use mario_policy::{Acceptance, Policy, PolicyFunctions, Settings};
+use mario_policy::{Acceptance, Policy, PolicyFunctions, PolicySettings};
 use mario_prolog::{Budget, Engine};
 use mario_scenario::{
     ApplicationIndex, DisturbanceEvent, Emitter, Fidelity, NodeIndex, Numbering, PolicyText, Scenario, UserIndex,
@@ -22,8 +22,8 @@ use crate::optimum::check_size;
 use crate::paths::Paths;
 use crate::placement::{Placement, instances_expected};
 use crate::population::{
-    AcceptanceContext, AgentIndex, DecisionCache, Deployed, Deployment, Evaluator, Label, Numbers, Outcome, Population,
-    PopulationConfig, SimulatedNode,
+    AcceptanceContext, AgentIndex, CycleLabel, DecisionCache, Deployed, Deployment, Evaluator, Numbers, Outcome,
+    Population, PopulationConfig, SimulatedNode,
 };
 use crate::queue::EventQueue;
 use crate::recorder::{Cause, NullRecorder, Recorder};
@@ -140,7 +140,7 @@ impl<'a> Simulation<'a> {
         let first = self.scenario.deploys.iter().take_while(|deploy| deploy.time <= Time::ZERO);
         let deployments: Vec<Deployment> = first.map(Deployment::from).collect();
         self.deploys_begun = deployments.len();
-        let mut label = Label::new();
+        let mut label = CycleLabel::new();
         self.population.r1(&deployments, &mut self.judge, &mut label);
         self.count_acceptances();
         // The label has only these deployments, so its entries have the indices of the deploys.
@@ -239,9 +239,9 @@ fn load_policy(
     budget: Option<u64>,
     functions: &PolicyFunctions,
 ) -> Result<Policy, SimulationError> {
-    let defaults = Settings::default();
+    let defaults = PolicySettings::default();
     let inferences = budget.unwrap_or(defaults.budget.inferences);
-    let settings = Settings { memory: text.memory, budget: Budget { inferences, ..defaults.budget } };
+    let settings = PolicySettings { memory: text.memory, budget: Budget { inferences, ..defaults.budget } };
     let (name, main) = &text.files[0];
     let policy = Policy::load(engine, name, main, Some(text.resolver()), settings).map_err(SimulationError::Policy)?;
     let Some(outside) = policy.outside() else { return Ok(policy) };
@@ -253,6 +253,6 @@ fn load_policy(
 
 fn load_acceptance(engine: &Engine, text: &PolicyText) -> Result<Acceptance, SimulationError> {
     let (name, main) = &text.files[0];
-    let budget = Settings::default().budget;
+    let budget = PolicySettings::default().budget;
     Acceptance::load(engine, name, main, Some(text.resolver()), budget).map_err(SimulationError::Acceptance)
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use mario_domain::{Duration, Time};
 use mario_policy::Decision;
 use mario_scenario::{DisturbanceEvent, Document, Fidelity, Metric, NoFiles, NodeIndex, Routing, Scenario, Workload};
-use mario_simulator::population::{AgentIndex, Label, Outcome, Population, Proposal, RequestFact};
+use mario_simulator::population::{AgentIndex, CycleLabel, Outcome, Population, Proposal, RequestFact};
 use mario_simulator::{Detail, Recorder, RunOptions, Simulation, Tally, TraceRecorder};
 use mario_testing::{check_stored, replaced_part};
 
@@ -85,7 +85,7 @@ type Decided = (Time, u32, u32, Option<(&'static str, String)>);
 struct Decisions(BTreeMap<Decided, u64>);
 
 impl Recorder for Decisions {
-    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &CycleLabel, population: &Population) {
         for outcome in label.iter() {
             let (agent, node, proposal) = match &outcome {
                 Outcome::Nop(agent) => (*agent, population.agent(*agent).node(), None),

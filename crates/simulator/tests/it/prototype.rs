@@ -7,7 +7,7 @@ use mario_reference::{
     RecordedRun,
 };
 use mario_scenario::{Document, NoFiles, NodeIndex, Scenario};
-use mario_simulator::population::{AgentIndex, Label, Neighbour, Outcome, Population, Target};
+use mario_simulator::population::{AgentIndex, CycleLabel, Neighbour, Outcome, Population, Target};
 use mario_simulator::{Figures, GroupFigures, Recorder, Reuse, RunOptions, Served, Simulation, Tally};
 
 /// The preset with the recorded users and the policy of one of the runs.
@@ -171,7 +171,7 @@ impl Recorder for Comparison {
         self.compared[0] += 1;
     }
 
-    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &CycleLabel, population: &Population) {
         let expected = self.activations.next().expect("an activation more than the prototype had");
         for position in self.instances.len()..population.agent_count() {
             self.learn(AgentIndex::at(position), population);

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use mario_audit::{Options, audit};
 use mario_domain::Time;
 use mario_scenario::{Document, NoFiles, Past, Scenario, policy_names};
-use mario_simulator::{Detail, PastError, RunOptions, Simulation, TraceRecorder, hold_against, verify};
+use mario_simulator::{Detail, PastError, RunOptions, Simulation, TraceRecorder, compare_with_trace, verify};
 
 use crate::random_worlds::world;
 
@@ -102,9 +102,9 @@ fn the_simulated_past_equals_the_recorded_one() {
         let scenario = world(seed);
         let recorded = trace(&scenario, Detail::Full);
         let moment = Time::ZERO + scenario.duration * 0.6;
-        let past = hold_against(&scenario, moment, Detail::Full, recorded.as_slice()).expect("the same");
+        let past = compare_with_trace(&scenario, moment, Detail::Full, recorded.as_slice()).expect("the same");
         let operations = trace(&scenario, Detail::Operations);
-        let again = hold_against(&scenario, moment, Detail::Operations, operations.as_slice()).expect("the same");
+        let again = compare_with_trace(&scenario, moment, Detail::Operations, operations.as_slice()).expect("the same");
         assert_eq!(past, again, "the checksum does not depend on what was kept");
         let continued = Scenario { past: Some(past.clone()), ..scenario.clone() };
         verify(&continued).expect("the same");
@@ -122,7 +122,9 @@ fn a_different_past_is_reported_with_its_line() {
     let mut lines: Vec<&str> = text.lines().collect();
     let held = |lines: &[&str]| {
         let text = lines.join("\n") + "\n";
-        hold_against(&scenario, Time::at(MOMENT), Detail::Full, text.as_bytes()).expect_err("another past").to_string()
+        compare_with_trace(&scenario, Time::at(MOMENT), Detail::Full, text.as_bytes())
+            .expect_err("another past")
+            .to_string()
     };
     let moved = lines[20].replacen(",1", ",2", 1);
     assert_ne!(moved, lines[20]);

@@ -8,7 +8,7 @@ use mario_scenario::{
     Fidelity, Memory, Metric, MobileUser, Network, NodeDescription, NodeIndex, Numbering, Observation, Occupancy,
     PolicyIndex, PolicyText, Routing, Scenario, Topology, TopologyBuilder, UserIndex, UserPlan, Workload,
 };
-use mario_simulator::population::{AgentIndex, Deployed, Label, Outcome, Population};
+use mario_simulator::population::{AgentIndex, CycleLabel, Deployed, Outcome, Population};
 use mario_simulator::{
     Cause, Detail, Recorder, RunOptions, RunStatistics, Served, Simulation, TableOutputs, Tables, TraceRecorder,
 };
@@ -171,7 +171,7 @@ impl Recorder for Story {
         self.handovers.push((time.units(), user.0, from.map(|node| node.0), to.map(|node| node.0)));
     }
 
-    fn cycle(&mut self, time: Time, label: &Label, _colony: &Population) {
+    fn cycle(&mut self, time: Time, label: &CycleLabel, _colony: &Population) {
         self.cycles.push(time.units());
         for outcome in label.iter() {
             if let Outcome::Deployed(Deployed { deployment, verdict, .. }) = outcome {

@@ -12,10 +12,10 @@ use super::survey::{Survey, TransferEvents};
 use super::{JoinError, JoinProblem, Joined, Open};
 use crate::header::{Header, HeaderApplication, HeaderLive, HeaderNode, HeaderPolicy, Version};
 use crate::live::{
-    Cause, Happened, PartEvaluation, PartInhibited, PartLine, PartOwnerAct, PartOwnerActKind, PartRecord, PartSolution,
+    Cause, LiveEvent, PartEvaluation, PartInhibited, PartLine, PartOwnerAct, PartOwnerActKind, PartRecord, PartSolution,
 };
 use crate::record::{
-    Decided, Deployed, Detail, Evaluation, Judged, OwnerAct, OwnerActKind, RequestsSeen, Solution, Target,
+    Deployed, Detail, Evaluation, FactsAndDecision, Judged, OwnerAct, OwnerActKind, RequestsSeen, Solution, Target,
 };
 use crate::reference::{ApplicationRef, NodeRef, PolicyRef};
 use crate::writer::TraceWriter;
@@ -138,16 +138,16 @@ impl<W: Write> Merge<'_, W> {
     }
 
     fn waits_for_nothing(&self, line: &PartLine) -> bool {
-        let PartLine::Happened(happened) = line else { return true };
+        let PartLine::Event(event) = line else { return true };
         let (recorded, written) = (&self.survey.recorded, &self.written);
-        match happened {
-            Happened::Own { cause: Cause::Taken { transfer, .. }, .. } => {
+        match event {
+            LiveEvent::Own { cause: Cause::Taken { transfer, .. }, .. } => {
                 !recorded.departures.contains(transfer) || written.departures.contains(transfer)
             }
-            Happened::Taken { transfer } => {
+            LiveEvent::Taken { transfer } => {
                 !recorded.arrivals.contains(transfer) || written.arrivals.contains(transfer)
             }
-            Happened::Forgotten { transfer } => !recorded.taken.contains(transfer) || written.taken.contains(transfer),
+            LiveEvent::Forgotten { transfer } => !recorded.taken.contains(transfer) || written.taken.contains(transfer),
             _ => true,
         }
     }
@@ -162,12 +162,12 @@ impl<W: Write> Merge<'_, W> {
             PartLine::Evaluation(evaluation) => self.evaluation(time, node, applications, &evaluation),
             PartLine::Inhibited(inhibited) => self.inhibited(time, &inhibited),
             PartLine::Owner(act) => self.owner_acts(time, node, *act),
-            PartLine::Happened(happened) => {
+            PartLine::Event(event) => {
                 let survey = self.survey;
-                let happened =
-                    happened.map(&mut |node: NodeId| survey.place(&node), &mut |place| applications[place as usize]);
-                self.writer.live(time, node, number, &happened);
-                self.follow(time, node, happened);
+                let event =
+                    event.map(&mut |node: NodeId| survey.place(&node), &mut |place| applications[place as usize]);
+                self.writer.live(time, node, number, &event);
+                self.follow(time, node, event);
             }
         }
     }
@@ -215,7 +215,8 @@ impl<W: Write> Merge<'_, W> {
                 PartSolution::Invalid(fault, clause) => Solution::Invalid { fault, clause: *clause },
             })
             .collect();
-        let decided = Decided { requests, inhibited, solutions, ending: seen.ending.clone(), random: seen.random };
+        let decided =
+            FactsAndDecision { requests, inhibited, solutions, ending: seen.ending.clone(), random: seen.random };
         self.writer.evaluation(time, &evaluation, Some(decided));
     }
 
@@ -250,28 +251,28 @@ impl<W: Write> Merge<'_, W> {
     }
 
     /// Writes the effects of an event on the placement and on links, as records that simulated traces have too.
-    fn follow(&mut self, time: Time, node: NodeRef, happened: Happened<NodeRef>) {
+    fn follow(&mut self, time: Time, node: NodeRef, event: LiveEvent<NodeRef>) {
         let is_first = self.begun.insert(node);
-        match happened {
-            Happened::Own { owned, cause } => {
+        match event {
+            LiveEvent::Own { owned, cause } => {
                 if let Cause::Taken { transfer, .. } = &cause {
                     self.written.arrivals.insert(transfer.clone());
                 }
                 self.came(time, node, &owned.instance, owned.application, &cause);
             }
             // The records that led to this state are missing.
-            Happened::State(state) if is_first || !state.follows => {
+            LiveEvent::State(state) if is_first || !state.follows => {
                 for owned in &state.owned {
                     if self.placed.get(&owned.instance).is_none_or(|(known, _)| *known != node) {
                         self.came(time, node, &owned.instance, owned.application, &Cause::Deployed);
                     }
                 }
             }
-            Happened::Custody { instance, transfer, .. } => {
+            LiveEvent::Custody { instance, transfer, .. } => {
                 self.written.departures.insert(transfer.clone());
                 self.departures.insert(transfer, Departure::Migrates { instance, is_ended: false });
             }
-            Happened::CustodyEnded { instance: ended } => {
+            LiveEvent::CustodyEnded { instance: ended } => {
                 for departure in self.departures.values_mut() {
                     if let Departure::Migrates { instance, is_ended } = departure
                         && *instance == ended
@@ -280,23 +281,23 @@ impl<W: Write> Merge<'_, W> {
                     }
                 }
             }
-            Happened::Offer(offer) => {
+            LiveEvent::Offer(offer) => {
                 self.written.departures.insert(offer.transfer.clone());
                 self.departures.insert(offer.transfer, Departure::Replicates { parent: offer.parent });
             }
-            Happened::Taken { transfer } => {
+            LiveEvent::Taken { transfer } => {
                 self.departures.remove(&transfer);
                 self.written.taken.insert(transfer);
             }
-            Happened::NotTaken { transfer } => {
+            LiveEvent::NotTaken { transfer } => {
                 if let Some(Departure::Migrates { instance, is_ended: true }) = self.departures.remove(&transfer) {
                     self.went(time, &instance);
                 }
             }
-            Happened::Undeployed { instance } => self.went(time, &instance),
-            Happened::Neighbours { up, .. } => self.neighbours(time, node, &up),
+            LiveEvent::Undeployed { instance } => self.went(time, &instance),
+            LiveEvent::Neighbours { up, .. } => self.neighbours(time, node, &up),
             // A daemon that starts has no reachable neighbours yet.
-            Happened::Boot { .. } => self.neighbours(time, node, &[]),
+            LiveEvent::Boot { .. } => self.neighbours(time, node, &[]),
             _ => {}
         }
     }

@@ -7,7 +7,7 @@ use mario_domain::{Capacity, Fact, NodeId};
 
 use super::parts::{Line, Reader};
 use super::{JoinError, JoinProblem, Open};
-use crate::live::{Cause, Happened, PartApplication, PartHeader, PartLine, Stamp};
+use crate::live::{Cause, LiveEvent, PartApplication, PartHeader, PartLine, Stamp};
 use crate::reference::NodeRef;
 
 /// The result of the first pass.
@@ -209,10 +209,10 @@ fn read_directory(paths: &[PathBuf], open: &Open<'_>, recorded: &mut TransferEve
                 }
                 match record.2 {
                     PartLine::Application(application) => read.applications[part].push(*application),
-                    PartLine::Happened(happened) => {
-                        recorded.note(&happened);
+                    PartLine::Event(event) => {
+                        recorded.note(&event);
                         let named = &mut read.named;
-                        happened.map(&mut |node| named.insert(node), &mut |place| place);
+                        event.map(&mut |node| named.insert(node), &mut |place| place);
                     }
                     PartLine::Evaluation(evaluation) => {
                         read.named.extend(evaluation.requests.into_iter().filter_map(|(hop, ..)| hop));
@@ -235,8 +235,8 @@ fn named_application(line: &PartLine) -> impl Iterator<Item = u32> {
     match line {
         PartLine::Application(_) | PartLine::Inhibited(_) | PartLine::Owner(_) => {}
         PartLine::Evaluation(evaluation) => named.push(evaluation.application),
-        PartLine::Happened(happened) => {
-            happened.clone().map(&mut |node| node, &mut |place| {
+        PartLine::Event(event) => {
+            event.clone().map(&mut |node| node, &mut |place| {
                 named.push(place);
                 place
             });
@@ -246,12 +246,12 @@ fn named_application(line: &PartLine) -> impl Iterator<Item = u32> {
 }
 
 impl TransferEvents {
-    fn note<N>(&mut self, happened: &Happened<N>) {
-        match happened {
-            Happened::Custody { transfer, .. } => self.departures.insert(transfer.clone()),
-            Happened::Offer(offer) => self.departures.insert(offer.transfer.clone()),
-            Happened::Own { cause: Cause::Taken { transfer, .. }, .. } => self.arrivals.insert(transfer.clone()),
-            Happened::Taken { transfer } => self.taken.insert(transfer.clone()),
+    fn note<N>(&mut self, event: &LiveEvent<N>) {
+        match event {
+            LiveEvent::Custody { transfer, .. } => self.departures.insert(transfer.clone()),
+            LiveEvent::Offer(offer) => self.departures.insert(offer.transfer.clone()),
+            LiveEvent::Own { cause: Cause::Taken { transfer, .. }, .. } => self.arrivals.insert(transfer.clone()),
+            LiveEvent::Taken { transfer } => self.taken.insert(transfer.clone()),
             _ => false,
         };
     }

@@ -12,9 +12,9 @@ use mario_domain::{
     Quantity, Rule, Time, Verdict,
 };
 use mario_trace::{
-    ApplicationRef, Cause, Decided, Deployed, Detail, Evaluation, Header, HeaderApplication, HeaderNode, HeaderPolicy,
-    HeaderUser, Judged, NodeRef, PolicyRef, Regret, RequestsSeen, Sent, Solution, Target, TraceWriter, UserRef,
-    Version, Worth,
+    ApplicationRef, Cause, Deployed, Detail, Evaluation, FactsAndDecision, Header, HeaderApplication, HeaderNode,
+    HeaderPolicy, HeaderUser, Judged, NodeRef, PlacementValue, PolicyRef, Regret, RequestsSeen, Sent, Solution, Target,
+    TraceWriter, UserRef, Version,
 };
 
 const APPLICATION: ApplicationRef = ApplicationRef(0);
@@ -93,7 +93,7 @@ fn evaluate(writer: &mut TraceWriter<Vec<u8>>, time: Time, is_same: bool) {
     let evaluation =
         Evaluation { instance: &instance, application: APPLICATION, node: NODES[1], free, rate: 2.5, max_rate: None };
     let nowhere = node("nowhere");
-    let decided = (!is_same).then(|| Decided {
+    let decided = (!is_same).then(|| FactsAndDecision {
         requests: [
             RequestsSeen { neighbour: None, rate: 2.0, latency: 0.0 },
             RequestsSeen { neighbour: Some(NODES[0]), rate: 0.5, latency: 3.0 },
@@ -131,7 +131,7 @@ fn a_full_trace_has_every_record_in_the_documented_form() {
     let instance = InstanceId::number(5);
     let full = Verdict::Inhibited(Inhibition::capacity(node("top"), Hardware::units(2), Capacity::units(1)));
     let leaving = Verdict::Inhibited(Inhibition { node: node("edge"), rule: Rule::Leaving });
-    let worth = |served| Worth { present: 1, satisfied: 1, served, latency_millionths: -3, instances: 2 };
+    let value = |served| PlacementValue { present: 1, satisfied: 1, served, latency_millionths: -3, instances: 2 };
     let lines = written(Detail::Full, |writer| {
         writer.deployed(Time::at(0.0), &instance, APPLICATION, NODES[1], PolicyRef(0));
         writer.handover(Time::at(0.0), UserRef(1), None, Some(NODES[1]));
@@ -147,7 +147,7 @@ fn a_full_trace_has_every_record_in_the_documented_form() {
             let (node, policy) = (NODES[1], PolicyRef(0));
             cycle.deployed(&Deployed { application: APPLICATION, node, policy, verdict: &leaving, created: None });
         });
-        writer.regret(Time::at(30.0), &Regret { search: "exact", users: 2, actual: worth(1), best: worth(2) });
+        writer.regret(Time::at(30.0), &Regret { search: "exact", users: 2, actual: value(1), best: value(2) });
         writer.node_leaving(Time::at(31.0), NODES[1]);
         writer.link_down(Time::at(32.0), NODES[0], NODES[1]);
         writer.node_down(Time::at(33.0), NODES[1], Cause::Leave, [(instance.clone(), APPLICATION)].into_iter());

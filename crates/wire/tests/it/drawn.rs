@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use mario_colony::routing::{Label, Names, RouteAnnouncement, RoutingMessage, SequenceRequest, Update};
+use mario_colony::routing::{Names, RouteAnnouncement, RouteLabel, RoutingMessage, SequenceRequest, Update};
 use mario_colony::rules::{History, Remembered};
 use mario_colony::{
-    AgentSnapshot, Copies, Custody, DeployKey, Descriptor, Epoch, Grant, Hello, JournalId, Message, OwnCause, Owned,
-    PolicyText, Prepare, Record, RequestFact, Token, TransferId, TransferKind, WorkloadId,
+    AgentSnapshot, Copies, Custody, DeployKey, Descriptor, Epoch, Grant, Hello, JournalId, JournalRecord, Message,
+    OwnCause, Owned, PolicyText, Prepare, RequestFact, Token, TransferId, TransferKind, WorkloadId,
 };
 use mario_domain::{
     AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, FlavourIndex, Hardware, Id, Inhibition,
@@ -233,7 +233,7 @@ impl Draw {
     }
 
     fn route(&mut self) -> RouteAnnouncement {
-        let label = self.maybe(|draw| Label { sequence: draw.unsigned(), metric: draw.short() });
+        let label = self.maybe(|draw| RouteLabel { sequence: draw.unsigned(), metric: draw.short() });
         let names = self.maybe(|draw| {
             Arc::new(Names {
                 version: draw.unsigned(),
@@ -304,12 +304,12 @@ impl Draw {
     /// The number of kinds of records that [`Draw::record`] generates.
     pub const RECORDS: u64 = 16;
 
-    pub fn record(&mut self, kind: u64) -> Record {
+    pub fn record(&mut self, kind: u64) -> JournalRecord {
         let (transfer, instance) = (self.transfer(), self.instance());
         match kind {
-            0 => Record::Boot { node: self.node(), journal: JournalId(self.bits()), boot: self.short() },
-            1 => Record::Own { owned: self.owned(), cause: self.cause() },
-            2 => Record::Custody(Custody {
+            0 => JournalRecord::Boot { node: self.node(), journal: JournalId(self.bits()), boot: self.short() },
+            1 => JournalRecord::Own { owned: self.owned(), cause: self.cause() },
+            2 => JournalRecord::Custody(Custody {
                 owned: self.owned(),
                 transfer,
                 token: Token(self.bits()),
@@ -318,8 +318,8 @@ impl Draw {
                 is_running: self.flag(),
                 is_ended: self.flag(),
             }),
-            3 => Record::CustodyEnded { instance },
-            4 => Record::Grant(Grant {
+            3 => JournalRecord::CustodyEnded { instance },
+            4 => JournalRecord::Grant(Grant {
                 transfer,
                 token: Token(self.bits()),
                 target: self.node(),
@@ -329,19 +329,19 @@ impl Draw {
                 parent: self.instance(),
                 replications_left: self.maybe(|draw| [draw.short(), draw.short()]),
             }),
-            5 => Record::Gone { transfer, concerning: self.unsigned() },
-            6 => Record::NotTaken { transfer },
-            7 => Record::Undeployed { instance },
-            8 => Record::Stopped { workload: self.workload() },
-            9 => Record::Forgotten { transfer },
-            10 => Record::Pinned { instance, is_pinned: self.flag() },
-            11 => Record::Lost { journal: JournalId(self.bits()) },
-            12 => Record::Peer { node: self.node(), journal: JournalId(self.bits()), sequence: self.unsigned() },
-            13 => Record::Adapted { instance, flavour: FlavourIndex(self.short() as u16) },
-            14 => Record::Shrunk { workload: self.workload() },
+            5 => JournalRecord::Gone { transfer, concerning: self.unsigned() },
+            6 => JournalRecord::NotTaken { transfer },
+            7 => JournalRecord::Undeployed { instance },
+            8 => JournalRecord::Stopped { workload: self.workload() },
+            9 => JournalRecord::Forgotten { transfer },
+            10 => JournalRecord::Pinned { instance, is_pinned: self.flag() },
+            11 => JournalRecord::Lost { journal: JournalId(self.bits()) },
+            12 => JournalRecord::Peer { node: self.node(), journal: JournalId(self.bits()), sequence: self.unsigned() },
+            13 => JournalRecord::Adapted { instance, flavour: FlavourIndex(self.short() as u16) },
+            14 => JournalRecord::Shrunk { workload: self.workload() },
             _ => {
                 let flavour = FlavourIndex(self.short() as u16);
-                Record::Updated { instance, descriptor: self.descriptor(), flavour }
+                JournalRecord::Updated { instance, descriptor: self.descriptor(), flavour }
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mario_colony::rules::Remembered;
-use mario_colony::{AgentSnapshot, Descriptor, JournalId, Ledger, Message, Prepare, Record, Token, TransferId};
+use mario_colony::{AgentSnapshot, Descriptor, JournalId, JournalRecord, Ledger, Message, Prepare, Token, TransferId};
 use mario_domain::{
     AgentOperation, Capacity, Flavour, FlavourId, FlavourIndex, Hardware, HardwareKind, Inhibition, NodeId, Quantity,
     Rule, Sleep, Target, Wakefulness,
@@ -83,9 +83,9 @@ fn flavours_round_trip() {
             let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), Body::Colony(message));
             assert_eq!(decode(&encoded(&envelope)), Ok(envelope), "seed {seed}");
         }
-        let Record::Own { mut owned, cause } = draw.record(1) else { panic!("not what was drawn") };
+        let JournalRecord::Own { mut owned, cause } = draw.record(1) else { panic!("not what was drawn") };
         owned.flavour = FlavourIndex(seed as u16);
-        let record = Record::Own { owned, cause };
+        let record = JournalRecord::Own { owned, cause };
         let mut bytes = Vec::new();
         encode_record(&record, &mut bytes).expect("drawn values keep their bounds");
         assert_eq!(decode_record(&bytes), Ok(record), "seed {seed}");
@@ -120,12 +120,14 @@ fn sleepers_round_trip() {
             let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), Body::Colony(message));
             assert_eq!(decode(&encoded(&envelope)), Ok(envelope), "seed {seed}");
         }
-        let Record::Own { mut owned, cause } = draw.record(1) else { panic!("not what was drawn") };
+        let JournalRecord::Own { mut owned, cause } = draw.record(1) else { panic!("not what was drawn") };
         let instance = owned.instance.clone();
         (owned.wakefulness, owned.descriptor) = (wakefulness, descriptor);
-        for record in
-            [Record::Own { owned, cause }, Record::Slept { instance: instance.clone() }, Record::Woke { instance }]
-        {
+        for record in [
+            JournalRecord::Own { owned, cause },
+            JournalRecord::Slept { instance: instance.clone() },
+            JournalRecord::Woke { instance },
+        ] {
             let mut bytes = Vec::new();
             encode_record(&record, &mut bytes).expect("drawn values keep their bounds");
             assert_eq!(decode_record(&bytes), Ok(record), "seed {seed}");

@@ -5,7 +5,9 @@ use mario_domain::{AgentOperation, InstanceId};
 use super::super::instance_text;
 use super::{Expected, LiveWorld};
 use crate::finding::FindingKind;
-use crate::reader::{Cycle, Evaluation, Neighbour, Outcome, Proposal, Record, Seen, Solution, Target, Verdict};
+use crate::reader::{
+    Cycle, Evaluation, FactsAndDecision, Neighbour, Outcome, Proposal, Solution, Target, TraceRecord, Verdict,
+};
 use crate::report::Counts;
 use crate::texts::proposal_text;
 
@@ -58,7 +60,7 @@ impl LiveWorld {
 
     /// Checks that client requests come from the node itself or through a neighbour, with one fact for each neighbour
     /// and latency.
-    fn check_requests(&mut self, node: u32, who: &str, seen: &Seen) {
+    fn check_requests(&mut self, node: u32, who: &str, seen: &FactsAndDecision) {
         let links = &self.header.nodes[node as usize].neighbours;
         let stranger = seen.requests.iter().find_map(|fact| match fact.neighbour {
             Neighbour::Node(other) if !links.contains(&other) => Some(other),
@@ -146,9 +148,9 @@ impl LiveWorld {
     }
 
     /// Updates the counts of the report: the maximum number of instances, and the outcomes of a cycle.
-    pub(super) fn count(&self, record: &Record, counts: &mut Counts) {
+    pub(super) fn count(&self, record: &TraceRecord, counts: &mut Counts) {
         counts.instances_max = counts.instances_max.max(self.placed.len() as u64);
-        let Record::Cycle(cycle) = record else { return };
+        let TraceRecord::Cycle(cycle) = record else { return };
         for outcome in &cycle.outcomes {
             match outcome {
                 Outcome::Judged { proposal, verdict: Verdict::Accepted(_), .. } => {

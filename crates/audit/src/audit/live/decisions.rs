@@ -2,14 +2,14 @@
 //! the time.
 
 use mario_domain::{Fact, Id, NodeId};
-use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Wanted};
+use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, SolutionLimit};
 use mario_prolog::{Allowance, Engine, Value};
 
 use super::Found;
 use super::node::LiveNode;
 use crate::finding::FindingKind;
 use crate::policies;
-use crate::reader::{Evaluation, Header, Neighbour, Proposal, Seen, Solution, Target};
+use crate::reader::{Evaluation, FactsAndDecision, Header, Neighbour, Proposal, Solution, Target};
 use crate::texts::solutions_text;
 
 /// Everything needed to recompute the decisions of live agents.
@@ -98,7 +98,7 @@ impl LiveDecisions {
         }
         self.made += 1;
         let instance = self.know(header, state, node, &hosted, (application, record, seen), policy.reads_kinds());
-        let decision = self.decider.decide(&policy, &self.facts, instance, Wanted::First);
+        let decision = self.decider.decide(&policy, &self.facts, instance, SolutionLimit::First);
         if self.allowance.is_spent() {
             return None;
         }
@@ -129,7 +129,7 @@ impl LiveDecisions {
         state: &LiveNode,
         node: u32,
         hosted: &[u32],
-        (application, record, seen): (u32, &Evaluation, &Seen),
+        (application, record, seen): (u32, &Evaluation, &FactsAndDecision),
         reads_kinds: bool,
     ) -> Constant {
         let facts = &mut self.facts;

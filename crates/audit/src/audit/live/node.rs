@@ -7,7 +7,7 @@ use mario_domain::{Capacity, Hardware, InstanceId};
 use super::LiveWorld;
 use super::owners::Notice;
 use crate::finding::FindingKind;
-use crate::reader::{CustodyState, Happened, Live, NodeState, OfferState, OwnedState, ReservedState};
+use crate::reader::{CustodyState, Live, LiveEvent, NodeState, OfferState, OwnedState, ReservedState};
 
 /// The state of a node according to its records.
 pub(super) struct LiveNode {
@@ -107,7 +107,7 @@ impl LiveNode {
     }
 
     /// Changes the application, flavour and hardware of an instance. Returns whether the node owns the instance. If the
-    /// instance now needs less hardware than its copy uses, the surplus counts as used until [`Happened::Shrunk`].
+    /// instance now needs less hardware than its copy uses, the surplus counts as used until [`LiveEvent::Shrunk`].
     fn change(&mut self, instance: &InstanceId, application: u32, flavour: u32, needed: Hardware) -> bool {
         let Some(owned) = self.owned.get_mut(instance) else { return false };
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
@@ -187,19 +187,19 @@ impl LiveWorld {
             self.nodes[node as usize].is_partial |= live.number != Some(1);
         }
         let is_numbered = !matches!(
-            live.happened,
-            Happened::State(_)
-                | Happened::Prepare { .. }
-                | Happened::Aborted { .. }
-                | Happened::Reserved(_)
-                | Happened::Released { .. }
-                | Happened::Freed { .. }
-                | Happened::Neighbours { .. }
-                | Happened::Draining { .. }
-                | Happened::WakeRefused { .. }
+            live.event,
+            LiveEvent::State(_)
+                | LiveEvent::Prepare { .. }
+                | LiveEvent::Aborted { .. }
+                | LiveEvent::Reserved(_)
+                | LiveEvent::Released { .. }
+                | LiveEvent::Freed { .. }
+                | LiveEvent::Neighbours { .. }
+                | LiveEvent::Draining { .. }
+                | LiveEvent::WakeRefused { .. }
         );
         self.number(live, is_numbered);
-        self.happened(node, &live.happened);
+        self.follow(node, &live.event);
         if let Some(excess) = self.nodes[node as usize].excess() {
             let expected = format!("at most {} used and reserved", self.nodes[node as usize].capacity);
             self.find(FindingKind::Capacity, self.node_text(node), expected, excess.to_string());
@@ -210,8 +210,8 @@ impl LiveWorld {
     /// this kind.
     fn number(&mut self, live: &Live, is_numbered: bool) {
         let state = &mut self.nodes[live.node as usize];
-        let is_new_journal = match &live.happened {
-            Happened::Boot { journal, .. } => state.journal.as_ref().is_some_and(|known| known != journal),
+        let is_new_journal = match &live.event {
+            LiveEvent::Boot { journal, .. } => state.journal.as_ref().is_some_and(|known| known != journal),
             _ => false,
         };
         let last = if is_new_journal { Some(0) } else { state.number };
@@ -232,39 +232,39 @@ impl LiveWorld {
         }
     }
 
-    fn happened(&mut self, node: u32, happened: &Happened) {
-        match happened {
-            Happened::Boot { journal, boot, capacity } => self.boot(node, journal, *boot, *capacity),
-            Happened::State(state) => self.state(node, state),
-            Happened::Own { owned, cause } => self.own(node, owned, cause),
-            Happened::Custody { instance, epoch, transfer, target, is_running } => {
+    fn follow(&mut self, node: u32, event: &LiveEvent) {
+        match event {
+            LiveEvent::Boot { journal, boot, capacity } => self.boot(node, journal, *boot, *capacity),
+            LiveEvent::State(state) => self.state(node, state),
+            LiveEvent::Own { owned, cause } => self.own(node, owned, cause),
+            LiveEvent::Custody { instance, epoch, transfer, target, is_running } => {
                 self.hand_over(node, instance, *epoch, transfer, *target, *is_running);
             }
-            Happened::CustodyEnded { instance } => self.end_while_away(node, instance),
-            Happened::Offer(offer) => self.offer(node, offer),
-            Happened::Taken { transfer } => self.is_taken(node, transfer),
-            Happened::NotTaken { transfer } => self.is_not_taken(node, transfer),
-            Happened::Undeployed { instance } => self.undeployed(node, instance),
-            Happened::Stopped { workload } => {
+            LiveEvent::CustodyEnded { instance } => self.end_while_away(node, instance),
+            LiveEvent::Offer(offer) => self.offer(node, offer),
+            LiveEvent::Taken { transfer } => self.is_taken(node, transfer),
+            LiveEvent::NotTaken { transfer } => self.is_not_taken(node, transfer),
+            LiveEvent::Undeployed { instance } => self.undeployed(node, instance),
+            LiveEvent::Stopped { workload } => {
                 let was_there = self.nodes[node as usize].draining.remove(workload).is_some();
                 self.require(was_there, node, FindingKind::Journal, "a copy that is to stop", workload);
             }
-            Happened::Forgotten { transfer } => {
+            LiveEvent::Forgotten { transfer } => {
                 let was_there = self.nodes[node as usize].taken.remove(transfer);
                 self.require(was_there, node, FindingKind::Transfer, "a transfer that it took", transfer);
             }
-            Happened::Pinned { instance, .. } => {
+            LiveEvent::Pinned { instance, .. } => {
                 let is_there = self.nodes[node as usize].owned.contains_key(instance);
                 self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
             }
-            Happened::Updated { instance, application, needed, flavour } => {
+            LiveEvent::Updated { instance, application, needed, flavour } => {
                 // A sleeping instance does not use the hardware of its flavour.
                 let keeps = self.header.applications[*application as usize].held_in(*flavour, true);
                 let needed = if self.is_asleep(node, instance) { keeps } else { *needed };
                 let is_there = self.nodes[node as usize].change(instance, *application, *flavour, needed);
                 self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
             }
-            Happened::Adapted { instance, flavour } => {
+            LiveEvent::Adapted { instance, flavour } => {
                 let application = self.nodes[node as usize].owned.get(instance).map(|owned| owned.application);
                 let is_there = application.is_some_and(|application| {
                     let is_asleep = self.is_asleep(node, instance);
@@ -273,32 +273,32 @@ impl LiveWorld {
                 });
                 self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
             }
-            Happened::Slept { instance } => self.change_sleep(node, instance, true),
-            Happened::Woke { instance } => self.change_sleep(node, instance, false),
-            Happened::WakeRefused { instance, .. } => self.require_asleep(node, instance),
-            Happened::Shrunk { workload } => {
+            LiveEvent::Slept { instance } => self.change_sleep(node, instance, true),
+            LiveEvent::Woke { instance } => self.change_sleep(node, instance, false),
+            LiveEvent::WakeRefused { instance, .. } => self.require_asleep(node, instance),
+            LiveEvent::Shrunk { workload } => {
                 let was_there = self.nodes[node as usize].shrinking.remove(workload).is_some();
                 self.require(was_there, node, FindingKind::Journal, "a shrinking copy", workload);
             }
-            Happened::Lost { .. } | Happened::Peer { .. } => {}
-            Happened::Prepare { transfer, instance, operation, target } => {
+            LiveEvent::Lost { .. } | LiveEvent::Peer { .. } => {}
+            LiveEvent::Prepare { transfer, instance, operation, target } => {
                 self.prepare(node, transfer, instance, *operation, *target);
             }
-            Happened::Aborted { transfer } => {
+            LiveEvent::Aborted { transfer } => {
                 let was_there = self.nodes[node as usize].preparing.remove(transfer).is_some();
                 self.require(was_there, node, FindingKind::Transfer, "a transfer that it prepares", transfer);
             }
-            Happened::Reserved(reserved) => {
+            LiveEvent::Reserved(reserved) => {
                 let before = self.nodes[node as usize].reserved.insert(reserved.transfer.clone(), reserved.clone());
                 let transfer = &reserved.transfer;
                 self.require(before.is_none(), node, FindingKind::Transfer, "one reservation per transfer", transfer);
             }
-            Happened::Released { transfer, is_started } => self.release(node, transfer, *is_started),
-            Happened::Freed { workload } => {
+            LiveEvent::Released { transfer, is_started } => self.release(node, transfer, *is_started),
+            LiveEvent::Freed { workload } => {
                 let was_there = self.nodes[node as usize].released.remove(workload).is_some();
                 self.require(was_there, node, FindingKind::Transfer, "the copy of a released reservation", workload);
             }
-            Happened::Neighbours { up, told: introduced } => {
+            LiveEvent::Neighbours { up, told: introduced } => {
                 let state = &mut self.nodes[node as usize];
                 (state.up, state.introduced) = (up.clone(), introduced.clone());
                 let links = &self.header.nodes[node as usize].neighbours;
@@ -307,7 +307,7 @@ impl LiveWorld {
                     self.find(FindingKind::Context, self.node_text(node), "neighbours that the header has", found);
                 }
             }
-            Happened::Draining { is_draining } => self.nodes[node as usize].was_drained |= is_draining,
+            LiveEvent::Draining { is_draining } => self.nodes[node as usize].was_drained |= is_draining,
         }
     }
 

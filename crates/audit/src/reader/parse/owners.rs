@@ -7,7 +7,7 @@ use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
 use super::{Elements, Kind};
 use crate::reader::owners::{Owner, OwnerAct, OwnerActKind, Owners};
-use crate::reader::record::{Record, Target};
+use crate::reader::record::{Target, TraceRecord};
 
 #[derive(Clone, Copy)]
 enum Act {
@@ -41,13 +41,13 @@ pub(super) fn owners<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,
     mut elements: Elements<'de, A>,
-) -> Result<Record, A::Error> {
+) -> Result<TraceRecord, A::Error> {
     if matches!(kind, Kind::Owner) {
         elements.what = "a record `owner`";
         let (node, acts) = (elements.next("node")?, elements.next("acts")?);
-        return elements.end(Record::Owner(Owner { time, node, acts }));
+        return elements.end(TraceRecord::Owner(Owner { time, node, acts }));
     }
     elements.what = "a record `owners`";
     let rows = elements.next("counts")?;
-    elements.end(Record::Owners(Owners { time, rows }))
+    elements.end(TraceRecord::Owners(Owners { time, rows }))
 }

@@ -3,7 +3,7 @@
 use serde::de::SeqAccess;
 
 use super::{Elements, Kind, VerdictWord};
-use crate::reader::record::{Record, Verdict};
+use crate::reader::record::{TraceRecord, Verdict};
 use crate::reader::sleep::{Wakings, Woken};
 
 /// Parses a record `woken` or `wakings`.
@@ -11,7 +11,7 @@ pub(super) fn woken<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,
     mut elements: Elements<'de, A>,
-) -> Result<Record, A::Error> {
+) -> Result<TraceRecord, A::Error> {
     if matches!(kind, Kind::Woken) {
         elements.what = "a record `woken`";
         let instance = elements.next("instance")?;
@@ -19,7 +19,7 @@ pub(super) fn woken<'de, A: SeqAccess<'de>>(
             VerdictWord::Accepted => Verdict::Accepted(None),
             VerdictWord::Inhibited => Verdict::Inhibited(elements.next("reason")?),
         };
-        return elements.end(Record::Woken(Woken { time, instance, verdict }));
+        return elements.end(TraceRecord::Woken(Woken { time, instance, verdict }));
     }
     elements.what = "a record `wakings`";
     let application = elements.next("application")?;
@@ -27,5 +27,5 @@ pub(super) fn woken<'de, A: SeqAccess<'de>>(
         VerdictWord::Accepted => None,
         VerdictWord::Inhibited => Some(elements.next("rule")?),
     };
-    elements.end(Record::Wakings(Wakings { time, application, refused_by }))
+    elements.end(TraceRecord::Wakings(Wakings { time, application, refused_by }))
 }

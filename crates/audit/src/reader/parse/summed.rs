@@ -8,21 +8,21 @@ use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use super::{Elements, Kind};
 use crate::reader::calls::Calls;
 use crate::reader::measured::{Latency, Traffic};
-use crate::reader::record::{Record, Responses};
-use crate::reader::regret::{Regret, Search, Worth};
+use crate::reader::record::{Responses, TraceRecord};
+use crate::reader::regret::{PlacementValue, Regret, Search};
 use crate::reader::summed::{Client, Clients, Counted, Gone, Handovers, Usage};
 
 from_word!(Search, "how the best was looked for: `greedy` or `exact`", "greedy" => Greedy, "exact" => Exact);
 
-from_array!(Worth, "what a placement is worth", elements => {
-    let worth = Worth {
+from_array!(PlacementValue, "the value of a placement", elements => {
+    let value = PlacementValue {
         present: elements.next("number of applications")?,
         satisfied: elements.next("number of satisfied users")?,
         served: elements.next("number of users served")?,
         latency_millionths: elements.next("sum of latencies")?,
         instances: elements.next("number of instances")?,
     };
-    elements.end(worth)
+    elements.end(value)
 });
 
 /// Parses a record `responses`, `regret` or `usage`.
@@ -30,7 +30,7 @@ pub(super) fn summed<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,
     mut elements: Elements<'de, A>,
-) -> Result<Record, A::Error> {
+) -> Result<TraceRecord, A::Error> {
     match kind {
         Kind::Responses => {
             elements.what = "a record `responses`";
@@ -42,7 +42,7 @@ pub(super) fn summed<'de, A: SeqAccess<'de>>(
                 sum: elements.next("sum of response times")?,
                 histogram: elements.next("histogram")?,
             };
-            elements.end(Record::Responses(record))
+            elements.end(TraceRecord::Responses(record))
         }
         Kind::Regret => {
             elements.what = "a record `regret`";
@@ -50,10 +50,10 @@ pub(super) fn summed<'de, A: SeqAccess<'de>>(
                 time,
                 search: elements.next("search")?,
                 users: elements.next("number of users")?,
-                actual: elements.next("actual worth")?,
-                best: elements.next("best worth")?,
+                actual: elements.next("actual value")?,
+                best: elements.next("best value")?,
             };
-            elements.end(Record::Regret(record))
+            elements.end(TraceRecord::Regret(record))
         }
         _ => {
             elements.what = "a record `usage`";
@@ -63,7 +63,7 @@ pub(super) fn summed<'de, A: SeqAccess<'de>>(
                 evaluations: elements.next("number of evaluations")?,
                 sum: elements.next("sum of usages")?,
             };
-            elements.end(Record::Usage(record))
+            elements.end(TraceRecord::Usage(record))
         }
     }
 }
@@ -73,18 +73,18 @@ pub(super) fn measured<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,
     mut elements: Elements<'de, A>,
-) -> Result<Record, A::Error> {
+) -> Result<TraceRecord, A::Error> {
     if matches!(kind, Kind::Traffic) {
         elements.what = "a record `traffic`";
         let hops = elements.next("number of links")?;
-        return elements.end(Record::Traffic(Traffic { time, hops }));
+        return elements.end(TraceRecord::Traffic(Traffic { time, hops }));
     }
     if matches!(kind, Kind::Calls) {
         elements.what = "a record `calls`";
         let (call, sent) = (elements.next("call")?, elements.next("number of requests sent")?);
         let (served, lost) = (elements.next("number of requests served")?, elements.next("number of requests lost")?);
         let sum = elements.next("sum of response times")?;
-        return elements.end(Record::Calls(Calls { time, call, sent, served, lost, sum }));
+        return elements.end(TraceRecord::Calls(Calls { time, call, sent, served, lost, sum }));
     }
     elements.what = "a record `latency`";
     let record = Latency {
@@ -94,7 +94,7 @@ pub(super) fn measured<'de, A: SeqAccess<'de>>(
         max: elements.next("longest response time")?,
         histogram: elements.next("histogram")?,
     };
-    elements.end(Record::Latency(record))
+    elements.end(TraceRecord::Latency(record))
 }
 
 /// Parses a record `clients` or `client`.
@@ -102,7 +102,7 @@ pub(super) fn clients<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,
     mut elements: Elements<'de, A>,
-) -> Result<Record, A::Error> {
+) -> Result<TraceRecord, A::Error> {
     const SERVED: &str = "number of requests served";
     const LOST: &str = "number of requests lost";
     const SUM: &str = "sum of response times";
@@ -110,12 +110,12 @@ pub(super) fn clients<'de, A: SeqAccess<'de>>(
         elements.what = "a record `clients`";
         let (application, users) = (elements.next("application")?, elements.next("number of users")?);
         let (served, lost, sum) = (elements.next(SERVED)?, elements.next(LOST)?, elements.next(SUM)?);
-        elements.end(Record::Clients(Clients { time, application, users, served, lost, sum }))
+        elements.end(TraceRecord::Clients(Clients { time, application, users, served, lost, sum }))
     } else {
         elements.what = "a record `client`";
         let user = elements.next("user")?;
         let (served, lost, sum) = (elements.next(SERVED)?, elements.next(LOST)?, elements.next(SUM)?);
-        elements.end(Record::Client(Client { time, user, served, lost, sum }))
+        elements.end(TraceRecord::Client(Client { time, user, served, lost, sum }))
     }
 }
 
@@ -124,23 +124,23 @@ pub(super) fn counted<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,
     mut elements: Elements<'de, A>,
-) -> Result<Record, A::Error> {
+) -> Result<TraceRecord, A::Error> {
     match kind {
         Kind::Handovers => {
             elements.what = "a record `handovers`";
             let moves = elements.next("moves")?;
-            elements.end(Record::Handovers(Handovers { time, moves }))
+            elements.end(TraceRecord::Handovers(Handovers { time, moves }))
         }
         Kind::Gone => {
             elements.what = "a record `gone`";
             let placed = elements.next("instances")?;
-            elements.end(Record::Gone(Gone { time, placed }))
+            elements.end(TraceRecord::Gone(Gone { time, placed }))
         }
         _ => {
             elements.what = "a record `counts`";
             let (outcomes, rules) = (elements.next("outcomes")?, elements.next("rules")?);
             let placed = elements.next("instances")?;
-            elements.end(Record::Counts(Counted { time, outcomes, rules, placed }))
+            elements.end(TraceRecord::Counts(Counted { time, outcomes, rules, placed }))
         }
     }
 }

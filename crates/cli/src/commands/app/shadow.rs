@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use mario_live::Fault;
+use mario_live::LiveError;
 use mario_live::identity::application_id;
 use mario_live::operators::Method;
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ pub(super) fn run(arguments: &ShadowArguments, console: &Console) -> Result<Outc
         summaries.push(answer);
     }
     if summaries.is_empty() {
-        let fault = Fault::new(format!("application `{application}` has no shadow on the nodes"));
+        let fault = LiveError::new(format!("application `{application}` has no shadow on the nodes"));
         return Err(failure(&fault.hint("`mario app update FILE --shadow` sets one")));
     }
     write(nodes, console, &sum(application, &summaries), shown)
@@ -152,9 +152,9 @@ fn write(
 }
 
 /// Converts a fault to a failure, which says how many nodes succeeded before it.
-fn failure_after(fault: &Fault, done: usize) -> Failure {
+fn failure_after(fault: &LiveError, done: usize) -> Failure {
     match done {
         0 => failure(fault),
-        done => failure(&Fault::new(format!("{done} nodes have done it, and then: {}", fault.line()))),
+        done => failure(&LiveError::new(format!("{done} nodes have done it, and then: {}", fault.line()))),
     }
 }

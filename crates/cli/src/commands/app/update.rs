@@ -8,8 +8,8 @@ use clap::Args;
 use mario_live::application::{Opened, open_now};
 use mario_live::identity::{Identity, application_id};
 use mario_live::operators::Method;
-use mario_live::{BUDGET, Fault};
-use mario_policy::{Bounds, Settings, check};
+use mario_live::{BUDGET, LiveError};
+use mario_policy::{Bounds, PolicySettings, check};
 use serde_json::{Value, json};
 
 use super::shadow;
@@ -113,7 +113,8 @@ pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<O
     let identity = Identity::load_bundle(&arguments.nodes.operator).map_err(|fault| failure(&fault))?;
     let opened = open_now(&document, &identity).map_err(|fault| failure(&fault))?;
     if !is_sound(&opened, console)? && !arguments.force {
-        let fault = Fault::new(format!("the policy of `{}` is not deployed: see the findings above", path.display()));
+        let fault =
+            LiveError::new(format!("the policy of `{}` is not deployed: see the findings above", path.display()));
         let hint = "`mario policy check` tells more; mend it, allow the findings in its text, or update with --force";
         return Err(failure(&fault.hint(hint)));
     }
@@ -123,7 +124,7 @@ pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<O
     }
     let mut changed = Vec::new();
     for node in arguments.nodes.each() {
-        let stopped = |fault: &Fault, changed: &[Value]| failure_after(fault, changed, "run the new version");
+        let stopped = |fault: &LiveError, changed: &[Value]| failure_after(fault, changed, "run the new version");
         for instance in instances(&node, &application).map_err(|fault| stopped(&fault, &changed))? {
             let path = format!("/v1/instances/{instance}/application");
             let reply = node.try_ask(Method::PUT, &path, &[], document.clone());
@@ -137,7 +138,7 @@ pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<O
         }
     }
     if changed.is_empty() {
-        let fault = Fault::new(format!("no instance of application `{application}` is on the nodes"));
+        let fault = LiveError::new(format!("no instance of application `{application}` is on the nodes"));
         return Err(failure(&fault.hint("`mario app list` shows the instances of a node")));
     }
     arguments.nodes.show(console, &changed)?;
@@ -150,7 +151,7 @@ pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Resu
     let mut changed = Vec::new();
     for node in arguments.nodes.each() {
         let stopped =
-            |fault: &Fault, changed: &[Value]| failure_after(fault, changed, "have the previous version again");
+            |fault: &LiveError, changed: &[Value]| failure_after(fault, changed, "have the previous version again");
         for instance in instances(&node, &arguments.application).map_err(|fault| stopped(&fault, &changed))? {
             let shown = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new());
             let shown = shown.and_then(|shown| shown.json()).map_err(|fault| stopped(&fault, &changed))?;
@@ -164,7 +165,7 @@ pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Resu
         }
     }
     if changed.is_empty() {
-        let fault = Fault::new(format!("no instance of `{}` was updated on the nodes", arguments.application));
+        let fault = LiveError::new(format!("no instance of `{}` was updated on the nodes", arguments.application));
         return Err(failure(&fault.hint("`mario app show` tells which version an instance had before")));
     }
     arguments.nodes.show(console, &changed)?;
@@ -176,7 +177,7 @@ pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Resu
 fn is_sound(opened: &Opened, console: &Console) -> Result<bool, Failure> {
     let text = &opened.descriptor.policy;
     let Some((name, main)) = text.main() else { return Ok(false) };
-    let settings = Settings { memory: text.memory, budget: BUDGET };
+    let settings = PolicySettings { memory: text.memory, budget: BUDGET };
     let mut progress = console.progress("worlds");
     let resolver = || text.resolver();
     let report = check(engine(), name, main, &resolver, settings, &Bounds::default(), &mut |worlds| {
@@ -189,7 +190,7 @@ fn is_sound(opened: &Opened, console: &Console) -> Result<bool, Failure> {
 }
 
 /// The ids of the instances of an application that a node owns.
-fn instances(node: &NodeArguments, application: &str) -> Result<Vec<String>, Fault> {
+fn instances(node: &NodeArguments, application: &str) -> Result<Vec<String>, LiveError> {
     let answer = node.try_ask(Method::GET, "/v1/instances", &[], Vec::new())?.json()?;
     let all = answer["instances"].as_array().cloned().unwrap_or_default();
     let own = all.iter().filter(|one| one["state"] == "owned" && word(&one["application"]) == application);
@@ -198,7 +199,7 @@ fn instances(node: &NodeArguments, application: &str) -> Result<Vec<String>, Fau
 
 /// Waits until the copy of an instance is healthy, or the instance is no longer on the node. Returns an error on
 /// timeout.
-fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), Fault> {
+fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), LiveError> {
     let deadline = Instant::now() + opened.run.start_timeout + opened.run.drain_timeout + TIMEOUT;
     loop {
         let reply = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
@@ -207,7 +208,7 @@ fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), Fau
             return Ok(());
         }
         if Instant::now() > deadline {
-            return Err(Fault::new(format!("the copy of instance {instance} does not become healthy"))
+            return Err(LiveError::new(format!("the copy of instance {instance} does not become healthy"))
                 .hint("`mario app logs` shows what it says; `mario app rollback` gives the earlier version back"));
         }
         sleep(Duration::from_millis(100));
@@ -215,13 +216,14 @@ fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), Fau
 }
 
 /// Converts a fault to a failure, which says how many instances were changed before it, and to what effect.
-fn failure_after(fault: &Fault, changed: &[Value], effect: &str) -> Failure {
+fn failure_after(fault: &LiveError, changed: &[Value], effect: &str) -> Failure {
     match changed.len() {
         0 => failure(fault),
         count => {
             let text = format!("{count} instances {effect}, and then: {}", fault.line());
             failure(
-                &Fault::new(text).hint("repeat the command, or reverse it: `mario app update`, `mario app rollback`"),
+                &LiveError::new(text)
+                    .hint("repeat the command, or reverse it: `mario app update`, `mario app rollback`"),
             )
         }
     }

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
 use mario_experiments::scale::{
-    DEFAULT_NODES, Growth, MeasureError, Measured, NoSuchTree, Question, Size, measure, table,
+    DEFAULT_NODES, Growth, MeasureError, NoSuchTree, ScaleConfig, ScaleMeasurement, Size, measure, table,
 };
 
 use mario_frontend::runs::run_failure;
@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-fn print(measured: &[Measured], format: TableFormat, console: &Console) -> Result<(), Failure> {
+fn print(measured: &[ScaleMeasurement], format: TableFormat, console: &Console) -> Result<(), Failure> {
     console.write_data(|stdout| match format {
         TableFormat::Text => stdout.write_all(table(measured).as_bytes()),
         TableFormat::Json => {
@@ -121,8 +121,8 @@ fn print(measured: &[Measured], format: TableFormat, console: &Console) -> Resul
     Ok(())
 }
 
-fn question(arguments: &Arguments, size: Size) -> Question {
-    Question {
+fn question(arguments: &Arguments, size: Size) -> ScaleConfig {
+    ScaleConfig {
         size,
         policy: arguments.policy.clone(),
         seed: arguments.seed,
@@ -161,7 +161,7 @@ fn here(arguments: &Arguments, sizes: &[Size], console: &Console) -> Result<Outc
 }
 
 /// Measures a size in a separate process, so that its peak memory is not mixed with that of other sizes.
-fn apart(arguments: &Arguments, size: Size, interrupted: &AtomicBool) -> Result<Measured, Failure> {
+fn apart(arguments: &Arguments, size: Size, interrupted: &AtomicBool) -> Result<ScaleMeasurement, Failure> {
     /// How often to check whether the child is done or the user has interrupted.
     const POLL_INTERVAL: Duration = Duration::from_millis(20);
     let environment = |error: &dyn std::error::Error| {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use mario_diagnostics::Diagnostic;
-use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Recorded, Wanted};
+use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Recorded, SolutionLimit};
 use mario_prolog::Engine;
 use serde_json::json;
 
@@ -147,7 +147,7 @@ fn measure(
     for _ in 0..arguments.repeat {
         for (case, cost) in cases.iter().zip(&mut costs) {
             let instance = case.load(facts);
-            let decision = decider.decide(policy, facts, instance, Wanted::All);
+            let decision = decider.decide(policy, facts, instance, SolutionLimit::All);
             if decision.ending != Ending::Complete {
                 let problem = failure(&decision.ending, policy.name(), &arguments.inputs, engine);
                 let hint = format!("the knowledge base is that of {}", case.origin);

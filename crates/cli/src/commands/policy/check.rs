@@ -7,7 +7,7 @@ use clap::Args;
 use mario_diagnostics::{Diagnostic, Source};
 use mario_frontend::policies::{check_policy, report_json};
 use mario_frontend::policy_texts::Text;
-use mario_policy::{Exploration, Finding, Report, Settings};
+use mario_policy::{CheckReport, Exploration, Finding, PolicySettings};
 use mario_prolog::{Budget, Engine};
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ The exit code is 1 if there are findings, and 2 if a file cannot be read or is n
 /// A file and its findings.
 struct Checked {
     name: String,
-    report: Report,
+    report: CheckReport,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
@@ -81,8 +81,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 fn check_file(engine: &Engine, path: &Path, budget: u64, console: &Console) -> Result<Checked, Failure> {
     let text = Text::find(path)?;
     let source = &text.source;
-    let settings = Settings::default();
-    let settings = Settings { budget: Budget { inferences: budget, ..settings.budget }, ..settings };
+    let settings = PolicySettings::default();
+    let settings = PolicySettings { budget: Budget { inferences: budget, ..settings.budget }, ..settings };
     let mut progress = console.progress("worlds");
     let report = check_policy(engine, &text, settings, &mut |worlds| progress.done(worlds))?;
     Ok(Checked { name: source.name.to_string(), report })
@@ -99,7 +99,7 @@ fn write_text(checked: &[Checked], console: &Console) -> Result<(), Failure> {
 }
 
 /// Returns the findings about a policy, without their counterexamples.
-pub(crate) fn found(report: &Report) -> Vec<Diagnostic> {
+pub(crate) fn found(report: &CheckReport) -> Vec<Diagnostic> {
     report.findings.iter().map(diagnostic).collect()
 }
 

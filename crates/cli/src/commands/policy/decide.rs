@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 use mario_diagnostics::Diagnostic;
 use mario_frontend::policies::{add_faults, decision_json, operations, place};
-use mario_policy::{Decider, Decision, Ending, KnowledgeBase, Policy, Solution, Wanted};
+use mario_policy::{Decider, Decision, Ending, KnowledgeBase, Policy, Solution, SolutionLimit};
 use mario_prolog::Engine;
 use serde_json::json;
 
@@ -51,7 +51,7 @@ are not operations are shown with a warning.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let engine = Engine::new();
-    let wanted = if arguments.all { Wanted::All } else { Wanted::First };
+    let wanted = if arguments.all { SolutionLimit::All } else { SolutionLimit::First };
     match (&arguments.inputs.facts, &arguments.inputs.batch) {
         (_, Some(path)) => decide_batch(arguments, &engine, path, wanted, console),
         (Some(path), None) => decide_one(arguments, &engine, path, wanted, console),
@@ -63,7 +63,7 @@ fn decide_one(
     arguments: &Arguments,
     engine: &Engine,
     path: &Path,
-    wanted: Wanted,
+    wanted: SolutionLimit,
     console: &Console,
 ) -> Result<Outcome, Failure> {
     let policy = arguments.inputs.load_policy(engine, console)?;
@@ -167,7 +167,7 @@ fn decide_batch(
     arguments: &Arguments,
     engine: &Engine,
     path: &Path,
-    wanted: Wanted,
+    wanted: SolutionLimit,
     console: &Console,
 ) -> Result<Outcome, Failure> {
     if arguments.format == Some(Format::Text) {

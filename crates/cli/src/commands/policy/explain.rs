@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mario_diagnostics::Diagnostic;
-use mario_policy::{Ending, Explained, Explainer, KnowledgeBase};
+use mario_policy::{Ending, ExplainedDecision, Explainer, KnowledgeBase};
 use mario_prolog::Engine;
-use mario_simulator::write_whole;
+use mario_simulator::write_atomically;
 
 use super::batch::Batch;
 use super::inputs::{Format, InputArguments, find_instance, read_facts};
@@ -185,7 +185,7 @@ impl BatchExplanation {
         explainer: &mut Explainer,
         facts: &mut KnowledgeBase,
         console: &Console,
-        mut write: impl FnMut(usize, &Explained) -> io::Result<()>,
+        mut write: impl FnMut(usize, &ExplainedDecision) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut progress = console.progress("explained");
         let mut count = 0;
@@ -211,13 +211,13 @@ impl BatchExplanation {
     }
 }
 
-fn json(explained: &Explained) -> serde_json::Value {
+fn json(explained: &ExplainedDecision) -> serde_json::Value {
     serde_json::json!(explained)
 }
 
 fn write_page(path: &Path, title: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     refuse_to_replace(path, |opening| contains(opening, page::MARK), "a page of explanations", "--html")?;
-    let written = write_whole(path, |file| {
+    let written = write_atomically(path, |file| {
         let mut page = BufWriter::new(file);
         page::start(&mut page, title)?;
         write(&mut page)?;

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_frontend::policies::{self, load_explainer, load_failure};
 use mario_frontend::policy_texts::Text;
-use mario_policy::{Acceptance, AcceptanceError, Constant, Explainer, KnowledgeBase, Policy, Settings};
+use mario_policy::{Acceptance, AcceptanceError, Constant, Explainer, KnowledgeBase, Policy, PolicySettings};
 use mario_prolog::{Budget, Engine};
 
 use crate::problems::diagnostics;
@@ -33,7 +33,7 @@ pub struct InputArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "facts")]
     pub services: Option<PathBuf>,
     /// Stop a decision after N inferences (calls of a predicate)
-    #[arg(long, value_name = "N", default_value_t = Settings::default().budget.inferences,
+    #[arg(long, value_name = "N", default_value_t = PolicySettings::default().budget.inferences,
         value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: u64,
 }
@@ -65,9 +65,9 @@ impl InputArguments {
         loaded
     }
 
-    fn settings(&self) -> Settings {
-        let defaults = Settings::default();
-        Settings { budget: Budget { inferences: self.budget, ..defaults.budget }, ..defaults }
+    fn settings(&self) -> PolicySettings {
+        let defaults = PolicySettings::default();
+        PolicySettings { budget: Budget { inferences: self.budget, ..defaults.budget }, ..defaults }
     }
 
     /// Reads the facts that all knowledge bases of a batch share, from `--services`. Facts of a single agent are an
@@ -91,7 +91,7 @@ impl InputArguments {
 pub(super) fn load_policy(
     engine: &Engine,
     text: &Text,
-    settings: Settings,
+    settings: PolicySettings,
     console: &Console,
 ) -> Result<Policy, Failure> {
     let mut warnings = Vec::new();
@@ -103,7 +103,7 @@ pub(super) fn load_policy(
 /// Loads an acceptance policy, and shows its warnings.
 pub(super) fn load_acceptance(engine: &Engine, path: &Path, console: &Console) -> Result<Acceptance, Failure> {
     let text = Text::find(path)?;
-    let budget = Settings::default().budget;
+    let budget = PolicySettings::default().budget;
     match Acceptance::load(engine, &text.source.name, &text.source.text, Some(text.resolver()), budget) {
         Ok(acceptance) => {
             console.show(&diagnostics(acceptance.warnings()));

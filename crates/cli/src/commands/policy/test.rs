@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use mario_diagnostics::{Diagnostic, Source};
 use mario_frontend::policy_texts::{Text, tests_by_name};
-use mario_policy::{Decider, DiffLine, Policy, Settings, TestOutcome, TestTable, Tests};
+use mario_policy::{Decider, DiffLine, Policy, PolicySettings, TestOutcome, TestTable, Tests};
 use mario_prolog::{Engine, Machine};
 use mario_scenario::is_path;
 
@@ -117,7 +117,7 @@ fn run_table(engine: &Engine, written: &Table, report: &mut Report, console: &Co
     };
     match &table.tests {
         Tests::OfPolicy(tests) => {
-            let policy = load_policy(engine, &Text::find(&policy_path)?, Settings::default(), console)?;
+            let policy = load_policy(engine, &Text::find(&policy_path)?, PolicySettings::default(), console)?;
             let mut decider = Decider::new(engine);
             for test in tests {
                 report.add(path, test.line, &test.name, &test.run(&mut decider, &policy), Some(&policy));

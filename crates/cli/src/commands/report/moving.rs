@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mario_audit::reader::TraceReader;
 use mario_diagnostics::Diagnostic;
-use mario_experiments::moving::{MARK, MovingError, moving_picture};
+use mario_experiments::animation::{AnimationError, MARK, animated_svg};
 
 use crate::replacing::{contains, refuse_to_replace};
 use crate::traces::{cannot_read, open, refuse, trace_path};
@@ -20,9 +20,9 @@ pub(super) fn write(runs: &[PathBuf], path: &Path, console: &Console) -> Result<
     let trace = trace_path(run);
     let input = open(&trace, "reading", console).map_err(|error| cannot_read(&trace, &error))?;
     let reader = TraceReader::new(input).map_err(|error| refuse(&trace, &error))?;
-    let picture = moving_picture(reader).map_err(|error| match &error {
-        MovingError::Read(error) => refuse(&trace, error),
-        MovingError::Instances(_) => {
+    let picture = animated_svg(reader).map_err(|error| match &error {
+        AnimationError::Read(error) => refuse(&trace, error),
+        AnimationError::Instances(_) => {
             let diagnostic = Diagnostic::error(format!("there is no animation of `{}`", trace.display()));
             Failure::input(diagnostic.caused_by(&error).hint("take a smaller run, with a trace of more than counts"))
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use mario_diagnostics::Diagnostic;
 use mario_frontend::drive::{Finished, quoted};
 use mario_frontend::warnings::warnings;
-use mario_policy::Settings;
+use mario_policy::PolicySettings;
 use mario_scenario::{Management, Scenario};
 use mario_simulator::{BudgetWatch, Simulation};
 
@@ -34,7 +34,7 @@ impl BudgetWatcher {
     pub(super) fn begin(simulation: &Simulation<'_>, scenario: &Scenario, console: &Console) -> BudgetWatcher {
         let (end, ended) = mpsc::channel::<()>();
         let (watch, console) = (simulation.budget_watch(), console.clone());
-        let budget = scenario.agents.budget.unwrap_or(Settings::default().budget.inferences);
+        let budget = scenario.agents.budget.unwrap_or(PolicySettings::default().budget.inferences);
         let watcher = thread::Builder::new().name("budget".to_owned()).spawn(move || {
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(CHECK_INTERVAL) {
                 if are_mostly_exhausted(&watch) {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use mario_scenario::{Scenario, Search};
-use mario_simulator::{GroupFigures, RegretFigures, Summary, Versus};
+use mario_simulator::{GroupFigures, RegretFigures, Summary, ValueComparison};
 
 use crate::console::many;
 
@@ -87,7 +87,7 @@ fn regret_text(regret: &RegretFigures) -> String {
     };
     let mut text =
         format!("\n{:<34}{:>12}{:>12}{:>12}{:>12}\n", format!("against {best}"), "actual", "best", "regret", "at most");
-    let mut row = |name: &str, versus: &Versus, at_most: Option<i64>| {
+    let mut row = |name: &str, versus: &ValueComparison, at_most: Option<i64>| {
         let at_most = at_most.map(|most| most.to_string()).unwrap_or_default();
         let (actual, best, regret) = (versus.actual, versus.best, versus.regret);
         let _ = writeln!(text, "{name:<34}{actual:>12.3}{best:>12.3}{regret:>12.3}{at_most:>12}");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use mario_diagnostics::Diagnostic;
 use mario_scenario::starting_text;
-use mario_simulator::write_whole;
+use mario_simulator::write_atomically;
 
 use crate::{Console, Failure, Outcome};
 
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 fn create(path: &Path, text: &[u8], force: bool) -> io::Result<()> {
     // `create_new` never replaces an existing file, not even one that another process creates concurrently.
     let new = if force { None } else { Some(File::create_new(path)?) };
-    let written = write_whole(path, |file| file.write_all(text));
+    let written = write_atomically(path, |file| file.write_all(text));
     if new.is_some() && written.is_err() {
         let _ = fs::remove_file(path);
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use mario_diagnostics::Diagnostic;
 use mario_domain::{Application, Capacity, Fact};
-use mario_experiments::moment::{Moment, MomentApplication, MomentNode};
-use mario_live::Fault;
+use mario_experiments::snapshot::{ColonySnapshot, SnapshotApplication, SnapshotNode};
+use mario_live::LiveError;
 use mario_live::identity::{Identity, node_id};
 use mario_live::operators::{Client, Method};
 use mario_policy::PolicyText;
@@ -56,7 +56,7 @@ pub(super) fn ask(addresses: &[String], operator: &Path, console: &Console) -> R
     let mut nodes = Vec::new();
     let mut silent = Vec::new();
     for address in addresses {
-        let late = || Fault::new(format!("the node at {address} does not answer"));
+        let late = || LiveError::new(format!("the node at {address} does not answer"));
         let asked = runtime.block_on(async { timeout(TIMEOUT, ask_one(&identity, address)).await });
         match asked.unwrap_or_else(|_| Err(late())) {
             Ok(told) => nodes.push(told),
@@ -80,11 +80,12 @@ pub(super) fn ask(addresses: &[String], operator: &Path, console: &Console) -> R
     Ok(snapshot)
 }
 
-async fn ask_one(identity: &Identity, address: &str) -> Result<NodeAnswers, Fault> {
+async fn ask_one(identity: &Identity, address: &str) -> Result<NodeAnswers, LiveError> {
     let client = Client::new(identity, address)?;
     let get = async |path: &str| client.ask(Method::GET, path, &[], Vec::new()).await?.json();
     let hosted = get("/v1/applications").await?;
-    let unknown = |error| Fault::new(format!("the node at {address} answers what is not understood")).caused_by(error);
+    let unknown =
+        |error| LiveError::new(format!("the node at {address} answers what is not understood")).caused_by(error);
     Ok(NodeAnswers {
         status: get("/v1/status").await?,
         instances: get("/v1/instances").await?,
@@ -101,8 +102,8 @@ async fn ask_one(identity: &Identity, address: &str) -> Result<NodeAnswers, Faul
 }
 
 /// Combines the answers of the nodes.
-fn gather(told: &[NodeAnswers]) -> Result<Moment, Failure> {
-    let mut moment = Moment { name: "colony-now".to_owned(), ..Moment::default() };
+fn gather(told: &[NodeAnswers]) -> Result<ColonySnapshot, Failure> {
+    let mut moment = ColonySnapshot { name: "colony-now".to_owned(), ..ColonySnapshot::default() };
     let mut places = BTreeMap::new();
     for node in told {
         let id = text(&node.status["node"]);
@@ -110,7 +111,7 @@ fn gather(told: &[NodeAnswers]) -> Result<Moment, Failure> {
         let capacity: Capacity = serde_json::from_value(node.status["capacity"].clone()).unwrap_or(Capacity::Unbounded);
         let facts = node.facts.clone();
         let id = node_id(&id).map_err(|fault| failure(&fault))?;
-        moment.nodes.push(MomentNode { id, capacity, tier: 0, facts });
+        moment.nodes.push(SnapshotNode { id, capacity, tier: 0, facts });
         let period = node.status["evaluation_ms"].as_f64().unwrap_or(1_000.0);
         moment.evaluation_period = moment.evaluation_period.max(period);
     }
@@ -143,7 +144,7 @@ fn gather(told: &[NodeAnswers]) -> Result<Moment, Failure> {
 }
 
 fn take_links(
-    moment: &mut Moment,
+    moment: &mut ColonySnapshot,
     places: &BTreeMap<String, usize>,
     beyond: &mut BTreeSet<String>,
     place: usize,
@@ -161,12 +162,12 @@ fn take_links(
     }
 }
 
-fn take_applications(moment: &mut Moment, hosted: &[Hosted]) {
+fn take_applications(moment: &mut ColonySnapshot, hosted: &[Hosted]) {
     for Hosted { application, facts, policy } in hosted {
         if moment.applications.iter().any(|known| known.id == application.id) {
             continue;
         }
-        moment.applications.push(MomentApplication {
+        moment.applications.push(SnapshotApplication {
             id: application.id.clone(),
             kind: String::new(),
             hardware: application.hardware,
@@ -182,7 +183,7 @@ fn take_applications(moment: &mut Moment, hosted: &[Hosted]) {
 
 /// Adds an instance, if its node owns it, with the client requests that its agent observed last. Requests through nodes
 /// that were not queried count as requests from the instance's own node.
-fn take_instance(moment: &mut Moment, places: &BTreeMap<String, usize>, place: usize, instance: &Value) {
+fn take_instance(moment: &mut ColonySnapshot, places: &BTreeMap<String, usize>, place: usize, instance: &Value) {
     let id = text(&instance["application"]);
     let Some(application) = moment.applications.iter().position(|known| known.id.to_string() == id) else { return };
     if instance["state"] != "owned" {

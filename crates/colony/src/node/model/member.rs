@@ -7,7 +7,7 @@ use mario_domain::{
     AgentOperation, Application, ApplicationId, Capacity, Duration, Hardware, InstanceId, NodeId, Quantity, Target,
     Time,
 };
-use mario_policy::{PolicyText, Settings};
+use mario_policy::{PolicySettings, PolicyText};
 use mario_prolog::Engine;
 use rustc_hash::FxHashMap;
 
@@ -16,7 +16,7 @@ use super::{Bounds, World};
 use crate::descriptor::{Copies, Descriptor};
 use crate::ids::{Epoch, JournalId, TransferId, WorkloadId};
 use crate::input::{Command, Effect, Input, Proposal};
-use crate::journal::{Ledger, OwnCause, Record};
+use crate::journal::{JournalRecord, Ledger, OwnCause};
 use crate::message::{Hello, Message};
 use crate::node::reasoner::Reasoner;
 use crate::node::{Config, NodeLimits, Retry, Start, State, Step, Timing};
@@ -105,7 +105,7 @@ impl Members {
                 facts: Vec::new(),
                 acceptance: None,
                 catalogue: Vec::new(),
-                budget: Settings::default().budget,
+                budget: PolicySettings::default().budget,
                 timing: Timing { evaluation_period: None, ..Timing::default() },
                 limits: NodeLimits::default(),
             })
@@ -207,15 +207,15 @@ impl Members {
                 }
                 Effect::Sweep { .. } => self.handle(member, Input::Swept, outcome),
                 Effect::Adapt { workload, .. } => self.handle(member, Input::Adapted(workload), outcome),
-                Effect::Send { receiver: None, .. } | Effect::Report(_) => {}
+                Effect::Send { receiver: None, .. } | Effect::Trace(_) => {}
             }
         }
     }
 
-    fn write(&mut self, member: &mut Member, record: &Record, outcome: &mut Outcome) {
+    fn write(&mut self, member: &mut Member, record: &JournalRecord, outcome: &mut Outcome) {
         let ended = match record {
-            Record::Undeployed { instance } => Some(instance.clone()),
-            Record::NotTaken { transfer } => {
+            JournalRecord::Undeployed { instance } => Some(instance.clone()),
+            JournalRecord::NotTaken { transfer } => {
                 member.disk.custody_of(*transfer).map(|custody| custody.owned.instance.clone())
             }
             _ => None,
@@ -223,7 +223,7 @@ impl Members {
         if let Some(instance) = ended {
             outcome.ended.push(self.instance(&instance));
         }
-        if let Record::Own { owned, cause } = record {
+        if let JournalRecord::Own { owned, cause } = record {
             let number = self.instance(&owned.instance);
             if matches!(cause, OwnCause::Taken { .. }) {
                 outcome.taken.push((number, owned.epoch));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mario_colony::{JournalId, OwnCause, Owned, Record, TransferId, WorkloadId};
+use mario_colony::{JournalId, JournalRecord, OwnCause, Owned, TransferId, WorkloadId};
 use mario_domain::{ApplicationId, InstanceId};
 
 /// Numbers instances in the order in which they are first seen.
@@ -55,18 +55,18 @@ pub struct Kept {
 }
 
 impl Book {
-    pub fn apply(&mut self, record: &Record, numbers: &mut Numbers) {
+    pub fn apply(&mut self, record: &JournalRecord, numbers: &mut Numbers) {
         match record {
-            Record::Boot { .. }
-            | Record::Forgotten { .. }
-            | Record::Pinned { .. }
-            | Record::Peer { .. }
-            | Record::Adapted { .. }
-            | Record::Slept { .. }
-            | Record::Woke { .. }
-            | Record::Shrunk { .. } => {}
-            Record::Own { owned, cause } => self.own(owned, cause, numbers),
-            Record::Custody(custody) => {
+            JournalRecord::Boot { .. }
+            | JournalRecord::Forgotten { .. }
+            | JournalRecord::Pinned { .. }
+            | JournalRecord::Peer { .. }
+            | JournalRecord::Adapted { .. }
+            | JournalRecord::Slept { .. }
+            | JournalRecord::Woke { .. }
+            | JournalRecord::Shrunk { .. } => {}
+            JournalRecord::Own { owned, cause } => self.own(owned, cause, numbers),
+            JournalRecord::Custody(custody) => {
                 let instance = numbers.of(&custody.owned.instance);
                 let held = Held::of(&custody.owned);
                 self.owned.remove(&instance);
@@ -74,7 +74,7 @@ impl Book {
                 let (is_running, is_ended) = (custody.is_running, custody.is_ended);
                 self.custody.insert(instance, Kept { held, transfer, receiver, is_running, is_ended });
             }
-            Record::CustodyEnded { instance } => {
+            JournalRecord::CustodyEnded { instance } => {
                 if let Some(kept) = self.custody.get_mut(&numbers.of(instance)) {
                     if kept.is_running {
                         self.draining.insert(kept.held.workload, kept.held.hardware);
@@ -82,29 +82,29 @@ impl Book {
                     (kept.is_running, kept.is_ended) = (false, true);
                 }
             }
-            Record::Grant(grant) => {
+            JournalRecord::Grant(grant) => {
                 self.grants.insert(grant.transfer, (grant.application.clone(), grant.receiver));
             }
-            Record::Gone { transfer, .. } | Record::NotTaken { transfer } => {
+            JournalRecord::Gone { transfer, .. } | JournalRecord::NotTaken { transfer } => {
                 self.grants.remove(transfer);
                 if let Some(instance) = self.kept_by(*transfer) {
                     self.leave_custody(instance);
                 }
             }
-            Record::Lost { journal } => {
+            JournalRecord::Lost { journal } => {
                 self.lost.insert(*journal);
             }
-            Record::Undeployed { instance } => {
+            JournalRecord::Undeployed { instance } => {
                 if let Some(held) = self.owned.remove(&numbers.of(instance)) {
                     self.draining.insert(held.workload, held.hardware);
                 }
             }
-            Record::Updated { instance, descriptor, flavour } => {
+            JournalRecord::Updated { instance, descriptor, flavour } => {
                 if let Some(held) = self.owned.get_mut(&numbers.of(instance)) {
                     held.hardware = descriptor.application.needed_in(*flavour).as_units();
                 }
             }
-            Record::Stopped { workload } => {
+            JournalRecord::Stopped { workload } => {
                 self.draining.remove(workload);
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mario_colony::{AgentSnapshot, Copies, DeployKey, JournalId, Message, OwnCause, Owned, Record, TransferId};
+use mario_colony::{AgentSnapshot, Copies, DeployKey, JournalId, JournalRecord, Message, OwnCause, Owned, TransferId};
 use mario_domain::InstanceId;
 
 use super::book::{Book, Numbers};
@@ -66,9 +66,9 @@ impl Checker {
     }
 
     /// Handles a record that is now on a node's disk. `book` is the state before it.
-    pub fn durable(&mut self, node: usize, book: &Book, record: &Record) {
+    pub fn durable(&mut self, node: usize, book: &Book, record: &JournalRecord) {
         match record {
-            Record::Own { owned, cause } => {
+            JournalRecord::Own { owned, cause } => {
                 let instance = self.numbers.of(&owned.instance);
                 self.owned(node, instance, owned.epoch.0, cause);
                 if matches!(cause, OwnCause::NotTaken { .. })
@@ -80,17 +80,17 @@ impl Checker {
                 }
                 self.count_birth(node, book, owned, cause);
             }
-            Record::Grant(grant) => {
+            JournalRecord::Grant(grant) => {
                 self.tally.count("grants");
                 let parent = self.numbers.of(&grant.parent);
                 self.offered.insert(grant.transfer, parent);
             }
-            Record::Undeployed { instance } => {
+            JournalRecord::Undeployed { instance } => {
                 self.tally.count("undeployed");
                 let instance = self.numbers.of(instance);
                 self.life(instance).is_ended = true;
             }
-            Record::NotTaken { transfer } => {
+            JournalRecord::NotTaken { transfer } => {
                 self.tally.count("not taken");
                 if let Some(instance) = book.kept_by(*transfer) {
                     let is_answered = !self.declared.contains(&(node, book.custody[&instance].receiver));
@@ -99,23 +99,23 @@ impl Checker {
                     life.is_excused = true;
                 }
             }
-            Record::Custody(custody) => {
+            JournalRecord::Custody(custody) => {
                 let handed = (custody.owned.instance.clone(), Arc::clone(&custody.owned.snapshot));
                 self.snapshot.insert(custody.transfer, handed);
             }
-            Record::CustodyEnded { .. } => self.tally.count("ended in custody"),
-            Record::Gone { .. }
-            | Record::Boot { .. }
-            | Record::Stopped { .. }
-            | Record::Forgotten { .. }
-            | Record::Pinned { .. }
-            | Record::Adapted { .. }
-            | Record::Slept { .. }
-            | Record::Woke { .. }
-            | Record::Updated { .. }
-            | Record::Shrunk { .. }
-            | Record::Lost { .. }
-            | Record::Peer { .. } => {}
+            JournalRecord::CustodyEnded { .. } => self.tally.count("ended in custody"),
+            JournalRecord::Gone { .. }
+            | JournalRecord::Boot { .. }
+            | JournalRecord::Stopped { .. }
+            | JournalRecord::Forgotten { .. }
+            | JournalRecord::Pinned { .. }
+            | JournalRecord::Adapted { .. }
+            | JournalRecord::Slept { .. }
+            | JournalRecord::Woke { .. }
+            | JournalRecord::Updated { .. }
+            | JournalRecord::Shrunk { .. }
+            | JournalRecord::Lost { .. }
+            | JournalRecord::Peer { .. } => {}
         }
     }
 

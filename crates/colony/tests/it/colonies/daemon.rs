@@ -94,7 +94,7 @@ impl Daemon {
     }
 
     /// Kills the daemon. Of its pending records, the first `kept` are on disk; returns each with the state before it.
-    pub fn die(&mut self, kept: usize, numbers: &mut Numbers) -> Vec<(Book, mario_colony::Record)> {
+    pub fn die(&mut self, kept: usize, numbers: &mut Numbers) -> Vec<(Book, mario_colony::JournalRecord)> {
         let mut written = Vec::new();
         let pending = std::mem::take(&mut self.stream);
         let records = pending.into_iter().filter_map(|queued| match queued.effect {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mario_colony::Epoch;
 use mario_colony::routing::{
-    Label, Names, RouteAnnouncement, Router, RouterConfig, RouterEffect, RouterInput, RoutingMessage, SequenceRequest,
-    Update,
+    Names, RouteAnnouncement, RouteLabel, Router, RouterConfig, RouterEffect, RouterInput, RoutingMessage,
+    SequenceRequest, Update,
 };
 use mario_domain::{ApplicationId, InstanceId, NodeId, Time};
 
@@ -42,15 +42,15 @@ impl One {
         self.handle(RouterInput::LinkUp { neighbour: id(neighbour), cost: 10 })
     }
 
-    fn hear(&mut self, from: usize, number: u64, label: Label) -> Vec<(NodeId, RoutingMessage)> {
+    fn hear(&mut self, from: usize, number: u64, label: RouteLabel) -> Vec<(NodeId, RoutingMessage)> {
         let routes = vec![RouteAnnouncement { application: application(), label: Some(label), names: None }];
         let message = RoutingMessage::Update(Update { number, is_table: false, routes });
         self.handle(RouterInput::Received { from: id(from), message })
     }
 }
 
-fn label(sequence: u64, metric: u32) -> Label {
-    Label { sequence, metric }
+fn label(sequence: u64, metric: u32) -> RouteLabel {
+    RouteLabel { sequence, metric }
 }
 
 #[test]

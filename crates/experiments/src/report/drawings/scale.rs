@@ -7,7 +7,7 @@ use mario_page::drawing::{
 
 use super::super::scale::Scale as Measurements;
 use super::WIDTHS;
-use crate::scale::Measured;
+use crate::scale::ScaleMeasurement;
 
 /// A measured quantity that is drawn.
 pub(super) struct Measure {
@@ -16,7 +16,7 @@ pub(super) struct Measure {
     label: &'static str,
     unit: &'static str,
     axis: Axis,
-    value: fn(&Measured) -> f64,
+    value: fn(&ScaleMeasurement) -> f64,
 }
 
 /// The scale of the vertical axis.
@@ -78,7 +78,7 @@ fn layout(all: &[Measurements], measure: &Measure, width: f64) -> Layout {
     let y = vertical(&mut canvas, measure, &values);
     for (index, one) in all.iter().enumerate() {
         let colour = application_colour(index * 4);
-        let at = |point: &Measured| [x(point.nodes), y((measure.value)(point))];
+        let at = |point: &ScaleMeasurement| [x(point.nodes), y((measure.value)(point))];
         let corners = one.points.iter().map(|point| at(point).map(|place| rounded(place).to_string()).join(" "));
         let path = format!("M{}", corners.collect::<Vec<String>>().join("L"));
         canvas.add(Element::line(path, &colour, 2.0));
@@ -123,7 +123,7 @@ fn apart(sizes: &[u64], x: impl Fn(u64) -> f64) -> Vec<(f64, String)> {
     shown
 }
 
-fn tip(name: Option<&str>, measure: &Measure, point: &Measured) -> String {
+fn tip(name: Option<&str>, measure: &Measure, point: &ScaleMeasurement) -> String {
     let world = [(point.nodes, "node"), (point.users, "user"), (point.agents, "agent")];
     let mut lines: Vec<String> = name.map(str::to_owned).into_iter().collect();
     lines.push(world.map(|(many, what)| plural(many, what)).join(", "));

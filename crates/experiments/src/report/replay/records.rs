@@ -257,7 +257,7 @@ pub(super) fn free_units(free: Capacity) -> Option<u64> {
 }
 
 impl SeenFacts {
-    pub(super) fn new(seen: &reader::Seen) -> SeenFacts {
+    pub(super) fn new(seen: &reader::FactsAndDecision) -> SeenFacts {
         let requests = seen.requests.iter().map(|fact| SeenRequests {
             neighbour: match fact.neighbour {
                 Neighbour::Own => None,

@@ -118,7 +118,7 @@ fn write_until_it_dies(disk: &Disk) -> (Ledger, Ledger) {
             break;
         }
         sure = maybe.clone();
-        if shorten(&database, &sure, 2).is_err() {
+        if compact(&database, &sure, 2).is_err() {
             break;
         }
     }

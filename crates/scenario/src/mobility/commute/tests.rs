@@ -75,8 +75,8 @@ fn users_queried_when_due_move_like_users_queried_in_every_step() {
         let commuting = drawn_city(&mut random);
         let topology = tree(commuting.area);
         for how in [Attach::Grid { size: 16, area: commuting.area }, Attach::Distance] {
-            let traces = commute(&commuting, seed, &topology, how).expect("a city");
-            let eager = attach(&traces, &topology, how).expect("attached");
+            let trajectories = commute(&commuting, seed, &topology, how).expect("a city");
+            let eager = attach(&trajectories, &topology, how).expect("attached");
             let lazy = commute_attached(commuting.clone(), seed, &topology, how).expect("attached");
             assert_eq!((&lazy.users, lazy.step_count()), (&eager.users, eager.steps.len()));
             assert_eq!(lazy.handovers(), eager.handovers(), "{commuting:?}");

@@ -25,7 +25,8 @@ fn equal_seeds_yield_equal_traces_and_different_seeds_different_ones() {
 fn a_user_does_not_depend_on_the_number_of_users() {
     let rome = RandomWaypoint { arrivals: Arrivals::AtOnce, ..RandomWaypoint::rome() };
     let fewer = RandomWaypoint { users: 10, ..rome.clone() };
-    let (all, some) = (random_waypoint(&rome, 5).expect("a trace"), random_waypoint(&fewer, 5).expect("a trace"));
+    let (all, some) =
+        (random_waypoint(&rome, 5).expect("trajectories"), random_waypoint(&fewer, 5).expect("trajectories"));
     for (all, some) in all.steps.iter().zip(&some.steps) {
         let first: Vec<_> = all.iter().filter(|(user, _)| user.0 < 10).copied().collect();
         assert_eq!(&first, some);
@@ -39,7 +40,7 @@ fn attaching_on_the_fly_equals_attaching_afterwards() {
     for arrivals in [Arrivals::AtOnce, Arrivals::Gradual { first: 3, per_step: 2 }, Arrivals::Random { first: 10 }] {
         rome.arrivals = arrivals;
         for how in [Attach::Distance, Attach::Grid { size: 8, area: rome.area }] {
-            let afterwards = attach(&random_waypoint(&rome, 7).expect("a trace"), &tree, how).expect("attached");
+            let afterwards = attach(&random_waypoint(&rome, 7).expect("trajectories"), &tree, how).expect("attached");
             let on_the_way = random_waypoint_attached(&rome, 7, &tree, how).expect("attached");
             assert_eq!(on_the_way, afterwards, "{arrivals:?}");
         }
@@ -61,7 +62,7 @@ fn districts_are_as_busy_as_separate_towns_and_users_stay_in_theirs() {
     };
     let (one, many) = (busy(&rome, 8), busy(&large, 32));
     assert!((many / one - 1.0).abs() < 0.15, "{one} {many}");
-    for (user, presence) in random_waypoint(&large, 3).expect("a trace").steps.iter().flatten() {
+    for (user, presence) in random_waypoint(&large, 3).expect("trajectories").steps.iter().flatten() {
         let Presence::At(position) = presence else { continue };
         let (north, east) = area.cell(4, *position);
         // On a border, rounding may move a position to the other side.
@@ -95,9 +96,9 @@ fn late_arrivals_are_spread_over_all_districts() {
 #[test]
 fn users_stay_in_the_area_and_are_no_faster_than_allowed() {
     let rome = RandomWaypoint::rome();
-    let traces = random_waypoint(&rome, 3).expect("a trace");
-    let mut now: Vec<Option<(usize, Position)>> = vec![None; traces.users.len()];
-    for (step, changes) in traces.steps.iter().enumerate() {
+    let trajectories = random_waypoint(&rome, 3).expect("trajectories");
+    let mut now: Vec<Option<(usize, Position)>> = vec![None; trajectories.users.len()];
+    for (step, changes) in trajectories.steps.iter().enumerate() {
         for (user, presence) in changes {
             let Presence::At(place) = *presence else { panic!("nobody leaves") };
             assert!(rome.area.contains(place), "{place:?}");
@@ -165,5 +166,5 @@ fn rejects_invalid_settings() {
 #[test]
 fn a_step_with_very_short_trips_and_rests_terminates() {
     let restless = RandomWaypoint { rest_seconds_max: 0.0, speed_min: 1e9, speed_max: 1e9, ..RandomWaypoint::rome() };
-    assert_eq!(random_waypoint(&restless, 1).expect("a trace").steps.len(), 26);
+    assert_eq!(random_waypoint(&restless, 1).expect("trajectories").steps.len(), 26);
 }

@@ -1,12 +1,12 @@
 //! Tables of fixes, with columns in any order.
 
-use super::super::reading::{self, PlaceColumns, TraceError};
+use super::super::reading::{self, PlaceColumns, TrajectoryError};
 use super::super::table::Table;
 use super::super::timestamps;
 use super::{Fix, TracksBuilder};
 use crate::position::Position;
 
-pub(super) fn read(text: &str, origin: Option<Position>, builder: &mut TracksBuilder) -> Result<(), TraceError> {
+pub(super) fn read(text: &str, origin: Option<Position>, builder: &mut TracksBuilder) -> Result<(), TrajectoryError> {
     let mut table = Table::new(text)?;
     let id_column =
         table.column(&["id", "user", "user id", "user_id", "taxi id", "taxi_id", "vehicle", "vehicle_id"])?;

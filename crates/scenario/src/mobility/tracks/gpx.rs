@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use mario_domain::Id;
 
-use super::super::reading::{self, TraceError, TraceProblem};
+use super::super::reading::{self, TrajectoryError, TrajectoryProblem};
 use super::super::timestamps;
 use super::{Fix, TracksBuilder};
 use crate::position::Position;
@@ -17,7 +17,7 @@ struct Point {
     span: Range<usize>,
 }
 
-pub(super) fn read(text: &str, user: Option<&Id>, builder: &mut TracksBuilder) -> Result<(), TraceError> {
+pub(super) fn read(text: &str, user: Option<&Id>, builder: &mut TracksBuilder) -> Result<(), TrajectoryError> {
     let mut xml = Xml::new(text);
     let mut track_count = 0;
     let mut name = String::new();
@@ -30,7 +30,7 @@ pub(super) fn read(text: &str, user: Option<&Id>, builder: &mut TracksBuilder) -
         match piece {
             Piece::Open(element) => {
                 if path.is_empty() && element.name != "gpx" {
-                    return Err(TraceError::new(span, TraceProblem::Expected("`<gpx>`")));
+                    return Err(TrajectoryError::new(span, TrajectoryProblem::Expected("`<gpx>`")));
                 }
                 match element.name.as_str() {
                     "trk" => track_count += 1,
@@ -48,8 +48,8 @@ pub(super) fn read(text: &str, user: Option<&Id>, builder: &mut TracksBuilder) -
                     ("name", Some("trk")) => name = words.trim().to_owned(),
                     ("time", Some("trkpt")) => {
                         let seconds = timestamps::seconds(&words);
-                        let expected = TraceProblem::Expected("a time such as `2014-02-01T00:00:00Z`");
-                        let Some(seconds) = seconds else { return Err(TraceError::new(span, expected)) };
+                        let expected = TrajectoryProblem::Expected("a time such as `2014-02-01T00:00:00Z`");
+                        let Some(seconds) = seconds else { return Err(TrajectoryError::new(span, expected)) };
                         point.iter_mut().for_each(|point| point.seconds = Some(seconds));
                     }
                     ("trkpt", _) => fixes.extend(point.take().map(finish).transpose()?),
@@ -68,14 +68,14 @@ pub(super) fn read(text: &str, user: Option<&Id>, builder: &mut TracksBuilder) -
     Ok(())
 }
 
-fn place(element: &Element) -> Result<Position, TraceError> {
+fn place(element: &Element) -> Result<Position, TrajectoryError> {
     let degrees = |name| (element.attribute(name).unwrap_or_default(), element.span.clone());
     reading::place(degrees("lat"), degrees("lon"))
 }
 
-fn finish(point: Point) -> Result<Fix, TraceError> {
+fn finish(point: Point) -> Result<Fix, TrajectoryError> {
     match point.seconds {
         Some(seconds) => Ok(Fix { seconds, position: point.position }),
-        None => Err(TraceError::new(point.span, TraceProblem::Expected("a `<time>` in the point"))),
+        None => Err(TrajectoryError::new(point.span, TrajectoryProblem::Expected("a `<time>` in the point"))),
     }
 }

@@ -1,16 +1,20 @@
 //! Floating car data of SUMO: `<timestep time="0"><vehicle id="a" x="1" y="2"/></timestep>`.
 
-use super::super::reading::{self, TraceError, TraceProblem};
+use super::super::reading::{self, TrajectoryError, TrajectoryProblem};
 use super::{Fix, SumoCoordinates, TracksBuilder};
 use crate::position::Position;
 use crate::xml::{Element, Piece, Xml};
 
-pub(super) fn read(text: &str, coordinates: SumoCoordinates, builder: &mut TracksBuilder) -> Result<(), TraceError> {
+pub(super) fn read(
+    text: &str,
+    coordinates: SumoCoordinates,
+    builder: &mut TracksBuilder,
+) -> Result<(), TrajectoryError> {
     let mut xml = Xml::new(text);
     let mut now: Option<f64> = None;
     while let Some((piece, span)) = xml.next()? {
         let Piece::Open(element) = piece else { continue };
-        let expected = |what| TraceError::new(span.clone(), TraceProblem::Expected(what));
+        let expected = |what| TrajectoryError::new(span.clone(), TrajectoryProblem::Expected(what));
         match element.name.as_str() {
             name if xml.depth() == 1 && name != "fcd-export" => return Err(expected("`<fcd-export>`")),
             "timestep" => {
@@ -30,8 +34,8 @@ pub(super) fn read(text: &str, coordinates: SumoCoordinates, builder: &mut Track
     Ok(())
 }
 
-fn place(element: &Element, coordinates: SumoCoordinates) -> Result<Position, TraceError> {
-    let expected = |what| TraceError::new(element.span.clone(), TraceProblem::Expected(what));
+fn place(element: &Element, coordinates: SumoCoordinates) -> Result<Position, TrajectoryError> {
+    let expected = |what| TrajectoryError::new(element.span.clone(), TrajectoryProblem::Expected(what));
     let number = |name| element.attribute(name).and_then(|text| text.trim().parse::<f64>().ok());
     let (Some(x), Some(y)) = (number("x"), number("y")) else {
         return Err(expected("an `x` and a `y`, both numbers"));

@@ -14,7 +14,7 @@ fn fix(seconds: f64, latitude: f64) -> Fix {
 }
 
 const SHARED: Resampling = Resampling {
-    clock: Clock::Shared { step_seconds: 10.0, between: Between::LastKnown, after: After::Stays },
+    clock: SamplingTimes::Shared { step_seconds: 10.0, between: BetweenFixes::LastKnown, after: AfterLastFix::Stays },
     clip: None,
     users_max: None,
     steps_max: None,
@@ -31,45 +31,46 @@ fn two_users() -> Tracks {
     }
 }
 
-fn clocked(between: Between, after: After) -> Resampling {
-    Resampling { clock: Clock::Shared { step_seconds: 10.0, between, after }, ..SHARED }
+fn clocked(between: BetweenFixes, after: AfterLastFix) -> Resampling {
+    Resampling { clock: SamplingTimes::Shared { step_seconds: 10.0, between, after }, ..SHARED }
 }
 
 #[test]
 fn steps_are_at_the_same_times_for_all_from_the_earliest_fix_on() {
-    let traces = to_steps(&two_users(), &SHARED).expect("steps");
-    assert_eq!(traces.users, [Id::number(2), Id::number(1)], "in the order of their first step");
+    let trajectories = resample(&two_users(), &SHARED).expect("steps");
+    assert_eq!(trajectories.users, [Id::number(2), Id::number(1)], "in the order of their first step");
     let expected = [
         vec![(UserIndex(0), at(0.0, 0.0))],
         vec![(UserIndex(0), at(1.0, 0.0)), (UserIndex(1), at(5.0, 0.0))],
         vec![(UserIndex(0), at(2.0, 0.0))],
         vec![(UserIndex(1), at(10.0, 0.0))],
     ];
-    assert_eq!(traces.steps, expected);
+    assert_eq!(trajectories.steps, expected);
 }
 
 #[test]
 fn positions_between_two_fixes_can_be_interpolated() {
-    let traces = to_steps(&two_users(), &clocked(Between::Interpolated, After::Stays)).expect("steps");
-    assert_eq!(traces.steps[1], [(UserIndex(0), at(1.0, 0.0)), (UserIndex(1), at(6.0, 0.0))]);
-    assert_eq!(traces.steps[2], [(UserIndex(0), at(2.0, 0.0)), (UserIndex(1), at(8.0, 0.0))]);
-    assert_eq!(traces.steps[3], [(UserIndex(1), at(10.0, 0.0))]);
+    let trajectories =
+        resample(&two_users(), &clocked(BetweenFixes::Interpolated, AfterLastFix::Stays)).expect("steps");
+    assert_eq!(trajectories.steps[1], [(UserIndex(0), at(1.0, 0.0)), (UserIndex(1), at(6.0, 0.0))]);
+    assert_eq!(trajectories.steps[2], [(UserIndex(0), at(2.0, 0.0)), (UserIndex(1), at(8.0, 0.0))]);
+    assert_eq!(trajectories.steps[3], [(UserIndex(1), at(10.0, 0.0))]);
 }
 
 #[test]
 fn users_can_leave_after_the_last_fix() {
-    let traces = to_steps(&two_users(), &clocked(Between::LastKnown, After::Gone)).expect("steps");
-    assert_eq!(traces.steps[3], [(UserIndex(0), Presence::Gone), (UserIndex(1), at(10.0, 0.0))]);
-    assert_eq!(traces.steps.last(), Some(&vec![(UserIndex(1), Presence::Gone)]), "the last to be seen goes, too");
+    let trajectories = resample(&two_users(), &clocked(BetweenFixes::LastKnown, AfterLastFix::Gone)).expect("steps");
+    assert_eq!(trajectories.steps[3], [(UserIndex(0), Presence::Gone), (UserIndex(1), at(10.0, 0.0))]);
+    assert_eq!(trajectories.steps.last(), Some(&vec![(UserIndex(1), Presence::Gone)]), "the last to be seen goes, too");
 }
 
 #[test]
 fn users_and_steps_can_be_limited_and_users_outside_are_absent() {
-    let few = to_steps(&two_users(), &Resampling { users_max: Some(1), steps_max: Some(2), ..SHARED }).expect("steps");
+    let few = resample(&two_users(), &Resampling { users_max: Some(1), steps_max: Some(2), ..SHARED }).expect("steps");
     assert_eq!(few.users, [Id::number(2)]);
     assert_eq!(few.steps, [vec![(UserIndex(0), at(0.0, 0.0))], vec![(UserIndex(0), at(1.0, 0.0))]]);
     let clip = Area::between(position(0.5, -1.0), position(5.5, 1.0));
-    let clipped = to_steps(&two_users(), &Resampling { clip, ..SHARED }).expect("steps");
+    let clipped = resample(&two_users(), &Resampling { clip, ..SHARED }).expect("steps");
     assert_eq!(clipped.users, [Id::number(1), Id::number(2)], "who comes into the area first is first");
     assert_eq!(
         clipped.steps,
@@ -81,12 +82,12 @@ fn users_and_steps_can_be_limited_and_users_outside_are_absent() {
         ]
     );
     let nowhere = Area::between(position(50.0, 50.0), position(51.0, 51.0));
-    assert_eq!(to_steps(&two_users(), &Resampling { clip: nowhere, ..SHARED }).expect("steps").users, []);
+    assert_eq!(resample(&two_users(), &Resampling { clip: nowhere, ..SHARED }).expect("steps").users, []);
 }
 
 #[test]
 fn at_their_own_pace_all_users_take_the_same_number_of_steps() {
-    let clock = Clock::OwnPace { parts: 4 };
+    let clock = SamplingTimes::OwnPace { parts: 4 };
     let tracks = Tracks {
         users: vec![Id::number(1), Id::number(2), Id::number(3)],
         fixes: vec![
@@ -95,8 +96,8 @@ fn at_their_own_pace_all_users_take_the_same_number_of_steps() {
             vec![fix(9.0, 9.0)],
         ],
     };
-    let traces = to_steps(&tracks, &Resampling { clock, ..SHARED }).expect("steps");
-    let latitudes: Vec<Vec<(u32, f64)>> = traces
+    let trajectories = resample(&tracks, &Resampling { clock, ..SHARED }).expect("steps");
+    let latitudes: Vec<Vec<(u32, f64)>> = trajectories
         .steps
         .iter()
         .map(|step| {
@@ -119,14 +120,18 @@ fn at_their_own_pace_all_users_take_the_same_number_of_steps() {
 
 #[test]
 fn rejects_steps_without_length_or_number() {
-    let with = |clock| to_steps(&two_users(), &Resampling { clock, ..SHARED });
-    let shared = |step_seconds| Clock::Shared { step_seconds, between: Between::LastKnown, after: After::Stays };
-    assert_eq!(with(shared(0.0)), Err(StepError::NoStep));
-    assert_eq!(with(shared(f64::NAN)), Err(StepError::NoStep));
-    assert_eq!(with(shared(1e-9)), Err(StepError::TooManySteps));
-    assert_eq!(with(Clock::OwnPace { parts: 0 }), Err(StepError::NoStep));
-    assert_eq!(with(Clock::OwnPace { parts: u32::MAX }), Err(StepError::TooManySteps));
-    let empty = to_steps(&Tracks::default(), &SHARED).expect("no steps at all");
+    let with = |clock| resample(&two_users(), &Resampling { clock, ..SHARED });
+    let shared = |step_seconds| SamplingTimes::Shared {
+        step_seconds,
+        between: BetweenFixes::LastKnown,
+        after: AfterLastFix::Stays,
+    };
+    assert_eq!(with(shared(0.0)), Err(ResamplingError::NoStep));
+    assert_eq!(with(shared(f64::NAN)), Err(ResamplingError::NoStep));
+    assert_eq!(with(shared(1e-9)), Err(ResamplingError::TooManySteps));
+    assert_eq!(with(SamplingTimes::OwnPace { parts: 0 }), Err(ResamplingError::NoStep));
+    assert_eq!(with(SamplingTimes::OwnPace { parts: u32::MAX }), Err(ResamplingError::TooManySteps));
+    let empty = resample(&Tracks::default(), &SHARED).expect("no steps at all");
     assert_eq!(empty.users, []);
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::full_nodes::NO_HARDWARE;
 use crate::population::agent::Agent;
 use crate::population::index::{AgentIndex, LinksVersion};
-use crate::population::label::Label;
+use crate::population::label::CycleLabel;
 use crate::population::proposal::{CompactVerdict, Judged, Proposal, Target};
 use crate::population::state::Population;
 
@@ -126,7 +126,7 @@ impl Population {
 
     /// Returns the agent at a position of the queue and its proposal. Returns `None` for an entry that needs no
     /// judging, and adds it to the label: no proposal, or a place on a full node.
-    pub(crate) fn dequeue(&self, position: usize, label: &mut Label) -> Option<(AgentIndex, Proposal)> {
+    pub(crate) fn dequeue(&self, position: usize, label: &mut CycleLabel) -> Option<(AgentIndex, Proposal)> {
         if let PendingRequest::Place(request) = self.pending[position]
             && self.full_nodes.contains(request.to)
         {
@@ -138,7 +138,7 @@ impl Population {
 
     /// Returns the agent at a position of the queue and its proposal. If the agent proposes nothing, returns `None` and
     /// adds a nop to the label.
-    pub(crate) fn proposal_at(&self, position: usize, label: &mut Label) -> Option<(AgentIndex, Proposal)> {
+    pub(crate) fn proposal_at(&self, position: usize, label: &mut CycleLabel) -> Option<(AgentIndex, Proposal)> {
         let index = self.pending[position].agent();
         if matches!(self.pending[position], PendingRequest::Nop(_)) {
             label.push_nop(index);

@@ -1,7 +1,7 @@
 //! Management by a planner that sees the whole infrastructure.
 
 use crate::population::index::AgentIndex;
-use crate::population::label::Label;
+use crate::population::label::CycleLabel;
 use crate::population::proposal::{CompactVerdict, Deployed, Deployment, Judged, Proposal};
 use crate::population::state::Population;
 
@@ -19,7 +19,7 @@ impl Population {
     /// hardware, and enacted before the next one is judged, so that a plan can use the hardware that it frees. A
     /// migration may lead to any node and keeps the instance's id. The agents' own proposals are not judged, but count
     /// as nops.
-    pub fn r1_by_plan(&mut self, plan: &Plan, label: &mut Label) {
+    pub fn r1_by_plan(&mut self, plan: &Plan, label: &mut CycleLabel) {
         label.clear();
         self.cycle_by_plan(&plan.orders, &plan.deployments, label);
         self.end_cycle(label);
@@ -29,7 +29,7 @@ impl Population {
         &mut self,
         orders: &[(AgentIndex, Proposal)],
         deployments: &[Deployment],
-        label: &mut Label,
+        label: &mut CycleLabel,
     ) {
         for (index, proposal) in orders {
             let agent = &mut self.agents[index.position()];

@@ -1,7 +1,7 @@
 //! The prototype's arbitration.
 
 use crate::population::acceptance::AcceptanceContext;
-use crate::population::label::Label;
+use crate::population::label::CycleLabel;
 use crate::population::proposal::{Deployed, Deployment, Judged, Target};
 use crate::population::state::Population;
 
@@ -14,7 +14,7 @@ impl Population {
         &mut self,
         deployments: &[Deployment],
         context: &mut AcceptanceContext,
-        label: &mut Label,
+        label: &mut CycleLabel,
     ) {
         for deployment in deployments {
             let verdict = self.judge_deployment(deployment, context);

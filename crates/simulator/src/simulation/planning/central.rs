@@ -11,12 +11,12 @@ pub(super) struct Central {
     search: Search,
     distances: Distances,
     /// The last inputs, the problem that they define, and its solution.
-    last: Option<(Moment, Problem, Vec<Allocation>)>,
+    last: Option<(PlanningInputs, Problem, Vec<Allocation>)>,
 }
 
 /// The inputs that determine the best allocation.
 #[derive(PartialEq)]
-struct Moment {
+struct PlanningInputs {
     access_points: Vec<Option<NodeIndex>>,
     rooms: Vec<Room>,
     infrastructure: u32,
@@ -30,7 +30,7 @@ impl Central {
 
 impl Planner for Central {
     fn plan(&mut self, view: &View<'_>) -> Plan {
-        let moment = Moment {
+        let moment = PlanningInputs {
             access_points: view.access_points().collect(),
             rooms: view.rooms(),
             infrastructure: view.paths.version(),

@@ -7,7 +7,7 @@ use mario_scenario::{ApplicationIndex, Document, NoFiles, NodeIndex, Scenario};
 
 use super::{Answers, Planner, View};
 use crate::optimum::{Allocation, changes};
-use crate::population::{Deployed, Label, Outcome, Plan, Population};
+use crate::population::{CycleLabel, Deployed, Outcome, Plan, Population};
 use crate::recorder::Recorder;
 use crate::simulation::{RunOptions, Simulation};
 
@@ -65,7 +65,7 @@ impl Planner for Fixed {
 struct Operations(Vec<(OperationName, bool)>);
 
 impl Recorder for Operations {
-    fn cycle(&mut self, _time: Time, label: &Label, _colony: &Population) {
+    fn cycle(&mut self, _time: Time, label: &CycleLabel, _colony: &Population) {
         for outcome in label.iter() {
             match &outcome {
                 Outcome::Nop(_) => {}

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use mario_colony::{
     Availability, Command, Config, Copies, DeployKey, Descriptor, Effect, Input, JournalId, Ledger, Node, NodeLimits,
-    Observation, Proposal, Report, RequestFact, Start, Timing, WorkloadId,
+    Observation, Proposal, RequestFact, Start, Timing, TraceEvent, WorkloadId,
 };
 use mario_domain::{Inhibition, InstanceId, NodeId, OperationName, Request, Rule, Target, Time, Verdict};
-use mario_policy::{Acceptance, Decision, Settings, Solution};
+use mario_policy::{Acceptance, Decision, PolicySettings, Solution};
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Scenario};
 use mario_simulator::population::{
-    AgentIndex, CompactVerdict, Deployed, Deployment, Judged, Label, Neighbour, Outcome, OwnerActKind, OwnerActs,
+    AgentIndex, CompactVerdict, CycleLabel, Deployed, Deployment, Judged, Neighbour, Outcome, OwnerActKind, OwnerActs,
     Population,
 };
 use mario_simulator::{Cause, Recorder};
@@ -75,7 +75,7 @@ pub struct Mirror<'a> {
     adapting: Vec<(NodeIndex, WorkloadId)>,
     /// The actions of owners at this activation.
     acted: BTreeMap<NodeIndex, OwnerActs>,
-    reports: Vec<Report>,
+    reports: Vec<TraceEvent>,
     counts: Counts,
 }
 
@@ -129,7 +129,7 @@ impl<'a> Mirror<'a> {
         let acceptance = acceptance.map(|place| {
             let text = &self.scenario.acceptances[place as usize];
             let (name, main) = &text.files[0];
-            let budget = Settings::default().budget;
+            let budget = PolicySettings::default().budget;
             Arc::new(Acceptance::load(&self.engine, name, main, Some(text.resolver()), budget).expect("a policy"))
         });
         let config = Config {
@@ -138,7 +138,7 @@ impl<'a> Mirror<'a> {
             facts: described.facts.clone(),
             acceptance,
             catalogue: self.catalogue.clone(),
-            budget: Settings::default().budget,
+            budget: PolicySettings::default().budget,
             timing: Timing { evaluation_period: None, notice: self.scenario.notice, ..Timing::default() },
             limits: NodeLimits { snapshot_bytes_max: u64::MAX, ..NodeLimits::default() },
         };
@@ -186,7 +186,7 @@ impl<'a> Mirror<'a> {
                     continue;
                 }
                 Effect::Sweep { .. } => (node, Input::Swept),
-                Effect::Report(report) => {
+                Effect::Trace(report) => {
                     self.reports.push(report);
                     continue;
                 }
@@ -246,7 +246,7 @@ impl<'a> Mirror<'a> {
     fn judged(&mut self) -> Option<(Request, Verdict, Option<InstanceId>)> {
         let reports = std::mem::take(&mut self.reports);
         let mut judged = reports.into_iter().filter_map(|report| match report {
-            Report::Judged { request, verdict, created } => Some((request, verdict, created)),
+            TraceEvent::Judged { request, verdict, created } => Some((request, verdict, created)),
             _ => None,
         });
         let first = judged.next();
@@ -294,12 +294,12 @@ impl<'a> Mirror<'a> {
         let mut found: Vec<String> = Vec::new();
         for report in std::mem::take(&mut self.reports) {
             found.push(match report {
-                Report::Evicted { instance, reason, is_pinned: false } => format!("evicted {instance} {reason}"),
-                Report::Shrunk { instance, flavour, reason } => format!("shrunk {instance} {} {reason}", flavour.0),
-                Report::Announced { instance, evaluations, reason } => {
+                TraceEvent::Evicted { instance, reason, is_pinned: false } => format!("evicted {instance} {reason}"),
+                TraceEvent::Shrunk { instance, flavour, reason } => format!("shrunk {instance} {} {reason}", flavour.0),
+                TraceEvent::Announced { instance, evaluations, reason } => {
                     format!("leave {instance} {evaluations} {reason}")
                 }
-                Report::InitiativeFailed { .. } => {
+                TraceEvent::InitiativeFailed { .. } => {
                     self.counts.count("initiative failed");
                     continue;
                 }
@@ -378,7 +378,9 @@ impl Recorder for Mirror<'_> {
         self.handle(state.node(), Input::Observed(Observation { instance: twin.clone(), requests, random }));
         self.handle(state.node(), Input::Evaluate(twin.clone()));
         let report = self.reports.pop();
-        let Some(Report::Evaluated { instance, proposal, has_failed, .. }) = report else { panic!("{twin} evaluates") };
+        let Some(TraceEvent::Evaluated { instance, proposal, has_failed, .. }) = report else {
+            panic!("{twin} evaluates")
+        };
         assert_eq!(instance, twin);
         if proposal.is_some() {
             self.counts.count("proposals");
@@ -391,7 +393,7 @@ impl Recorder for Mirror<'_> {
         check(proposal.as_ref());
     }
 
-    fn cycle(&mut self, _: Time, label: &Label, population: &Population) {
+    fn cycle(&mut self, _: Time, label: &CycleLabel, population: &Population) {
         self.follow_links(population);
         for outcome in label.iter() {
             match outcome {
@@ -425,8 +427,8 @@ impl Recorder for Mirror<'_> {
         assert_eq!(node.is_asleep(&twin), state.is_asleep(), "{twin}");
         assert_eq!(node.wake_refused(&twin).is_some(), state.is_wake_refused(), "{twin}");
         let reports = std::mem::take(&mut self.reports);
-        let woken = reports.into_iter().filter(|report| matches!(report, Report::Woken { .. }));
-        assert_eq!(woken.collect::<Vec<_>>(), [Report::Woken { instance: twin, verdict: expected }]);
+        let woken = reports.into_iter().filter(|report| matches!(report, TraceEvent::Woken { .. }));
+        assert_eq!(woken.collect::<Vec<_>>(), [TraceEvent::Woken { instance: twin, verdict: expected }]);
     }
 
     fn owner(&mut self, _: Time, acts: &OwnerActs, _: &Population) {

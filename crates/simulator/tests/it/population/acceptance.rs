@@ -3,7 +3,7 @@
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Rule, Verdict};
 use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex, PolicyIndex};
-use mario_simulator::population::{Asked, ContextChange, Deployment, Target};
+use mario_simulator::population::{AcceptanceQuery, ContextChange, Deployment, Target};
 
 use crate::population::world::{Plan, deployment, full, inhibited, node};
 
@@ -271,7 +271,7 @@ fn failed_acceptance_policies_are_counted() {
     let asked = world.judge.take_counts();
     assert_eq!((asked.asked, asked.failed), (6, 2));
     let (node, asked, failure) = asked.first.expect("a failure");
-    let Asked::Request(request) = asked else { panic!("{asked:?}") };
+    let AcceptanceQuery::Request(request) = asked else { panic!("{asked:?}") };
     assert_eq!((node, request.instance().expect("an agent asked").to_string()), (NodeIndex(1), "2".to_owned()));
     assert_eq!(failure.cause, "it raised broken");
     assert_eq!(failure.place.expect("reject/2 has a clause").position(), (1, 1));

@@ -2,7 +2,7 @@
 
 use mario_domain::AgentOperation::{Migrate, Replicate};
 use mario_domain::{Inhibition, Verdict};
-use mario_policy::Wanted;
+use mario_policy::SolutionLimit;
 use mario_scenario::{ApplicationIndex, NodeIndex};
 use mario_simulator::population::{
     AgentIndex, Basis, Body, ContextChange, Neighbour, Outcome, Promise, Proposal, RequestFact, Target,
@@ -39,7 +39,7 @@ fn a_parallel_round_equals_a_sequential_one() {
     let wishes: Vec<Option<Proposal>> = agents
         .iter()
         .map(|agent| {
-            let decision = at_once.evaluator.evaluate(&at_once.population, *agent, Wanted::First);
+            let decision = at_once.evaluator.evaluate(&at_once.population, *agent, SolutionLimit::First);
             at_once.population.proposal(*agent, decision)
         })
         .collect();

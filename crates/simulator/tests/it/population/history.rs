@@ -1,7 +1,7 @@
 //! The history that policies can read: earlier requests, own operations, and the age on the node.
 
 use mario_domain::AgentOperation::{Migrate, Replicate};
-use mario_policy::Wanted;
+use mario_policy::SolutionLimit;
 use mario_scenario::{Arbitration, NodeIndex};
 use mario_simulator::population::{AgentIndex, Basis, ContextChange, Neighbour, Outcome, RequestFact, Target};
 
@@ -18,7 +18,7 @@ fn observe(world: &mut World, agent: AgentIndex, from: u32, rate: f64) {
 
 /// The history that an agent sees, as `earlier | done | age`. Instances and latencies are omitted.
 fn shown(world: &mut World, agent: AgentIndex) -> String {
-    world.evaluator.evaluate(&world.population, agent, Wanted::All);
+    world.evaluator.evaluate(&world.population, agent, SolutionLimit::All);
     let facts = world.evaluator.facts();
     let row =
         |row: &[mario_policy::Constant]| row.iter().map(|value| facts.text(*value)).collect::<Vec<String>>().join(" ");

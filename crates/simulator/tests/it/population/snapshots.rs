@@ -1,6 +1,6 @@
 //! Recurring snapshots: passing a number has the same effect as passing the facts.
 
-use mario_policy::Wanted;
+use mario_policy::SolutionLimit;
 use mario_scenario::NodeIndex;
 use mario_simulator::population::{AgentIndex, Basis, ContextChange, Neighbour, RequestFact};
 use mario_testing::Random;
@@ -37,7 +37,7 @@ impl Watched {
         let rate: f64 = facts.iter().map(|fact| fact.rate).sum();
         assert!((population.agent(agent).rate() - rate).abs() < 1e-12);
         assert_eq!(population.is_unchanged(agent), self.evaluated.as_deref() == Some(facts));
-        let decision = self.world.evaluator.evaluate(population, agent, Wanted::First);
+        let decision = self.world.evaluator.evaluate(population, agent, SolutionLimit::First);
         let proposal = population.proposal(agent, decision);
         if population.is_unchanged(agent) && random.below(4) > 0 {
             population.repeat_proposal(agent);

@@ -3,11 +3,11 @@
 use std::sync::{Arc, OnceLock};
 
 use mario_domain::{AgentOperation, Capacity, Hardware, Inhibition, NodeId, Rule, Verdict};
-use mario_policy::{Acceptance, Policy, Settings, Wanted};
+use mario_policy::{Acceptance, Policy, PolicySettings, SolutionLimit};
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 use mario_simulator::population::{
-    AcceptanceContext, AgentIndex, Basis, Deployed, Deployment, Evaluator, Label, Numbers, Outcome, Population,
+    AcceptanceContext, AgentIndex, Basis, CycleLabel, Deployed, Deployment, Evaluator, Numbers, Outcome, Population,
     PopulationConfig, Proposal, SimulatedNode, Target,
 };
 
@@ -32,7 +32,7 @@ pub struct World {
     pub population: Population,
     pub evaluator: Evaluator,
     pub judge: AcceptanceContext,
-    pub label: Label,
+    pub label: CycleLabel,
     nodes: usize,
 }
 
@@ -85,14 +85,14 @@ impl Plan {
             neighbours.sort_unstable();
             let text = self.acceptances.iter().find(|(of, _)| *of == node).map(|(_, text)| *text);
             let acceptance = text.map(|text| {
-                let budget = Settings::default().budget;
+                let budget = PolicySettings::default().budget;
                 Arc::new(Acceptance::load(engine, "acceptance", text, None, budget).expect("an acceptance policy"))
             });
             SimulatedNode::new(node_id(node), *capacity, neighbours, acceptance)
         });
         let applications = self.applications.iter().zip(1..).map(|(units, number)| application(number, *units));
         let policies = self.policies.iter().map(|(text, memory)| {
-            let settings = Settings { memory: *memory, ..Settings::default() };
+            let settings = PolicySettings { memory: *memory, ..PolicySettings::default() };
             Policy::load(engine, "policy", text, None, settings).expect("a policy")
         });
         let founding = PopulationConfig {
@@ -112,7 +112,7 @@ impl Plan {
             population,
             evaluator,
             judge: AcceptanceContext::new(engine),
-            label: Label::new(),
+            label: CycleLabel::new(),
             nodes: self.capacities.len(),
         }
     }
@@ -142,7 +142,7 @@ impl World {
     /// Evaluates the policy of an agent, and queues its proposal for the next cycle. Returns the proposal; `None` for a
     /// nop.
     pub fn evaluate(&mut self, agent: AgentIndex) -> Option<Proposal> {
-        let decision = self.evaluator.evaluate(&self.population, agent, Wanted::All);
+        let decision = self.evaluator.evaluate(&self.population, agent, SolutionLimit::All);
         let proposal = self.population.proposal(agent, decision);
         self.population.propose(agent, proposal.clone(), Basis::Past);
         proposal

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mario_audit::FindingKind;
 use mario_domain::{AgentOperation, Rule, Time};
 use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex, PolicyText, Scenario};
-use mario_simulator::population::{CompactVerdict, Deployed, Judged, Label, Outcome, Population};
+use mario_simulator::population::{CompactVerdict, CycleLabel, Deployed, Judged, Outcome, Population};
 use mario_simulator::{Detail, Recorder, RunOptions, Simulation, SimulationError, TraceRecorder};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ struct Limit {
 }
 
 impl Limit {
-    fn count(&mut self, label: &Label, population: &Population) {
+    fn count(&mut self, label: &CycleLabel, population: &Population) {
         let mut taken: BTreeSet<(NodeIndex, ApplicationIndex)> = BTreeSet::new();
         for outcome in label.iter() {
             let (to, application, verdict) = match outcome {
@@ -60,7 +60,7 @@ impl Limit {
 }
 
 impl Recorder for Limit {
-    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &CycleLabel, population: &Population) {
         self.cycles += 1;
         self.count(label, population);
         let mut held = BTreeSet::new();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use mario_page::assets::PALETTE;
-use mario_policy::{Explained, Line, Look};
+use mario_policy::{ExplainedDecision, Line, LineRole};
 
 const STYLE: &str = "\
 :root { --step: 1rem; }
@@ -35,7 +35,7 @@ pub(super) fn start(page: &mut dyn Write, title: &str) -> io::Result<()> {
 
 /// Writes the explanation for one knowledge base. For a `line` of a batch, the explanation is collapsed under a summary
 /// with the line, the instance and the proposal.
-pub(super) fn section(page: &mut dyn Write, explained: &Explained, line: Option<usize>) -> io::Result<()> {
+pub(super) fn section(page: &mut dyn Write, explained: &ExplainedDecision, line: Option<usize>) -> io::Result<()> {
     if let Some(line) = line {
         let (instance, outcome) = (Escaped(&explained.instance), outcome(explained));
         writeln!(page, "<details>\n<summary>line {line}, instance {instance}: {}</summary>", Escaped(&outcome))?;
@@ -52,7 +52,7 @@ pub(super) fn section(page: &mut dyn Write, explained: &Explained, line: Option<
 }
 
 /// A short summary of what the agent proposes.
-fn outcome(explained: &Explained) -> String {
+fn outcome(explained: &ExplainedDecision) -> String {
     match (explained.proposals.first(), &explained.error) {
         (Some(first), _) => format!("{} {}", first.operation, first.target),
         (None, Some(_)) => "no decision".to_owned(),
@@ -66,13 +66,13 @@ pub(super) fn end(page: &mut dyn Write) -> io::Result<()> {
 
 fn write_line(page: &mut dyn Write, line: &Line) -> io::Result<()> {
     let text = Escaped(&line.text);
-    write!(page, "<p class=\"{}\" style=\"--depth: {}\">", line.look.as_str(), line.depth)?;
+    write!(page, "<p class=\"{}\" style=\"--depth: {}\">", line.role.as_str(), line.depth)?;
     if !line.before.is_empty() {
         write!(page, "{} ", Escaped(&line.before))?;
     }
-    match line.look {
-        Look::Code | Look::Met | Look::Failed | Look::Fact => write!(page, "<code>{text}</code>")?,
-        Look::Proposed | Look::Missed | Look::Change | Look::Remark => write!(page, "{text}")?,
+    match line.role {
+        LineRole::Code | LineRole::Met | LineRole::Failed | LineRole::Fact => write!(page, "<code>{text}</code>")?,
+        LineRole::Proposed | LineRole::Missed | LineRole::Change | LineRole::Remark => write!(page, "{text}")?,
     }
     if !line.after.is_empty() {
         write!(page, ", {}", Escaped(&line.after))?;

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use mario_policy::{Explained, Line, Look};
+use mario_policy::{ExplainedDecision, Line, LineRole};
 
-pub(super) fn write(stdout: &mut dyn Write, explained: &Explained, coloured: bool) -> io::Result<()> {
+pub(super) fn write(stdout: &mut dyn Write, explained: &ExplainedDecision, coloured: bool) -> io::Result<()> {
     for (index, lines) in explained.parts().iter().enumerate() {
         if index > 0 {
             writeln!(stdout)?;
@@ -17,20 +17,20 @@ pub(super) fn write(stdout: &mut dyn Write, explained: &Explained, coloured: boo
 }
 
 fn write_line(stdout: &mut dyn Write, line: &Line, coloured: bool) -> io::Result<()> {
-    let style = match line.look {
+    let style = match line.role {
         _ if !coloured => "",
-        Look::Proposed => "\x1b[1;32m",
-        Look::Missed => "\x1b[1;33m",
-        Look::Failed => "\x1b[31m",
-        Look::Fact => "\x1b[36m",
-        Look::Change => "\x1b[1m",
-        Look::Code | Look::Remark => "\x1b[2m",
-        Look::Met => "",
+        LineRole::Proposed => "\x1b[1;32m",
+        LineRole::Missed => "\x1b[1;33m",
+        LineRole::Failed => "\x1b[31m",
+        LineRole::Fact => "\x1b[36m",
+        LineRole::Change => "\x1b[1m",
+        LineRole::Code | LineRole::Remark => "\x1b[2m",
+        LineRole::Met => "",
     };
     let reset = if style.is_empty() { "" } else { "\x1b[0m" };
-    let mark = match line.look {
-        Look::Code => "| ",
-        Look::Change => "=> ",
+    let mark = match line.role {
+        LineRole::Code => "| ",
+        LineRole::Change => "=> ",
         _ => "",
     };
     write!(stdout, "{:1$}", "", line.depth * 2)?;

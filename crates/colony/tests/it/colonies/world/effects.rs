@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use mario_colony::{Copies, Descriptor, Effect, Input, Message, OwnCause, Record, Report, WorkloadId};
+use mario_colony::{Copies, Descriptor, Effect, Input, JournalRecord, Message, OwnCause, TraceEvent, WorkloadId};
 use mario_domain::{InstanceId, Verdict};
 
 use super::{Scheduled, World};
@@ -36,7 +36,7 @@ impl World<'_> {
                     self.send(node, &to, receiver, message);
                     continue;
                 }
-                Effect::Report(_) => continue,
+                Effect::Trace(_) => continue,
                 _ => {}
             }
             self.daemons[node].stream.push_back(Queued { effect, synced_at });
@@ -48,16 +48,16 @@ impl World<'_> {
 
     /// If an ambush is set for a daemon and the record is a step of a transfer, schedules a crash at a random time:
     /// before or after the record is on disk, and before or after the next messages arrive.
-    fn ambush(&mut self, node: usize, record: &Record) {
+    fn ambush(&mut self, node: usize, record: &JournalRecord) {
         let is_step = matches!(
             record,
-            Record::Own { cause: OwnCause::Taken { .. } | OwnCause::NotTaken { .. }, .. }
-                | Record::Custody(_)
-                | Record::CustodyEnded { .. }
-                | Record::Grant(_)
-                | Record::Gone { .. }
-                | Record::NotTaken { .. }
-                | Record::Forgotten { .. }
+            JournalRecord::Own { cause: OwnCause::Taken { .. } | OwnCause::NotTaken { .. }, .. }
+                | JournalRecord::Custody(_)
+                | JournalRecord::CustodyEnded { .. }
+                | JournalRecord::Grant(_)
+                | JournalRecord::Gone { .. }
+                | JournalRecord::NotTaken { .. }
+                | JournalRecord::Forgotten { .. }
         );
         if is_step
             && !self.is_calm
@@ -75,8 +75,8 @@ impl World<'_> {
             Effect::Journal(record) => {
                 let _ = writeln!(self.log, "{} n{node} journals {}", self.now, outline(record));
                 match record {
-                    Record::Custody(custody) => self.checker.close(custody.transfer),
-                    Record::Grant(grant) => self.checker.close(grant.transfer),
+                    JournalRecord::Custody(custody) => self.checker.close(custody.transfer),
+                    JournalRecord::Grant(grant) => self.checker.close(grant.transfer),
                     _ => {}
                 }
             }
@@ -86,15 +86,15 @@ impl World<'_> {
                     self.daemons[node].promised.insert(*transfer, *token);
                 }
             }
-            Effect::Report(report) => {
-                if let Report::Judged { verdict: Verdict::Inhibited(inhibition), .. } = report {
+            Effect::Trace(report) => {
+                if let TraceEvent::Judged { verdict: Verdict::Inhibited(inhibition), .. } = report {
                     self.checker.tally.count("inhibited");
                     let _ = writeln!(self.log, "{} n{node} inhibited: {}", self.now, inhibition.rule.as_str());
                 }
-                if let Report::Evaluated { instance, .. } = report {
+                if let TraceEvent::Evaluated { instance, .. } = report {
                     self.checker.evaluated(node, &self.daemons[node].memory, instance);
                 }
-                if let Report::RefusedPeer(peer) = report {
+                if let TraceEvent::RefusedPeer(peer) = report {
                     let _ = writeln!(self.log, "{} n{node} refuses {peer}", self.now);
                 }
             }
@@ -126,7 +126,7 @@ impl World<'_> {
         let conditions = &self.plan.conditions;
         let life = self.daemons[node].life;
         match effect {
-            Effect::Journal(_) | Effect::Report(_) => {}
+            Effect::Journal(_) | Effect::Trace(_) => {}
             Effect::Send { to, receiver, message } => self.send(node, &to, receiver, message),
             Effect::Start { workload, instance, descriptor, .. }
             | Effect::Resume { workload, instance, descriptor, .. } => {
@@ -205,16 +205,16 @@ impl World<'_> {
 }
 
 /// A record in one line.
-pub fn outline(record: &Record) -> String {
+pub fn outline(record: &JournalRecord) -> String {
     match record {
-        Record::Own { owned, cause } => {
+        JournalRecord::Own { owned, cause } => {
             format!("Own {} e{} {:?} {cause:?}", owned.instance, owned.epoch.0, owned.workload)
         }
-        Record::Custody(custody) => {
+        JournalRecord::Custody(custody) => {
             let (owned, target) = (&custody.owned, &custody.target);
             format!("Custody {} e{} {:?} to {target}", owned.instance, owned.epoch.0, custody.transfer)
         }
-        Record::Grant(grant) => format!("Grant {} {:?} to {}", grant.instance, grant.transfer, grant.target),
+        JournalRecord::Grant(grant) => format!("Grant {} {:?} to {}", grant.instance, grant.transfer, grant.target),
         other => format!("{other:?}"),
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use mario_domain::{Application, ApplicationId, Capacity, Fact, FactValue, Hardware, Id, NodeId, Quantity};
-use mario_policy::{Settings, Wanted};
+use mario_policy::{PolicySettings, SolutionLimit};
 use mario_prolog::{Budget, Directories};
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 
@@ -46,7 +46,7 @@ fn engine() -> &'static Engine {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the policies that ship are files of the repository")]
-fn shipped(name: &str, settings: Settings) -> Policy {
+fn shipped(name: &str, settings: PolicySettings) -> Policy {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
     let path = directory.join(format!("{name}.pl"));
     let text = fs::read_to_string(&path).expect("it is shipped");
@@ -54,7 +54,7 @@ fn shipped(name: &str, settings: Settings) -> Policy {
     Policy::load(engine(), path, &text, Some(Box::new(Directories::new([directory]))), settings).expect("a policy")
 }
 
-fn written(text: &str, settings: Settings) -> Policy {
+fn written(text: &str, settings: PolicySettings) -> Policy {
     Policy::load(engine(), "policy", text, None, settings).expect("a policy")
 }
 
@@ -169,7 +169,7 @@ fn compare(dice: &mut Random, mut population: Population, rounds: usize) -> [usi
         let agent = AgentIndex::at(dice.below(population.agent_count()));
         draw_facts(dice, &mut population, agent);
         let known = decisions.lookup(&population, agent);
-        let decision = evaluator.evaluate(&population, agent, Wanted::First);
+        let decision = evaluator.evaluate(&population, agent, SolutionLimit::First);
         let asked = population.proposal(agent, decision);
         match known {
             Lookup::Hit(proposal, _) => {
@@ -198,7 +198,7 @@ fn compare(dice: &mut Random, mut population: Population, rounds: usize) -> [usi
 fn cached_decisions_equal_those_of_the_policy() {
     let mut dice = Random::new(5);
     for name in SHIPPED.iter().copied().chain(["farthest"]) {
-        let settings = Settings { memory: 3, ..Settings::default() };
+        let settings = PolicySettings { memory: 3, ..PolicySettings::default() };
         let load = || if name == "farthest" { written(FARTHEST, settings) } else { shipped(name, settings) };
         let mut found = [0; 2];
         for _ in 0..6 {
@@ -212,7 +212,7 @@ fn cached_decisions_equal_those_of_the_policy() {
 
 #[test]
 fn decisions_that_depend_on_names_are_not_shared() {
-    let settings = Settings::default();
+    let settings = PolicySettings::default();
     let fact = |key: &str| Fact {
         subject: Id::name("app1").expect("a name"),
         key: Id::name(key).expect("a name"),
@@ -236,8 +236,8 @@ fn decisions_that_depend_on_names_are_not_shared() {
 fn failed_decisions_are_not_cached() {
     let raising = "operation(migrate, I, N) :- requests(I, N, _, _), X is foo + 1, X > 0.";
     let long = "operation(migrate, I, N) :- between(1, 2000, X), X >= 2000, requests(I, N, _, _).";
-    let budget = Budget { inferences: 50_000, ..Settings::default().budget };
-    for (text, settings) in [(raising, Settings::default()), (long, Settings { memory: 0, budget })] {
+    let budget = Budget { inferences: 50_000, ..PolicySettings::default().budget };
+    for (text, settings) in [(raising, PolicySettings::default()), (long, PolicySettings { memory: 0, budget })] {
         let mut dice = Random::new(2);
         let population = population(&mut dice, vec![written(text, settings)], Vec::new());
         // Hits without a proposal are possible: without client requests, the policy raises no exception.
@@ -245,14 +245,14 @@ fn failed_decisions_are_not_cached() {
         assert_eq!(found[1], 0, "{text}");
     }
     let mut dice = Random::new(2);
-    let population = population(&mut dice, vec![written(long, Settings::default())], Vec::new());
+    let population = population(&mut dice, vec![written(long, PolicySettings::default())], Vec::new());
     assert!(compare(&mut dice, population, 2_000)[1] > 0, "far from the end of its budget it is told to others");
 }
 
 #[test]
 fn a_slot_is_taken_before_the_answer_is_known() {
     let mut dice = Random::new(3);
-    let mut population = population(&mut dice, vec![shipped("workload-aware", Settings::default())], Vec::new());
+    let mut population = population(&mut dice, vec![shipped("workload-aware", PolicySettings::default())], Vec::new());
     let mut decisions = DecisionCache::new(engine(), &population);
     let node = population.agent(AgentIndex(0)).node();
     let application = population.agent(AgentIndex(0)).application();
@@ -277,7 +277,7 @@ fn a_slot_is_taken_before_the_answer_is_known() {
 #[test]
 fn a_full_cache_stores_nothing_until_it_is_cleared() {
     let mut dice = Random::new(4);
-    let mut population = population(&mut dice, vec![shipped("workload-aware", Settings::default())], Vec::new());
+    let mut population = population(&mut dice, vec![shipped("workload-aware", PolicySettings::default())], Vec::new());
     let mut decisions = DecisionCache::new(engine(), &population);
     let agent = AgentIndex(0);
     let limit = decisions.limit;

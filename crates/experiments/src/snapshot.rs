@@ -2,8 +2,8 @@
 //! live nodes.
 //!
 //! The state consists of the placement, the last observations of agents, and the nodes, applications and policies.
-//! [`Moment::scenario`] turns it into a scenario that starts from this state: the instances are deployed, and
-//! stationary users send the client requests that agents observed. [`Moment::left_out`] describes what is lost.
+//! [`ColonySnapshot::scenario`] turns it into a scenario that starts from this state: the instances are deployed, and
+//! stationary users send the client requests that agents observed. [`ColonySnapshot::left_out`] describes what is lost.
 
 mod of_trace;
 
@@ -24,17 +24,17 @@ const EVALUATIONS: f64 = 60.0;
 
 /// The state of a colony at one time.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Moment {
+pub struct ColonySnapshot {
     /// The name of the colony.
     pub name: String,
     /// The time between two evaluations of an agent, in milliseconds.
     pub evaluation_period: f64,
     /// The nodes.
-    pub nodes: Vec<MomentNode>,
+    pub nodes: Vec<SnapshotNode>,
     /// The links between nodes, by node indices with the smaller first, with their latency in milliseconds if known.
     pub links: BTreeMap<(usize, usize), Option<f64>>,
     /// The applications.
-    pub applications: Vec<MomentApplication>,
+    pub applications: Vec<SnapshotApplication>,
     /// The instances, as indices of application and node.
     pub instances: Vec<(usize, usize)>,
     /// Client requests per evaluation period: indices of the application and of the node that they come from, and their
@@ -46,7 +46,7 @@ pub struct Moment {
 
 /// A node.
 #[derive(Clone, PartialEq, Debug)]
-pub struct MomentNode {
+pub struct SnapshotNode {
     /// The node.
     pub id: NodeId,
     /// The hardware of the node.
@@ -59,7 +59,7 @@ pub struct MomentNode {
 
 /// An application.
 #[derive(Clone, PartialEq, Debug)]
-pub struct MomentApplication {
+pub struct SnapshotApplication {
     /// The application.
     pub id: ApplicationId,
     /// The group that it belongs to in figures.
@@ -82,7 +82,7 @@ pub struct MomentApplication {
 
 /// Why there is no snapshot, or no scenario of it.
 #[derive(Debug)]
-pub enum MomentError {
+pub enum SnapshotError {
     /// The trace cannot be read.
     Read(mario_audit::reader::ReadError),
     /// The trace has only counts, no placement.
@@ -100,12 +100,12 @@ pub enum MomentError {
     Export(ExportError),
 }
 
-impl Moment {
+impl ColonySnapshot {
     /// Returns the scenario that starts from this state, as the content of a scenario file. The topology and the
     /// policies are embedded in it. Applications without an instance are omitted.
-    pub fn scenario(&self) -> Result<Value, MomentError> {
+    pub fn scenario(&self) -> Result<Value, SnapshotError> {
         if self.instances.is_empty() {
-            return Err(MomentError::Empty);
+            return Err(SnapshotError::Empty);
         }
         let mut files = Map::new();
         files.insert("topology.graphml".to_owned(), json!(self.topology()?));
@@ -152,7 +152,7 @@ impl Moment {
         self.instances.iter().any(|(of, _)| *of == application)
     }
 
-    fn application(place: usize, application: &MomentApplication, files: &mut Map<String, Value>) -> Value {
+    fn application(place: usize, application: &SnapshotApplication, files: &mut Map<String, Value>) -> Value {
         let directory = format!("policies/{}", place + 1);
         for (name, text) in &application.policy.files {
             files.insert(format!("{directory}/{name}"), json!(text));
@@ -190,36 +190,36 @@ impl Moment {
     }
 
     /// The nodes and links as `GraphML`.
-    fn topology(&self) -> Result<String, MomentError> {
+    fn topology(&self) -> Result<String, SnapshotError> {
         let mut builder = TopologyBuilder::with_capacity(self.nodes.len(), self.links.len());
         for node in &self.nodes {
-            let MomentNode { id, capacity, tier, facts } = node.clone();
+            let SnapshotNode { id, capacity, tier, facts } = node.clone();
             let described = NodeDescription { id, capacity, tier, position: None, is_access_point: true, facts };
-            builder.node(described).map_err(MomentError::Topology)?;
+            builder.node(described).map_err(SnapshotError::Topology)?;
         }
         let known: Vec<f64> = self.links.values().flatten().copied().collect();
         let typical = if known.is_empty() { LATENCY_UNKNOWN } else { known.iter().sum::<f64>() / known.len() as f64 };
         for ((one, other), latency) in &self.links {
             let latency = Duration::of(latency.unwrap_or(typical));
             let ends = (NodeIndex::at(*one), NodeIndex::at(*other));
-            builder.link(ends.0, ends.1, latency, None).map_err(MomentError::Topology)?;
+            builder.link(ends.0, ends.1, latency, None).map_err(SnapshotError::Topology)?;
         }
-        let topology = builder.build().map_err(MomentError::Topology)?;
-        write_graphml(&topology).map_err(MomentError::Export)
+        let topology = builder.build().map_err(SnapshotError::Topology)?;
+        write_graphml(&topology).map_err(SnapshotError::Export)
     }
 }
 
-impl std::fmt::Display for MomentError {
+impl std::fmt::Display for SnapshotError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            MomentError::Read(error) => error.fmt(formatter),
-            MomentError::OnlyCounts => formatter.write_str("the trace has only counts, and no placement"),
-            MomentError::Empty => formatter.write_str("no instance is there at that moment"),
-            MomentError::Outside { end } => write!(formatter, "the trace ends at time {end}"),
-            MomentError::Topology(error) => error.fmt(formatter),
-            MomentError::Export(error) => error.fmt(formatter),
+            SnapshotError::Read(error) => error.fmt(formatter),
+            SnapshotError::OnlyCounts => formatter.write_str("the trace has only counts, and no placement"),
+            SnapshotError::Empty => formatter.write_str("no instance is there at that moment"),
+            SnapshotError::Outside { end } => write!(formatter, "the trace ends at time {end}"),
+            SnapshotError::Topology(error) => error.fmt(formatter),
+            SnapshotError::Export(error) => error.fmt(formatter),
         }
     }
 }
 
-impl std::error::Error for MomentError {}
+impl std::error::Error for SnapshotError {}

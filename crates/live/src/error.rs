@@ -5,35 +5,35 @@ use std::fmt;
 
 /// The failure of an operation.
 #[derive(Debug)]
-pub struct Fault {
+pub struct LiveError {
     attempted: String,
     cause: Option<Box<dyn Error + Send + Sync>>,
     hint: Option<String>,
 }
 
-impl Fault {
+impl LiveError {
     /// Creates a fault with a one-line description of what failed.
-    pub fn new(attempted: impl Into<String>) -> Fault {
-        Fault { attempted: attempted.into(), cause: None, hint: None }
+    pub fn new(attempted: impl Into<String>) -> LiveError {
+        LiveError { attempted: attempted.into(), cause: None, hint: None }
     }
 
     /// Adds the cause.
     #[must_use]
-    pub fn caused_by(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Fault {
+    pub fn caused_by(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> LiveError {
         self.cause = Some(cause.into());
         self
     }
 
     /// Adds a hint.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Fault {
+    pub fn hint(mut self, hint: impl Into<String>) -> LiveError {
         self.hint = Some(hint.into());
         self
     }
 
     /// Returns the hint, or else the first hint in the chain of causes; `None` if there is none.
     pub fn help(&self) -> Option<&str> {
-        let of_cause = || self.cause.as_deref()?.downcast_ref::<Fault>()?.help();
+        let of_cause = || self.cause.as_deref()?.downcast_ref::<LiveError>()?.help();
         self.hint.as_deref().or_else(of_cause)
     }
 
@@ -52,13 +52,13 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for LiveError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.attempted)
     }
 }
 
-impl Error for Fault {
+impl Error for LiveError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.cause.as_deref().map(|cause| cause as _)
     }

@@ -4,26 +4,26 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use mario_audit::reader::{
-    Cycle, Detail, Header, Neighbour, Outcome, OwnerActKind, Proposal, Record, Seen, TraceReader, TracedPolicy,
-    Verdict, Woken,
+    Cycle, Detail, FactsAndDecision, Header, Neighbour, Outcome, OwnerActKind, Proposal, TraceReader, TraceRecord,
+    TracedPolicy, Verdict, Woken,
 };
 use mario_domain::{AgentOperation, Fact, Id, InstanceId};
 use mario_policy::PolicyText;
 
-use super::{Moment, MomentApplication, MomentError, MomentNode};
+use super::{ColonySnapshot, SnapshotApplication, SnapshotError, SnapshotNode};
 use crate::report::resolve;
 
-impl Moment {
+impl ColonySnapshot {
     /// The state after all records of a trace that are earlier than `at`, in milliseconds. Fails if the trace ends
     /// before `at`.
-    pub fn of_trace<R: BufRead>(mut reader: TraceReader<R>, at: f64) -> Result<Moment, MomentError> {
+    pub fn of_trace<R: BufRead>(mut reader: TraceReader<R>, at: f64) -> Result<ColonySnapshot, SnapshotError> {
         let header = std::sync::Arc::clone(reader.header());
         if header.detail == Detail::Summary {
-            return Err(MomentError::OnlyCounts);
+            return Err(SnapshotError::OnlyCounts);
         }
         let mut state = State::default();
         let (mut is_reached, mut end) = (false, 0.0);
-        while let Some(record) = reader.next_record().map_err(MomentError::Read)? {
+        while let Some(record) = reader.next_record().map_err(SnapshotError::Read)? {
             end = record.time();
             if end >= at {
                 is_reached = true;
@@ -31,7 +31,7 @@ impl Moment {
             }
             state.read(record, &header);
         }
-        if is_reached { Ok(state.moment(&header)) } else { Err(MomentError::Outside { end }) }
+        if is_reached { Ok(state.moment(&header)) } else { Err(SnapshotError::Outside { end }) }
     }
 }
 
@@ -51,7 +51,7 @@ struct Placed {
     application: u32,
     policy: u32,
     node: u32,
-    seen: Option<Seen>,
+    seen: Option<FactsAndDecision>,
     has_flavour: bool,
     is_asleep: bool,
 }
@@ -72,12 +72,12 @@ impl State {
         self.instances.get_mut(self.places.get(instance)?)
     }
 
-    fn read(&mut self, record: Record, header: &Header) {
+    fn read(&mut self, record: TraceRecord, header: &Header) {
         match record {
-            Record::Deployed(deployed) => {
+            TraceRecord::Deployed(deployed) => {
                 self.appear(deployed.instance, deployed.application, deployed.policy, deployed.node);
             }
-            Record::Evaluation(evaluation) => {
+            TraceRecord::Evaluation(evaluation) => {
                 let Some(seen) = evaluation.seen else { return };
                 for fact in &seen.requests {
                     if let Neighbour::Node(neighbour) = fact.neighbour {
@@ -90,14 +90,14 @@ impl State {
                     placed.seen = Some(seen);
                 }
             }
-            Record::Cycle(cycle) => self.cycle(&cycle, header),
-            Record::Woken(Woken { instance, verdict: Verdict::Accepted(_), .. }) => {
+            TraceRecord::Cycle(cycle) => self.cycle(&cycle, header),
+            TraceRecord::Woken(Woken { instance, verdict: Verdict::Accepted(_), .. }) => {
                 if let Some(placed) = self.of(&instance) {
                     placed.is_asleep = false;
                 }
             }
-            Record::NodeDown(down) => down.instances.iter().for_each(|instance| _ = self.go(instance)),
-            Record::Owner(owner) => {
+            TraceRecord::NodeDown(down) => down.instances.iter().for_each(|instance| _ = self.go(instance)),
+            TraceRecord::Owner(owner) => {
                 for act in owner.acts {
                     match act.kind {
                         OwnerActKind::Evicted => _ = self.go(&act.instance),
@@ -110,12 +110,12 @@ impl State {
                     }
                 }
             }
-            Record::Update(update) => {
+            TraceRecord::Update(update) => {
                 let concerned = self.instances.values_mut().filter(|placed| placed.application == update.application);
                 concerned.for_each(|placed| placed.policy = update.policy);
             }
-            Record::LinkDown(_) => self.links_down += 1,
-            Record::LinkUp(_) => self.links_down = self.links_down.saturating_sub(1),
+            TraceRecord::LinkDown(_) => self.links_down += 1,
+            TraceRecord::LinkUp(_) => self.links_down = self.links_down.saturating_sub(1),
             _ => {}
         }
     }
@@ -159,10 +159,10 @@ impl State {
         }
     }
 
-    fn moment(&self, header: &Header) -> Moment {
+    fn moment(&self, header: &Header) -> ColonySnapshot {
         let about =
             |id: &Id| -> Vec<Fact> { header.facts.iter().filter(|fact| fact.subject == *id).cloned().collect() };
-        let nodes = header.nodes.iter().map(|node| MomentNode {
+        let nodes = header.nodes.iter().map(|node| SnapshotNode {
             id: node.id.clone(),
             capacity: node.capacity,
             tier: node.tier as u16,
@@ -189,7 +189,7 @@ impl State {
         let applications = (0..).zip(&header.applications).map(|(place, application)| {
             let agent = self.instances.values().find(|placed| placed.application == place);
             let policy = &header.policies[agent.map_or(application.policy, |agent| agent.policy) as usize];
-            MomentApplication {
+            SnapshotApplication {
                 id: application.id.clone(),
                 kind: application.kind.clone(),
                 hardware: application.hardware,
@@ -201,7 +201,7 @@ impl State {
                 policy: policy_text(policy),
             }
         });
-        Moment {
+        ColonySnapshot {
             name: format!("{}-moment", header.scenario),
             evaluation_period: header.evaluation_period,
             nodes: nodes.collect(),

@@ -10,11 +10,11 @@ use crate::ids::{DeployKey, JournalId, TransferId, WorkloadId};
 
 /// The whole content of a ledger. Lists are in the order of their keys, unless their documentation says otherwise.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct KeptLedger {
+pub struct StoredLedger {
     /// How many records it replaces.
     pub sequence: u64,
     /// The node of the journal, and its last boot; `None` before the first record.
-    pub boot: Option<KeptBoot>,
+    pub boot: Option<StoredBoot>,
     /// The instances that the node owns.
     pub owned: Vec<Owned>,
     /// The instances that were handed over and whose targets have not answered.
@@ -22,26 +22,26 @@ pub struct KeptLedger {
     /// The new instances that were offered and whose targets have not answered.
     pub grants: Vec<Grant>,
     /// Transfers that were taken and not forgotten, with their sources.
-    pub taken: Vec<KeptTaken>,
+    pub taken: Vec<StoredTaken>,
     /// Copies that are to stop.
-    pub draining: Vec<KeptDraining>,
+    pub draining: Vec<StoredDraining>,
     /// Shrinking copies, and their surplus hardware.
-    pub shrinking: Vec<KeptShrinking>,
+    pub shrinking: Vec<StoredShrinking>,
     /// The newest idempotency keys of deploys, the oldest first.
-    pub deploys: Vec<KeptDeploy>,
+    pub deploys: Vec<StoredDeploy>,
     /// Neighbours as they last introduced themselves.
-    pub peers: Vec<KeptPeer>,
+    pub peers: Vec<StoredPeer>,
     /// The number of the last record that concerns each neighbour.
-    pub concerning: Vec<KeptConcern>,
+    pub concerning: Vec<StoredConcern>,
     /// Journals that will never come back.
     pub lost: Vec<JournalId>,
     /// The previous descriptions of updated instances.
-    pub previous: Vec<KeptPrevious>,
+    pub previous: Vec<StoredPrevious>,
 }
 
 /// The node of a journal, and its last boot.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KeptBoot {
+pub struct StoredBoot {
     /// The node.
     pub node: NodeId,
     /// The journal.
@@ -52,7 +52,7 @@ pub struct KeptBoot {
 
 /// A transfer that was taken and not forgotten.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KeptTaken {
+pub struct StoredTaken {
     /// The transfer.
     pub transfer: TransferId,
     /// The source.
@@ -61,7 +61,7 @@ pub struct KeptTaken {
 
 /// A copy that is to stop.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KeptDraining {
+pub struct StoredDraining {
     /// The copy.
     pub workload: WorkloadId,
     /// Its instance, and the hardware that it uses.
@@ -70,7 +70,7 @@ pub struct KeptDraining {
 
 /// A shrinking copy.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KeptShrinking {
+pub struct StoredShrinking {
     /// The copy.
     pub workload: WorkloadId,
     /// The hardware that it uses beyond its needs.
@@ -79,7 +79,7 @@ pub struct KeptShrinking {
 
 /// The idempotency key of a deploy.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KeptDeploy {
+pub struct StoredDeploy {
     /// The key.
     pub key: DeployKey,
     /// The deployed instance.
@@ -88,7 +88,7 @@ pub struct KeptDeploy {
 
 /// A neighbour as it last introduced itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KeptPeer {
+pub struct StoredPeer {
     /// The neighbour.
     pub node: NodeId,
     /// Its last introduction.
@@ -97,7 +97,7 @@ pub struct KeptPeer {
 
 /// The last record that concerns a neighbour.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KeptConcern {
+pub struct StoredConcern {
     /// The neighbour.
     pub node: NodeId,
     /// The number of the record.
@@ -106,7 +106,7 @@ pub struct KeptConcern {
 
 /// The previous description of an updated instance.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KeptPrevious {
+pub struct StoredPrevious {
     /// The instance.
     pub instance: InstanceId,
     /// The previous description.
@@ -115,24 +115,24 @@ pub struct KeptPrevious {
 
 impl Ledger {
     /// The whole content as plain lists.
-    pub fn keep(&self) -> KeptLedger {
-        let boot = self.boot.clone().map(|(node, journal, boot)| KeptBoot { node, journal, boot });
-        let taken = self.taken.iter().map(|(transfer, from)| KeptTaken { transfer: *transfer, from: from.clone() });
+    pub fn keep(&self) -> StoredLedger {
+        let boot = self.boot.clone().map(|(node, journal, boot)| StoredBoot { node, journal, boot });
+        let taken = self.taken.iter().map(|(transfer, from)| StoredTaken { transfer: *transfer, from: from.clone() });
         let draining = self.draining.iter().map(|(workload, draining)| {
             let draining = draining.clone();
-            KeptDraining { workload: *workload, draining }
+            StoredDraining { workload: *workload, draining }
         });
         let shrinking =
-            self.shrinking.iter().map(|(workload, surplus)| KeptShrinking { workload: *workload, surplus: *surplus });
-        let deploys = self.deploys.iter().map(|(key, instance)| KeptDeploy { key: *key, instance: instance.clone() });
-        let peers = self.peers.iter().map(|(node, peer)| KeptPeer { node: node.clone(), peer: *peer });
+            self.shrinking.iter().map(|(workload, surplus)| StoredShrinking { workload: *workload, surplus: *surplus });
+        let deploys = self.deploys.iter().map(|(key, instance)| StoredDeploy { key: *key, instance: instance.clone() });
+        let peers = self.peers.iter().map(|(node, peer)| StoredPeer { node: node.clone(), peer: *peer });
         let concerning =
-            self.concerning.iter().map(|(node, sequence)| KeptConcern { node: node.clone(), sequence: *sequence });
+            self.concerning.iter().map(|(node, sequence)| StoredConcern { node: node.clone(), sequence: *sequence });
         let previous = self.previous.iter().map(|(instance, descriptor)| {
             let descriptor = Arc::clone(descriptor);
-            KeptPrevious { instance: instance.clone(), descriptor }
+            StoredPrevious { instance: instance.clone(), descriptor }
         });
-        KeptLedger {
+        StoredLedger {
             sequence: self.sequence,
             boot,
             owned: self.owned.values().cloned().collect(),
@@ -150,22 +150,22 @@ impl Ledger {
     }
 }
 
-impl From<KeptLedger> for Ledger {
-    fn from(kept: KeptLedger) -> Ledger {
+impl From<StoredLedger> for Ledger {
+    fn from(stored: StoredLedger) -> Ledger {
         Ledger {
-            sequence: kept.sequence,
-            boot: kept.boot.map(|KeptBoot { node, journal, boot }| (node, journal, boot)),
-            owned: kept.owned.into_iter().map(|owned| (owned.instance.clone(), owned)).collect(),
-            custody: kept.custody.into_iter().map(|custody| (custody.owned.instance.clone(), custody)).collect(),
-            grants: kept.grants.into_iter().map(|grant| (grant.transfer, grant)).collect(),
-            taken: kept.taken.into_iter().map(|taken| (taken.transfer, taken.from)).collect(),
-            draining: kept.draining.into_iter().map(|kept| (kept.workload, kept.draining)).collect(),
-            shrinking: kept.shrinking.into_iter().map(|kept| (kept.workload, kept.surplus)).collect(),
-            deploys: kept.deploys.into_iter().map(|deploy| (deploy.key, deploy.instance)).collect(),
-            peers: kept.peers.into_iter().map(|kept| (kept.node, kept.peer)).collect(),
-            concerning: kept.concerning.into_iter().map(|kept| (kept.node, kept.sequence)).collect(),
-            lost: kept.lost.into_iter().collect(),
-            previous: kept.previous.into_iter().map(|kept| (kept.instance, kept.descriptor)).collect(),
+            sequence: stored.sequence,
+            boot: stored.boot.map(|StoredBoot { node, journal, boot }| (node, journal, boot)),
+            owned: stored.owned.into_iter().map(|owned| (owned.instance.clone(), owned)).collect(),
+            custody: stored.custody.into_iter().map(|custody| (custody.owned.instance.clone(), custody)).collect(),
+            grants: stored.grants.into_iter().map(|grant| (grant.transfer, grant)).collect(),
+            taken: stored.taken.into_iter().map(|taken| (taken.transfer, taken.from)).collect(),
+            draining: stored.draining.into_iter().map(|stored| (stored.workload, stored.draining)).collect(),
+            shrinking: stored.shrinking.into_iter().map(|stored| (stored.workload, stored.surplus)).collect(),
+            deploys: stored.deploys.into_iter().map(|deploy| (deploy.key, deploy.instance)).collect(),
+            peers: stored.peers.into_iter().map(|stored| (stored.node, stored.peer)).collect(),
+            concerning: stored.concerning.into_iter().map(|stored| (stored.node, stored.sequence)).collect(),
+            lost: stored.lost.into_iter().collect(),
+            previous: stored.previous.into_iter().map(|stored| (stored.instance, stored.descriptor)).collect(),
         }
     }
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use mario_domain::InstanceId;
-use mario_policy::Remembers;
+use mario_policy::MemoryDeclaration;
 use mario_prolog::{Allowance, Engine};
 use rustc_hash::FxHashMap;
 
 use crate::policies;
 use crate::reader::{
-    Cycle, Detail, Evaluation, Header, Outcome, Owner, OwnerActKind, Proposal, Record, RequestFact, Update, Verdict,
+    Cycle, Detail, Evaluation, Header, Outcome, Owner, OwnerActKind, Proposal, RequestFact, TraceRecord, Update,
+    Verdict,
 };
 
 /// The first format with histories. Before it, policies could not declare a memory, and `age` was not a fact.
@@ -17,7 +18,7 @@ const FIRST_FORMAT: u64 = 3;
 
 /// The part of an agent's history that its policy sees in an evaluation.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Recalled {
+pub struct VisibleHistory {
     /// The client requests of earlier evaluations, the latest first: `earlier/5`.
     pub earlier: Vec<Arc<[RequestFact]>>,
     /// Accepted own operations, the latest first, each with how many evaluations ago it was: 1 for the operation of the
@@ -29,49 +30,49 @@ pub struct Recalled {
     pub leave: Option<u64>,
 }
 
-/// The histories of the agents of a trace. Every record must be passed to [`Pasts::read`], in order.
+/// The histories of the agents of a trace. Every record must be passed to [`Histories::read`], in order.
 #[derive(Debug)]
-pub struct Pasts {
+pub struct Histories {
     /// How far back each policy of the header looks.
-    remembers: Vec<Remembers>,
+    remembers: Vec<MemoryDeclaration>,
     /// The histories of instances whose policy looks back, and of those whose eviction was announced.
-    of: FxHashMap<InstanceId, Past>,
+    of: FxHashMap<InstanceId, History>,
     /// The application of each existing instance; empty if no policy looks back.
     applications: FxHashMap<InstanceId, u32>,
 }
 
 /// The history of one agent.
 #[derive(Debug)]
-struct Past {
+struct History {
     /// How far back its policy looks.
-    remembers: Remembers,
+    remembers: MemoryDeclaration,
     /// The history visible to its next evaluation.
-    next: Recalled,
+    next: VisibleHistory,
     /// The history visible to its last evaluation; `None` before the first under its current policy.
-    last: Option<Recalled>,
+    last: Option<VisibleHistory>,
 }
 
-static NOTHING: Recalled = Recalled { earlier: Vec::new(), done: Vec::new(), age: None, leave: None };
+static NOTHING: VisibleHistory = VisibleHistory { earlier: Vec::new(), done: Vec::new(), age: None, leave: None };
 
-impl Pasts {
+impl Histories {
     /// Creates empty histories. Compiles the policies of the header to determine how far back they look; a policy that
     /// cannot be compiled is treated as one that does not.
-    pub fn new(header: &Header, engine: &Engine, allowance: &Allowance) -> Pasts {
+    pub fn new(header: &Header, engine: &Engine, allowance: &Allowance) -> Histories {
         let remembers =
             |policy| policies::of_agents(engine, header, policy, allowance).map(|policy| policy.remembers());
-        Pasts::of_policies(header, header.policies.iter().map(|policy| remembers(policy).unwrap_or_default()))
+        Histories::of_policies(header, header.policies.iter().map(|policy| remembers(policy).unwrap_or_default()))
     }
 
     /// Creates empty histories for policies with these declarations, in the order of the header. The declarations are
     /// ignored if the trace has no evaluations, or if its format is older than histories.
-    pub(crate) fn of_policies(header: &Header, remembers: impl Iterator<Item = Remembers>) -> Pasts {
+    pub(crate) fn of_policies(header: &Header, remembers: impl Iterator<Item = MemoryDeclaration>) -> Histories {
         let is_recorded = header.mario_trace >= FIRST_FORMAT && header.detail == Detail::Full;
-        let remembers = remembers.map(|remembers| if is_recorded { remembers } else { Remembers::default() });
-        Pasts { remembers: remembers.collect(), of: FxHashMap::default(), applications: FxHashMap::default() }
+        let remembers = remembers.map(|remembers| if is_recorded { remembers } else { MemoryDeclaration::default() });
+        Histories { remembers: remembers.collect(), of: FxHashMap::default(), applications: FxHashMap::default() }
     }
 
     /// The history visible to the next evaluation of an instance; empty if it has none.
-    pub fn recalled(&self, instance: &InstanceId) -> &Recalled {
+    pub fn visible_history(&self, instance: &InstanceId) -> &VisibleHistory {
         self.of.get(instance).map_or(&NOTHING, |past| &past.next)
     }
 
@@ -81,18 +82,18 @@ impl Pasts {
     }
 
     /// Updates the histories with the next record of the trace.
-    pub fn read(&mut self, record: &Record) {
+    pub fn read(&mut self, record: &TraceRecord) {
         match record {
-            Record::Deployed(deployed) => self.appear(&deployed.instance, deployed.application, deployed.policy),
-            Record::Evaluation(evaluation) => self.evaluated(evaluation),
-            Record::Cycle(cycle) => self.judged(cycle),
-            Record::Update(update) => self.updated(update),
-            Record::NodeDown(down) => {
+            TraceRecord::Deployed(deployed) => self.appear(&deployed.instance, deployed.application, deployed.policy),
+            TraceRecord::Evaluation(evaluation) => self.evaluated(evaluation),
+            TraceRecord::Cycle(cycle) => self.judged(cycle),
+            TraceRecord::Update(update) => self.updated(update),
+            TraceRecord::NodeDown(down) => {
                 for instance in &down.instances {
                     self.go(instance);
                 }
             }
-            Record::Owner(owner) => self.acted(owner),
+            TraceRecord::Owner(owner) => self.acted(owner),
             _ => {}
         }
     }
@@ -109,12 +110,13 @@ impl Pasts {
     }
 
     fn announce_eviction(&mut self, instance: &InstanceId, evaluations: Option<u64>) {
-        let unseen = || Past { remembers: Remembers::default(), next: Recalled::default(), last: None };
+        let unseen =
+            || History { remembers: MemoryDeclaration::default(), next: VisibleHistory::default(), last: None };
         self.of.entry(instance.clone()).or_insert_with(unseen).next.leave = evaluations;
     }
 
     fn appear(&mut self, instance: &InstanceId, application: u32, policy: u32) {
-        if self.remembers.iter().all(Remembers::is_nothing) {
+        if self.remembers.iter().all(MemoryDeclaration::is_nothing) {
             return;
         }
         self.applications.insert(instance.clone(), application);
@@ -141,12 +143,12 @@ impl Pasts {
     }
 
     /// Starts an empty history for an agent, if its policy looks back at all.
-    fn begin(&mut self, instance: &InstanceId, remembers: Remembers) {
+    fn begin(&mut self, instance: &InstanceId, remembers: MemoryDeclaration) {
         if remembers.is_nothing() {
             return;
         }
-        let next = Recalled { age: remembers.reads_age.then_some(0), ..Recalled::default() };
-        self.of.entry(instance.clone()).or_insert(Past { remembers, next, last: None });
+        let next = VisibleHistory { age: remembers.reads_age.then_some(0), ..VisibleHistory::default() };
+        self.of.entry(instance.clone()).or_insert(History { remembers, next, last: None });
     }
 
     fn evaluated(&mut self, evaluation: &Evaluation) {

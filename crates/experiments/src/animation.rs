@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::io::BufRead;
 
-use mario_audit::reader::{Cycle, Header, Outcome, OwnerActKind, Proposal, ReadError, Record, TraceReader, Verdict};
+use mario_audit::reader::{
+    Cycle, Header, Outcome, OwnerActKind, Proposal, ReadError, TraceReader, TraceRecord, Verdict,
+};
 use mario_domain::{AgentOperation, InstanceId};
 use mario_page::drawing::{APPLICATION_COLOURS, application_colour, escape, light_and_dark};
 
@@ -30,7 +32,7 @@ const GAP: f64 = 2.0;
 
 /// Why a run cannot be animated.
 #[derive(Debug)]
-pub enum MovingError {
+pub enum AnimationError {
     /// The trace cannot be read.
     Read(ReadError),
     /// The trace has no instances, for example because it has only counts, or too many. Contains their number.
@@ -38,16 +40,16 @@ pub enum MovingError {
 }
 
 /// Draws the animation of a trace.
-pub fn moving_picture<R: BufRead>(mut reader: TraceReader<R>) -> Result<String, MovingError> {
+pub fn animated_svg<R: BufRead>(mut reader: TraceReader<R>) -> Result<String, AnimationError> {
     let header = std::sync::Arc::clone(reader.header());
     let mut history = PlacementHistory::default();
     let mut end = 0.0;
-    while let Some(record) = reader.next_record().map_err(MovingError::Read)? {
+    while let Some(record) = reader.next_record().map_err(AnimationError::Read)? {
         end = record.time();
         history.read(&record);
     }
     match history.stays.len() {
-        count if count == 0 || count > INSTANCES_MAX => Err(MovingError::Instances(count)),
+        count if count == 0 || count > INSTANCES_MAX => Err(AnimationError::Instances(count)),
         _ => Ok(draw(&header, &history, end)),
     }
 }
@@ -64,14 +66,14 @@ struct PlacementHistory {
 }
 
 impl PlacementHistory {
-    fn read(&mut self, record: &Record) {
+    fn read(&mut self, record: &TraceRecord) {
         match record {
-            Record::Deployed(deployed) => {
+            TraceRecord::Deployed(deployed) => {
                 self.appear(deployed.time, &deployed.instance, deployed.application, deployed.node);
             }
-            Record::Cycle(cycle) => self.cycle(cycle),
-            Record::NodeDown(down) => down.instances.iter().for_each(|instance| self.go(down.time, instance)),
-            Record::Owner(owner) => {
+            TraceRecord::Cycle(cycle) => self.cycle(cycle),
+            TraceRecord::NodeDown(down) => down.instances.iter().for_each(|instance| self.go(down.time, instance)),
+            TraceRecord::Owner(owner) => {
                 let evicted = owner.acts.iter().filter(|act| act.kind == OwnerActKind::Evicted);
                 evicted.for_each(|act| self.go(owner.time, &act.instance));
             }
@@ -338,16 +340,16 @@ fn animate(svg: &mut String, frames: &[Frame]) {
     );
 }
 
-impl std::fmt::Display for MovingError {
+impl std::fmt::Display for AnimationError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            MovingError::Read(error) => error.fmt(formatter),
-            MovingError::Instances(0) => formatter.write_str("the trace tells of no single instance"),
-            MovingError::Instances(count) => {
+            AnimationError::Read(error) => error.fmt(formatter),
+            AnimationError::Instances(0) => formatter.write_str("the trace tells of no single instance"),
+            AnimationError::Instances(count) => {
                 write!(formatter, "there were {count} instances, and {INSTANCES_MAX} is the most that can be followed")
             }
         }
     }
 }
 
-impl std::error::Error for MovingError {}
+impl std::error::Error for AnimationError {}
