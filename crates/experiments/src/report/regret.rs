@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::compact::Compact;
 use super::series::Samples;
 
-/// The sums while a trace is read.
+/// Sums up the records of regret while a trace is read.
 #[derive(Debug)]
 pub(crate) struct RegretSums {
     against: &'static str,

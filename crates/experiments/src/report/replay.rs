@@ -228,7 +228,7 @@ pub(crate) struct Replay {
     has_all_decisions: bool,
     /// Explanations of the first cases; `None` if decisions are not explained.
     explanations: Option<Explanations>,
-    /// The id of a node, the rule that inhibited or `owner`, and a description.
+    /// For each reason of an inhibition, or of an act of an owner: the id of the node, the rule or `owner`, and a text.
     #[cfg_attr(test, ts(type = "[node: string, rule: string, text: string][]"))]
     reasons: Vec<(String, String, String)>,
 }

@@ -10,7 +10,7 @@ use super::replay::{Decision, Event};
 use super::series::Samples;
 use crate::declarations::Declarations;
 
-/// The types that are serialised by hand.
+/// The TypeScript types of structs whose serialisation is written by hand.
 const BY_HAND: &str = "\
 /** Records as columns, which `recordsOf` turns back into records. No data has `record`: it carries the type. */
 type Columns<T> = { length: number, columns: Record<string, unknown[] | ColumnOfLists>, record?: T };

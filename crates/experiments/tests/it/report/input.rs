@@ -8,7 +8,7 @@ use mario_experiments::report::Run;
 use super::browser::Browser;
 use super::data::{PageFile, paper_trace, report};
 
-/// The header of a small trace. `users` is the JSON list of users.
+/// The header of a small trace. `users` are the users as JSON objects, separated by commas.
 pub(super) fn small_header(users: &str) -> String {
     let policy = r#"{"name":"p","files":[["p.pl","operation(migrate, i, edge)."]]}"#;
     format!(
