@@ -19,7 +19,7 @@
 //! | owners who evict or shrink instances | `owners` |
 //! | agents that switch to another policy | `update` |
 //! | checkpoints | `saved` |
-//! | the arbitration of the prototype and of a planner | `strategies` |
+//! | alternatives to judging by managers: the prototype's arbitration, a central planner | `strategies` |
 //! | optimisations, and their speedups | `layers` |
 //!
 //! **Order.** With the default arbitration, a cycle judges operators' deployments first, then agents in the order of

@@ -169,7 +169,7 @@ impl Field {
         self.entries[node.position()].distance
     }
 
-    /// The cell of a node.
+    /// The cell of a node; `None` if it has none.
     #[inline]
     pub(super) fn cell(&self, node: NodeIndex) -> Option<CellIndex> {
         let mark = self.entries[node.position()].mark;
@@ -246,8 +246,8 @@ impl Field {
         }
     }
 
-    /// Recomputes distances and next hops after nodes or links went up or down. Marks no cell as stale. `hosts` are all
-    /// nodes with an instance.
+    /// Recomputes all distances, and discards the next hops, after nodes or links went up or down. Marks no cell as
+    /// stale. `hosts` are all nodes with an instance.
     pub(super) fn rebuild(
         &mut self,
         graph: MetricGraph<'_>,

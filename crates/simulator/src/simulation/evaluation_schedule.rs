@@ -85,8 +85,8 @@ impl EvaluationSchedule {
         self.batches.len()
     }
 
-    /// Whether a restored schedule is consistent: batches and slots agree, and every parked agent is counted under one
-    /// of `applications` applications.
+    /// Whether a restored schedule is consistent: batches and slots agree, and the tables of parked outcomes are for
+    /// `applications` applications.
     pub(super) fn is_consistent(&self, applications: usize) -> bool {
         let is_sound = |batch: &Batch| {
             let count = batch.agents.len();

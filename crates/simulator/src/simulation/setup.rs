@@ -126,7 +126,7 @@ impl<'a> Simulation<'a> {
         for (position, update) in (0..).zip(&self.scenario.updates) {
             self.queue.schedule(update.time, Event::Update(position));
         }
-        // In the prototype, its monitor takes this number.
+        // The number of the prototype's monitor.
         self.take_shared_number();
         self.step(0, recorder);
         for (position, disturbance) in (0..).zip(&self.scenario.disturbances) {

@@ -76,7 +76,7 @@ impl<'a> Rules<'a> {
 /// The rules of numbers that are not indices.
 fn rule_of_count(container: &str, field: &str) -> Rule {
     match (container, field) {
-        // Checked by the tables that contain them.
+        // Checked by the tables that contain them, or valid with any value.
         ("EventQueue" | "Slot" | "Pattern", _) | ("Batch", "awake") | ("NextHop", "") => Rule::Any,
         ("Agent", "pending_at" | "current")
         | ("RequestSnapshot", "same_as")
