@@ -218,7 +218,7 @@ impl Paths {
     /// Whether a message can be sent over a link: the link and the nodes at both ends are up.
     #[inline]
     pub(crate) fn carries(&self, link: LinkIndex) -> bool {
-        // The common case, in which all links are up, needs no lookup.
+        // The common case, in which all links can carry messages, needs no lookup.
         self.idle_links == 0 || self.link_carries[link.0 as usize]
     }
 

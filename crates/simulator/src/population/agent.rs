@@ -232,7 +232,7 @@ impl Agent {
         self.extra.as_ref()?.history.as_deref()
     }
 
-    /// The number of its evaluations since it arrived on its node.
+    /// The number of its evaluations since it arrived on its node; all its evaluations if it has no history.
     pub fn age(&self) -> u32 {
         self.evaluations - self.history().map_or(0, |history| history.arrived)
     }

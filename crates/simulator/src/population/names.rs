@@ -11,7 +11,8 @@ use mario_scenario::{ApplicationIndex, NodeIndex};
 use crate::population::agent::Neighbour;
 use crate::population::proposal::Target;
 
-/// Maps nodes, applications and operations to constants in facts, and back.
+/// Maps nodes, applications, flavours and operations to constants in facts, and written targets back to nodes and
+/// flavours.
 #[derive(Clone)]
 pub(crate) struct Names {
     symbols: Arc<Symbols>,

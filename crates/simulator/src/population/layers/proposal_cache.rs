@@ -25,7 +25,7 @@ pub(crate) struct RequestSnapshot {
     same_as: u8,
 }
 
-/// A cached proposal; an agent may also propose nothing.
+/// A cached result of an evaluation. `proposal` is `None` if the agent proposes nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct CachedProposal {
     proposal: Option<Proposal>,
