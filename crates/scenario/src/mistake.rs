@@ -1,4 +1,4 @@
-//! Errors in a scenario, each with a message, a place in a text and a hint.
+//! Errors in a scenario, each with a message and, where known, a place in a text and a hint.
 
 use std::error::Error;
 use std::fmt;

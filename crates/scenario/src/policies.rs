@@ -56,12 +56,12 @@ const POLICIES: &[Shipped] = shipped![
     "cells",
 ];
 
-/// The shipped baseline policies. The other baselines are management strategies.
+/// The names of the shipped baseline policies. The other baselines are management strategies.
 const BASELINES: [&str; 3] = ["never-move", "popularity", "cells"];
 
 const ACCEPTANCES: &[Shipped] = shipped!["accept-what-fits", "evict-the-largest",];
 
-/// The names of the shipped policies.
+/// The names of the shipped agent policies.
 pub fn policy_names() -> impl Iterator<Item = &'static str> {
     POLICIES.iter().map(|shipped| shipped.name)
 }

@@ -322,7 +322,8 @@ pub enum Observation {
     /// The requests that reached the instance since the last evaluation of its agent: one fact for each last hop and
     /// latency, in standard order.
     Arrivals,
-    /// Prototype behaviour: one fact for each entry of the routing table that leads to the instance and was used.
+    /// Prototype behaviour: one fact for each entry of the routing table that leads to the instance, if requests came
+    /// from its access point.
     RouteEntries,
 }
 
@@ -364,7 +365,7 @@ pub enum Numbering {
     Shared,
 }
 
-/// An event of churn, and its time.
+/// A disturbance: an event, and its time.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Disturbance {
     /// The time.

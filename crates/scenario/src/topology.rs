@@ -340,8 +340,8 @@ impl TopologyBuilder {
         Some(position(one)?.distance_m(position(other)?))
     }
 
-    /// Links two nodes, in both directions. Fails if the nodes are the same, or a value is invalid. A second link between them is an error of
-    /// [`build`](TopologyBuilder::build).
+    /// Links two nodes, in both directions. Fails if the nodes are the same, or a value is invalid. A second link
+    /// between two nodes is an error of [`build`](TopologyBuilder::build).
     pub fn link(
         &mut self,
         one: NodeIndex,

@@ -322,8 +322,7 @@ impl<'a> Resolving<'a> {
                 workload: self.workload(position, count, own),
             });
         }
-        // After other errors, such as a cycle of calls, there may be no application for users. They were already
-        // reported.
+        // After an error that was already reported, such as a cycle of calls, there may be no application for users.
         if is_any_without && self.mistakes.is_empty() {
             let mistake = self.mistake("there are users, and no application for them", &["application".into()]);
             self.mistakes.push(mistake.hint("write `users = true` in the applications that users use themselves"));
