@@ -6,16 +6,21 @@
 //! decisions.
 //!
 //! ```
-//! use mario_audit::{Options, audit};
+//! use mario_audit::{FindingKind, Options, audit};
 //!
-//! let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/../traces/small.jsonl"));
+//! let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/traces/small.jsonl"));
 //! let report = audit(trace.as_bytes(), Options::default(), &mut |_lines| ())?;
 //! assert!(report.is_clean());
 //! assert_eq!(report.counts.evaluations, 5);
 //!
-//! // An instance is deployed on a node that does not exist.
-//! let forged = trace.replacen("[\"deployed\",0,1,0,0,0]", "[\"deployed\",0,1,0,9,0]", 1);
-//! assert!(audit(forged.as_bytes(), Options::default(), &mut |_lines| ()).is_err());
+//! // The totals at the end claim one handover too many.
+//! let forged = trace.replacen("\"handovers\":1", "\"handovers\":2", 1);
+//! let report = audit(forged.as_bytes(), Options::default(), &mut |_lines| ())?;
+//! assert_eq!(report.findings[0].kind, FindingKind::Totals);
+//!
+//! // A record of a node that does not exist cannot even be read.
+//! let broken = trace.replacen("[\"deployed\",0,1,0,0,0]", "[\"deployed\",0,1,0,9,0]", 1);
+//! assert!(audit(broken.as_bytes(), Options::default(), &mut |_lines| ()).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -32,6 +37,8 @@
 //!
 //! **Invariant:** it is total: bytes that are not a trace yield an error, a contradictory trace yields a report, and
 //! neither causes a panic.
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 pub mod reader;
 

@@ -18,6 +18,8 @@
 //! **Invariant:** writes nothing outside the given directory and that of the tool.
 //!
 //! **Invariant:** does not use the network to check links. Links to other sites are not checked.
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 

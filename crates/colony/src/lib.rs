@@ -65,6 +65,8 @@
 //!
 //! In other crates: how messages travel and workloads run (`live`), simulated worlds (`simulator`), and the evaluation
 //! of policies (`policy`).
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 mod ids;
 

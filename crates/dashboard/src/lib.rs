@@ -31,6 +31,8 @@
 //! **Invariant:** data from nodes takes bounded memory, and reaches the page as text, never as markup.
 //!
 //! **Invariant:** a node that is silent, slow or gone does not keep other nodes from being shown.
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 

@@ -34,6 +34,8 @@
 //! replaced.
 //!
 //! Not here: exit codes, output streams and the choice of colour (`cli`).
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 mod diagnostic;
 mod render;

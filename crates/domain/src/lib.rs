@@ -31,7 +31,7 @@
 //! | [`Node`] | `{"id":"n42","capacity":10,"neighbours":["n41"]}` |
 //! | [`Instance`] | `{"id":"s1","application":"video","node":"n42"}` |
 //! | [`Fact`] | `{"subject":"n42","key":"region","value":"eu"}` |
-//! | [`Operation`] | `{"operation":"migrate","target":"n41"}`, `{"operation":"adapt","target":"lite"}`, `{"operation":"undeploy"}` |
+//! | [`Operation`] | `{"operation":"migrate","target":"n41"}`, `{"operation":"adapt","target":"lite"}`; without a target: `undeploy`, `sleep`, `wake` |
 //! | [`Request`] | `{"requester":{"agent":7,"instance":"s1","node":"n42"},"application":"video","operation":…,"target":…}` |
 //! | [`Verdict`] | `{"verdict":"accepted"}`, `{"verdict":"inhibited","node":"n41","rule":"capacity","needed":4,"free":1}` |
 //!

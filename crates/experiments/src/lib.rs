@@ -7,6 +7,20 @@
 //! differences, at [`report::Report`] for the page that shows them, and at [`scale::measure`] for the cost of large
 //! runs.
 //!
+//! | module | for |
+//! |---|---|
+//! | [`figures`], [`measures`], [`metric`] | the figures of a run: operations, response times, energy and costs, and user-defined metrics |
+//! | [`study`], [`runs`], [`sweep`] | many runs: their plan, their execution on several threads, their storage and merging |
+//! | [`comparison`], [`statistics`] | differences between policies, with confidence intervals and tests |
+//! | [`reproduce`], [`published`] | the experiments of the paper, and its figures |
+//! | [`report`], [`plot`], [`moving`] | HTML reports, charts for papers, and animations |
+//! | [`decision`] | the explanation of a decision in a stored run |
+//! | [`moment`] | the state of a run at a given time, as a scenario |
+//! | [`run_files`] | checks the files of a run against its trace |
+//! | [`scale`] | the cost of large runs |
+//!
+//! The figures of one run:
+//!
 //! ```
 //! use mario_experiments::figures;
 //! use mario_scenario::{Document, NoFiles};
@@ -27,11 +41,40 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A comparison of two policies, each with the same three seeds, on two threads:
+//!
+//! ```
+//! use mario_experiments::comparison::Comparison;
+//! use mario_experiments::runs::Contender;
+//! use mario_experiments::study::{Plan, Shard, carry_out};
+//! use mario_scenario::{Document, NoFiles};
+//!
+//! let mut document = Document::preset("paper")?;
+//! document.set(&["duration=2000".to_owned()]);
+//! let plan = Plan {
+//!     document: &document,
+//!     variants: vec![Vec::new()],
+//!     contenders: ["latency-aware", "workload-aware"].map(Contender::read).to_vec(),
+//!     seeds: 3,
+//!     shard: Shard::WHOLE,
+//!     jobs: 2,
+//! #   metrics: Vec::new(),
+//! #   metric_timeout: std::time::Duration::from_secs(60),
+//! #   functions: Default::default(),
+//! #   kept_seeds: Vec::new(),
+//! };
+//! let results = carry_out(&plan, None, || NoFiles, &mut |_done, _of| true)?;
+//! assert!(Comparison::of(&results, &[]).text().contains("latency-aware"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! **Invariant:** figures, reports, explanations and animations of a stored run are computed from its trace alone.
 //!
 //! **Invariant:** results do not depend on the number of threads, except measured times and memory.
 //!
 //! **Invariant:** this crate never writes to a terminal. Output for users is returned as text.
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 

@@ -25,6 +25,8 @@
 //! **Invariant:** it does not influence results: everything is computed by the libraries below it.
 //!
 //! Not here: arguments, exit codes and terminals (crate `mario_cli`), and Python objects (the Python package).
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 #![allow(clippy::disallowed_methods, reason = "this crate may use files, clocks and the environment")]
 

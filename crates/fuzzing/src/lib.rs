@@ -25,6 +25,8 @@
 //!
 //! Not here: tests that are specific to one format, such as those that draw valid values and mutate their encoding
 //! (`mario_wire`) or generate programs of the policy language (`mario_prolog`). They are in the crate of their reader.
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 #![allow(clippy::disallowed_methods, reason = "readers of files and of requests are given files and requests")]
 

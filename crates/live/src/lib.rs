@@ -48,13 +48,42 @@
 //! # Ok::<(), mario_live::config::ConfigError>(())
 //! ```
 //!
-//! `mario node` calls [`daemon::run`] with such a configuration; the crate `testbed` runs many nodes on one machine.
+//! `mario node` runs the daemon with such a configuration, about as follows; the crate `testbed` runs many nodes on one
+//! machine.
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use mario_live::config::{NodeConfig, check};
+//! use mario_live::daemon::{Equipment, run, stop_signal};
+//! use mario_live::workloads::Launcher;
+//! use mario_prolog::Engine;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let engine = Engine::new();
+//! let text = std::fs::read_to_string("node.toml")?;
+//! let config = NodeConfig::read("node.toml", &text, Path::new("."))?;
+//! let checked = check(&config, &engine)?;
+//! // The daemon starts workloads through its own executable, which handles these two commands.
+//! let launcher = Launcher {
+//!     binary: std::env::current_exe()?,
+//!     launch: vec!["workload-launch".to_owned()],
+//!     sample: vec!["workload-sample".to_owned()],
+//! };
+//! let ready = |addresses| println!("{addresses:?}");
+//! run(config, checked, &engine, Equipment { launcher }, ready, stop_signal()?).await?;
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! **Invariant:** agents and managers decide in [`mario_colony::Node`]; this crate feeds it inputs, and performs its
 //! effects. There are two exceptions: this crate inhibits instances whose signed description it cannot verify or run,
 //! and chooses the targets of the instances of a draining node.
 //!
 //! **Invariant:** no effect of a node is performed before all preceding journal records are on disk.
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 

@@ -1,5 +1,7 @@
 //! What mario's pages share: drawings, styles and scripts, and a server for browsers on this machine.
 //!
+//! Start at [`drawing::Canvas`] to draw a figure, and at [`server::serve`] to serve a page.
+//!
 //! | module | what is in it |
 //! |---|---|
 //! | [`drawing`] | figures as trees of SVG elements, for pages and for files |
@@ -21,6 +23,8 @@
 //! ```
 //!
 //! **Invariant:** no file is read; the same data yields the same drawing.
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 pub mod assets;
 pub mod drawing;

@@ -5,7 +5,7 @@
 //! clauses, each with the clause that produced it.
 //!
 //! ```
-//! use mario_policy::{Decider, KnowledgeBase, Policy, Settings, Wanted};
+//! use mario_policy::{Decider, KnowledgeBase, Policy, Settings, Solution, Wanted};
 //! use mario_prolog::Engine;
 //!
 //! let engine = Engine::new();
@@ -18,17 +18,20 @@
 //! let mut decider = Decider::new(&engine);
 //! let instance = facts.constant("s1");
 //! let decision = decider.decide(&policy, &facts, instance, Wanted::All);
-//! assert_eq!(decision.solutions.len(), 1);
+//! let [Solution::Proposal(proposal)] = &decision.solutions[..] else { panic!("one proposal") };
+//! assert_eq!(proposal.operation.as_str(), "undeploy");
 //! # Ok::<(), mario_policy::PolicyError>(())
 //! ```
 //!
-//! [`Explainer::explain`] returns a decision with its reasons, and the changes of facts that would lead to another
-//! decision.
-//!
-//! For a node's manager, [`Acceptance::judge`] judges a request, given the facts that the manager may see.
-//!
-//! [`check()`] finds problems in a policy before any agent runs it. [`name_invariance`] tries to prove that renaming
-//! nodes and instances does not change a policy's proposals, up to the names.
+//! | to | use |
+//! |---|---|
+//! | find out why an agent decided as it did, and which change of facts would lead to another decision | [`Explainer::explain`] |
+//! | judge a request as a node's manager, given the facts that the manager may see | [`Acceptance::judge`] |
+//! | find out why a manager judged as it did | [`explain_verdict`] |
+//! | find problems in a policy before any agent runs it | [`check()`] |
+//! | test a policy with facts and expected operations | [`TestTable`] |
+//! | decide with a function of the host instead of a logic program | [`PolicyFunction`] |
+//! | prove that renaming nodes and instances does not change a policy's proposals, up to the names | [`name_invariance`] |
 //!
 //! **Invariant:** without a shared allowance, a decision is a pure function of policy, knowledge base and instance. It
 //! may be cached while the facts do not change, replayed, and computed on any thread.

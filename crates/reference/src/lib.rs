@@ -11,6 +11,8 @@
 //!
 //! **Invariant:** missing records are never skipped silently. On a developer's machine, the test prints which records
 //! are missing. With `CI=true`, it fails.
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 #![allow(clippy::disallowed_methods, reason = "it reads the full records if they are available")]
 

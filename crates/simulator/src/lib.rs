@@ -18,7 +18,34 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`RunDirectory`] stores a run in files: its trace, its tables and its [`Figures`].
+//! A recorder of your own implements the methods of [`Recorder`] for the events that it needs:
+//!
+//! ```
+//! # use mario_scenario::{Document, NoFiles};
+//! use mario_domain::Time;
+//! use mario_scenario::{NodeIndex, UserIndex};
+//! use mario_simulator::{Recorder, RunOptions, Simulation};
+//!
+//! #[derive(Default)]
+//! struct Handovers(usize);
+//!
+//! impl Recorder for Handovers {
+//!     fn handover(&mut self, _time: Time, _user: UserIndex, _from: Option<NodeIndex>, _to: Option<NodeIndex>) {
+//!         self.0 += 1;
+//!     }
+//! }
+//!
+//! # let mut document = Document::preset("paper")?;
+//! # document.set(&["duration=4000".to_owned()]);
+//! # let scenario = document.resolve(&mut NoFiles)?.scenario;
+//! let mut handovers = Handovers::default();
+//! Simulation::new(&scenario, RunOptions::default())?.run(&mut handovers);
+//! assert!(handovers.0 > 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`RunDirectory`] stores a run in files: its trace, its tables and its [`Figures`]. It also writes [`Checkpoint`]s,
+//! from which an interrupted run is resumed.
 //!
 //! **Invariant:** a run is a pure function of the scenario, which includes the seed. The number of threads and the
 //! reuse of proposals do not change a byte of the output.
@@ -29,6 +56,8 @@
 //! and its file formats (`mario_scenario`), the rules by which managers accept or inhibit operations
 //! (`mario_colony::rules`), the evaluation of policies (`mario_policy`), the trace format (`mario_trace`), and the
 //! verification of traces (`mario_audit`).
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 mod chance;
 mod flow;

@@ -39,6 +39,8 @@
 //! **Invariant:** every socket is bound to loopback.
 //!
 //! The node itself is in `live`, and the output for users in `cli`.
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 

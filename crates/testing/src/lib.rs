@@ -24,6 +24,8 @@
 //!
 //! **Invariant:** a seed produces the same numbers on every machine and in every version. Stored results depend on
 //! this.
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

@@ -24,6 +24,8 @@
 //!
 //! **Invariant:** this crate reads only the workspace and the output of `cargo metadata` and rustdoc. It writes only
 //! the lists of [`length`], [`words`] and [`public_api`], on request.
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 #![allow(clippy::disallowed_methods, reason = "this crate may use files, clocks and the environment")]
 

@@ -9,51 +9,52 @@
 //! use mario_trace::{ApplicationRef, Detail, Header, HeaderApplication, HeaderNode, HeaderPolicy, NodeRef};
 //! use mario_trace::{PolicyRef, TraceWriter, Version};
 //!
-//! let application = Application {
-//!     id: ApplicationId::name("video")?,
-//!     owner: None,
-//!     hardware: Hardware::units(2),
-//!     max_rate: Quantity::whole(10),
-//!     max_latency: Quantity::whole(5),
-//!     flavours: Vec::new(),
-//!     sleep: None,
-//! };
-//! let (node, files) = (NodeId::name("n1")?, [("stay.pl".to_owned(), "operation(_, _, _) :- fail.".to_owned())]);
+//! # let application = Application {
+//! #     id: ApplicationId::name("video")?,
+//! #     owner: None,
+//! #     hardware: Hardware::units(2),
+//! #     max_rate: Quantity::whole(10),
+//! #     max_latency: Quantity::whole(5),
+//! #     flavours: Vec::new(),
+//! #     sleep: None,
+//! # };
+//! # let (node, files) = (NodeId::name("n1")?, [("stay.pl".to_owned(), "operation(_, _, _) :- fail.".to_owned())]);
 //! let header = Header {
 //!     version: Version::Second,
 //!     scenario: "one node",
 //!     seed: 7,
 //!     duration: Duration::of(100.0),
-//!     step: Duration::of(50.0),
-//!     evaluation_period: Duration::of(10.0),
-//!     decision_budget: None,
-//!     detail: Detail::Full,
-//!     observation: "arrivals",
-//!     routing: "nearest",
-//!     arbitration: "managers",
-//!     memory: "sliding",
-//!     forgets_every: None,
-//!     notice: None,
-//!     applications: vec![HeaderApplication { application: &application, kind: "WS", policy: PolicyRef(0) }],
-//!     calls: Vec::new(),
-//!     traffic: None,
-//!     tiers: &[],
-//!     measures: false,
-//!     models: None,
-//!     live: None,
-//!     nodes: vec![HeaderNode {
-//!         id: &node,
-//!         capacity: Capacity::units(4),
-//!         tier: 0,
-//!         neighbours: Vec::new(),
-//!         position: None,
-//!         is_access_point: true,
-//!         acceptance: None,
-//!     }],
-//!     facts: Vec::new(),
-//!     policies: vec![HeaderPolicy { name: "stay", memory: 0, files: &files }],
-//!     acceptances: Vec::new(),
-//!     users: Vec::new(),
+//! #     step: Duration::of(50.0),
+//! #     evaluation_period: Duration::of(10.0),
+//! #     decision_budget: None,
+//! #     detail: Detail::Full,
+//! #     observation: "arrivals",
+//! #     routing: "nearest",
+//! #     arbitration: "managers",
+//! #     memory: "sliding",
+//! #     forgets_every: None,
+//! #     notice: None,
+//! #     applications: vec![HeaderApplication { application: &application, kind: "WS", policy: PolicyRef(0) }],
+//! #     calls: Vec::new(),
+//! #     traffic: None,
+//! #     tiers: &[],
+//! #     measures: false,
+//! #     models: None,
+//! #     live: None,
+//! #     nodes: vec![HeaderNode {
+//! #         id: &node,
+//! #         capacity: Capacity::units(4),
+//! #         tier: 0,
+//! #         neighbours: Vec::new(),
+//! #         position: None,
+//! #         is_access_point: true,
+//! #         acceptance: None,
+//! #     }],
+//! #     facts: Vec::new(),
+//! #     policies: vec![HeaderPolicy { name: "stay", memory: 0, files: &files }],
+//! #     acceptances: Vec::new(),
+//! #     users: Vec::new(),
+//!     // … the tables of applications, nodes, policies and users
 //! };
 //! let mut writer = TraceWriter::new(Vec::new(), &header);
 //! writer.deployed(Time::at(0.0), &InstanceId::number(1), ApplicationRef(0), NodeRef(0), PolicyRef(0));
@@ -79,6 +80,8 @@
 //!
 //! Not here: the runs themselves (`mario_simulator`, `mario_live`), opening files, and reading traces (`mario_audit`,
 //! which shares no code with this crate).
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 mod header;
 mod record;

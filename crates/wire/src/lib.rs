@@ -35,6 +35,8 @@
 //! alternatives are rejected everywhere.
 //!
 //! Not here: the meaning of messages (`mario_colony`), and sending them (`mario_live`).
+//!
+//! This crate is internal to mario: its interface changes without notice.
 
 pub mod bounds;
 
