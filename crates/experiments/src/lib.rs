@@ -13,9 +13,9 @@
 //! | [`study`], [`runs`], [`sweep`] | many runs: their plan, their execution on several threads, their storage and merging |
 //! | [`comparison`], [`statistics`] | differences between policies, with confidence intervals and tests |
 //! | [`reproduce`], [`published`] | the experiments of the paper, and its figures |
-//! | [`report`], [`plot`], [`moving`] | HTML reports, charts for papers, and animations |
+//! | [`report`], [`plot`], [`animation`] | HTML reports, charts for papers, and animations |
 //! | [`decision`] | the explanation of a decision in a stored run |
-//! | [`moment`] | the state of a run at a given time, as a scenario |
+//! | [`snapshot`] | the state of a run at a given time, as a scenario |
 //! | [`run_files`] | checks the files of a run against its trace |
 //! | [`scale`] | the cost of large runs |
 //!
@@ -46,12 +46,12 @@
 //! ```
 //! use mario_experiments::comparison::Comparison;
 //! use mario_experiments::runs::Contender;
-//! use mario_experiments::study::{Plan, Shard, carry_out};
+//! use mario_experiments::study::{Shard, StudyPlan, carry_out};
 //! use mario_scenario::{Document, NoFiles};
 //!
 //! let mut document = Document::preset("paper")?;
 //! document.set(&["duration=2000".to_owned()]);
-//! let plan = Plan {
+//! let plan = StudyPlan {
 //!     document: &document,
 //!     variants: vec![Vec::new()],
 //!     contenders: ["latency-aware", "workload-aware"].map(Contender::read).to_vec(),

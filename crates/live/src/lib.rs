@@ -55,7 +55,7 @@
 //! use std::path::Path;
 //!
 //! use mario_live::config::{NodeConfig, check};
-//! use mario_live::daemon::{Equipment, run, stop_signal};
+//! use mario_live::daemon::{DaemonDependencies, run, stop_signal};
 //! use mario_live::workloads::Launcher;
 //! use mario_prolog::Engine;
 //!
@@ -72,7 +72,7 @@
 //!     sample: vec!["workload-sample".to_owned()],
 //! };
 //! let ready = |addresses| println!("{addresses:?}");
-//! run(config, checked, &engine, Equipment { launcher }, ready, stop_signal()?).await?;
+//! run(config, checked, &engine, DaemonDependencies { launcher }, ready, stop_signal()?).await?;
 //! # Ok(())
 //! # }
 //! ```

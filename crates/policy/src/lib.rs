@@ -5,19 +5,19 @@
 //! clauses, each with the clause that produced it.
 //!
 //! ```
-//! use mario_policy::{Decider, KnowledgeBase, Policy, Settings, Solution, Wanted};
+//! use mario_policy::{Decider, KnowledgeBase, Policy, PolicySettings, Solution, SolutionLimit};
 //! use mario_prolog::Engine;
 //!
 //! let engine = Engine::new();
 //! let text = "operation(undeploy, Instance, self) :- \\+ requests(Instance, _, _, _).";
-//! let policy = Policy::load(&engine, "shy.pl", text, None, Settings::default())?;
+//! let policy = Policy::load(&engine, "shy.pl", text, None, PolicySettings::default())?;
 //!
 //! let mut facts = KnowledgeBase::new(engine.symbols());
 //! facts.read(&engine, "facts.pl", "serviceInstance(s1, video, n42).").expect("these are facts");
 //!
 //! let mut decider = Decider::new(&engine);
 //! let instance = facts.constant("s1");
-//! let decision = decider.decide(&policy, &facts, instance, Wanted::All);
+//! let decision = decider.decide(&policy, &facts, instance, SolutionLimit::All);
 //! let [Solution::Proposal(proposal)] = &decision.solutions[..] else { panic!("one proposal") };
 //! assert_eq!(proposal.operation.as_str(), "undeploy");
 //! # Ok::<(), mario_policy::PolicyError>(())

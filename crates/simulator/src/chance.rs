@@ -21,7 +21,7 @@ pub(crate) fn drawn(seed: u64, agent: AgentIndex, evaluation: u32) -> u32 {
     Pcg64Mcg::from_seed(bytes).random_range(0..BELOW)
 }
 
-/// A bit mixer (the finalizer of SplitMix64). Seeds, agents and evaluations are often consecutive numbers, and must
+/// A bit mixer (the finalizer of `SplitMix64`). Seeds, agents and evaluations are often consecutive numbers, and must
 /// still yield unrelated random numbers.
 fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
