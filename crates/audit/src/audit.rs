@@ -27,7 +27,7 @@ use crate::decisions::Decisions;
 use crate::finding::{Finding, FindingKind};
 use crate::histories::Histories;
 use crate::reader::{Arbitration, Cause, Deployed, Detail, Header, ReadError, Target, TraceReader, TraceRecord};
-use crate::report::{Counts, Provenance, Report, TraceEnding};
+use crate::report::{AuditReport, Counts, Provenance, TraceEnding};
 use crate::world::{AgentPlace, InstanceState, Standing, World};
 
 /// Whether decisions are recomputed.
@@ -113,7 +113,7 @@ struct Findings {
 }
 
 /// Audits a whole trace. `progress` is called after each record, with the number of its line.
-pub fn audit(input: impl BufRead, options: Options, progress: &mut dyn FnMut(u64)) -> Result<Report, ReadError> {
+pub fn audit(input: impl BufRead, options: Options, progress: &mut dyn FnMut(u64)) -> Result<AuditReport, ReadError> {
     let reader = TraceReader::new(input)?;
     let audit = Audit::new(Arc::clone(reader.header()), options);
     audit.read(reader, progress)
@@ -195,7 +195,11 @@ impl Audit {
 
     /// Reads all remaining records, and completes the audit. `progress` is called after each record, with the number of
     /// its line.
-    pub fn read(self, reader: TraceReader<impl BufRead>, progress: &mut dyn FnMut(u64)) -> Result<Report, ReadError> {
+    pub fn read(
+        self,
+        reader: TraceReader<impl BufRead>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<AuditReport, ReadError> {
         self.read_with(reader, &mut |line, _| progress(line))
     }
 
@@ -204,7 +208,7 @@ impl Audit {
         mut self,
         mut reader: TraceReader<impl BufRead>,
         each: &mut dyn FnMut(u64, &TraceRecord),
-    ) -> Result<Report, ReadError> {
+    ) -> Result<AuditReport, ReadError> {
         while let Some(record) = reader.next_record()? {
             self.observe(reader.line(), &record);
             each(reader.line(), &record);
@@ -273,7 +277,7 @@ impl Audit {
     }
 
     /// Completes the audit after the last record, and returns its result.
-    pub fn finish(mut self) -> Report {
+    pub fn finish(mut self) -> AuditReport {
         self.counts.instances = self.alive();
         if let Some(live) = self.live.take() {
             self.count_live(&live);
@@ -282,7 +286,7 @@ impl Audit {
         if let Some(decisions) = &self.decisions {
             (self.counts.decisions, self.counts.computed_decisions) = decisions.counts();
         }
-        Report {
+        AuditReport {
             trace: Provenance::new(&self.header),
             ending: if self.has_ended { TraceEnding::Complete } else { TraceEnding::Interrupted },
             spent_at: self.spent_at,

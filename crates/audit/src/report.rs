@@ -10,7 +10,7 @@ use crate::reader::{Detail, Header};
 
 /// The result of an audit.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Report {
+pub struct AuditReport {
     /// The scenario and the program that ran it.
     pub trace: Provenance,
     /// Whether the trace is complete.
@@ -134,7 +134,7 @@ impl Provenance {
     }
 }
 
-impl Report {
+impl AuditReport {
     /// Adds the result of checking files beside the trace: the findings, the names of the checked files, and in words
     /// the checks that could not be made.
     pub fn add_beside(&mut self, findings: Vec<Finding>, checked: &[String], unchecked: Vec<String>) {
@@ -171,9 +171,9 @@ fn listed(counts: &BTreeMap<&'static str, u64>) -> String {
     parts.join(", ")
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for AuditReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { trace, counts, .. } = self;
+        let AuditReport { trace, counts, .. } = self;
         for finding in &self.findings {
             writeln!(formatter, "{finding}")?;
         }

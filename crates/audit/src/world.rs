@@ -103,7 +103,7 @@ pub(crate) struct Agent {
     /// The cycle in which it was judged last, from 1; 0 if never.
     pub(crate) judged: u64,
     /// The announced eviction of its instance, if any.
-    pub(crate) notice: Option<Notice>,
+    pub(crate) notice: Option<EvictionNotice>,
 }
 
 /// The flavour, wakefulness and hardware of an instance.
@@ -117,7 +117,7 @@ pub(crate) struct InstanceState {
 }
 
 /// The announced eviction of an instance.
-pub(crate) struct Notice {
+pub(crate) struct EvictionNotice {
     /// The number of evaluations that its agent has left.
     pub(crate) left: u64,
     pub(crate) reason: String,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::reference::{self, Generated};
+use crate::reference::{self, GeneratedPage};
 use crate::{BookError, Finding, SUMMARY, files, markdown};
 
 /// The settings of mdBook, and the style sheet that they name.
@@ -56,14 +56,14 @@ fn chapters(summary: &str) -> BTreeSet<String> {
 
 /// Returns the summary with its links rewritten for the top of the sources, and with the entries of the generated
 /// pages.
-fn moved_to_the_top(summary: &str, generated: &[Generated]) -> String {
+fn moved_to_the_top(summary: &str, generated: &[GeneratedPage]) -> String {
     let mut moved = summary.to_owned();
     for link in markdown::links(summary).into_iter().filter(|link| !link.target.is_empty()) {
         if let Some(path) = files::resolve(SUMMARY, &link.target) {
             moved = moved.replace(&format!("]({})", link.target), &format!("]({path})"));
         }
     }
-    let entries: Vec<String> = generated.iter().map(Generated::entry).collect();
+    let entries: Vec<String> = generated.iter().map(GeneratedPage::entry).collect();
     moved.replace(MARK, &entries.join("\n"))
 }
 
@@ -133,8 +133,8 @@ mod tests {
     fn the_summary_moves_with_its_links_and_gets_the_generated_pages() {
         let summary = "# Summary\n\n[mario](../../README.md)\n\n- [Start](tutorial/start.md)\n<!-- reference -->\n";
         let generated = [
-            Generated::new("Commands", 0, "reference/commands.md", String::new()),
-            Generated::new("`mario run`", 1, "reference/mario-run.md", String::new()),
+            GeneratedPage::new("Commands", 0, "reference/commands.md", String::new()),
+            GeneratedPage::new("`mario run`", 1, "reference/mario-run.md", String::new()),
         ];
         let moved = moved_to_the_top(summary, &generated);
         let expected = "# Summary\n\n[mario](README.md)\n\n- [Start](docs/book/tutorial/start.md)\n\

@@ -12,7 +12,7 @@ const CODE: [&str; 7] = ["rs", "pl", "py", "toml", "yaml", "slurm", "js"];
 
 /// The result of checking the links of a site.
 #[derive(Clone, Debug, Default)]
-pub struct Followed {
+pub struct LinkReport {
     /// Broken links.
     pub findings: Vec<Finding>,
     /// How many links were checked.
@@ -82,13 +82,13 @@ fn pages_named_in(line: &str) -> Vec<String> {
 }
 
 /// Checks the links of all HTML pages of a site in a directory, except links to other sites.
-pub fn of_site(directory: &Path) -> Result<Followed, BookError> {
+pub fn of_site(directory: &Path) -> Result<LinkReport, BookError> {
     let mut pages = BTreeMap::new();
     for path in files::below(directory, ".html")? {
         let page = html::read(&files::read(&directory.join(&path))?);
         pages.insert(path, page);
     }
-    let mut followed = Followed::default();
+    let mut followed = LinkReport::default();
     for (path, page) in &pages {
         for target in page.targets.iter().filter(|target| !markdown::is_outside(target)) {
             followed.links += 1;

@@ -12,7 +12,7 @@ use crate::BookError;
 
 /// A generated page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Generated {
+pub struct GeneratedPage {
     /// Its title in the summary.
     pub title: String,
     /// Its nesting depth in the summary.
@@ -23,7 +23,7 @@ pub struct Generated {
     pub text: String,
 }
 
-impl Generated {
+impl GeneratedPage {
     /// Creates a page.
     pub fn new(title: impl Into<String>, depth: usize, path: impl Into<String>, text: String) -> Self {
         Self { title: title.into(), depth, path: path.into(), text }
@@ -36,19 +36,19 @@ impl Generated {
 }
 
 /// All generated pages, in the order of the summary.
-pub fn pages(root: &Path) -> Result<Vec<Generated>, BookError> {
+pub fn pages(root: &Path) -> Result<Vec<GeneratedPage>, BookError> {
     let mut pages = commands::pages();
     pages.push(exit_codes());
     pages.push(policies::page(root)?);
     Ok(pages)
 }
 
-fn exit_codes() -> Generated {
+fn exit_codes() -> GeneratedPage {
     let rows: Vec<String> = Exit::ALL.iter().map(|exit| format!("| {} | {} |", exit.code(), exit.meaning())).collect();
     let text = format!(
         "# Exit codes\n\nEvery command of mario ends with one of these.\n\n| code | meaning |\n|---|---|\n{}\n\n\
          `mario prolog` ends with the code that the program gives to `halt/1`, if it does.\n",
         rows.join("\n")
     );
-    Generated::new("Exit codes", 0, "reference/exit-codes.md", text)
+    GeneratedPage::new("Exit codes", 0, "reference/exit-codes.md", text)
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::descriptor::Descriptor;
 use crate::ids::{Epoch, JournalId, Token, TransferId};
 use crate::input::RequestFact;
-use crate::rules::{History, Remembered};
+use crate::rules::{History, RememberedOperation};
 
 /// A message between neighbours. Messages may be lost, duplicated, reordered or late. The receiver detects duplicate
 /// and late ones by the transfer's id, the reservation's token and the journals; it ignores them, or repeats its
@@ -127,13 +127,14 @@ pub struct AgentSnapshot {
     /// How often the agent has evaluated its policy.
     pub evaluations: u32,
     /// The inhibited operations that it remembers.
-    pub memory: Vec<Remembered<Target>>,
+    pub memory: Vec<RememberedOperation<Target>>,
     /// The history that its policy reads; empty unless the policy declares that it looks back.
     pub history: History<RequestFact, Target>,
 }
 
 impl AgentSnapshot {
-    /// Its approximate size in bytes, which [`NodeLimits::snapshot_bytes_max`](crate::NodeLimits::snapshot_bytes_max) limits.
+    /// Its approximate size in bytes, which [`NodeLimits::snapshot_bytes_max`](crate::NodeLimits::snapshot_bytes_max)
+    /// limits.
     pub fn bytes(&self) -> u64 {
         let target = |target: &Target| match target {
             Target::Own => 0,

@@ -38,7 +38,7 @@ use crate::input::{Effect, Input, Proposal, RequestFact, TraceEvent};
 use crate::journal::{JournalRecord, Ledger, Owned};
 use crate::manager::Manager;
 use crate::message::{AgentSnapshot, Hello, Message, Prepare, TransferKind};
-use crate::rules::{History, Notice, Remembered};
+use crate::rules::{EvictionNotice, History, RememberedOperation};
 use reasoner::Reasoner;
 
 pub use config::{Config, NodeLimits, Timing};
@@ -100,7 +100,7 @@ struct NeighbourFacts(Arc<Vec<Fact>>);
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Agent {
     evaluations: u32,
-    memory: Vec<Remembered<Target>>,
+    memory: Vec<RememberedOperation<Target>>,
     history: History<RequestFact, Target>,
     requests: Vec<RequestFact>,
     random: Option<u32>,
@@ -110,7 +110,7 @@ pub(crate) struct Agent {
     frozen_by: Option<TransferId>,
     /// The announced eviction of its instance, if any. It is not durable: after a restart, the owner's policy may
     /// announce it again.
-    notice: Option<Notice>,
+    notice: Option<EvictionNotice>,
     /// Why a client request could not wake its instance; `None` unless that happened since the agent's last evaluation.
     wake_refused: Option<Inhibition>,
     next_evaluation: Time,

@@ -26,8 +26,8 @@ mod sleep;
 
 pub use adapt::{HardwareChange, adapt};
 pub use history::History;
-pub use initiative::{Notice, OwnerAct, Present, initiative};
+pub use initiative::{EvictionNotice, HostedInstance, OwnerAct, initiative};
 pub use judge::{Concern, Refusal, consent, judge};
 pub use know::{Situation, know, number};
-pub use memory::{Remembered, expire, remember, visible};
+pub use memory::{RememberedOperation, expire, remember, visible};
 pub use sleep::{sleep, wake};

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::measures::{Extra, LOST, Measure, Values, extra, groups, key};
+use crate::measures::{ExtraMeasure, LOST, Measure, Values, extra, groups, key};
 use crate::statistics::{Estimate, PairedTest, holm};
 use crate::study::Results;
 
@@ -36,7 +36,7 @@ pub struct Figure {
     measure: Option<Measure>,
     /// The description of an extra figure; `None` for measures of groups and for lost client requests.
     #[serde(skip)]
-    extra: Option<Extra>,
+    extra: Option<ExtraMeasure>,
 }
 
 /// The results of policies, and how they differ.
@@ -192,7 +192,7 @@ fn figures(runs: &[BTreeMap<u64, &Values>]) -> Vec<Figure> {
             });
         }
     }
-    let of_run = |name: &str, extra: Option<Extra>| Figure {
+    let of_run = |name: &str, extra: Option<ExtraMeasure>| Figure {
         name: name.to_owned(),
         group: "all".to_owned(),
         measure: None,

@@ -19,7 +19,7 @@ use mario_audit::reader::{ReadError, TraceReader};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use groups::Groups;
-pub use measuring::{ApplicationFigures, CallFigures, Consumption, Inhibitions, Measured, TierFigures};
+pub use measuring::{ApplicationFigures, CallFigures, Consumption, Inhibitions, Measurements, TierFigures};
 pub use reading::Reading;
 
 /// The figures of a run.
@@ -197,7 +197,7 @@ pub struct TraceFigures {
     /// Whether applications left the top tier, inhibitions by rule, and overloads.
     pub whereabouts: PlacementFigures,
     /// The measures of single applications, calls, nodes and tiers, and the cost of the run.
-    pub measured: Measured,
+    pub measured: Measurements,
     /// Whether the trace has an end. Without it, the response times and service usage of groups are undefined.
     pub is_complete: bool,
 }

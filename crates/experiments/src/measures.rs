@@ -43,7 +43,7 @@ pub enum Measure {
     Movements,
 }
 
-pub use extras::{Extra, METRIC, extra, measured_values};
+pub use extras::{ExtraMeasure, METRIC, extra, measured_values};
 
 /// The numbers of a run by name; `None` if undefined.
 pub type Values = BTreeMap<String, Option<f64>>;

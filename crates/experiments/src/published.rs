@@ -10,7 +10,7 @@ pub type PublishedValues = BTreeMap<String, f64>;
 
 /// The published results of one policy.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-pub struct Published {
+pub struct PublishedResults {
     /// The figures in the paper.
     pub paper: PublishedValues,
     /// The figures of the prototype's stored run.
@@ -18,8 +18,8 @@ pub struct Published {
 }
 
 /// The published results of `policy-1`, `policy-2`, `policy-3` or `policy-4`; `None` for other names.
-pub fn published(policy: &str) -> Option<&'static Published> {
-    static ALL: OnceLock<BTreeMap<String, Published>> = OnceLock::new();
+pub fn published(policy: &str) -> Option<&'static PublishedResults> {
+    static ALL: OnceLock<BTreeMap<String, PublishedResults>> = OnceLock::new();
     let all =
         ALL.get_or_init(|| toml::from_str(include_str!("../data/published.toml")).expect("a test reads the file"));
     all.get(policy)

@@ -26,7 +26,7 @@ use mario_scenario::{Document, Files, Resolved};
 use mario_simulator::{Detail, IfExists, OutputError, OutputOptions, RunDirectory, RunOptions, Simulation};
 
 use crate::figures::{TraceFigures, from_trace};
-use crate::published::{Published, published};
+use crate::published::{PublishedResults, published};
 use crate::runs::{POLL_INTERVAL, Progress, RunError, Stop, in_parallel, resolve, run_unless, run_with_trace};
 
 pub use agreement::{Agreement, equals_printed};
@@ -82,7 +82,7 @@ pub struct Options<'a> {
 
 /// The results of one experiment.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Reproduced {
+pub struct ExperimentResults {
     /// The experiment.
     pub experiment: Experiment,
     /// The seed of the stored run.
@@ -105,7 +105,7 @@ pub struct Reproduction {
     /// Notes for the user about the scenario.
     pub notes: Vec<String>,
     /// The results of each experiment.
-    pub experiments: Vec<Reproduced>,
+    pub experiments: Vec<ExperimentResults>,
     /// The results of the same experiments in other worlds.
     pub worlds: Vec<WorldFigures>,
 }
@@ -170,7 +170,7 @@ impl Preset {
 }
 
 /// The published results of a shipped policy, by its name; `None` if there are none.
-pub fn published_about(policy: &str) -> Option<&'static Published> {
+pub fn published_about(policy: &str) -> Option<&'static PublishedResults> {
     let experiments = Preset::Paper.experiments();
     let mut of_policy = experiments.iter().filter(|experiment| experiment.policy == policy);
     of_policy.find_map(Experiment::published_values)
@@ -193,7 +193,7 @@ impl Experiment {
     }
 
     /// The published results of the experiment; `None` if there are none.
-    pub fn published_values(&self) -> Option<&'static Published> {
+    pub fn published_values(&self) -> Option<&'static PublishedResults> {
         published(self.published?)
     }
 
@@ -232,7 +232,7 @@ pub fn reproduce<F: Files>(
         let (figures, findings) = read(&directory)?;
         let seed = resolved.scenario.seed;
         let others = Vec::new();
-        reproduction.experiments.push(Reproduced {
+        reproduction.experiments.push(ExperimentResults {
             experiment: *experiment,
             seed,
             directory,

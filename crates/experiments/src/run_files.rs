@@ -34,7 +34,7 @@ pub struct RunFiles {
 
 /// The result of the check.
 #[derive(Debug, Default)]
-pub struct Checked {
+pub struct RunFilesCheck {
     /// The disagreements with the trace.
     pub findings: Vec<Finding>,
     /// The files that were checked.
@@ -68,8 +68,8 @@ impl RunFiles {
     }
 
     /// Completes the check after the last record, and returns its result.
-    pub fn finish(self) -> io::Result<Checked> {
-        let mut checked = Checked::default();
+    pub fn finish(self) -> io::Result<RunFilesCheck> {
+        let mut checked = RunFilesCheck::default();
         checked.unchecked.extend(self.missing_files());
         self.tables.finish(self.is_complete, &mut checked)?;
         if let Some(file) = opened(&self.directory, "messages.csv")? {
@@ -99,7 +99,7 @@ impl RunFiles {
     }
 }
 
-impl Checked {
+impl RunFilesCheck {
     fn find(&mut self, kind: FindingKind, file: &str, line: u64, who: String, expected: String, found: String) {
         let file = Some(file.to_owned());
         self.findings.push(Finding { kind, file, line, time: 0.0, who, expected, found });

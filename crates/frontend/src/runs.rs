@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use mario_diagnostics::Diagnostic;
-use mario_experiments::figures::{Measured, from_trace};
+use mario_experiments::figures::{Measurements, from_trace};
 use mario_experiments::metric::{MetricCause, MetricError};
 use mario_experiments::runs::RunError;
 use mario_policy::PolicyFunctions;
@@ -130,7 +130,7 @@ fn metric_failure(error: &MetricError) -> Failure {
 const MEASURES: &str = "measures.json";
 
 /// Computes the optional measures from the trace in the directory of a run, and stores them there as `measures.json`.
-pub fn keep_measures(directory: &Path) -> Result<Measured, Failure> {
+pub fn keep_measures(directory: &Path) -> Result<Measurements, Failure> {
     let path = directory.join("trace.jsonl");
     let file = File::open(&path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
     let read = from_trace(BufReader::new(file)).map_err(|error| {

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use webpki::{EndEntityCert, KeyUsage};
 
 use crate::error::LiveError;
-use crate::identity::{Certified, Identity, Subject, application_id, check_host, check_prefix};
+use crate::identity::{CertificateContent, Identity, Subject, application_id, check_host, check_prefix};
 use crate::seams::Run;
 
 /// The maximum size of a document, in bytes. Nodes send a document in one frame.
@@ -175,7 +175,7 @@ struct Signed {
 
 /// The content of a document that was verified: by [`open`], or before this node stored it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Opened {
+pub struct VerifiedDocument {
     /// The descriptor that the rules use. It includes the document.
     pub descriptor: Arc<Descriptor>,
     /// How copies are run.
@@ -208,13 +208,13 @@ pub fn sign(file: &ApplicationFile, policy: &PolicyText, identity: &Identity) ->
 }
 
 /// As [`open`], with the authority of `identity` and the current time.
-pub fn open_now(document: &[u8], identity: &Identity) -> Result<Opened, LiveError> {
+pub fn open_now(document: &[u8], identity: &Identity) -> Result<VerifiedDocument, LiveError> {
     open(document, identity.authority(), UnixTime::now())
 }
 
 /// Verifies a document, and returns its content. Its certificate must be that of the application, be valid at time
 /// `at`, match the signature, and list the application's host names and path prefixes.
-pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Result<Opened, LiveError> {
+pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Result<VerifiedDocument, LiveError> {
     let wrong =
         |cause: &str| LiveError::new("cannot use the description of the application").caused_by(cause.to_owned());
     if document.len() > DOCUMENT_BYTES_MAX {
@@ -229,7 +229,7 @@ pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Re
     crate::identity::verify(authority, &certificate, at, KeyUsage::client_auth()).map_err(|fault| {
         LiveError::new("cannot believe the certificate of the application's owner").caused_by(fault)
     })?;
-    let certified = Certified::read(&certificate)?;
+    let certified = CertificateContent::read(&certificate)?;
     let parsed = EndEntityCert::try_from(&certificate).map_err(|_| wrong("its certificate cannot be read"))?;
     parsed
         .verify_signature(webpki::ring::ECDSA_P256_SHA256, text, signature)
@@ -247,7 +247,7 @@ pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Re
 
 /// Reads a document that this node has stored, in its journal or as a shadow. It was verified before it was stored, so
 /// it is not verified again.
-pub(crate) fn reopen(document: &[u8]) -> Result<Opened, LiveError> {
+pub(crate) fn reopen(document: &[u8]) -> Result<VerifiedDocument, LiveError> {
     let wrong = || LiveError::new("cannot use the description of the application in the journal");
     let [text, certificate, _] = document.strip_prefix(MAGIC).and_then(parts).ok_or_else(wrong)?;
     opened(serde_json::from_slice(text).map_err(|error| wrong().caused_by(error))?, document, certificate)
@@ -276,7 +276,7 @@ pub(crate) fn check_names(
     let certificate = CertificateDer::from(&*names.certificate);
     crate::identity::verify(authority, &certificate, at, KeyUsage::client_auth())
         .map_err(|fault| wrong().caused_by(fault))?;
-    let certified = Certified::read(&certificate)?;
+    let certified = CertificateContent::read(&certificate)?;
     if certified.subject != Subject::Application(application.clone()) {
         return Err(wrong().caused_by(format!("the certificate is that of {}", certified.uri())));
     }
@@ -289,7 +289,7 @@ pub(crate) fn check_names(
 
 fn check_claims(
     file: &ApplicationFile,
-    certified: &Certified,
+    certified: &CertificateContent,
     certificate: &CertificateDer<'_>,
 ) -> Result<(), LiveError> {
     for (what, names) in [("hosts", &file.hosts), ("prefixes", &file.prefixes)] {
@@ -325,7 +325,7 @@ fn check_claims(
     Ok(())
 }
 
-fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<Opened, LiveError> {
+fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<VerifiedDocument, LiveError> {
     let Signed { file, policy } = signed;
     let id = application_id(&file.id)?;
     let quantity = |name: &str, value: f64| {
@@ -383,7 +383,14 @@ fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<Opened,
     check_environment(environment.keys().chain(&from_store))?;
     let shape = shape(document);
     let run = Arc::new(run(file.run)?);
-    Ok(Opened { descriptor: Arc::new(descriptor), run, shape, names: Arc::new(names), environment, from_store })
+    Ok(VerifiedDocument {
+        descriptor: Arc::new(descriptor),
+        run,
+        shape,
+        names: Arc::new(names),
+        environment,
+        from_store,
+    })
 }
 
 /// A checksum of the part of a document that determines how copies are run. It is computed from the signed text, so

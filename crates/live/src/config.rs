@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::{PlainValue, facts};
 use crate::identity::node_id;
 
-pub use check::{Checked, check};
+pub use check::{LoadedFiles, check};
 pub use positions::{ConfigError, Mistake};
 
 use positions::Positions;

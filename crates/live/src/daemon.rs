@@ -39,7 +39,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use crate::config::{Checked, NodeConfig};
+use crate::config::{LoadedFiles, NodeConfig};
 use crate::error::LiveError;
 use crate::journal::DiskJournal;
 use crate::links::{LinkEvent, Links};
@@ -110,7 +110,7 @@ pub struct Addresses {
 /// keep running after the node has stopped.
 pub async fn run(
     config: NodeConfig,
-    checked: Checked,
+    checked: LoadedFiles,
     engine: &Engine,
     dependencies: DaemonDependencies,
     ready: impl FnOnce(Addresses),
@@ -206,7 +206,7 @@ fn shadows(config: &NodeConfig, engine: &Engine, events: &Events) -> Shadows {
 /// Opens the journal and starts a node with its ledger. Also returns the first effects.
 fn start_node(
     config: &NodeConfig,
-    checked: &Checked,
+    checked: &LoadedFiles,
     engine: &Engine,
 ) -> Result<(Node, DiskJournal, Vec<Effect>), LiveError> {
     let (journal, ledger) = DiskJournal::open(&config.data, &config.node)?;
@@ -234,7 +234,12 @@ fn start_node(
 
 /// Opens the recorder of the node's part of the trace, and adds the journal records that the trace lacks. If the
 /// journal no longer has all of them, the trace has a gap.
-fn recorder(config: &NodeConfig, checked: &Checked, node: &Node, journal: &DiskJournal) -> Result<Recorder, LiveError> {
+fn recorder(
+    config: &NodeConfig,
+    checked: &LoadedFiles,
+    node: &Node,
+    journal: &DiskJournal,
+) -> Result<Recorder, LiveError> {
     let header = PartHeader {
         mario_trace_part: PART_VERSION,
         program: concat!("mario ", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -16,8 +16,8 @@ use webpki::EndEntityCert;
 
 use crate::error::LiveError;
 
-pub use authority::{Authority, Issued, write_private, write_public};
-pub use tls::{CONTROL_PROTOCOL, DATA_PROTOCOL, Expected, HTTP_PROTOCOL, Identity, peer};
+pub use authority::{Authority, IssuedCertificate, write_private, write_public};
+pub use tls::{CONTROL_PROTOCOL, DATA_PROTOCOL, ExpectedPeer, HTTP_PROTOCOL, Identity, peer};
 pub(crate) use tls::{check_private, verify};
 
 /// The maximum length of the name of a colony, a node, an operator or an application, in characters.
@@ -72,7 +72,7 @@ const PATH_PREFIX: &str = "urn:mario:prefix:";
 
 /// The content of a certificate. Trust it only if the chain of the certificate was verified.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Certified {
+pub struct CertificateContent {
     /// The colony.
     pub colony: String,
     /// The subject.
@@ -80,15 +80,15 @@ pub struct Certified {
     /// The roles of an operator.
     pub roles: Vec<Role>,
     /// Host names that an application may use, or under which operators reach a node. A node's certificate may also
-    /// list IP addresses, which [`Certified::read`] leaves out.
+    /// list IP addresses, which [`CertificateContent::read`] leaves out.
     pub hosts: Vec<String>,
     /// Path prefixes that an application may use.
     pub prefixes: Vec<String>,
 }
 
-impl Certified {
+impl CertificateContent {
     /// Reads the content of a certificate. Unknown roles are ignored.
-    pub fn read(certificate: &CertificateDer<'_>) -> Result<Certified, LiveError> {
+    pub fn read(certificate: &CertificateDer<'_>) -> Result<CertificateContent, LiveError> {
         let attempted = "cannot read a certificate";
         let parsed =
             EndEntityCert::try_from(certificate).map_err(|error| LiveError::new(attempted).caused_by(error))?;
@@ -115,7 +115,7 @@ impl Certified {
                 .caused_by("it has no SPIFFE id")
                 .hint("make certificates with `mario ca`"));
         };
-        Ok(Certified { colony, subject, roles, hosts, prefixes })
+        Ok(CertificateContent { colony, subject, roles, hosts, prefixes })
     }
 
     /// Its SPIFFE id.

@@ -1,20 +1,20 @@
 //! The live node: [`mario_colony::Node`] with real time, real links, real workloads and real clients.
 //!
-//! Start at [`daemon::run`]; [`seams`] has the interfaces between the parts of the daemon.
+//! Start at [`daemon::run`]; `seams` has the interfaces between the parts of the daemon.
 //!
 //! | module | what is in it |
 //! |---|---|
 //! | [`config`] | `node.toml`, and the checks of a machine before a node starts on it |
 //! | [`identity`] | the authority of a colony, certificates, and TLS with them |
 //! | [`application`] | applications as their owners describe and sign them |
-//! | [`journal`] | the records of a node on disk |
+//! | `journal` | the records of a node on disk |
 //! | `recorder` | the node's part of the trace of its colony |
 //! | `links` | connections with mutual TLS to each neighbour, for messages and for client requests |
 //! | [`daemon`] | the node's event loop, its copies and its routes |
 //! | [`operators`] | the operators' interface, and a client for it |
-//! | [`traffic`] | the data plane: client requests, hop by hop |
+//! | `traffic` | the data plane: client requests, hop by hop |
 //! | [`workloads`] | the driver that runs copies of applications as processes |
-//! | [`seams`] | the interfaces between the daemon, the data plane and the drivers of workloads |
+//! | `seams` | the interfaces between the daemon, the data plane and the drivers of workloads |
 //!
 //! External input is checked before it is used. For example, errors in the configuration of a node have positions:
 //!
@@ -96,11 +96,14 @@ pub mod config;
 pub mod identity;
 
 pub mod application;
-pub mod journal;
+mod journal;
 
+// For tests, benchmarks and fuzz targets.
+#[doc(hidden)]
 pub mod seams;
-
+#[doc(hidden)]
 pub mod traffic;
+
 pub mod workloads;
 
 mod links;

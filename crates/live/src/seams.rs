@@ -193,7 +193,7 @@ pub struct Routes {
     /// `/shopping`.
     pub prefixes: Vec<(String, ApplicationId)>,
     /// The instances on this node whose copies do not run: those that sleep, and those that are waking.
-    pub dormant: BTreeMap<ApplicationId, Vec<Dormant>>,
+    pub dormant: BTreeMap<ApplicationId, Vec<DormantInstance>>,
     /// Whether every configured neighbour has sent its routes in its current session. Until then, a name that is
     /// unknown here may be known elsewhere.
     pub are_complete: bool,
@@ -218,7 +218,7 @@ pub struct LocalCopy {
 
 /// An instance on this node whose copy does not run.
 #[derive(Clone, Debug)]
-pub struct Dormant {
+pub struct DormantInstance {
     /// The instance.
     pub instance: InstanceId,
     /// Whether it sleeps, or is waking.

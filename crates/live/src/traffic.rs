@@ -42,7 +42,7 @@ pub use counts::RequestCounts;
 pub use forward::{Forwarder, Totals};
 pub use headers::{HOPS_MAX, encode_id};
 pub use ingress::Ingress;
-pub use tls::{Site, client_tls_config};
+pub use tls::{ServerCertificate, client_tls_config};
 
 /// The limits of a node's data plane.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -73,7 +73,10 @@ mod explore;
 pub use acceptance::{
     Acceptance, AcceptanceError, AcceptanceFailure, Eviction, Initiative, MANAGER_FACTS, ManagerView, Shrink,
 };
-pub use check::{AllowedFinding, CheckReport, Finding, FindingKind, Resolvers, check, find_unknown_call};
+pub use check::{AllowedFinding, CheckReport, Finding, FindingKind, Resolvers, check};
+// For `frontend` and `simulator`: the place of a failed call in the text, for their warnings.
+#[doc(hidden)]
+pub use check::find_unknown_call;
 pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, SolutionLimit};
 pub use explain::{
     Change, ClauseText, Comparison, ExplainedDecision, Explainer, FactChange, Line, LineRole, MissedClause,
@@ -85,7 +88,7 @@ pub use function::{FunctionProposal, PolicyFunction, PolicyFunctions};
 pub use invariance::{FactsAllowed, NameDependence, NameInvariance, name_invariance};
 pub use knowledge_base::{Constant, KnowledgeBase, NodeFact, UnknownInstance};
 pub use policy::{Policy, PolicyError, PolicySettings};
-pub use recorded::{Recorded, RecordedError};
+pub use recorded::{RecordedSituation, RecordedSituationError};
 pub use remembers::MemoryDeclaration;
 pub use test_table::{DecisionClaim, DiffLine, Test, TestOutcome, TestTable, Tests, VerdictClaim};
 pub use text::PolicyText;

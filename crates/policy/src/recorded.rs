@@ -32,7 +32,7 @@ use crate::knowledge_base::{Constant, KnowledgeBase};
 
 /// The recorded situation of one agent at one time.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Recorded {
+pub struct RecordedSituation {
     /// The instance that the agent manages.
     pub instance: Constant,
     application: Constant,
@@ -50,16 +50,16 @@ pub struct Recorded {
 
 /// Why a line is not a knowledge base.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RecordedError {
+pub struct RecordedSituationError {
     /// The one-based column where reading stopped; `None` if the error is about the whole line.
     pub column: Option<usize>,
     message: String,
 }
 
-impl Recorded {
+impl RecordedSituation {
     /// Reads a line; its names become those of `symbols`.
-    pub fn parse(symbols: &Symbols, line: &str) -> Result<Recorded, RecordedError> {
-        let raw: Raw<'_> = serde_json::from_str(line).map_err(|error| RecordedError::at(&error))?;
+    pub fn parse(symbols: &Symbols, line: &str) -> Result<RecordedSituation, RecordedSituationError> {
+        let raw: Raw<'_> = serde_json::from_str(line).map_err(|error| RecordedSituationError::at(&error))?;
         let constant = |raw: &RawConstant<'_>| match raw {
             RawConstant::Integer(value) => Value::Integer(*value),
             RawConstant::Float(value) => Value::Float(*value),
@@ -68,7 +68,7 @@ impl Recorded {
         let own = match &raw.node {
             RawConstant::Name(name) => name.to_string(),
             RawConstant::Integer(value) => value.to_string(),
-            RawConstant::Float(_) => return Err(RecordedError::whole("`node` must be a name or an integer")),
+            RawConstant::Float(_) => return Err(RecordedSituationError::whole("`node` must be a name or an integer")),
         };
         let mut free = None;
         let mut neighbours = Vec::with_capacity(raw.free_hw.0.len());
@@ -81,7 +81,7 @@ impl Recorded {
             }
         }
         let free = free.ok_or_else(|| {
-            RecordedError::whole(format!("`free_hw` must have the free hardware of `node`, which is `{own}`"))
+            RecordedSituationError::whole(format!("`free_hw` must have the free hardware of `node`, which is `{own}`"))
         })?;
         for [_, rate, latency] in &raw.requests {
             check_amount(rate, "a rate")?;
@@ -95,7 +95,9 @@ impl Recorded {
             check_amount(amount, "the free hardware of a kind")?;
             if HardwareKind::with_name(kind).is_none() {
                 let known = HardwareKind::ALL.map(HardwareKind::as_str).join(", ");
-                return Err(RecordedError::whole(format!("`{kind}` is no kind of hardware; there are {known}")));
+                return Err(RecordedSituationError::whole(format!(
+                    "`{kind}` is no kind of hardware; there are {known}"
+                )));
             }
         }
         let triple = |[a, b, c]: &[RawConstant<'_>; 3]| [constant(a), constant(b), constant(c)];
@@ -105,7 +107,7 @@ impl Recorded {
         let done = |RawDone(ago, operation, target): &RawDone<'_>| (*ago, [constant(operation), constant(target)]);
         let of_kind =
             |(kind, amount): &(Cow<'_, str>, RawConstant<'_>)| [Value::Atom(symbols.intern(kind)), constant(amount)];
-        Ok(Recorded {
+        Ok(RecordedSituation {
             instance: constant(&raw.si),
             application: constant(&raw.app),
             node: constant(&raw.node),
@@ -151,12 +153,12 @@ impl Recorded {
 }
 
 /// Checks that an amount is a non-negative number, `inf` or `infinite`.
-fn check_amount(raw: &RawConstant<'_>, what: &str) -> Result<(), RecordedError> {
+fn check_amount(raw: &RawConstant<'_>, what: &str) -> Result<(), RecordedSituationError> {
     match raw {
         RawConstant::Integer(0..) => Ok(()),
         RawConstant::Float(value) if *value >= 0.0 => Ok(()),
         RawConstant::Name(name) if name == "inf" || name == "infinite" => Ok(()),
-        _ => Err(RecordedError::whole(format!("{what} must be a number, and not negative"))),
+        _ => Err(RecordedSituationError::whole(format!("{what} must be a number, and not negative"))),
     }
 }
 
@@ -281,20 +283,20 @@ impl<'de> Visitor<'de> for AmountsVisitor {
     }
 }
 
-impl RecordedError {
-    fn at(error: &serde_json::Error) -> RecordedError {
+impl RecordedSituationError {
+    fn at(error: &serde_json::Error) -> RecordedSituationError {
         let shown = error.to_string();
         // The line number is always 1 here, so it is removed; the caller knows the number of the line.
         let message = shown.rfind(" at line ").map_or(shown.as_str(), |end| &shown[..end]);
-        RecordedError { column: Some(error.column()), message: message.to_owned() }
+        RecordedSituationError { column: Some(error.column()), message: message.to_owned() }
     }
 
-    fn whole(message: impl Into<String>) -> RecordedError {
-        RecordedError { column: None, message: message.into() }
+    fn whole(message: impl Into<String>) -> RecordedSituationError {
+        RecordedSituationError { column: None, message: message.into() }
     }
 }
 
-impl fmt::Display for RecordedError {
+impl fmt::Display for RecordedSituationError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.column {
             Some(column) => write!(formatter, "{} at column {column}", self.message),
@@ -303,7 +305,7 @@ impl fmt::Display for RecordedError {
     }
 }
 
-impl Error for RecordedError {}
+impl Error for RecordedSituationError {}
 
 #[cfg(test)]
 mod tests {
@@ -311,7 +313,7 @@ mod tests {
 
     fn parse(line: &str) -> Result<(KnowledgeBase, Constant), String> {
         let symbols = Symbols::new();
-        let recorded = Recorded::parse(&symbols, line).map_err(|error| error.to_string())?;
+        let recorded = RecordedSituation::parse(&symbols, line).map_err(|error| error.to_string())?;
         let mut facts = KnowledgeBase::new(&symbols);
         recorded.fill(&mut facts);
         Ok((facts, recorded.instance))

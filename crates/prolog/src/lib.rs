@@ -157,8 +157,8 @@
 //!
 //! - Integers are unbounded: they never wrap, and large ones are charged to the memory budget. Floats are IEEE doubles;
 //!   overflow and undefined results are errors.
-//! - Text in double quotes is a string, in back quotes a list of codes; the flags `double_quotes` and `back_quotes` change
-//!   that.
+//! - Text in double quotes is a string, in back quotes a list of codes; the flags `double_quotes` and `back_quotes`
+//!   change that.
 //! - A list is made of `'.'(Head, Tail)` and the atom `[]`, as in ISO. SWI-Prolog uses `'[|]'`, and its `[]` is not an
 //!   atom.
 //! - The occurs check is off. Unification can create cyclic terms; they are compared, copied and traversed as in
@@ -224,12 +224,14 @@ pub use explain::Explanation;
 pub use host::{HostCall, HostError, Relation, Relations, Value};
 pub use interrupt::Interrupt;
 pub use loader::{
-    Directories, ERRORS_MAX, INCLUDE_BYTES_MAX, INCLUDE_COUNT_MAX, INCLUDE_DEPTH_MAX, LINKED_CLAUSES_MAX, LoadError,
-    Loaded, Loader, Place, Problem, Resolver, Severity, SourceTree, Topic, WARNINGS_MAX,
+    Directories, ERRORS_MAX, INCLUDE_BYTES_MAX, INCLUDE_COUNT_MAX, INCLUDE_DEPTH_MAX, LoadError, Loaded, Loader, Place,
+    Problem, Resolver, Severity, SourceTree, Topic, WARNINGS_MAX,
 };
 pub use machine::Machine;
 #[doc(hidden)]
 pub use machine::collect_eagerly;
+// For `policy`, which checks what the calls of a policy refer to.
+#[doc(hidden)]
 pub use meaning::Meaning;
 pub use meter::{Budget, Resource};
 pub use number::Number;
@@ -241,5 +243,4 @@ pub use session::{Request, Session};
 pub use stored::StoredTerm;
 pub use symbols::{Atom, Symbols};
 pub use table::Table;
-pub use term::{Functor, Term};
 pub use tree::{Tree, TreeKind};

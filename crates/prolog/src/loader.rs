@@ -14,9 +14,7 @@ mod resolver;
 mod rules;
 
 pub(crate) use libraries::is_library;
-pub use limits::{
-    ERRORS_MAX, INCLUDE_BYTES_MAX, INCLUDE_COUNT_MAX, INCLUDE_DEPTH_MAX, LINKED_CLAUSES_MAX, WARNINGS_MAX,
-};
+pub use limits::{ERRORS_MAX, INCLUDE_BYTES_MAX, INCLUDE_COUNT_MAX, INCLUDE_DEPTH_MAX, WARNINGS_MAX};
 pub use problem::{LoadError, Place, Problem, Severity, Topic};
 pub use resolver::{Directories, Resolver};
 

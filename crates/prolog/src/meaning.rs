@@ -32,6 +32,8 @@ pub enum Meaning {
 
 impl Program {
     /// The definition that a call of this predicate refers to, in the program's text and in calls made at run time.
+    // For `policy`.
+    #[doc(hidden)]
     pub fn meaning(&self, name: &str, arity: usize) -> Meaning {
         let functor = self.symbols.find(name).map(|name| Functor::new(name, arity));
         let Some(id) = functor.and_then(|functor| self.find(functor)) else { return Meaning::Unknown };

@@ -40,7 +40,7 @@ const TAGS: [Tag; 8] = [Tag::Ref, Tag::Att, Tag::Str, Tag::Lis, Tag::Atm, Tag::I
 /// A handle stays valid until the machine backtracks past its creation, collects garbage or is reset. Reading it later
 /// may return an arbitrary term or panic, but is never undefined behaviour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Term(pub(crate) u64);
+pub(crate) struct Term(pub(crate) u64);
 
 /// Largest integer that fits in a word; larger ones are boxed.
 pub(crate) const SMALL_MAX: i64 = (1 << 60) - 1;
@@ -147,7 +147,7 @@ impl Term {
 
 /// Name and arity of a compound term, as stored in its header cell.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Functor(pub(crate) u64);
+pub(crate) struct Functor(pub(crate) u64);
 
 /// Largest arity a compound term may have.
 pub(crate) const MAX_ARITY: usize = (1 << 27) - 1;

@@ -1,6 +1,8 @@
 //! Typed indices into the tables of a scenario, four bytes each.
 
 /// Declares types for indices into tables. The ids that users see are in `mario_domain`.
+// For `simulator`.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! indices {
     ($($(#[$doc:meta])* $visibility:vis $name:ident;)*) => { $(

@@ -85,8 +85,8 @@ pub use presets::{names as preset_names, starting_text};
 pub use resolve::Resolved;
 pub use scenario::{
     AgentTiming, ApplicationPlan, Arbitration, Deploy, Disturbance, DisturbanceEvent, Fidelity, Management, Measures,
-    Memory, Metric, Network, Numbering, Observation, Occupancy, Past, Routing, Scenario, Search, Update, UserPlan,
-    Workload,
+    Memory, Metric, Network, Numbering, Observation, Occupancy, RecordedPast, Routing, Scenario, Search, Update,
+    UserPlan, Workload,
 };
 pub use schema::{schema, schema_text};
 pub use settings::Settings;

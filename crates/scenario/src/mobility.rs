@@ -24,7 +24,7 @@ use crate::index::{NodeIndex, UserIndex};
 use crate::position::{Area, Position};
 
 pub use assign::{Assignment, assign};
-pub use attach::{Attach, AttachError, Handovers, attach};
+pub use attach::{AttachError, AttachmentRule, Handovers, attach};
 pub(crate) use ground::GOLDEN;
 
 pub use commute::{Commuters, Commuting, Hotspot, commute, commute_attached};

@@ -34,7 +34,7 @@ pub struct Scenario {
     /// The policy changes during the run, in chronological order.
     pub updates: Vec<Update>,
     /// The recorded past that the run resumes from, if it has one.
-    pub past: Option<Past>,
+    pub past: Option<RecordedPast>,
     /// The movements of users.
     pub attachments: Attachments,
     /// The application and workload of each user of `attachments`.
@@ -155,7 +155,7 @@ pub struct Update {
 
 /// A recorded past, which the run must reproduce until `time`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Past {
+pub struct RecordedPast {
     /// The end of the recorded past.
     pub time: Time,
     /// The number of records that a trace with full detail has before `time`, without its header; `None` if unknown.

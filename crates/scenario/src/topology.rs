@@ -22,8 +22,8 @@ use crate::position::{Area, Position};
 
 pub use graphml::{ExportError, write_graphml};
 pub(crate) use mesh::LINKS_MAX;
-pub use mesh::{AccessPoints, Connected, Latency, Mesh, barabasi_albert, grid, random_geometric};
-pub use read::{GraphDefaults, GraphError, GraphFormat, GraphProblem, Unmarked, XmlProblem, read_graph};
+pub use mesh::{AccessPoints, ConnectedTopology, Latency, Mesh, barabasi_albert, grid, random_geometric};
+pub use read::{DefaultAccessPoints, GraphDefaults, GraphError, GraphFormat, GraphProblem, XmlProblem, read_graph};
 pub(crate) use tiled::{NODES_MAX, access_point_position};
 pub use tiled::{ShapeError, TiledTree, tiled_tree};
 pub use tree::{Tree, tree};

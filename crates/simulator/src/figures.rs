@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::population::{
     AgentIndex, CompactVerdict, CycleLabel, Deployed, Outcome, OwnerActKind, OwnerActs, ParkedCounts, Population,
 };
-use crate::recorder::{Cause, Recorder, Sent, SentCalls, Served, ServedCall};
+use crate::recorder::{CallResults, Cause, Recorder, Served, ServedCall, UserResults};
 use crate::simulation::CallIndex;
 
 use counts::{Responses, Usage};
@@ -468,7 +468,7 @@ impl Recorder for Tally {
         responses.sum += served.ended - served.emitted;
     }
 
-    fn sent(&mut self, user: UserIndex, _application: ApplicationIndex, sent: &Sent) {
+    fn sent(&mut self, user: UserIndex, _application: ApplicationIndex, sent: &UserResults) {
         let now = Responses { count: sent.served, sum: sent.response, lost: sent.lost };
         let before = std::mem::replace(&mut self.users[user.position()], now);
         self.served += now.count.saturating_sub(before.count);
@@ -483,7 +483,7 @@ impl Recorder for Tally {
         self.lost += 1;
     }
 
-    fn calls_sent(&mut self, call: CallIndex, _application: ApplicationIndex, sent: &SentCalls) {
+    fn calls_sent(&mut self, call: CallIndex, _application: ApplicationIndex, sent: &CallResults) {
         if self.calls.len() <= call.position() {
             self.calls.resize(call.position() + 1, (0, 0));
         }

@@ -87,12 +87,15 @@ pub use figures::{
 pub use optimum::{PlacementValue, TooLarge};
 pub use output::{
     Checkpoint, IfExists, OutputError, OutputOptions, PastError, ResumeError, RunDirectory, Summary, TableOutputs,
-    Tables, TraceRecorder, compare_with_trace, verify, write_atomically,
+    Tables, TraceRecorder, compare_with_trace, verify,
 };
+// For the other crates that write result files.
+#[doc(hidden)]
+pub use output::write_atomically;
 // Public only for the benchmarks.
 #[doc(hidden)]
 pub use queue::EventQueue;
-pub use recorder::{Cause, NullRecorder, Recorder, RegretSample, Sent, SentCalls, Served, ServedCall};
+pub use recorder::{CallResults, Cause, NullRecorder, Recorder, RegretSample, Served, ServedCall, UserResults};
 pub use simulation::{
     AcceptanceStatistics, BudgetWatch, CallIndex, FailedAcceptance, FailedDecision, FirstReasons, InhibitedRequest,
     PolicyLocation, Reuse, RunOptions, RunStatistics, Simulation, SimulationError,

@@ -53,18 +53,26 @@ mod saved;
 mod strategies;
 mod update;
 
-pub use acceptance::{AcceptanceContext, AcceptanceCounts, AcceptanceQuery};
 pub use agent::{Agent, Body, Neighbour, RequestFact};
 pub use evaluate::Evaluator;
 pub use index::AgentIndex;
 pub use label::CycleLabel;
-pub use layers::decision_cache::{DecisionCache, Lookup, SavedDecisionCache, SlotId};
-pub use layers::parking::ParkedCounts;
-pub use layers::proposal_cache::Basis;
-pub use numbers::Numbers;
+pub(crate) use layers::decision_cache::{DecisionCache, Lookup, SlotId};
 pub use owners::{OwnerAct, OwnerActKind, OwnerActs};
 pub use proposal::{CompactVerdict, Deployed, Deployment, Judged, Outcome, Proposal, Target};
-pub use saved::SavedPopulation;
-pub use simulated_node::{Promise, SimulatedNode};
-pub use state::{ContextChange, Population, PopulationConfig};
-pub use strategies::Plan;
+pub use state::Population;
+pub(crate) use strategies::Plan;
+
+// Outside this crate, only its tests use these.
+#[doc(hidden)]
+pub use acceptance::{AcceptanceContext, AcceptanceCounts, AcceptanceQuery};
+#[doc(hidden)]
+pub use layers::parking::ParkedCounts;
+#[doc(hidden)]
+pub use layers::proposal_cache::Basis;
+#[doc(hidden)]
+pub use numbers::InstanceNumbers;
+#[doc(hidden)]
+pub use simulated_node::{AcceptedOperation, SimulatedNode};
+#[doc(hidden)]
+pub use state::{ContextChange, PopulationConfig};

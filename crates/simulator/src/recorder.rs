@@ -3,7 +3,7 @@
 use mario_domain::Time;
 use mario_policy::Decision;
 use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Search, UserIndex};
-pub use mario_trace::{Cause, Sent, SentCalls};
+pub use mario_trace::{CallResults, Cause, UserResults};
 
 use crate::optimum::PlacementValue;
 use crate::population::{AgentIndex, CompactVerdict, CycleLabel, OwnerActs, ParkedCounts, Population};
@@ -91,7 +91,7 @@ pub trait Recorder {
 
     /// The results of all requests that a user has sent since the start, if traffic is modelled as rates. Replaces
     /// earlier reports of the user.
-    fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &Sent) {}
+    fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &UserResults) {}
 
     /// A client request was lost, if messages are simulated.
     fn lost(&mut self, time: Time, user: UserIndex, application: ApplicationIndex) {}
@@ -108,7 +108,7 @@ pub trait Recorder {
 
     /// The results of all requests of a call to an application since the start, if traffic is modelled as rates.
     /// Replaces earlier reports of the call.
-    fn calls_sent(&mut self, call: CallIndex, application: ApplicationIndex, sent: &SentCalls) {}
+    fn calls_sent(&mut self, call: CallIndex, application: ApplicationIndex, sent: &CallResults) {}
 
     /// Whether the run must be aborted because recording failed.
     fn is_broken(&self) -> bool {
@@ -276,7 +276,7 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.0.wants_traffic() || self.1.wants_traffic()
     }
 
-    fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &Sent) {
+    fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &UserResults) {
         self.0.sent(user, application, sent);
         self.1.sent(user, application, sent);
     }
@@ -301,7 +301,7 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.1.call_lost(time, call, application);
     }
 
-    fn calls_sent(&mut self, call: CallIndex, application: ApplicationIndex, sent: &SentCalls) {
+    fn calls_sent(&mut self, call: CallIndex, application: ApplicationIndex, sent: &CallResults) {
         self.0.calls_sent(call, application, sent);
         self.1.calls_sent(call, application, sent);
     }
@@ -425,7 +425,7 @@ impl<R: Recorder> Recorder for Option<R> {
         self.as_ref().is_some_and(R::wants_traffic)
     }
 
-    fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &Sent) {
+    fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &UserResults) {
         if let Some(recorder) = self {
             recorder.sent(user, application, sent);
         }
@@ -455,7 +455,7 @@ impl<R: Recorder> Recorder for Option<R> {
         }
     }
 
-    fn calls_sent(&mut self, call: CallIndex, application: ApplicationIndex, sent: &SentCalls) {
+    fn calls_sent(&mut self, call: CallIndex, application: ApplicationIndex, sent: &CallResults) {
         if let Some(recorder) = self {
             recorder.calls_sent(call, application, sent);
         }
@@ -473,14 +473,14 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Listener(Option<Sent>);
+    struct Listener(Option<UserResults>);
 
     impl Recorder for Listener {
         fn wants_traffic(&self) -> bool {
             true
         }
 
-        fn sent(&mut self, _user: UserIndex, _application: ApplicationIndex, sent: &Sent) {
+        fn sent(&mut self, _user: UserIndex, _application: ApplicationIndex, sent: &UserResults) {
             self.0 = Some(*sent);
         }
     }
@@ -488,7 +488,7 @@ mod tests {
     #[test]
     fn every_recorder_receives_traffic_as_rates() {
         let mut recorders = (Some(Listener::default()), (Listener::default(), None::<Listener>));
-        let sent = Sent { served: 5, lost: 2, response: Duration::of(1.5) };
+        let sent = UserResults { served: 5, lost: 2, response: Duration::of(1.5) };
         recorders.sent(UserIndex(0), ApplicationIndex(0), &sent);
         for listener in [recorders.0.as_ref().expect("it listens"), &recorders.1.0] {
             assert_eq!(listener.0, Some(sent));

@@ -24,7 +24,7 @@ use tokio::time::{sleep_until, timeout};
 
 use crate::directory::COLONY;
 use crate::plan::{Plan, PlannedUser};
-use crate::reach::{FaultImpact, Reach};
+use crate::reach::{FaultHistory, FaultImpact};
 
 /// The timeout of a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -154,7 +154,7 @@ type Connection = (SocketAddr, SendRequest<Empty<Bytes>>);
 struct Shared {
     plan: Arc<Plan>,
     ingresses: Vec<watch::Receiver<IngressState>>,
-    reach: Arc<Reach>,
+    reach: Arc<FaultHistory>,
     /// For each node, the last connection to its ingress, if any.
     connections: Vec<tokio::sync::Mutex<Option<Connection>>>,
     tallies: Vec<Mutex<Tally>>,
@@ -168,7 +168,7 @@ impl Clients {
     pub(crate) fn start(
         plan: &Arc<Plan>,
         ingresses: Vec<watch::Receiver<IngressState>>,
-        reach: &Arc<Reach>,
+        reach: &Arc<FaultHistory>,
     ) -> Clients {
         let shared = Arc::new(Shared::new(plan, ingresses, reach));
         let mut tasks = JoinSet::new();
@@ -243,7 +243,7 @@ async fn send_requests(shared: Arc<Shared>, user: usize) {
 }
 
 impl Shared {
-    fn new(plan: &Arc<Plan>, ingresses: Vec<watch::Receiver<IngressState>>, reach: &Arc<Reach>) -> Shared {
+    fn new(plan: &Arc<Plan>, ingresses: Vec<watch::Receiver<IngressState>>, reach: &Arc<FaultHistory>) -> Shared {
         Shared {
             connections: ingresses.iter().map(|_| tokio::sync::Mutex::new(None)).collect(),
             ingresses,
@@ -348,7 +348,7 @@ pub(crate) async fn wait_until_served(
     patience: Duration,
     mut progress: impl FnMut(usize, usize),
 ) -> bool {
-    let shared = Shared::new(plan, ingresses.to_vec(), &Arc::new(Reach::new(plan)));
+    let shared = Shared::new(plan, ingresses.to_vec(), &Arc::new(FaultHistory::new(plan)));
     let deadline = Instant::now() + patience;
     let used: Vec<usize> = (0..plan.applications.len())
         .filter(|application| plan.users.iter().any(|user: &PlannedUser| user.application == *application))

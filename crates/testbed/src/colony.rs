@@ -15,11 +15,11 @@ use tokio::sync::watch;
 
 use crate::chaos::{self, PlannedFault};
 use crate::clients::{Clients, FailedRequest, IngressState, Tally, wait_until_served};
-use crate::daemons::{Daemons, Listens};
+use crate::daemons::{Daemons, ListenAddresses};
 use crate::directory::{Directory, make, write};
 use crate::feed::DashboardFeed;
 use crate::plan::Plan;
-use crate::reach::Reach;
+use crate::reach::FaultHistory;
 use crate::relay::Relays;
 use crate::summary::{Ending, Operations, Summary};
 
@@ -118,7 +118,7 @@ pub async fn run(
         relays,
         ingresses: plan.nodes.iter().map(|_| watch::channel(IngressState::default()).0).collect(),
         operators: vec![None; plan.nodes.len()],
-        reach: Arc::new(Reach::new(plan)),
+        reach: Arc::new(FaultHistory::new(plan)),
         feed: Arc::clone(feed),
         faults: Vec::new(),
         kills: 0,
@@ -210,7 +210,7 @@ struct Colony {
     relays: Relays,
     ingresses: Vec<watch::Sender<IngressState>>,
     operators: Vec<Option<std::net::SocketAddr>>,
-    reach: Arc<Reach>,
+    reach: Arc<FaultHistory>,
     feed: Arc<DashboardFeed>,
     /// Open faults, with their descriptions.
     faults: Vec<(chaos::Fault, String)>,
@@ -362,7 +362,7 @@ impl Colony {
         }
     }
 
-    fn is_up(&mut self, node: usize, listens: Listens) {
+    fn is_up(&mut self, node: usize, listens: ListenAddresses) {
         self.relays.set_target(node, Some(listens.links));
         self.operators[node] = Some(listens.operators);
         self.feed.set_operators(node, listens.operators);

@@ -28,7 +28,7 @@ const SWEEP: Duration = Duration::from_secs(10);
 
 /// The addresses on which a daemon listens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Listens {
+pub(crate) struct ListenAddresses {
     pub(crate) links: SocketAddr,
     pub(crate) ingress: SocketAddr,
     pub(crate) operators: SocketAddr,
@@ -59,13 +59,13 @@ impl Daemons {
     }
 
     /// Starts a daemon and waits until it listens.
-    pub(crate) async fn start(&mut self, node: usize) -> Result<Listens, LiveError> {
+    pub(crate) async fn start(&mut self, node: usize) -> Result<ListenAddresses, LiveError> {
         let stdout = self.spawn(node)?;
         self.listens(node, stdout).await
     }
 
     /// Starts all daemons concurrently. `started` is called for each once it listens, in the order of the nodes.
-    pub(crate) async fn start_all(&mut self, mut started: impl FnMut(usize, Listens)) -> Result<(), LiveError> {
+    pub(crate) async fn start_all(&mut self, mut started: impl FnMut(usize, ListenAddresses)) -> Result<(), LiveError> {
         let mut outputs = Vec::new();
         for node in 0..self.nodes.len() {
             outputs.push(self.spawn(node)?);
@@ -102,7 +102,7 @@ impl Daemons {
         &mut self,
         node: usize,
         mut stdout: BufReader<tokio::process::ChildStdout>,
-    ) -> Result<Listens, LiveError> {
+    ) -> Result<ListenAddresses, LiveError> {
         let id = self.nodes[node].id.clone();
         let mut line = String::new();
         let read = timeout(START, stdout.read_line(&mut line)).await;
@@ -208,13 +208,13 @@ fn descendants(root: i32) -> Vec<i32> {
 }
 
 /// Parses `node ID: links A, clients B, operators C`; `None` for any other line.
-fn parse(line: &str) -> Option<Listens> {
+fn parse(line: &str) -> Option<ListenAddresses> {
     let mut found = [None; 3];
     for (slot, word) in found.iter_mut().zip(["links ", "clients ", "operators "]) {
         let rest = &line[line.find(word)? + word.len()..];
         *slot = rest.split([',', '\n']).next()?.trim().parse().ok();
     }
-    Some(Listens { links: found[0]?, ingress: found[1]?, operators: found[2]? })
+    Some(ListenAddresses { links: found[0]?, ingress: found[1]?, operators: found[2]? })
 }
 
 /// The last lines of a log, for an error message.

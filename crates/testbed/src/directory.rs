@@ -20,7 +20,7 @@ use mario_live::config::{
     IdentityFile, JournalFile, ListenFile, NeighbourFile, NodeFile, TimingFile, TraceFile, WorkloadsFile,
 };
 use mario_live::identity::{
-    Authority, Certified, Identity, Role, application_id, node_id, write_private, write_public,
+    Authority, CertificateContent, Identity, Role, application_id, node_id, write_private, write_public,
 };
 
 use crate::plan::{Plan, PlannedApplication};
@@ -174,7 +174,7 @@ fn application_file(application: &PlannedApplication) -> ApplicationFile {
     }
 }
 
-fn issue(authority: &Authority, certified: &Certified, directory: &Path, name: &str) -> Result<(), LiveError> {
+fn issue(authority: &Authority, certified: &CertificateContent, directory: &Path, name: &str) -> Result<(), LiveError> {
     let issued = authority.issue(certified, i64::from(DAYS))?;
     write_public(&directory.join(format!("{name}.pem")), &issued.certificate_pem)?;
     write_private(&directory.join(format!("{name}.key")), &issued.key_pem)

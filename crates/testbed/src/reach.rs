@@ -15,7 +15,7 @@ use crate::plan::Plan;
 pub(crate) const REROUTING: Duration = Duration::from_secs(4);
 
 /// The history of faults and hosted applications, by which failed requests are classified.
-pub(crate) struct Reach {
+pub(crate) struct FaultHistory {
     links: Vec<(usize, usize)>,
     applications: usize,
     nodes: usize,
@@ -54,9 +54,9 @@ pub(crate) enum FaultImpact {
     Rerouting,
 }
 
-impl Reach {
-    pub(crate) fn new(plan: &Plan) -> Reach {
-        Reach {
+impl FaultHistory {
+    pub(crate) fn new(plan: &Plan) -> FaultHistory {
+        FaultHistory {
             links: plan.links.iter().map(|link| (link.a, link.b)).collect(),
             applications: plan.applications.len(),
             nodes: plan.nodes.len(),
@@ -183,11 +183,11 @@ mod tests {
     use super::*;
 
     /// A cloud, node 0, with four access points.
-    fn reach() -> Reach {
+    fn reach() -> FaultHistory {
         let mut document = Document::preset("paper").expect("it ships");
         document.set(&["topology.size=2".to_owned()]);
         let scenario = document.resolve(&mut NoFiles).expect("valid").scenario;
-        Reach::new(&Plan::new(&scenario, 200.0).expect("it can be live"))
+        FaultHistory::new(&Plan::new(&scenario, 200.0).expect("it can be live"))
     }
 
     #[test]

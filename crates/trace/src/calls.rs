@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::header::Header;
 use crate::json::{natural, number};
-use crate::record::{Sent, SentCalls};
+use crate::record::{CallResults, UserResults};
 use crate::reference::{ApplicationRef, CallRef};
 use crate::writer::TraceWriter;
 
@@ -35,28 +35,28 @@ impl<W: Write> TraceWriter<W> {
 
     /// Records that a request of a call was answered, with its response time.
     pub fn call_served(&mut self, call: CallRef, application: ApplicationRef, response: Duration) {
-        self.call_became(call, application, Sent { served: 1, lost: 0, response });
+        self.call_became(call, application, UserResults { served: 1, lost: 0, response });
     }
 
     /// Records that a request of a call was lost.
     pub fn call_lost(&mut self, call: CallRef, application: ApplicationRef) {
-        self.call_became(call, application, Sent { served: 0, lost: 1, response: Duration::ZERO });
+        self.call_became(call, application, UserResults { served: 0, lost: 1, response: Duration::ZERO });
     }
 
     /// Records the cumulative results of all requests of a call since the start of the run. Only the difference to
     /// earlier reports is added.
-    pub fn calls_sent(&mut self, call: CallRef, application: ApplicationRef, of: &SentCalls) {
+    pub fn calls_sent(&mut self, call: CallRef, application: ApplicationRef, of: &CallResults) {
         let before = self.calls[call.position()];
         let (served, lost) = (of.served.saturating_sub(before.served), of.lost.saturating_sub(before.lost));
         if served + lost > 0 {
-            self.call_became(call, application, Sent { served, lost, response: of.response - before.sum });
+            self.call_became(call, application, UserResults { served, lost, response: of.response - before.sum });
             // Set directly, because a sum of differences would depend on how often the total was reported.
             self.calls[call.position()].sum = of.response;
         }
         self.calls[call.position()].sent = of.sent;
     }
 
-    fn call_became(&mut self, call: CallRef, application: ApplicationRef, of: Sent) {
+    fn call_became(&mut self, call: CallRef, application: ApplicationRef, of: UserResults) {
         let sums = &mut self.calls[call.position()];
         sums.served += of.served;
         sums.lost += of.lost;

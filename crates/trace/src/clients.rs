@@ -5,7 +5,7 @@ use std::io::Write;
 use mario_domain::{Duration, Time};
 
 use crate::json::{integer, natural, number};
-use crate::record::Sent;
+use crate::record::UserResults;
 use crate::reference::{ApplicationRef, UserRef};
 use crate::writer::TraceWriter;
 
@@ -16,28 +16,28 @@ const BOUND_TOLERANCE: f64 = 1e-9;
 impl<W: Write> TraceWriter<W> {
     /// Records that a client request of a user was served, with its response time.
     pub fn served(&mut self, user: UserRef, application: ApplicationRef, response: Duration) {
-        self.became_of(user, application, Sent { served: 1, lost: 0, response });
+        self.became_of(user, application, UserResults { served: 1, lost: 0, response });
     }
 
     /// Records that a client request of a user was lost.
     pub fn lost(&mut self, user: UserRef, application: ApplicationRef) {
-        self.became_of(user, application, Sent { served: 0, lost: 1, response: Duration::ZERO });
+        self.became_of(user, application, UserResults { served: 0, lost: 1, response: Duration::ZERO });
     }
 
     /// Records the cumulative results of all requests of a user since the start of the run. Only the difference to
     /// earlier reports is added.
-    pub fn sent(&mut self, user: UserRef, application: ApplicationRef, sent: &Sent) {
+    pub fn sent(&mut self, user: UserRef, application: ApplicationRef, sent: &UserResults) {
         let before = self.clients[user.position()];
         let (served, lost) = (sent.served.saturating_sub(before.served), sent.lost.saturating_sub(before.lost));
         if served + lost > 0 {
-            self.became_of(user, application, Sent { served, lost, response: sent.response - before.sum });
+            self.became_of(user, application, UserResults { served, lost, response: sent.response - before.sum });
             // Set directly, because a sum of differences would depend on how often the total was reported.
             self.clients[user.position()].sum = sent.response;
         }
     }
 
     /// Adds the results of more client requests of a user.
-    fn became_of(&mut self, user: UserRef, application: ApplicationRef, of: Sent) {
+    fn became_of(&mut self, user: UserRef, application: ApplicationRef, of: UserResults) {
         let client = &mut self.clients[user.position()];
         client.served += of.served;
         client.lost += of.lost;
@@ -46,8 +46,8 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Adds the results of more client requests to an application.
-    pub(crate) fn became(&mut self, application: ApplicationRef, of: Sent) {
-        let Sent { served, lost, response } = of;
+    pub(crate) fn became(&mut self, application: ApplicationRef, of: UserResults) {
+        let UserResults { served, lost, response } = of;
         self.totals.served += served;
         self.totals.lost += lost;
         let seen = &mut self.seen[application.position()];

@@ -102,6 +102,8 @@ mod summing;
 mod update;
 
 mod histogram;
+// For `simulator`, whose tables have the numbers of the trace.
+#[doc(hidden)]
 pub mod json;
 mod latencies;
 mod saved;
@@ -109,8 +111,8 @@ mod saved;
 pub use cycle::Cycle;
 pub use header::{Header, HeaderApplication, HeaderCall, HeaderLive, HeaderNode, HeaderPolicy, HeaderUser, Version};
 pub use record::{
-    Cause, Deployed, Detail, Evaluation, FactsAndDecision, Judged, OwnerAct, OwnerActKind, PlacementValue, Regret,
-    RequestsSeen, Sent, SentCalls, Solution, Target,
+    CallResults, Cause, Deployed, Detail, Evaluation, FactsAndDecision, Judged, OwnerAct, OwnerActKind, PlacementValue,
+    Regret, RequestsSeen, Solution, Target, UserResults,
 };
 pub use reference::{AcceptanceRef, ApplicationRef, CallRef, NodeRef, PolicyRef, UserRef};
 pub use summing::Counts;

@@ -213,7 +213,7 @@ pub struct PlacementValue {
 
 /// The results of client requests.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Sent {
+pub struct UserResults {
     /// The number served.
     pub served: u64,
     /// The number lost.
@@ -224,7 +224,7 @@ pub struct Sent {
 
 /// The results of the requests of a call.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct SentCalls {
+pub struct CallResults {
     /// The number sent.
     pub sent: u64,
     /// The number served.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_colony::rules::{History, Remembered};
+use mario_colony::rules::{History, RememberedOperation};
 use mario_colony::{
     AgentSnapshot, Copies, DeployKey, Descriptor, Epoch, JournalId, PolicyText, RequestFact, Token, TransferId,
     WorkloadId,
@@ -343,11 +343,11 @@ const OPERATION: Word<AgentOperation> = Word(&[
     (5, "wake", AgentOperation::Wake),
 ]);
 
-type Memory = Remembered<Target>;
+type Memory = RememberedOperation<Target>;
 
 impl Schema for Memory {
     fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let Remembered { evaluation, operation, target } = self;
+        let RememberedOperation { evaluation, operation, target } = self;
         Unsigned.write(1, evaluation, out)?;
         OPERATION.write(2, operation, out)?;
         Nested.write(3, target, out).map_err(|error| error.inside("target"))
@@ -355,7 +355,7 @@ impl Schema for Memory {
 
     fn read(fields: Fields<'_>, unknown: Unknown) -> Result<Memory, DecodeError> {
         let Inhibited { evaluation, operation, target } = Inhibited::read(fields, unknown)?;
-        Ok(Remembered { evaluation, operation, target })
+        Ok(RememberedOperation { evaluation, operation, target })
     }
 
     fn describe(page: &mut Page) -> &'static str {

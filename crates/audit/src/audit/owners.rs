@@ -5,7 +5,7 @@ use mario_domain::{Hardware, Id, InstanceId};
 use super::{Audit, instance_text};
 use crate::finding::FindingKind;
 use crate::reader::{Detail, Owner, OwnerAct, OwnerActKind, OwnerCounts, Owners};
-use crate::world::{AgentPlace, InstanceState, Notice, Standing};
+use crate::world::{AgentPlace, EvictionNotice, InstanceState, Standing};
 
 /// The owners with initiative, and their current turn: they act after each cycle.
 #[derive(Default)]
@@ -96,7 +96,7 @@ impl Audit {
             return;
         }
         let agents = self.world.node(node).agents.iter().map(|agent| self.world.agent(*agent));
-        let is_due = |notice: &Option<Notice>| notice.as_ref().is_some_and(|notice| notice.left == 0);
+        let is_due = |notice: &Option<EvictionNotice>| notice.as_ref().is_some_and(|notice| notice.left == 0);
         let due: Vec<_> = agents.filter(|agent| is_due(&agent.notice)).map(|agent| agent.instance.clone()).collect();
         if !due.iter().eq(evictions.iter().map(|act| &act.instance)) {
             let text = |ids: Vec<String>| if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
@@ -112,7 +112,7 @@ impl Audit {
             return;
         }
         let agents = self.world.node(node).agents.iter().map(|agent| self.world.agent(*agent));
-        let is_due = |notice: &Option<Notice>| notice.as_ref().is_some_and(|notice| notice.left == 0);
+        let is_due = |notice: &Option<EvictionNotice>| notice.as_ref().is_some_and(|notice| notice.left == 0);
         let due: Vec<_> = agents.filter(|agent| is_due(&agent.notice)).map(|agent| agent.instance.clone()).collect();
         for instance in due {
             let expected = "that it is evicted: it is under notice, and its agent has had its last evaluation";
@@ -179,7 +179,7 @@ impl Audit {
                 if *evaluations != notice {
                     self.find(FindingKind::Owner, &who, format!("{notice} evaluations left"), evaluations.to_string());
                 }
-                let notice = Notice { left: *evaluations, reason: act.reason.clone() };
+                let notice = EvictionNotice { left: *evaluations, reason: act.reason.clone() };
                 if self.world.agent_mut(place).notice.replace(notice).is_some() {
                     self.find(FindingKind::Owner, &who, "one announcement", "another");
                 }

@@ -1,13 +1,13 @@
 //! The policies of a trace are untrusted: recomputing all decisions stays within one budget of inferences.
 
-use mario_audit::{Options, Report, TraceEnding, audit};
+use mario_audit::{AuditReport, Options, TraceEnding, audit};
 
 use crate::golden::SMALL;
 
 /// A policy that does not terminate.
 const ENDLESS: &str = "operation(undeploy, I, self) :- repeat, atom(I), fail.";
 
-fn report(text: &str, inferences: u64) -> Report {
+fn report(text: &str, inferences: u64) -> AuditReport {
     audit(text.as_bytes(), Options { inferences, ..Options::default() }, &mut |_| ()).expect("a trace")
 }
 

@@ -4,7 +4,7 @@
 mod owners;
 
 use mario_audit::reader::TraceReader;
-use mario_audit::{Audit, FindingKind, Options, Report};
+use mario_audit::{Audit, AuditReport, FindingKind, Options};
 use serde_json::{Value, json};
 
 const TRAVELLED: &str = include_str!("live/travelled.jsonl");
@@ -19,7 +19,7 @@ fn text(lines: &[Value]) -> String {
     text
 }
 
-fn audit(lines: &[Value]) -> Report {
+fn audit(lines: &[Value]) -> AuditReport {
     let text = text(lines);
     let reader = TraceReader::new(text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
     let audit = Audit::new(reader.header().clone(), Options::default());

@@ -1,6 +1,6 @@
 //! The actions of nodes' owners are recomputed, and lies about them are detected.
 
-use mario_audit::{FindingKind, Report};
+use mario_audit::{AuditReport, FindingKind};
 use serde_json::json;
 
 use crate::trace::audit_text;
@@ -59,7 +59,7 @@ fn trace(format: u32, notice: Option<u32>, records: &str) -> String {
     format!("{header}\n{records}")
 }
 
-fn audited(records: &str) -> Report {
+fn audited(records: &str) -> AuditReport {
     audit_text(&trace(5, Some(2), records))
 }
 

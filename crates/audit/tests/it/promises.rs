@@ -1,6 +1,6 @@
 //! Acceptance policies see the reservations of the same cycle, and so does the auditor.
 
-use mario_audit::{FindingKind, Report};
+use mario_audit::{AuditReport, FindingKind};
 use serde_json::json;
 
 use crate::trace::audit_text;
@@ -38,7 +38,7 @@ fn no(reason: &str) -> String {
     format!("\"inhibited\",{{\"node\":\"n1\",\"rule\":\"acceptance\",\"reason\":\"{reason}\"}}")
 }
 
-fn audited(arbitration: &str, policy: &str, first: &[usize], cycles: &[&str]) -> Report {
+fn audited(arbitration: &str, policy: &str, first: &[usize], cycles: &[&str]) -> AuditReport {
     audit_text(&trace(arbitration, policy, first, cycles))
 }
 

@@ -1,6 +1,6 @@
 //! The histories of agents are reconstructed from earlier records, and lies about them are detected.
 
-use mario_audit::{FindingKind, Report};
+use mario_audit::{AuditReport, FindingKind};
 use serde_json::json;
 
 use crate::trace::audit_text;
@@ -52,12 +52,12 @@ fn trace(format: u32, arbitration: &str, policy: &str, records: &str) -> String 
     format!("{header}\n{records}")
 }
 
-fn audited(records: &str) -> Report {
+fn audited(records: &str) -> AuditReport {
     audit_text(&trace(3, "managers", LOOKS_BACK, records))
 }
 
 /// The report on the correct trace with one change.
-fn report_with_lie(truth: &str, lie: &str) -> Report {
+fn report_with_lie(truth: &str, lie: &str) -> AuditReport {
     assert_eq!(TRUTH.matches(truth).count(), 1, "{truth}");
     audited(&TRUTH.replace(truth, lie))
 }

@@ -1,6 +1,6 @@
 //! Sleep and waking are replayed, and lies about them are detected.
 
-use mario_audit::{FindingKind, Report};
+use mario_audit::{AuditReport, FindingKind};
 use serde_json::json;
 
 use crate::trace::audit_text;
@@ -63,7 +63,7 @@ fn trace(format: u32, records: &str) -> String {
     format!("{header}\n{records}")
 }
 
-fn audited(records: &str) -> Report {
+fn audited(records: &str) -> AuditReport {
     audit_text(&trace(6, records))
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use mario_audit::reader::TraceReader;
-use mario_audit::{Audit, Options, Report};
+use mario_audit::{Audit, AuditReport, Options};
 use mario_prolog::Engine;
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ impl fmt::Display for Trace {
 }
 
 impl Trace {
-    pub fn audit(&self) -> Report {
+    pub fn audit(&self) -> AuditReport {
         audit_text(&self.to_string())
     }
 
@@ -69,7 +69,7 @@ impl Trace {
 }
 
 /// Audits the text of a trace. All audits of a thread share one engine.
-pub fn audit_text(text: &str) -> Report {
+pub fn audit_text(text: &str) -> AuditReport {
     thread_local! { static ENGINE: Engine = Engine::new(); }
     let reader = TraceReader::new(text.as_bytes()).expect("it is a trace");
     let header = Arc::clone(reader.header());

@@ -2,11 +2,11 @@
 
 use clap::Arg;
 
-use super::Generated;
+use super::GeneratedPage;
 use super::prose::{cell, markdown};
 
 /// Returns an overview page of all commands, and a page for each command.
-pub(super) fn pages() -> Vec<Generated> {
+pub(super) fn pages() -> Vec<GeneratedPage> {
     let mut commands: Vec<clap::Command> =
         mario_cli::every_command().into_iter().filter(|command| command.get_name() != "help").collect();
     // Sorted by full name, a command comes before its subcommands.
@@ -21,9 +21,9 @@ pub(super) fn pages() -> Vec<Generated> {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         overview += &format!("| [`{name}`]({file}) | {} |\n", cell(&about));
         let depth = name.split(' ').count().max(2) - 1;
-        pages.push(Generated::new(format!("`{name}`"), depth, format!("reference/{file}"), text(&mut command)));
+        pages.push(GeneratedPage::new(format!("`{name}`"), depth, format!("reference/{file}"), text(&mut command)));
     }
-    pages.insert(0, Generated::new("Commands", 0, "reference/commands.md", overview));
+    pages.insert(0, GeneratedPage::new("Commands", 0, "reference/commands.md", overview));
     pages
 }
 

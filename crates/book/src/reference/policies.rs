@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::Generated;
+use super::GeneratedPage;
 use super::prose::markdown;
 use crate::{BookError, files};
 
 /// Returns the page of all policies in `policies`, without their tests.
-pub(super) fn page(root: &Path) -> Result<Generated, BookError> {
+pub(super) fn page(root: &Path) -> Result<GeneratedPage, BookError> {
     let mut managing = Vec::new();
     let mut accepting = Vec::new();
     let mut loaded = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn page(root: &Path) -> Result<Generated, BookError> {
         accepting.concat(),
         loaded.concat()
     );
-    Ok(Generated::new("Policies that ship", 0, "reference/policies.md", text))
+    Ok(GeneratedPage::new("Policies that ship", 0, "reference/policies.md", text))
 }
 
 fn section(file: &str, text: &str) -> String {

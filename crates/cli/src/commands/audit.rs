@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use mario_audit::reader::TraceReader;
-use mario_audit::{Audit, DecisionCheck, INFERENCE_BUDGET_DEFAULT, Options, Report};
+use mario_audit::{Audit, AuditReport, DecisionCheck, INFERENCE_BUDGET_DEFAULT, Options};
 use mario_experiments::run_files::RunFiles;
 
 use crate::traces::{cannot_read, open, refuse, spent, trace_path};
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 }
 
 /// Audits the trace, and the other files of the run if a directory was named.
-fn report(arguments: &Arguments, path: &Path, console: &Console) -> Result<Report, Failure> {
+fn report(arguments: &Arguments, path: &Path, console: &Console) -> Result<AuditReport, Failure> {
     let input = open(path, "auditing", console).map_err(|error| cannot_read(path, &error))?;
     let decisions = if arguments.no_decisions { DecisionCheck::AsRecorded } else { DecisionCheck::Recompute };
     let options = Options { decisions, limit: arguments.limit, inferences: arguments.budget };

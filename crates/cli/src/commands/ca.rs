@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use mario_live::identity::{
-    Authority, Certified, Role, application_id, check_host, check_prefix, node_id, write_private, write_public,
+    Authority, CertificateContent, Role, application_id, check_host, check_prefix, node_id, write_private, write_public,
 };
 
 use crate::live::failure;
@@ -188,7 +188,7 @@ fn make(
     issue: &IssueArguments,
     name: &str,
     console: &Console,
-    certified: impl FnOnce(&Authority) -> Result<Certified, mario_live::LiveError>,
+    certified: impl FnOnce(&Authority) -> Result<CertificateContent, mario_live::LiveError>,
 ) -> Result<Outcome, Failure> {
     let authority = Authority::load(&issue.ca).map_err(|fault| failure(&fault))?;
     let certified = certified(&authority).map_err(|fault| failure(&fault))?;

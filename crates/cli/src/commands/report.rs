@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use mario_audit::INFERENCE_BUDGET_DEFAULT;
 use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
-use mario_experiments::published::{Published, PublishedValues};
+use mario_experiments::published::{PublishedResults, PublishedValues};
 use mario_experiments::report::{ReferenceValues, Report, Run, Scale, ScaleError};
 use mario_experiments::reproduce::{published_about, published_policies};
 use mario_experiments::study::{STUDY, load};
@@ -169,12 +169,12 @@ pub(crate) fn read_with(
 /// published values, that is an error.
 fn beside(report: &Report, source: Source) -> Result<ReferenceValues, Failure> {
     let known = report.runs.iter().map(|run| run.policy().and_then(published_about));
-    let known: Vec<Option<&Published>> = known.collect();
+    let known: Vec<Option<&PublishedResults>> = known.collect();
     if known.iter().all(Option::is_none) {
         let diagnostic = Diagnostic::error("nothing was published about the policies of these runs");
         return Err(Failure::input(diagnostic.hint(format!("it was about {}", published_policies().join(", ")))));
     }
-    let (name, values): (&str, fn(&Published) -> &PublishedValues) = match source {
+    let (name, values): (&str, fn(&PublishedResults) -> &PublishedValues) = match source {
         Source::Paper => ("the paper", |published| &published.paper),
         Source::Prototype => ("the stored runs of the paper's prototype", |published| &published.run),
     };

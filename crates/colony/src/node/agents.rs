@@ -13,7 +13,9 @@ use crate::ids::{Epoch, WorkloadId};
 use crate::input::{Effect, FactsAndDecision, Failure, Proposal, TraceEvent};
 use crate::journal::{JournalRecord, OwnCause, Owned};
 use crate::message::{AgentSnapshot, TransferKind};
-use crate::rules::{Concern, HardwareChange, Refusal, Remembered, adapt, consent, expire, judge, remember, visible};
+use crate::rules::{
+    Concern, HardwareChange, Refusal, RememberedOperation, adapt, consent, expire, judge, remember, visible,
+};
 
 impl Step<'_> {
     /// Evaluates the policy of an agent, unless it waits for a transfer.
@@ -175,7 +177,11 @@ impl Step<'_> {
         let cycles = self.state.ledger.owned.get(instance).map_or(0, |owned| owned.descriptor.policy.memory);
         if let Some(agent) = self.state.agents.get_mut(instance) {
             let Proposal { operation, target } = proposal.clone();
-            remember(&mut agent.memory, cycles, Remembered { evaluation: agent.evaluations, operation, target });
+            remember(
+                &mut agent.memory,
+                cycles,
+                RememberedOperation { evaluation: agent.evaluations, operation, target },
+            );
         }
         let verdict = Verdict::Inhibited(Inhibition { node, rule });
         self.report(TraceEvent::Judged { request, verdict, created: None });
@@ -187,7 +193,7 @@ impl Step<'_> {
         let remembers = self.reasoner.remembers(self.state, owned);
         if let Some(agent) = self.state.agents.get_mut(instance) {
             let Proposal { operation, target } = proposal.clone();
-            agent.history.accepted(remembers, Remembered { evaluation: agent.evaluations, operation, target });
+            agent.history.accepted(remembers, RememberedOperation { evaluation: agent.evaluations, operation, target });
         }
     }
 
@@ -195,7 +201,7 @@ impl Step<'_> {
     pub(super) fn note_undone(&mut self, instance: &InstanceId, proposal: &Proposal) {
         if let Some(agent) = self.state.agents.get_mut(instance) {
             let Proposal { operation, target } = proposal.clone();
-            agent.history.undone(&Remembered { evaluation: agent.evaluations, operation, target });
+            agent.history.undone(&RememberedOperation { evaluation: agent.evaluations, operation, target });
         }
     }
 

@@ -5,17 +5,16 @@ use mario_domain::InstanceId;
 use super::Step;
 use crate::input::{Failure, TraceEvent};
 use crate::journal::Owned;
-use crate::rules::{Notice, OwnerAct, Present, initiative};
+use crate::rules::{EvictionNotice, HostedInstance, OwnerAct, initiative};
 
 impl Step<'_> {
     /// Evicts instances whose agents have had their last evaluation. An instance whose agent waits for a transfer is
     /// skipped. An eviction overrides a pin: an operator's command does not bind the owner.
     pub(super) fn evict(&mut self) {
         let is_due = |instance: &&InstanceId| {
-            self.state
-                .agents
-                .get(*instance)
-                .is_some_and(|agent| agent.frozen_by.is_none() && agent.notice.as_ref().is_some_and(Notice::is_due))
+            self.state.agents.get(*instance).is_some_and(|agent| {
+                agent.frozen_by.is_none() && agent.notice.as_ref().is_some_and(EvictionNotice::is_due)
+            })
         };
         let due: Vec<InstanceId> = self.state.ledger.owned.keys().filter(is_due).cloned().collect();
         for instance in due {
@@ -36,7 +35,7 @@ impl Step<'_> {
         let view = reasoner.manager_view(state, None);
         let present = |instance: &InstanceId| {
             let owned: &Owned = state.ledger.owned.get(instance)?;
-            Some(Present {
+            Some(HostedInstance {
                 instance: &owned.instance,
                 application: &owned.descriptor.application,
                 flavour: owned.flavour,
@@ -58,7 +57,7 @@ impl Step<'_> {
                 OwnerAct::Announce { instance, reason } => {
                     let left = self.state.config.timing.notice;
                     let Some(agent) = self.state.agents.get_mut(&instance) else { continue };
-                    agent.notice = Some(Notice { left, reason: reason.clone() });
+                    agent.notice = Some(EvictionNotice { left, reason: reason.clone() });
                     self.report(TraceEvent::Announced { instance, evaluations: left, reason });
                 }
             }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use mario_policy::MemoryDeclaration;
 use serde::{Deserialize, Serialize};
 
-use super::memory::{Remembered, expire, remember};
+use super::memory::{RememberedOperation, expire, remember};
 
 /// The history of an agent, limited to the part that its policy declares to read. A migrating agent takes it along; a
 /// replica starts with an empty history.
@@ -16,7 +16,7 @@ pub struct History<R, T> {
     /// The client requests of earlier evaluations, the latest first: `earlier/5`.
     pub requests: VecDeque<Vec<R>>,
     /// Own operations that were accepted, the oldest first: `done/4`.
-    pub done: Vec<Remembered<T>>,
+    pub done: Vec<RememberedOperation<T>>,
     /// How many evaluations the agent had made when it arrived on its node: `age/2` counts from there.
     pub arrived: u32,
 }
@@ -64,13 +64,14 @@ impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
     }
 
     /// Records an accepted operation, if the policy declares to read operations.
-    pub fn accepted(&mut self, remembers: MemoryDeclaration, operation: Remembered<T>) {
+    pub fn accepted(&mut self, remembers: MemoryDeclaration, operation: RememberedOperation<T>) {
         remember(&mut self.done, remembers.operations, operation);
     }
 
     /// Removes the latest entry with the same operation and target, because it did not happen after all.
-    pub fn undone(&mut self, operation: &Remembered<T>) {
-        let is_it = |done: &Remembered<T>| done.operation == operation.operation && done.target == operation.target;
+    pub fn undone(&mut self, operation: &RememberedOperation<T>) {
+        let is_it =
+            |done: &RememberedOperation<T>| done.operation == operation.operation && done.target == operation.target;
         if let Some(position) = self.done.iter().rposition(is_it) {
             self.done.remove(position);
         }
@@ -82,7 +83,7 @@ impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
     }
 
     /// Earlier operations as evaluation `now` sees them: the latest first, each with its age in evaluations.
-    pub fn done_before(&self, now: u32) -> impl Iterator<Item = (u32, &Remembered<T>)> {
+    pub fn done_before(&self, now: u32) -> impl Iterator<Item = (u32, &RememberedOperation<T>)> {
         self.done.iter().rev().map(move |done| (now.saturating_sub(done.evaluation), done))
     }
 
@@ -129,7 +130,10 @@ mod tests {
             shown.push(history.done_before(evaluation).map(|(ago, done)| (ago, done.target)).collect::<Vec<_>>());
             history.evaluated(remembers, &[], evaluation + 1);
             if evaluation <= 3 {
-                history.accepted(remembers, Remembered { evaluation, operation: Replicate, target: evaluation as i32 });
+                history.accepted(
+                    remembers,
+                    RememberedOperation { evaluation, operation: Replicate, target: evaluation as i32 },
+                );
             }
         }
         assert_eq!(shown, [vec![], vec![(1, 1)], vec![(1, 2), (2, 1)], vec![(1, 3), (2, 2)], vec![(2, 3)], vec![]]);
@@ -142,7 +146,7 @@ mod tests {
             let mut one_by_one: History<i32, i32> = History::default();
             for (evaluation, seen) in (1..).zip([[1], [2], [2], [5]]) {
                 one_by_one.evaluated(remembers, &seen, evaluation + 1);
-                one_by_one.accepted(remembers, Remembered { evaluation, operation: Replicate, target: 7 });
+                one_by_one.accepted(remembers, RememberedOperation { evaluation, operation: Replicate, target: 7 });
             }
             let mut at_once = one_by_one.clone();
             let mut is_new = false;
@@ -159,7 +163,10 @@ mod tests {
         let mut history: History<i32, i32> = History::default();
         for evaluation in 1..5 {
             assert!(!history.evaluated(MemoryDeclaration::default(), &[1, 2], evaluation + 1));
-            history.accepted(MemoryDeclaration::default(), Remembered { evaluation, operation: Migrate, target: 1 });
+            history.accepted(
+                MemoryDeclaration::default(),
+                RememberedOperation { evaluation, operation: Migrate, target: 1 },
+            );
         }
         assert!(history.is_empty());
     }
@@ -169,9 +176,9 @@ mod tests {
         let mut history: History<i32, i32> = History::default();
         let remembers = MemoryDeclaration { operations: 9, ..MemoryDeclaration::default() };
         for evaluation in 1..3 {
-            history.accepted(remembers, Remembered { evaluation, operation: Migrate, target: 4 });
+            history.accepted(remembers, RememberedOperation { evaluation, operation: Migrate, target: 4 });
         }
-        history.undone(&Remembered { evaluation: 7, operation: Migrate, target: 4 });
+        history.undone(&RememberedOperation { evaluation: 7, operation: Migrate, target: 4 });
         assert_eq!(history.done.iter().map(|done| done.evaluation).collect::<Vec<_>>(), [1]);
     }
 }

@@ -9,7 +9,7 @@ use super::adapt::{HardwareChange, adapt};
 
 /// The announced eviction of an instance from its node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Notice {
+pub struct EvictionNotice {
     /// How many evaluations the agent has left, which the agent's policy reads as `leave/2`. At 0 the instance is
     /// evicted, unless it is being transferred.
     pub left: u32,
@@ -17,7 +17,7 @@ pub struct Notice {
     pub reason: String,
 }
 
-impl Notice {
+impl EvictionNotice {
     /// Records an evaluation of the agent.
     pub fn evaluated(&mut self) {
         self.left = self.left.saturating_sub(1);
@@ -31,7 +31,7 @@ impl Notice {
 
 /// An instance on the owner's node. `I` identifies it.
 #[derive(Clone, Copy, Debug)]
-pub struct Present<'a, I> {
+pub struct HostedInstance<'a, I> {
     /// The instance.
     pub instance: I,
     /// Its application.
@@ -79,7 +79,7 @@ pub fn initiative<'a, I: Copy>(
     acceptance: &Acceptance,
     machine: &mut Machine,
     view: Result<ManagerView, AcceptanceFailure>,
-    present: impl Fn(&InstanceId) -> Option<Present<'a, I>>,
+    present: impl Fn(&InstanceId) -> Option<HostedInstance<'a, I>>,
 ) -> Result<Vec<OwnerAct<I>>, AcceptanceFailure> {
     let Initiative { shrinks, evictions } = acceptance.initiative(machine, &view?)?;
     let mut acts = Vec::new();
@@ -90,15 +90,15 @@ pub fn initiative<'a, I: Copy>(
     }
     for Eviction { instance, reason } in evictions {
         let staying = present(&instance).filter(|present| !present.is_leaving);
-        acts.extend(staying.map(|Present { instance, .. }| OwnerAct::Announce { instance, reason }));
+        acts.extend(staying.map(|HostedInstance { instance, .. }| OwnerAct::Announce { instance, reason }));
     }
     Ok(acts)
 }
 
 /// The owner's action for a shrink that its policy wants; `None` if the instance already runs in that flavour. Fails if
 /// the flavour is unknown or needs more hardware of any kind.
-fn shrink<I>(present: Present<'_, I>, wanted: Shrink) -> Result<Option<OwnerAct<I>>, AcceptanceFailure> {
-    let Present { instance, application, flavour, wakefulness, held, .. } = present;
+fn shrink<I>(present: HostedInstance<'_, I>, wanted: Shrink) -> Result<Option<OwnerAct<I>>, AcceptanceFailure> {
+    let HostedInstance { instance, application, flavour, wakefulness, held, .. } = present;
     if application.find_flavour(&wanted.flavour) == Some(flavour) {
         return Ok(None);
     }

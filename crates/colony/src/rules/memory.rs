@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// `T` identifies a target: an id on a node, an index into a table in the simulator.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Remembered<T> {
+pub struct RememberedOperation<T> {
     /// The evaluation that proposed it, from 1.
     pub evaluation: u32,
     /// The operation.
@@ -18,7 +18,7 @@ pub struct Remembered<T> {
 }
 
 /// Adds an operation to a memory of the last `cycles` evaluations. Does nothing if `cycles` is 0.
-pub fn remember<T>(memory: &mut Vec<Remembered<T>>, cycles: u32, inhibited: Remembered<T>) {
+pub fn remember<T>(memory: &mut Vec<RememberedOperation<T>>, cycles: u32, inhibited: RememberedOperation<T>) {
     if cycles > 0 {
         memory.push(inhibited);
     }
@@ -26,7 +26,7 @@ pub fn remember<T>(memory: &mut Vec<Remembered<T>>, cycles: u32, inhibited: Reme
 
 /// Drops the entries that evaluation `next` must not see: it sees only the operations of the `cycles` evaluations
 /// before it. Returns whether any entry was dropped.
-pub fn expire<T>(memory: &mut Vec<Remembered<T>>, cycles: u32, next: u32) -> bool {
+pub fn expire<T>(memory: &mut Vec<RememberedOperation<T>>, cycles: u32, next: u32) -> bool {
     let before = memory.len();
     memory.retain(|remembered| remembered.evaluation.saturating_add(cycles) >= next);
     memory.len() != before
@@ -34,8 +34,11 @@ pub fn expire<T>(memory: &mut Vec<Remembered<T>>, cycles: u32, next: u32) -> boo
 
 /// Returns a memory as a policy sees it: in standard order, without repeats. `order` returns the position of a target
 /// in the standard order of terms.
-pub fn visible<T: PartialEq, O: Ord>(memory: &[Remembered<T>], order: impl Fn(&T) -> O) -> Vec<&Remembered<T>> {
-    let mut visible: Vec<&Remembered<T>> = memory.iter().collect();
+pub fn visible<T: PartialEq, O: Ord>(
+    memory: &[RememberedOperation<T>],
+    order: impl Fn(&T) -> O,
+) -> Vec<&RememberedOperation<T>> {
+    let mut visible: Vec<&RememberedOperation<T>> = memory.iter().collect();
     visible.sort_by_cached_key(|remembered| (remembered.operation.as_str(), order(&remembered.target)));
     visible.dedup_by(|one, other| one.operation == other.operation && one.target == other.target);
     visible
@@ -47,8 +50,8 @@ mod tests {
 
     use super::*;
 
-    fn remembered(evaluation: u32, operation: AgentOperation, target: i32) -> Remembered<i32> {
-        Remembered { evaluation, operation, target }
+    fn remembered(evaluation: u32, operation: AgentOperation, target: i32) -> RememberedOperation<i32> {
+        RememberedOperation { evaluation, operation, target }
     }
 
     #[test]
@@ -57,7 +60,7 @@ mod tests {
             let mut memory = Vec::new();
             for evaluation in 1..8 {
                 expire(&mut memory, cycles, evaluation);
-                let seen: Vec<u32> = memory.iter().map(|one: &Remembered<i32>| one.evaluation).collect();
+                let seen: Vec<u32> = memory.iter().map(|one: &RememberedOperation<i32>| one.evaluation).collect();
                 let expected: Vec<u32> = (evaluation.saturating_sub(cycles).max(1)..evaluation).collect();
                 assert_eq!(seen, expected, "memory of {cycles} at evaluation {evaluation}");
                 remember(&mut memory, cycles, remembered(evaluation, Migrate, 1));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use mario_dashboard::{Dashboard, NodeSource};
 use mario_live::config::{NodeConfig, check};
 use mario_live::daemon::{self, DaemonDependencies};
-use mario_live::identity::{Authority, Certified, Identity, Role, node_id, write_private, write_public};
+use mario_live::identity::{Authority, CertificateContent, Identity, Role, node_id, write_private, write_public};
 use mario_live::workloads::Launcher;
 use mario_testing::{Scratch, free_address};
 use serde_json::Value;
@@ -26,7 +26,7 @@ impl TestDirectory {
         TestDirectory(Scratch::new(test))
     }
 
-    fn certificate(&self, authority: &Authority, name: &str, certified: &Certified) -> PathBuf {
+    fn certificate(&self, authority: &Authority, name: &str, certified: &CertificateContent) -> PathBuf {
         authority.save(&self.0).ok();
         let issued = authority.issue(certified, 5).expect("issued");
         let path = self.0.join(format!("{name}.pem"));

@@ -1,7 +1,7 @@
 //! Describes results of tests in words.
 
 use super::{Figure, FigureTest};
-use crate::measures::{Extra, Measure};
+use crate::measures::{ExtraMeasure, Measure};
 use crate::statistics::PairedTest;
 
 /// Whether a smaller value is better, or neither good nor bad.
@@ -62,7 +62,7 @@ impl Figure {
         let about = if self.group == "all" { String::new() } else { format!(" ({})", self.group) };
         let fewer = if is_less { "fewer" } else { "more" };
         let less = if is_less { "less" } else { "more" };
-        if let Some(Extra { title, unit, .. }) = &self.extra {
+        if let Some(ExtraMeasure { title, unit, .. }) = &self.extra {
             let space = if unit.is_empty() { "" } else { " " };
             let lower = if is_less { "lower" } else { "higher" };
             return format!("has {amount}{space}{unit} {lower} {title}");

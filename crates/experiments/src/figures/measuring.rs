@@ -11,7 +11,7 @@ use super::{MeanAndMax, OperationCounts};
 
 /// The measures of single applications, calls, nodes and tiers, and the cost of the run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Measured {
+pub struct Measurements {
     /// The figures of each application.
     pub applications: Vec<ApplicationFigures>,
     /// Inhibited proposals by rule and node; empty for a trace of counts.
@@ -122,7 +122,7 @@ pub struct Consumption {
     pub carbon_grams: Option<f64>,
 }
 
-/// Computes [`Measured`] record by record.
+/// Computes [`Measurements`] record by record.
 pub(super) struct Measuring {
     applications: Vec<Application>,
     inhibitions: BTreeMap<(String, &'static str), u64>,
@@ -266,7 +266,7 @@ impl Measuring {
     }
 
     /// Computes the measures at the end of the run.
-    pub(super) fn finish(mut self, header: &Header) -> Measured {
+    pub(super) fn finish(mut self, header: &Header) -> Measurements {
         for node in 0..self.nodes.len() as u32 {
             self.settle(header, node, header.duration);
         }
@@ -279,7 +279,7 @@ impl Measuring {
             rule: (*rule).to_owned(),
             count: *count,
         });
-        Measured {
+        Measurements {
             applications: applications.collect(),
             inhibitions: inhibitions.collect(),
             calls: std::mem::take(&mut self.calls),

@@ -117,7 +117,7 @@ const MEASURED: &str = r#"["deployed",0,1,0,0,0]
     ["end",300,{"evaluations":12,"operations":3,"inhibited":1,"handovers":0,"served":6,"lost":1,"instances":1}]
 "#;
 
-fn measured(header: &str) -> Measured {
+fn measured(header: &str) -> Measurements {
     let text = format!("{}\n{}", header.replace('\n', ""), MEASURED.replace("\n    ", "\n"));
     from_trace(text.trim_start().as_bytes()).expect("a trace").measured
 }

@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 
 use super::Values;
-use crate::figures::{ApplicationFigures, Measured};
+use crate::figures::{ApplicationFigures, Measurements};
 
 /// The description of a number that is not a figure of a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Extra {
+pub struct ExtraMeasure {
     /// The name shown to users.
     pub title: String,
     /// Its unit; empty when it has none.
     pub unit: &'static str,
-    /// The number of decimals for values that are not small; see [`Extra::decimals_for`].
+    /// The number of decimals for values that are not small; see [`ExtraMeasure::decimals_for`].
     pub decimals: usize,
     /// Whether a smaller value is better. If `false`, neither a smaller nor a larger value is judged better.
     pub is_cost: bool,
@@ -21,7 +21,7 @@ pub struct Extra {
     pub is_compared: bool,
 }
 
-impl Extra {
+impl ExtraMeasure {
     /// Returns the number of decimals to show for a value: `decimals`, or enough for three significant digits if the
     /// value is below 0.1, but at most 15. Numbers with fewer than three `decimals` always use these.
     pub fn decimals_for(&self, value: f64) -> usize {
@@ -69,9 +69,14 @@ const COSTS: [(&str, &str, &str); 5] = [
 ];
 
 /// The description of the number with this name in files; `None` for figures of groups and for unknown names.
-pub fn extra(name: &str) -> Option<Extra> {
-    let new =
-        |title: String, unit, decimals, is_cost, is_compared| Extra { title, unit, decimals, is_cost, is_compared };
+pub fn extra(name: &str) -> Option<ExtraMeasure> {
+    let new = |title: String, unit, decimals, is_cost, is_compared| ExtraMeasure {
+        title,
+        unit,
+        decimals,
+        is_cost,
+        is_compared,
+    };
     if let Some(metric) = name.strip_prefix(METRIC) {
         return (!metric.is_empty()).then(|| new(metric.to_owned(), "", 3, false, true));
     }
@@ -106,7 +111,7 @@ pub fn extra(name: &str) -> Option<Extra> {
 }
 
 /// Returns the numbers of applications, calls, tiers, rules and costs, by name.
-pub fn measured_values(measured: &Measured) -> Values {
+pub fn measured_values(measured: &Measurements) -> Values {
     let mut values = Values::new();
     for figures in &measured.applications {
         for (measure, ..) in OF_APPLICATION {
@@ -220,7 +225,7 @@ mod tests {
         };
         let consumption =
             Consumption { node_joules: 1.0, link_joules: 2.0, energy_joules: 3.0, money: 4.0, carbon_grams: None };
-        let measured = Measured {
+        let measured = Measurements {
             applications: vec![application],
             inhibitions: vec![inhibitions.clone(), Inhibitions { node: "m".to_owned(), ..inhibitions }],
             calls: vec![call.clone(), CallFigures { served: 3, response_mean: Some(4.0), ..call }],

@@ -1,14 +1,14 @@
 //! The optional measures of a run as tables: applications, calls, tiers, inhibitions, and energy, money and carbon.
 
 use super::Table;
-use crate::figures::{ApplicationFigures, CallFigures, Consumption, Measured, TierFigures};
+use crate::figures::{ApplicationFigures, CallFigures, Consumption, Measurements, TierFigures};
 
 /// The maximum number of rows of a table. A note states the number of omitted rows.
 const ROWS_MAX: usize = 100;
 
 /// The table of applications, and the other tables that are not empty. `id` prefixes their identifiers on the page.
 /// `of` names the run in their titles, unless it is empty.
-pub fn measured_tables(measured: &Measured, id: &str, of: &str) -> Vec<Table> {
+pub fn measured_tables(measured: &Measurements, id: &str, of: &str) -> Vec<Table> {
     let mut tables = vec![applications(&measured.applications)];
     if !measured.calls.is_empty() {
         tables.push(calls(&measured.calls));
@@ -35,7 +35,7 @@ pub fn measured_tables(measured: &Measured, id: &str, of: &str) -> Vec<Table> {
 }
 
 /// Formats the tables of [`measured_tables`] as text for a terminal, without their titles and introductions.
-pub fn measured_text(measured: &Measured) -> String {
+pub fn measured_text(measured: &Measurements) -> String {
     let mut text = String::new();
     for table in measured_tables(measured, "", "") {
         let width = |column: usize| {
@@ -134,7 +134,7 @@ fn tiers(tiers: &[TierFigures]) -> Table {
     table("tiers", "Tiers", lead, &["tier", "utilisation", "energy, J"], tiers.iter().map(row).collect())
 }
 
-fn inhibitions(measured: &Measured) -> Table {
+fn inhibitions(measured: &Measurements) -> Table {
     let mut all: Vec<_> = measured.inhibitions.iter().collect();
     // The sort is stable, so nodes with equal counts stay in order.
     all.sort_by_key(|inhibitions| std::cmp::Reverse(inhibitions.count));

@@ -12,7 +12,7 @@ use super::policies::PolicyText;
 use super::regret::ShownRegret;
 use super::replay::Replay;
 use super::series::{Bars, Samples};
-use crate::figures::Measured;
+use crate::figures::Measurements;
 
 /// The data of one run.
 #[derive(Debug, Serialize)]
@@ -58,7 +58,7 @@ pub struct Run {
     pub(crate) areas: Option<Areas>,
     /// The optional measures; `None` unless the header of the trace has measures of applications, models or calls.
     #[serde(skip)]
-    pub(crate) measured: Option<Measured>,
+    pub(crate) measured: Option<Measurements>,
 }
 
 /// The origin, the settings and the totals of a run.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Reproduced;
+use super::ExperimentResults;
 use crate::measures::Measure;
 
 /// The number of decimals that the paper prints.
@@ -56,7 +56,7 @@ fn measure_of(figure: &str) -> Option<Measure> {
     Measure::ALL.into_iter().find(|measure| measure.as_str() == name)
 }
 
-impl Reproduced {
+impl ExperimentResults {
     /// Compares the stored run with the published results. The paper's operations per movement and correlations are
     /// omitted, because they come from runs that were not preserved.
     pub fn agreement(&self) -> Agreement {

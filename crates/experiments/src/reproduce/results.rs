@@ -9,7 +9,7 @@ use mario_simulator::write_atomically;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Reproduced, Reproduction, WorldFigures};
+use super::{ExperimentResults, Reproduction, WorldFigures};
 use crate::figures::TraceFigures;
 use crate::measures::{Values, measured_values, values};
 use crate::reproduce::claims::{Claim, claims};
@@ -46,7 +46,7 @@ pub struct JudgedClaim {
     pub of: usize,
 }
 
-impl Reproduced {
+impl ExperimentResults {
     /// The figures of all seeds, those of the stored run first.
     pub fn runs(&self) -> impl Iterator<Item = &TraceFigures> {
         std::iter::once(&self.figures).chain(&self.others)
@@ -104,7 +104,7 @@ impl Reproduction {
     }
 
     fn json(&self) -> Value {
-        let experiment = |one: &Reproduced| {
+        let experiment = |one: &ExperimentResults| {
             json!({
                 "name": one.experiment.name,
                 "title": one.experiment.title,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::worlds::{World, WorldFigures};
-use super::{Reproduced, Reproduction};
+use super::{ExperimentResults, Reproduction};
 use crate::figures::TraceFigures;
 use crate::measures::{Measure, key, values};
 use crate::report::Table;
@@ -116,7 +116,7 @@ impl Reproduction {
     }
 
     fn published_notes(&self) -> Vec<String> {
-        let agreements: Vec<_> = self.experiments.iter().map(Reproduced::agreement).collect();
+        let agreements: Vec<_> = self.experiments.iter().map(ExperimentResults::agreement).collect();
         let total = |count: fn(&super::Agreement) -> &super::agreement::Count| {
             let counts = || agreements.iter().map(count);
             let of: usize = counts().map(|count| count.of).sum();
@@ -152,7 +152,7 @@ impl Reproduction {
 
     /// The largest absolute difference from the paper in these measures, over all experiments and groups.
     fn largest_difference(&self, measures: &[Measure]) -> f64 {
-        let rows = self.experiments.iter().flat_map(Reproduced::differences);
+        let rows = self.experiments.iter().flat_map(ExperimentResults::differences);
         let of_measures = rows.filter(|row| measures.iter().any(|measure| row.figure.ends_with(measure.as_str())));
         of_measures.filter_map(|row| Some((row.ours? - row.paper?).abs())).fold(0.0, f64::max)
     }
@@ -179,7 +179,7 @@ impl Reproduction {
     }
 }
 
-fn published_row(one: &Reproduced) -> Vec<String> {
+fn published_row(one: &ExperimentResults) -> Vec<String> {
     let ours = values(&one.figures.figures);
     let published = one.experiment.published_values();
     let mut row = vec![one.experiment.short_title()];

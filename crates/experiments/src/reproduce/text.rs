@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::results::Difference;
-use super::{Preset, Reproduced, Reproduction};
+use super::{ExperimentResults, Preset, Reproduction};
 use crate::measures::{Measure, key};
 
 impl Reproduction {
@@ -36,7 +36,7 @@ impl Reproduction {
         text
     }
 
-    fn experiment(&self, one: &Reproduced, text: &mut String) {
+    fn experiment(&self, one: &ExperimentResults, text: &mut String) {
         let differences = one.differences();
         let many = differences.iter().any(|row| row.seeds.is_some());
         let with_run = self.preset == Preset::Prototype;

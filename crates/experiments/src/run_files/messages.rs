@@ -7,7 +7,7 @@ use mario_audit::FindingKind;
 use mario_audit::reader::{Client, Header};
 use rustc_hash::FxHashMap;
 
-use super::{Checked, FINDINGS_MAX};
+use super::{FINDINGS_MAX, RunFilesCheck};
 
 const NAME: &str = "messages.csv";
 const COLUMNS: &str = "user,instance,emitted,arrived,started,ended";
@@ -20,7 +20,7 @@ pub(super) fn check(
     mut rows: Box<dyn BufRead>,
     header: &Header,
     clients: &[Client],
-    checked: &mut Checked,
+    checked: &mut RunFilesCheck,
 ) -> io::Result<()> {
     let users: FxHashMap<String, usize> =
         header.users.iter().enumerate().map(|(place, user)| (user.id.to_string(), place)).collect();

@@ -9,7 +9,7 @@ use mario_audit::reader::{Detail, Header, Outcome, TraceRecord, Verdict};
 use mario_domain::AgentOperation;
 use serde_json::{Value, json};
 
-use super::{Checked, FINDINGS_MAX, opened};
+use super::{FINDINGS_MAX, RunFilesCheck, opened};
 use crate::figures::{GroupFigures, Groups, OperationCounts, Reading, StepFigures, TraceFigures};
 use crate::report::regret::RegretSums;
 
@@ -89,7 +89,7 @@ impl Summed {
         }
     }
 
-    pub(super) fn finish(self, directory: &Path, is_complete: bool, checked: &mut Checked) -> io::Result<()> {
+    pub(super) fn finish(self, directory: &Path, is_complete: bool, checked: &mut RunFilesCheck) -> io::Result<()> {
         let Some(file) = opened(directory, "summary.json")? else { return self.check_run(directory, checked) };
         if self.header.live.is_some() {
             self.check_live(file, checked);
@@ -138,7 +138,7 @@ impl Summed {
 
     /// Checks the summary of a live colony against the operations in the trace. Measurements of its clients are not in
     /// the trace, so they are not checked.
-    fn check_live(&self, file: Box<dyn BufRead>, checked: &mut Checked) {
+    fn check_live(&self, file: Box<dyn BufRead>, checked: &mut RunFilesCheck) {
         let found: Value = serde_json::from_reader(file).unwrap_or_default();
         let OperationCounts { migrate, replicate, undeploy, inhibited, .. } = self.asked;
         let expected =
@@ -155,7 +155,7 @@ impl Summed {
 
     /// Checks `run.json` against the header of the trace and the existence of `messages.csv`. The scenario is not
     /// checked.
-    fn check_run(&self, directory: &Path, checked: &mut Checked) -> io::Result<()> {
+    fn check_run(&self, directory: &Path, checked: &mut RunFilesCheck) -> io::Result<()> {
         let Some(file) = opened(directory, "run.json")? else { return Ok(()) };
         let found: Value = serde_json::from_reader(file).unwrap_or_default();
         let detail = match self.header.detail {
@@ -217,7 +217,7 @@ impl Summed {
 }
 
 /// Checks `measures.json`, if it exists, against the measures computed from the trace.
-fn check_measures(directory: &Path, expected: &Value, checked: &mut Checked) -> io::Result<()> {
+fn check_measures(directory: &Path, expected: &Value, checked: &mut RunFilesCheck) -> io::Result<()> {
     const MEASURES: &str = "measures.json";
     let Some(file) = opened(directory, MEASURES)? else { return Ok(()) };
     let found: Value = serde_json::from_reader(file).unwrap_or_default();

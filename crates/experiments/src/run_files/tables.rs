@@ -11,7 +11,7 @@ use mario_audit::reader::{
 use mario_domain::{AgentOperation, Id, InstanceId};
 use rustc_hash::FxHashMap;
 
-use super::{Checked, number, opened};
+use super::{RunFilesCheck, number, opened};
 
 /// The maximum length of a row, in bytes.
 const ROW_BYTES_MAX: u64 = 1 << 20;
@@ -63,7 +63,7 @@ impl Table {
         Ok(Some(text.strip_suffix('\n').unwrap_or(&text).to_owned()))
     }
 
-    fn finish(mut self, is_complete: bool, checked: &mut Checked) -> io::Result<()> {
+    fn finish(mut self, is_complete: bool, checked: &mut RunFilesCheck) -> io::Result<()> {
         if self.rows.is_none() {
             return Ok(());
         }
@@ -224,7 +224,7 @@ impl Tables {
         self.operations.expect(&format!("{},{counts}", number(time)))
     }
 
-    pub(super) fn finish(self, is_complete: bool, checked: &mut Checked) -> io::Result<()> {
+    pub(super) fn finish(self, is_complete: bool, checked: &mut RunFilesCheck) -> io::Result<()> {
         self.operations.finish(is_complete, checked)?;
         if self.header.detail == Detail::Summary {
             for table in [&self.moves, &self.handovers].into_iter().filter(|table| table.rows.is_some()) {

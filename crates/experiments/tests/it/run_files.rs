@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mario_audit::FindingKind;
 use mario_audit::reader::TraceReader;
-use mario_experiments::run_files::{Checked, RunFiles};
+use mario_experiments::run_files::{RunFiles, RunFilesCheck};
 use mario_scenario::{Document, Resolved};
 use mario_simulator::{Detail, IfExists, OutputOptions, RunDirectory, RunOptions, Simulation};
 use serde_json::Value;
@@ -43,7 +43,7 @@ fn kept(name: &str, detail: Detail, has_regret: bool) -> PathBuf {
     path
 }
 
-fn check(directory: &Path) -> Checked {
+fn check(directory: &Path) -> RunFilesCheck {
     let trace = fs::read(directory.join("trace.jsonl")).expect("a trace");
     let mut reader = TraceReader::new(trace.as_slice()).expect("a header");
     let mut kept = RunFiles::open(directory, &Arc::clone(reader.header())).expect("files");

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, LazyLock};
 
-use mario_policy::Recorded;
+use mario_policy::RecordedSituation;
 use mario_prolog::{Budget, Engine, Machine, Outcome as Found, Problem};
 
 use super::{Outcome, Target, files};
@@ -143,7 +143,7 @@ pub(super) const KNOWLEDGE_BASE: Target = Target {
 
 fn knowledge_base(bytes: &[u8]) -> Outcome {
     let line = String::from_utf8_lossy(bytes);
-    match Recorded::parse(ENGINE.symbols(), &line) {
+    match RecordedSituation::parse(ENGINE.symbols(), &line) {
         Ok(_) => Outcome::Accepted,
         Err(error) => {
             assert!(!error.to_string().is_empty());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mario_live::config::NodeConfig;
-use mario_live::identity::Certified;
+use mario_live::identity::CertificateContent;
 use mario_wire::{Framer, decode, decode_ledger, decode_record, encode, encode_ledger, encode_record};
 use rustls::pki_types::CertificateDer;
 
@@ -133,7 +133,7 @@ pub(super) const CERTIFICATE: Target = Target {
 };
 
 fn certificate(bytes: &[u8]) -> Outcome {
-    match Certified::read(&CertificateDer::from(bytes)) {
+    match CertificateContent::read(&CertificateDer::from(bytes)) {
         Ok(certified) => {
             assert!(certified.uri().starts_with("spiffe://"), "{certified:?}");
             Outcome::Accepted

@@ -13,11 +13,11 @@ use super::{ConfigError, NodeConfig, TlsFile};
 use crate::error::LiveError;
 use crate::identity::{Identity, Subject};
 use crate::journal::DiskJournal;
-use crate::traffic::{Site, client_tls_config};
+use crate::traffic::{ServerCertificate, client_tls_config};
 
 /// The loaded files that a configuration names.
 #[derive(Debug)]
-pub struct Checked {
+pub struct LoadedFiles {
     /// Its identity.
     pub identity: Arc<Identity>,
     /// Its acceptance policy; `None` if none is configured.
@@ -29,7 +29,7 @@ pub struct Checked {
 /// Checks that the machine has what a configuration names: keys, certificates, policy, free ports, neighbours whose
 /// host names resolve, and a data directory that no other daemon uses. Creates the data directory and an empty journal
 /// if they do not exist. Reports all errors.
-pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigError> {
+pub fn check(config: &NodeConfig, engine: &Engine) -> Result<LoadedFiles, ConfigError> {
     let text = Arc::clone(&config.text);
     let positions = Positions::new(&text);
     let mut mistakes = Vec::new();
@@ -37,7 +37,11 @@ pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigErro
     let acceptance = positions.keep(&mut mistakes, &["policy"], acceptance(config, engine));
     let mut sites = Vec::new();
     for (index, TlsFile { certificate, key }) in config.tls.iter().enumerate() {
-        sites.extend(positions.keep(&mut mistakes, &["tls", &index.to_string()], Site::load(certificate, key)));
+        sites.extend(positions.keep(
+            &mut mistakes,
+            &["tls", &index.to_string()],
+            ServerCertificate::load(certificate, key),
+        ));
     }
     let tls = positions.keep(&mut mistakes, &["tls"], client_tls_config(sites));
     let listens = [("links", config.links), ("ingress", config.ingress), ("operators", config.operators)];
@@ -55,7 +59,7 @@ pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigErro
     }
     match (identity, acceptance, tls, mistakes.is_empty()) {
         (Some(identity), Some(acceptance), Some(tls), true) => {
-            Ok(Checked { identity: Arc::new(identity), acceptance, tls })
+            Ok(LoadedFiles { identity: Arc::new(identity), acceptance, tls })
         }
         _ => Err(positions.error(&config.name, mistakes)),
     }

@@ -16,7 +16,7 @@ use super::core::Core;
 use super::events::workload_text;
 use super::names::Conflict;
 use super::shadows::ShadowCommand;
-use crate::application::Opened;
+use crate::application::VerifiedDocument;
 use crate::error::LiveError;
 
 /// How many reports of evaluations and verdicts are kept for each instance.
@@ -241,7 +241,7 @@ impl Core {
     }
 
     /// Verifies a document. Returns its content if this node has the driver and no other application holds the names.
-    pub(crate) fn usable(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Refusal> {
+    pub(crate) fn usable(&mut self, document: &Arc<[u8]>) -> Result<Arc<VerifiedDocument>, Refusal> {
         let unusable =
             |fault: LiveError| Refusal { status: 422, hint: fault.help().map(str::to_owned), message: fault.line() };
         let opened = self.documents.open(document).map_err(unusable)?;
@@ -273,7 +273,7 @@ impl Core {
     }
 
     /// Rejects a key that deployed an instance of another application, if that instance is still here.
-    fn check_key(&self, key: DeployKey, opened: &Opened) -> Result<(), Refusal> {
+    fn check_key(&self, key: DeployKey, opened: &VerifiedDocument) -> Result<(), Refusal> {
         let ledger = self.node.ledger();
         let Some(instance) = ledger.deployed_by(key) else { return Ok(()) };
         let deployed = ledger.owned().find(|owned| owned.instance == *instance);

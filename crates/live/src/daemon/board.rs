@@ -8,7 +8,7 @@ use mario_domain::{ApplicationId, NodeId};
 
 use super::copies::Copies;
 use crate::links::Links;
-use crate::seams::{Dormant, NextHop, Routes};
+use crate::seams::{DormantInstance, NextHop, Routes};
 
 /// The routes of a node, and their sources. A clone is a handle to the same board.
 #[derive(Clone)]
@@ -16,7 +16,7 @@ pub(crate) struct Board {
     node: String,
     routes: Arc<ArcSwap<Routes>>,
     announced: Arc<Mutex<AnnouncedRoutes>>,
-    dormant: Arc<Mutex<BTreeMap<ApplicationId, Vec<Dormant>>>>,
+    dormant: Arc<Mutex<BTreeMap<ApplicationId, Vec<DormantInstance>>>>,
     copies: Copies,
     links: Links,
 }
@@ -53,7 +53,7 @@ impl Board {
     }
 
     /// Sets which instances here are dormant, and publishes the result.
-    pub(crate) fn set_dormant(&self, dormant: BTreeMap<ApplicationId, Vec<Dormant>>) {
+    pub(crate) fn set_dormant(&self, dormant: BTreeMap<ApplicationId, Vec<DormantInstance>>) {
         *self.dormant.lock().unwrap_or_else(PoisonError::into_inner) = dormant;
         self.publish();
     }

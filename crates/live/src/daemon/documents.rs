@@ -11,7 +11,7 @@ use mario_domain::{ApplicationId, FlavourId, InstanceId};
 use rustls::pki_types::UnixTime;
 
 use super::copies::Copies;
-use crate::application::{Opened, check_names, open};
+use crate::application::{VerifiedDocument, check_names, open};
 use crate::config::NodeConfig;
 use crate::error::LiveError;
 use crate::identity::Identity;
@@ -26,7 +26,7 @@ const VALUE_BYTES_MAX: u64 = 64 << 10;
 /// The cache of verified descriptions.
 pub(crate) struct Documents {
     identity: Arc<Identity>,
-    opened: BTreeMap<Arc<[u8]>, Arc<Opened>>,
+    opened: BTreeMap<Arc<[u8]>, Arc<VerifiedDocument>>,
 }
 
 impl Documents {
@@ -36,7 +36,7 @@ impl Documents {
 
     /// Verifies a document and caches its content. The owner's certificate must be valid now, even if the document is
     /// cached.
-    pub(crate) fn open(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, LiveError> {
+    pub(crate) fn open(&mut self, document: &Arc<[u8]>) -> Result<Arc<VerifiedDocument>, LiveError> {
         let opened = Arc::new(open(document, self.identity.authority(), UnixTime::now())?);
         if self.opened.len() >= KEPT_MAX {
             self.opened.clear();
@@ -47,7 +47,11 @@ impl Documents {
 
     /// Checks that this node can host an application: its document is signed, the descriptor matches the document, and
     /// this node has the driver.
-    pub(crate) fn check(&mut self, descriptor: &Descriptor, copies: &Copies) -> Result<Arc<Opened>, LiveError> {
+    pub(crate) fn check(
+        &mut self,
+        descriptor: &Descriptor,
+        copies: &Copies,
+    ) -> Result<Arc<VerifiedDocument>, LiveError> {
         let opened = self.open(&descriptor.document)?;
         if *opened.descriptor != *descriptor {
             return Err(LiveError::new("the description of the application is not what its owner signed"));
@@ -70,7 +74,7 @@ impl Documents {
 
     /// Returns the content of a document that this or a previous daemon verified when it arrived, from the cache if
     /// possible.
-    fn opened(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, LiveError> {
+    fn opened(&mut self, document: &Arc<[u8]>) -> Result<Arc<VerifiedDocument>, LiveError> {
         if let Some(opened) = self.opened.get(document) {
             return Ok(Arc::clone(opened));
         }

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use super::Event;
 use super::copies::CopyState;
 use super::core::Core;
-use crate::seams::{Dormant, DormantState, WakeHandle};
+use crate::seams::{DormantInstance, DormantState, WakeHandle};
 use crate::traffic::RequestCounts;
 
 /// The dormant instances of a node, as last published.
@@ -51,10 +51,10 @@ impl Sleepers {
         self.known.get(instance).map(|sleeper| sleeper.counts.drain())
     }
 
-    fn routes(&self) -> BTreeMap<ApplicationId, Vec<Dormant>> {
-        let mut routes: BTreeMap<ApplicationId, Vec<Dormant>> = BTreeMap::new();
+    fn routes(&self) -> BTreeMap<ApplicationId, Vec<DormantInstance>> {
+        let mut routes: BTreeMap<ApplicationId, Vec<DormantInstance>> = BTreeMap::new();
         for (instance, sleeper) in &self.known {
-            routes.entry(sleeper.application.clone()).or_default().push(Dormant {
+            routes.entry(sleeper.application.clone()).or_default().push(DormantInstance {
                 instance: instance.clone(),
                 state: sleeper.state,
                 counts: Arc::clone(&sleeper.counts),

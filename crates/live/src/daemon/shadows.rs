@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::answers::{Answer, Refusal};
 use super::core::Core;
-use crate::application::{DOCUMENT_BYTES_MAX, Opened, reopen};
+use crate::application::{DOCUMENT_BYTES_MAX, VerifiedDocument, reopen};
 use crate::error::LiveError;
 
 /// A command about a shadow.
@@ -104,7 +104,7 @@ impl Shadows {
 
     /// Starts to shadow an application with the policy of this description, and stores the description. The counts of
     /// an earlier shadow are discarded.
-    pub(crate) fn set(&mut self, opened: &Opened) -> Result<(), LiveError> {
+    pub(crate) fn set(&mut self, opened: &VerifiedDocument) -> Result<(), LiveError> {
         let application = &opened.descriptor.application.id;
         if self.by_application.len() >= SHADOWS_MAX && !self.by_application.contains_key(application) {
             return Err(
@@ -119,7 +119,7 @@ impl Shadows {
         Ok(())
     }
 
-    fn load(&self, opened: &Opened) -> Result<Shadow, LiveError> {
+    fn load(&self, opened: &VerifiedDocument) -> Result<Shadow, LiveError> {
         let text = &opened.descriptor.policy;
         let (name, main) = text.main().ok_or_else(|| LiveError::new("its policy has no text"))?;
         let settings = PolicySettings { memory: text.memory, budget: crate::BUDGET };

@@ -13,7 +13,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use time::{Duration, OffsetDateTime};
 
-use super::{Certified, Role, Subject, check_host, check_name, check_prefix};
+use super::{CertificateContent, Role, Subject, check_host, check_name, check_prefix};
 use crate::error::LiveError;
 
 /// The file names in the directory of an authority.
@@ -28,7 +28,7 @@ pub struct Authority {
 }
 
 /// A certificate and its key, as PEM. The certificate is followed by that of the authority.
-pub struct Issued {
+pub struct IssuedCertificate {
     /// The certificate.
     pub certificate_pem: String,
     /// Its private key.
@@ -57,7 +57,7 @@ impl Authority {
         let attempted = || format!("cannot use the authority in {}", directory.display());
         let der = CertificateDer::from_pem_slice(certificate_pem.as_bytes())
             .map_err(|error| LiveError::new(attempted()).caused_by(error))?;
-        let certified = Certified::read(&der)?;
+        let certified = CertificateContent::read(&der)?;
         if certified.subject != Subject::Authority {
             return Err(
                 LiveError::new(attempted()).caused_by(format!("the certificate is that of {}", certified.uri()))
@@ -89,12 +89,17 @@ impl Authority {
     }
 
     /// Issues a key and a certificate that is valid for `days` days. With a negative number, it has already expired.
-    pub fn issue(&self, certified: &Certified, days: i64) -> Result<Issued, LiveError> {
+    pub fn issue(&self, certified: &CertificateContent, days: i64) -> Result<IssuedCertificate, LiveError> {
         self.issue_between(certified, days.min(0), days)
     }
 
     /// Issues a key and a certificate that is valid from `from_days` to `to_days` days after now, and one hour before.
-    pub fn issue_between(&self, certified: &Certified, from_days: i64, to_days: i64) -> Result<Issued, LiveError> {
+    pub fn issue_between(
+        &self,
+        certified: &CertificateContent,
+        from_days: i64,
+        to_days: i64,
+    ) -> Result<IssuedCertificate, LiveError> {
         let what = "a certificate";
         let mut params = CertificateParams::default();
         params.distinguished_name = distinguished(&certified.uri());
@@ -125,7 +130,7 @@ impl Authority {
         };
         let key = new_key()?;
         let certificate = params.signed_by(&key, &self.issuer).map_err(made(what))?;
-        Ok(Issued {
+        Ok(IssuedCertificate {
             certificate_pem: format!("{}{}", certificate.pem(), self.certificate_pem),
             key_pem: key.serialize_pem(),
             uri: certified.uri(),
@@ -133,12 +138,12 @@ impl Authority {
     }
 
     /// The content of a node's certificate.
-    pub fn node(&self, node: mario_domain::NodeId, hosts: Vec<String>) -> Certified {
+    pub fn node(&self, node: mario_domain::NodeId, hosts: Vec<String>) -> CertificateContent {
         self.certified(Subject::Node(node), Vec::new(), hosts, Vec::new())
     }
 
     /// The content of an operator's certificate.
-    pub fn operator(&self, name: &str, roles: Vec<Role>) -> Result<Certified, LiveError> {
+    pub fn operator(&self, name: &str, roles: Vec<Role>) -> Result<CertificateContent, LiveError> {
         let subject = Subject::Operator(check_name("an operator", name)?.to_owned());
         Ok(self.certified(subject, roles, Vec::new(), Vec::new()))
     }
@@ -149,12 +154,18 @@ impl Authority {
         application: mario_domain::ApplicationId,
         hosts: Vec<String>,
         prefixes: Vec<String>,
-    ) -> Certified {
+    ) -> CertificateContent {
         self.certified(Subject::Application(application), Vec::new(), hosts, prefixes)
     }
 
-    fn certified(&self, subject: Subject, roles: Vec<Role>, hosts: Vec<String>, prefixes: Vec<String>) -> Certified {
-        Certified { colony: self.colony.clone(), subject, roles, hosts, prefixes }
+    fn certified(
+        &self,
+        subject: Subject,
+        roles: Vec<Role>,
+        hosts: Vec<String>,
+        prefixes: Vec<String>,
+    ) -> CertificateContent {
+        CertificateContent { colony: self.colony.clone(), subject, roles, hosts, prefixes }
     }
 }
 

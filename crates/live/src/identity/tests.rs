@@ -5,7 +5,7 @@ use rustls::pki_types::UnixTime;
 
 use super::*;
 
-fn saved(scratch: &Scratch, name: &str, issued: &Issued) -> [PathBuf; 2] {
+fn saved(scratch: &Scratch, name: &str, issued: &IssuedCertificate) -> [PathBuf; 2] {
     let [certificate, key] = ["pem", "key"].map(|ending| scratch.path().join(format!("{name}.{ending}")));
     write_public(&certificate, &issued.certificate_pem).expect("written");
     write_private(&key, &issued.key_pem).expect("written");

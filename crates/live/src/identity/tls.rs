@@ -12,7 +12,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme};
 use webpki::{EndEntityCert, KeyUsage};
 
-use super::{Certified, Subject};
+use super::{CertificateContent, Subject};
 use crate::error::LiveError;
 
 /// The ALPN protocol of a connection for messages between nodes.
@@ -25,7 +25,7 @@ pub const HTTP_PROTOCOL: &[u8] = b"http/1.1";
 /// A certificate with its key, and the authority that it trusts.
 #[derive(Debug)]
 pub struct Identity {
-    certified: Certified,
+    certified: CertificateContent,
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
     authority: CertificateDer<'static>,
@@ -33,7 +33,7 @@ pub struct Identity {
 
 /// The peer that a client expects.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Expected {
+pub enum ExpectedPeer {
     /// Exactly this subject.
     Exactly(Subject),
     /// Any node of the colony.
@@ -90,7 +90,7 @@ impl Identity {
                 LiveError::new(format!("{} has no certificate", certificate.display())).hint("make it with `mario ca`")
             );
         };
-        let certified = Certified::read(first).map_err(|fault| {
+        let certified = CertificateContent::read(first).map_err(|fault| {
             LiveError::new(format!("cannot use the certificate {}", certificate.display())).caused_by(fault)
         })?;
         check_private(key)?;
@@ -99,7 +99,7 @@ impl Identity {
     }
 
     /// The content of the certificate.
-    pub fn certified(&self) -> &Certified {
+    pub fn certified(&self) -> &CertificateContent {
         &self.certified
     }
 
@@ -177,7 +177,7 @@ impl Identity {
 
     /// Returns the TLS configuration of a client. The server's certificate must be that of the `expected` node of the
     /// colony.
-    pub fn client(&self, expected: Expected, protocol: &[u8]) -> Result<Arc<ClientConfig>, LiveError> {
+    pub fn client(&self, expected: ExpectedPeer, protocol: &[u8]) -> Result<Arc<ClientConfig>, LiveError> {
         let failed = |error: rustls::Error| LiveError::new("cannot set up TLS").caused_by(error);
         let provider = Arc::new(provider());
         let verifier = ColonyVerifier {
@@ -199,9 +199,9 @@ impl Identity {
 }
 
 /// The content of a peer's certificate, whose chain TLS has verified.
-pub fn peer(certificates: Option<&[CertificateDer<'_>]>) -> Result<Certified, LiveError> {
+pub fn peer(certificates: Option<&[CertificateDer<'_>]>) -> Result<CertificateContent, LiveError> {
     match certificates.and_then(<[_]>::first) {
-        Some(first) => Certified::read(first),
+        Some(first) => CertificateContent::read(first),
         None => Err(LiveError::new("the peer has no certificate")),
     }
 }
@@ -267,7 +267,7 @@ fn provider() -> CryptoProvider {
 struct ColonyVerifier {
     authority: CertificateDer<'static>,
     colony: String,
-    expected: Expected,
+    expected: ExpectedPeer,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
@@ -282,11 +282,11 @@ impl ServerCertVerifier for ColonyVerifier {
     ) -> Result<ServerCertVerified, rustls::Error> {
         let refused = |fault: LiveError| rustls::Error::General(fault.line());
         verify(&self.authority, end_entity, now, KeyUsage::server_auth()).map_err(refused)?;
-        let certified = Certified::read(end_entity).map_err(refused)?;
+        let certified = CertificateContent::read(end_entity).map_err(refused)?;
         let is_expected = certified.colony == self.colony
             && match &self.expected {
-                Expected::Exactly(subject) => certified.subject == *subject,
-                Expected::AnyNode => matches!(certified.subject, Subject::Node(_)),
+                ExpectedPeer::Exactly(subject) => certified.subject == *subject,
+                ExpectedPeer::AnyNode => matches!(certified.subject, Subject::Node(_)),
             };
         if is_expected {
             Ok(ServerCertVerified::assertion())

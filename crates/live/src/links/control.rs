@@ -17,7 +17,7 @@ use super::{Connection, HANDSHAKE_TIMEOUT, LinkEvent, Links};
 use crate::config::Neighbour;
 use crate::daemon::{Event, NodeEvent};
 use crate::error::LiveError;
-use crate::identity::{CONTROL_PROTOCOL, Expected, Subject};
+use crate::identity::{CONTROL_PROTOCOL, ExpectedPeer, Subject};
 
 /// The rate limit of a neighbour: how many frames it may send in a burst, and per second on average. Beyond that, this
 /// node reads more slowly, so that further frames wait in the neighbour's send queue.
@@ -29,7 +29,7 @@ const NO_JOURNAL: mario_colony::JournalId = mario_colony::JournalId(0);
 
 /// Spawns a task that connects to a neighbour, and reconnects whenever the connection fails or ends.
 pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>) -> Result<(), LiveError> {
-    let expected = Expected::Exactly(Subject::Node(neighbour.id.clone()));
+    let expected = ExpectedPeer::Exactly(Subject::Node(neighbour.id.clone()));
     let connector = TlsConnector::from(links.shared.identity.client(expected, CONTROL_PROTOCOL)?);
     let (links, neighbour) = (links.clone(), neighbour.clone());
     tasks.spawn(async move {

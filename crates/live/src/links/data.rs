@@ -15,7 +15,7 @@ use super::{Connection, LinkEvent, Links};
 use crate::config::Neighbour;
 use crate::daemon::{Event, NodeEvent};
 use crate::error::LiveError;
-use crate::identity::{DATA_PROTOCOL, Expected, Subject};
+use crate::identity::{DATA_PROTOCOL, ExpectedPeer, Subject};
 use crate::seams::{DataLink, Forward};
 
 /// The maximum number of open requests of one neighbour.
@@ -26,7 +26,7 @@ const HEADER_BYTES_MAX: u32 = 64 << 10;
 
 /// Spawns a task that connects to a neighbour, and reconnects whenever the connection fails or ends.
 pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>) -> Result<(), LiveError> {
-    let expected = Expected::Exactly(Subject::Node(neighbour.id.clone()));
+    let expected = ExpectedPeer::Exactly(Subject::Node(neighbour.id.clone()));
     let connector = TlsConnector::from(links.shared.identity.client(expected, DATA_PROTOCOL)?);
     let (links, neighbour) = (links.clone(), neighbour.clone());
     tasks.spawn(async move {

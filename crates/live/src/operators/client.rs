@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use crate::error::LiveError;
-use crate::identity::{Expected, HTTP_PROTOCOL, Identity};
+use crate::identity::{ExpectedPeer, HTTP_PROTOCOL, Identity};
 use crate::seams::{Body, BodyError};
 
 /// The timeout of [`Client::ask`], from connecting to the end of the answer.
@@ -80,7 +80,7 @@ impl Reply {
 impl Client {
     /// Creates a client of the node that listens for operators at `address`.
     pub fn new(identity: &Identity, address: &str) -> Result<Client, LiveError> {
-        let connector = TlsConnector::from(identity.client(Expected::AnyNode, HTTP_PROTOCOL)?);
+        let connector = TlsConnector::from(identity.client(ExpectedPeer::AnyNode, HTTP_PROTOCOL)?);
         Ok(Client { connector, address: address.to_owned() })
     }
 

@@ -13,7 +13,9 @@ use mario_colony::WorkloadId;
 use mario_domain::{ApplicationId, NodeId};
 use tokio::time::{sleep, timeout};
 
-use crate::seams::{Body, Dormant, DormantState, Forward, LinkError, LocalCopy, NextHop, Pending, Protocol, Routes};
+use crate::seams::{
+    Body, DormantInstance, DormantState, Forward, LinkError, LocalCopy, NextHop, Pending, Protocol, Routes,
+};
 
 use super::answers::Failure;
 use super::backend::{Admission, CopyError};
@@ -88,7 +90,7 @@ pub(super) struct Journey {
 pub(super) enum NextStep {
     Copy(LocalCopy, Admission),
     /// An instance here that sleeps or is waking.
-    Wake(Dormant),
+    Wake(DormantInstance),
     Hop(NextHop),
     /// No copy here admits the request, and there is no next hop or no hops are left.
     DeadEnd(Failure),
@@ -328,7 +330,7 @@ impl Forwarder {
             }
         }
         let dormant = routes.dormant.get(&journey.application).map_or(&[][..], Vec::as_slice);
-        let may_wake = |dormant: &&Dormant| dormant.state != DormantState::Refused && !journey.has_waited;
+        let may_wake = |dormant: &&DormantInstance| dormant.state != DormantState::Refused && !journey.has_waited;
         if let Some(dormant) = dormant.iter().find(may_wake) {
             return NextStep::Wake(dormant.clone());
         }
@@ -347,7 +349,7 @@ impl Forwarder {
     /// Asks the node to wake a sleeping instance (scale to zero), and waits for its cold start: until it serves, the
     /// manager has inhibited the wake-up, or [`TrafficLimits::wake`] has passed. If the instance does not serve then,
     /// the request is still counted for its agent, as if it had reached the instance.
-    pub(super) async fn wake(&self, dormant: &Dormant, journey: &mut Journey) {
+    pub(super) async fn wake(&self, dormant: &DormantInstance, journey: &mut Journey) {
         let begun = Instant::now();
         dormant.wake_handle.wake();
         let mut pause = WAKE_PAUSE;

@@ -17,15 +17,15 @@ use crate::identity::check_private;
 
 /// A certificate with its key, and its host names.
 #[derive(Debug)]
-pub struct Site {
+pub struct ServerCertificate {
     key: Arc<CertifiedKey>,
     hosts: Vec<String>,
 }
 
-impl Site {
+impl ServerCertificate {
     /// Reads a file with a certificate and its chain, and a file with its private key. Fails if the key does not match,
     /// or if others can read it.
-    pub fn load(certificate: &Path, key: &Path) -> Result<Site, LiveError> {
+    pub fn load(certificate: &Path, key: &Path) -> Result<ServerCertificate, LiveError> {
         let read = |path: &Path| {
             fs::read(path).map_err(|error| LiveError::new(format!("cannot read {}", path.display())).caused_by(error))
         };
@@ -50,7 +50,7 @@ impl Site {
             ))
             .hint("name the key that was made with it")
         })?;
-        Ok(Site { key: Arc::new(certified), hosts })
+        Ok(ServerCertificate { key: Arc::new(certified), hosts })
     }
 
     fn is_for(&self, host: &str) -> bool {
@@ -63,7 +63,7 @@ impl Site {
 
 /// The certificates of an ingress. A client that names no host, or one without a certificate, gets the first one.
 #[derive(Debug)]
-struct Sites(Vec<Site>);
+struct Sites(Vec<ServerCertificate>);
 
 impl ResolvesServerCert for Sites {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
@@ -74,7 +74,7 @@ impl ResolvesServerCert for Sites {
 }
 
 /// The TLS configuration for clients: TLS 1.2 and 1.3, with HTTP/2 and HTTP/1.1; `None` without a certificate.
-pub fn client_tls_config(sites: Vec<Site>) -> Result<Option<Arc<ServerConfig>>, LiveError> {
+pub fn client_tls_config(sites: Vec<ServerCertificate>) -> Result<Option<Arc<ServerConfig>>, LiveError> {
     if sites.is_empty() {
         return Ok(None);
     }

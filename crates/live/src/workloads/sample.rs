@@ -27,7 +27,7 @@ use tokio::task::JoinSet;
 
 /// The settings of the service.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Sample {
+pub struct SampleSettings {
     /// The address on which it listens.
     pub listen: SocketAddr,
     /// The busy wait per request.
@@ -40,16 +40,16 @@ pub struct Sample {
 
 /// The maximum size of a request body. Longer ones are answered with 413.
 const BODY_BYTES_MAX: usize = 16 << 20;
-/// The maximum of [`Sample::answer_bytes`].
+/// The maximum of [`SampleSettings::answer_bytes`].
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 /// How long open requests may take to finish after SIGTERM.
 const FINISH: Duration = Duration::from_secs(25);
 
-impl Sample {
+impl SampleSettings {
     /// Parses the arguments of the service. The error names the wrong argument.
-    pub fn parse(arguments: &[OsString]) -> Result<Sample, String> {
+    pub fn parse(arguments: &[OsString]) -> Result<SampleSettings, String> {
         let listen = std::env::var("MARIO_ADDRESS").ok().and_then(|address| address.parse().ok());
-        let mut sample = Sample {
+        let mut sample = SampleSettings {
             listen: listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
             work: Duration::ZERO,
             start: Duration::ZERO,
@@ -116,7 +116,7 @@ impl Sample {
 
 /// Runs the service with these arguments. Returns the exit code and a message for the user.
 pub fn main(arguments: &[OsString]) -> (u8, Option<String>) {
-    match Sample::parse(arguments) {
+    match SampleSettings::parse(arguments) {
         Err(problem) => (2, Some(problem)),
         Ok(sample) => match sample.serve() {
             Ok(()) => (0, None),
@@ -132,7 +132,7 @@ struct Answers {
 }
 
 impl Answers {
-    fn new(sample: &Sample) -> Answers {
+    fn new(sample: &SampleSettings) -> Answers {
         let mut text = String::new();
         for (label, variable) in [
             ("application", "MARIO_APPLICATION"),
@@ -203,7 +203,8 @@ mod tests {
 
     #[test]
     fn arguments_are_parsed_and_errors_name_them() {
-        let parse = |text: &str| Sample::parse(&text.split_whitespace().map(OsString::from).collect::<Vec<_>>());
+        let parse =
+            |text: &str| SampleSettings::parse(&text.split_whitespace().map(OsString::from).collect::<Vec<_>>());
         let sample = parse("--listen 127.0.0.1:9 --work-us 5 --start-ms 6 --answer-bytes 7 --h2c").unwrap();
         assert_eq!((sample.work.as_micros(), sample.start.as_millis(), sample.answer_bytes), (5, 6, 7));
         for (text, expected) in [

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use mario_live::application::{ApplicationFile, sign};
 use mario_live::identity::{
-    Authority, Certified, Identity, Role, application_id, node_id, write_private, write_public,
+    Authority, CertificateContent, Identity, Role, application_id, node_id, write_private, write_public,
 };
 use mario_live::operators::{Client, DEPLOY_KEY, Method, Reply};
 use mario_policy::PolicyText;
@@ -71,7 +71,7 @@ impl Colony {
 
     /// Writes a new certificate and its key, `NAME.pem` and `NAME.key`, to the colony's directory. Returns the path of
     /// the certificate.
-    pub fn certificate(&self, name: &str, certified: &Certified, days: i64) -> PathBuf {
+    pub fn certificate(&self, name: &str, certified: &CertificateContent, days: i64) -> PathBuf {
         let issued = self.authority.issue(certified, days).expect("issued");
         let path = self.directory.join(format!("{name}.pem"));
         let _ = fs::remove_file(&path);
@@ -280,7 +280,7 @@ impl Colony {
 
     /// Ends every instance and every daemon, joins the parts of their traces, and audits the result. Returns the trace
     /// and the auditor's report.
-    pub fn audited(&mut self) -> (String, mario_audit::Report) {
+    pub fn audited(&mut self) -> (String, mario_audit::AuditReport) {
         self.end_instances();
         for index in 0..self.daemons.len() {
             if self.daemons[index].process.is_some() {

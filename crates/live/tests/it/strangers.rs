@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::time::Duration;
 
-use mario_live::identity::{CONTROL_PROTOCOL, Expected, Identity, Subject, node_id};
+use mario_live::identity::{CONTROL_PROTOCOL, ExpectedPeer, Identity, Subject, node_id};
 use rustls::pki_types::ServerName;
 
 use crate::colony::Colony;
@@ -17,7 +17,7 @@ fn knock(colony: &mut Colony, name: &str, expected: &str) {
     let authority = colony.directory.join("ca.pem");
     let identity = Identity::read(&authority, &certificate, &certificate.with_extension("key")).expect("readable");
     let a = Subject::Node(node_id("a").expect("a name"));
-    let config = identity.client(Expected::Exactly(a), CONTROL_PROTOCOL).expect("TLS");
+    let config = identity.client(ExpectedPeer::Exactly(a), CONTROL_PROTOCOL).expect("TLS");
     let server = ServerName::try_from("node.mario").expect("a name");
     let mut connection = rustls::ClientConnection::new(config, server).expect("TLS");
     let mut stream = TcpStream::connect(colony.daemons[0].links).expect("it listens");

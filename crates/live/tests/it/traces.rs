@@ -14,7 +14,7 @@ operation(replicate, I, c) :- serviceInstance(I, _, b), \\+ inhibited(replicate,
 ";
 
 /// Runs a colony in which an instance migrates and replicates. Returns the trace and the auditor's report.
-fn travelled() -> (String, mario_audit::Report) {
+fn travelled() -> (String, mario_audit::AuditReport) {
     let mut colony = Colony::new("travels", &["a", "b", "c"], 1);
     for index in 0..3 {
         colony.start(index, None);

@@ -4,7 +4,7 @@ use std::fs;
 
 use mario_policy::{
     Change, Decider, Ending, ExplainedDecision, Explainer, KnowledgeBase, PolicySettings, ProofStep, ProofStepKind,
-    Recorded, SolutionLimit,
+    RecordedSituation, SolutionLimit,
 };
 use mario_prolog::{Directories, Engine};
 use mario_reference::RecordedRun;
@@ -46,7 +46,7 @@ fn proves_recorded_decisions() {
         let mut facts = facts(&engine, SERVICES);
         for evaluation in RecordedRun::of_policy(index + 1).evaluations.iter().step_by(6) {
             let line = evaluation.json();
-            let recorded = Recorded::parse(engine.symbols(), &line).expect("a knowledge base");
+            let recorded = RecordedSituation::parse(engine.symbols(), &line).expect("a knowledge base");
             recorded.fill(&mut facts);
             let decision = decider.decide(&policy, &facts, recorded.instance, SolutionLimit::All).clone();
             let proofs = explainer.prove(&facts, recorded.instance);

@@ -1,6 +1,6 @@
 //! Tests that the shipped policies decide as recorded in runs of the paper's prototype.
 
-use mario_policy::{Decider, Ending, KnowledgeBase, Recorded, SolutionLimit};
+use mario_policy::{Decider, Ending, KnowledgeBase, RecordedSituation, SolutionLimit};
 use mario_prolog::Engine;
 use mario_reference::RecordedRun;
 
@@ -33,7 +33,7 @@ fn check_all_evaluations() {
         facts.read(&engine, "services", SERVICES).expect("these are facts");
         for evaluation in RecordedRun::of_policy(index + 1).evaluations {
             let line = evaluation.json();
-            let recorded = Recorded::parse(engine.symbols(), &line).expect("a knowledge base");
+            let recorded = RecordedSituation::parse(engine.symbols(), &line).expect("a knowledge base");
             recorded.fill(&mut facts);
             let decision = decider.decide(&policy, &facts, recorded.instance, SolutionLimit::All);
             assert_eq!(decision.ending, Ending::Complete, "{name}: {line}");

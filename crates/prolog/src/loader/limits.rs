@@ -23,7 +23,7 @@ pub const INCLUDE_BYTES_MAX: usize = 64 << 20;
 
 /// The maximum number of clauses linked to run directives, summed over all directives. A directive after new clauses
 /// links all clauses before it; each directive also has a small fixed cost.
-pub const LINKED_CLAUSES_MAX: usize = 2_000_000;
+const LINKED_CLAUSES_MAX: usize = 2_000_000;
 
 /// Fixed cost of a directive, counted in linked clauses: it may copy the library.
 pub(super) const LINK_CLAUSES: usize = 64;

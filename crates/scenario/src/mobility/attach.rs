@@ -14,7 +14,7 @@ use crate::topology::{Topology, access_point_position};
 
 /// How the access point of a user is chosen.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub enum Attach {
+pub enum AttachmentRule {
     /// The access point of the user's cell in the grid of a [tiled tree](crate::topology::tiled_tree). Outside the
     /// grid, the closest cell at the border counts.
     Grid {
@@ -57,7 +57,11 @@ pub struct Handovers {
 }
 
 /// Connects the users of a trace to access points.
-pub fn attach(trajectories: &Trajectories, topology: &Topology, how: Attach) -> Result<Attachments, AttachError> {
+pub fn attach(
+    trajectories: &Trajectories,
+    topology: &Topology,
+    how: AttachmentRule,
+) -> Result<Attachments, AttachError> {
     let find = Finder::new(topology, how)?;
     let mut now: Vec<AttachmentState> = vec![AttachmentState::default(); trajectories.users.len()];
     let mut steps = Vec::with_capacity(trajectories.steps.len());
@@ -107,11 +111,11 @@ impl Finder {
         }
     }
 
-    pub(super) fn new(topology: &Topology, how: Attach) -> Result<Finder, AttachError> {
+    pub(super) fn new(topology: &Topology, how: AttachmentRule) -> Result<Finder, AttachError> {
         let access_points: Vec<NodeIndex> = topology.access_points().collect();
         let any = *access_points.first().ok_or(AttachError::NoAccessPoint)?;
         match how {
-            Attach::Grid { size, area } => {
+            AttachmentRule::Grid { size, area } => {
                 let has_cell_for_each = u64::from(size) * u64::from(size) == access_points.len() as u64;
                 if !has_cell_for_each || !size.is_power_of_two() {
                     return Err(AttachError::Grid { size, access_points: access_points.len() });
@@ -120,7 +124,7 @@ impl Finder {
                 let access_points = cells.map(|position| access_points[position]).collect();
                 Ok(Finder::Grid { size, area, access_points })
             }
-            Attach::Distance => {
+            AttachmentRule::Distance => {
                 let mut places = Vec::with_capacity(access_points.len());
                 for index in access_points {
                     let node = topology.node(index);
@@ -299,7 +303,7 @@ mod tests {
     #[test]
     fn only_changes_of_the_access_point_are_listed() {
         let tree = tree(Some(AREA));
-        for how in [Attach::Grid { size: 2, area: AREA }, Attach::Distance] {
+        for how in [AttachmentRule::Grid { size: 2, area: AREA }, AttachmentRule::Distance] {
             let attachments = attach(&trajectories(), &tree, how).expect("attached");
             let [a, b, d] = [1, 2, 4].map(|index| Some(NodeIndex(index)));
             let expected = [
@@ -329,7 +333,8 @@ mod tests {
                 area: Some(AREA),
             };
             let tree = tiled_tree(&shape).expect("a tree");
-            let find = Finder::new(&tree, Attach::Grid { size, area: AREA }).expect("one access point for each cell");
+            let find =
+                Finder::new(&tree, AttachmentRule::Grid { size, area: AREA }).expect("one access point for each cell");
             for access_point in tree.access_points() {
                 let position = tree.node(access_point).position.expect("the tree has an area");
                 assert_eq!(find.access_point(position, &mut None), access_point, "size {size}");
@@ -340,8 +345,8 @@ mod tests {
     #[test]
     fn reports_why_users_cannot_be_attached() {
         let error = |area, how| attach(&trajectories(), &tree(area), how).expect_err("not attached").to_string();
-        assert!(error(None, Attach::Distance).contains("`n1lt0ln0` has no position"));
-        let grid = error(None, Attach::Grid { size: 3, area: AREA });
+        assert!(error(None, AttachmentRule::Distance).contains("`n1lt0ln0` has no position"));
+        let grid = error(None, AttachmentRule::Grid { size: 3, area: AREA });
         assert!(grid.contains("3 by 3 cells") && grid.contains("there are 4"), "{grid}");
     }
 }

@@ -14,7 +14,7 @@ use mario_domain::Id;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::attach::{Attach, Finder};
+use super::attach::{AttachmentRule, Finder};
 use super::ground::{GOLDEN, Metres, anywhere, between, near, stream};
 use super::random_waypoint::RandomWaypointError;
 use super::{Attachments, MobileUser, Presence, Trajectories};
@@ -73,7 +73,7 @@ pub struct Commuters {
     hotspots: Vec<(Metres, f64)>,
     /// A random offset of the evenly spread sequence that selects the users who keep common hours.
     phase: f64,
-    how: Attach,
+    how: AttachmentRule,
     finder: Finder,
 }
 
@@ -160,7 +160,7 @@ pub fn commute(
     commuting: &Commuting,
     seed: u64,
     topology: &Topology,
-    how: Attach,
+    how: AttachmentRule,
 ) -> Result<Trajectories, RandomWaypointError> {
     let commuters = Commuters::new(commuting.clone(), seed, topology, how)?;
     let mut steps = vec![Vec::new(); commuting.steps as usize];
@@ -181,7 +181,7 @@ pub fn commute_attached(
     commuting: Commuting,
     seed: u64,
     topology: &Topology,
-    how: Attach,
+    how: AttachmentRule,
 ) -> Result<Attachments, RandomWaypointError> {
     let users = ids(commuting.users).map(|id| MobileUser { id, application: None }).collect();
     let commuters = Commuters::new(commuting, seed, topology, how)?;
@@ -205,7 +205,7 @@ impl Commuters {
         commuting: Commuting,
         seed: u64,
         topology: &Topology,
-        how: Attach,
+        how: AttachmentRule,
     ) -> Result<Commuters, RandomWaypointError> {
         commuting.check()?;
         let finder = Finder::new(topology, how).map_err(RandomWaypointError::Attach)?;

@@ -11,7 +11,7 @@ use mario_domain::Id;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use super::attach::{Attach, AttachError, AttachmentState, Finder};
+use super::attach::{AttachError, AttachmentRule, AttachmentState, Finder};
 use super::ground::{GOLDEN, Metres, anywhere, between, distance, near, stream};
 use super::{Attachments, MobileUser, Presence, Trajectories};
 use crate::index::UserIndex;
@@ -158,7 +158,7 @@ pub fn random_waypoint_attached(
     waypoints: &RandomWaypoint,
     seed: u64,
     topology: &Topology,
-    how: Attach,
+    how: AttachmentRule,
 ) -> Result<Attachments, RandomWaypointError> {
     let town = Town::new(waypoints, seed)?;
     let find = Finder::new(topology, how).map_err(RandomWaypointError::Attach)?;

@@ -17,8 +17,8 @@ use crate::settings::{
     TreeSettings, UnmarkedKind,
 };
 use crate::topology::{
-    AccessPoints, Connected, GraphDefaults, GraphFormat, Latency, Mesh, ShapeError, TiledTree, Topology, Tree,
-    Unmarked, barabasi_albert, grid, random_geometric, read_graph, tiled_tree, tree,
+    AccessPoints, ConnectedTopology, DefaultAccessPoints, GraphDefaults, GraphFormat, Latency, Mesh, ShapeError,
+    TiledTree, Topology, Tree, barabasi_albert, grid, random_geometric, read_graph, tiled_tree, tree,
 };
 use crate::{ApplicationPlan, PolicyText};
 
@@ -48,7 +48,7 @@ impl Resolving<'_> {
             TopologySettings::RandomGeometric(settings) => {
                 let mesh = self.mesh(mesh!(settings))?;
                 let made = random_geometric(settings.nodes, settings.radius.value(), &mesh, self.settings.seed);
-                let Connected { topology, links_added } = self.shaped(made)?;
+                let ConnectedTopology { topology, links_added } = self.shaped(made)?;
                 if links_added > 0 {
                     self.notes.push(format!("{links_added} longer links connect what the radius leaves apart"));
                 }
@@ -257,9 +257,9 @@ impl Resolving<'_> {
             latency: settings.latency.span(),
             bandwidth: None,
             access_points: match settings.access_points {
-                UnmarkedKind::Leaves => Unmarked::Leaves,
-                UnmarkedKind::All => Unmarked::All,
-                UnmarkedKind::None => Unmarked::None,
+                UnmarkedKind::Leaves => DefaultAccessPoints::Leaves,
+                UnmarkedKind::All => DefaultAccessPoints::All,
+                UnmarkedKind::None => DefaultAccessPoints::None,
             },
         };
         match read_graph(text.text.as_bytes(), format, &defaults) {

@@ -5,7 +5,7 @@ use super::applications::Policies;
 use crate::document::At;
 use crate::index::{ApplicationIndex, PolicyIndex};
 use crate::settings::ManagementStrategy;
-use crate::{ApplicationPlan, Deploy, Past, Update};
+use crate::{ApplicationPlan, Deploy, RecordedPast, Update};
 
 impl Resolving<'_> {
     /// The policy changes during the run, in chronological order. Of two changes for one application at the same time,
@@ -46,7 +46,7 @@ impl Resolving<'_> {
     }
 
     /// The recorded past that the run resumes from; `None` if there is none.
-    pub(super) fn past(&mut self) -> Option<Past> {
+    pub(super) fn past(&mut self) -> Option<RecordedPast> {
         let start = &self.settings.start;
         let time = start.time?;
         self.check_in_time(time, &["start".into(), "time".into()]);
@@ -68,7 +68,7 @@ impl Resolving<'_> {
                 None
             }
         };
-        Some(Past { time: time.moment(), records: start.records, checksum })
+        Some(RecordedPast { time: time.moment(), records: start.records, checksum })
     }
 }
 

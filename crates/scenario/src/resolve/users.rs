@@ -13,7 +13,7 @@ use crate::document::At;
 use crate::index::{ApplicationIndex, NodeIndex, UserIndex};
 use crate::mistake::{Mistake, Place, Text};
 use crate::mobility::{
-    AfterLastFix, Assignment, Attach, AttachError, Attachments, BetweenFixes, MobileUser, RandomWaypointError,
+    AfterLastFix, Assignment, AttachError, AttachmentRule, Attachments, BetweenFixes, MobileUser, RandomWaypointError,
     Resampling, SamplingTimes, SumoCoordinates, TrackFormat, TrajectoryError, TrajectoryProblem, assign, attach,
     commute_attached, random_waypoint_attached, read_positions, read_tracks, resample, step_count,
 };
@@ -58,13 +58,13 @@ impl<'a> Resolving<'a> {
         found
     }
 
-    fn how_to_attach(&mut self, wanted: Option<AttachKind>) -> Option<Attach> {
+    fn how_to_attach(&mut self, wanted: Option<AttachKind>) -> Option<AttachmentRule> {
         match (&self.settings.topology, wanted) {
             (TopologySettings::TiledTree(tree), None | Some(AttachKind::Grid)) => {
                 let area = self.area(&tree.area, &["topology".into(), "area".into()])?;
-                Some(Attach::Grid { size: tree.size, area })
+                Some(AttachmentRule::Grid { size: tree.size, area })
             }
-            (_, None | Some(AttachKind::Distance)) => Some(Attach::Distance),
+            (_, None | Some(AttachKind::Distance)) => Some(AttachmentRule::Distance),
             (_, Some(AttachKind::Grid)) => {
                 let mistake =
                     self.mistake("only a tiled tree has a grid to attach users by", &[MOBILITY, "attach".into()]);

@@ -55,7 +55,7 @@ pub enum AccessPoints {
 
 /// A random infrastructure, and the number of links that were added to connect it.
 #[derive(Clone, Debug)]
-pub struct Connected {
+pub struct ConnectedTopology {
     /// The infrastructure.
     pub topology: Topology,
     /// The number of links that were added to connect the graph.
@@ -164,7 +164,7 @@ pub fn grid(height: u32, width: u32, mesh: &Mesh) -> Result<Topology, ShapeError
 /// `count` nodes `n0`, `n1` and so on at random positions in the area, which is assumed flat. Nodes within `radius`
 /// metres are linked. While the graph is disconnected, the two closest nodes of different parts are linked too. The hub
 /// is the node closest to the middle of the area.
-pub fn random_geometric(count: u32, radius: f64, mesh: &Mesh, seed: u64) -> Result<Connected, ShapeError> {
+pub fn random_geometric(count: u32, radius: f64, mesh: &Mesh, seed: u64) -> Result<ConnectedTopology, ShapeError> {
     mesh.check()?;
     check_count(u64::from(count))?;
     if !(radius.is_finite() && radius >= 0.0) {
@@ -184,7 +184,7 @@ pub fn random_geometric(count: u32, radius: f64, mesh: &Mesh, seed: u64) -> Resu
     let hub = (0..places.len()).min_by(|one, other| from_middle(one).total_cmp(&from_middle(other))).unwrap_or(0);
     let position = |place: &Metres| mesh.area.at(place.north / size.north, place.east / size.east);
     let nodes = places.iter().enumerate().map(|(node, place)| (name(&format!("n{node}")), position(place))).collect();
-    Ok(Connected { topology: mesh.furnish(nodes, &links, hub)?, links_added: links.len() - drawn })
+    Ok(ConnectedTopology { topology: mesh.furnish(nodes, &links, hub)?, links_added: links.len() - drawn })
 }
 
 /// `count` nodes `n0`, `n1` and so on. `n0` is linked to the next `links_each` nodes. Each later node joins with

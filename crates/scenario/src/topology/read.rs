@@ -43,14 +43,14 @@ pub struct GraphDefaults {
     /// Size units per millisecond; `None` is unlimited.
     pub bandwidth: Option<f64>,
     /// Which nodes are access points if none is marked.
-    pub access_points: Unmarked,
+    pub access_points: DefaultAccessPoints,
     /// If set, `x` and `y` of a node are metres east and north of this position; otherwise they are facts.
     pub origin: Option<Position>,
 }
 
 /// Which nodes are access points if none is marked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unmarked {
+pub enum DefaultAccessPoints {
     /// Nodes with exactly one link; all nodes if there are no such nodes.
     Leaves,
     /// All nodes.
@@ -65,7 +65,7 @@ impl Default for GraphDefaults {
             capacity: Capacity::units(1),
             latency: Duration::of(1.0),
             bandwidth: None,
-            access_points: Unmarked::Leaves,
+            access_points: DefaultAccessPoints::Leaves,
             origin: None,
         }
     }

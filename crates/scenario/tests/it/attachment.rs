@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mario_domain::{Capacity, Duration};
 use mario_scenario::mobility::{
-    Arrivals, Attach, RandomWaypoint, Resampling, SamplingTimes, TrackFormat, attach, random_waypoint_attached,
+    Arrivals, AttachmentRule, RandomWaypoint, Resampling, SamplingTimes, TrackFormat, attach, random_waypoint_attached,
     read_positions, read_tracks, resample,
 };
 use mario_scenario::topology::{Mesh, TiledTree, barabasi_albert, grid, random_geometric, tiled_tree};
@@ -28,7 +28,7 @@ fn attached(positions: &[u8]) -> (Topology, Attachments) {
     };
     let tree = tiled_tree(&shape).expect("a tree");
     let trajectories = read_positions(positions, None).expect("positions");
-    let attachments = attach(&trajectories, &tree, Attach::Grid { size: 8, area: AREA }).expect("attached");
+    let attachments = attach(&trajectories, &tree, AttachmentRule::Grid { size: 8, area: AREA }).expect("attached");
     (tree, attachments)
 }
 
@@ -93,7 +93,8 @@ fn users_are_connected_only_to_access_points() {
             grid(7, 9, &mesh).expect("a grid"),
         ];
         for topology in drawn {
-            let attachments = random_waypoint_attached(&town, seed, &topology, Attach::Distance).expect("attached");
+            let attachments =
+                random_waypoint_attached(&town, seed, &topology, AttachmentRule::Distance).expect("attached");
             let mut connected = vec![None; attachments.users.len()];
             for (user, access_point) in attachments.steps.iter().flatten() {
                 assert_ne!(connected[user.position()], *access_point, "only changes are listed");

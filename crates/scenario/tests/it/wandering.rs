@@ -1,7 +1,7 @@
 //! Generated mobility: its statistics are close to those that `docs/mobility.md` states, and only handovers are stored.
 
 use mario_domain::{Capacity, Duration};
-use mario_scenario::mobility::{Assignment, Attach, RandomWaypoint, assign, random_waypoint_attached};
+use mario_scenario::mobility::{Assignment, AttachmentRule, RandomWaypoint, assign, random_waypoint_attached};
 use mario_scenario::topology::{TiledTree, tiled_tree};
 use mario_scenario::{ApplicationIndex, Attachments, Topology};
 
@@ -15,7 +15,7 @@ fn tree() -> Topology {
 }
 
 fn town(seed: u64, tree: &Topology) -> Attachments {
-    random_waypoint_attached(&RandomWaypoint::rome(), seed, tree, Attach::Distance).expect("attached")
+    random_waypoint_attached(&RandomWaypoint::rome(), seed, tree, AttachmentRule::Distance).expect("attached")
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
@@ -72,7 +72,7 @@ fn both_kinds_of_applications_get_equal_handovers() {
 #[test]
 fn a_million_users_take_memory_only_for_their_handovers() {
     let wandering = RandomWaypoint { users: 1_000_000, ..RandomWaypoint::rome() };
-    let attachments = random_waypoint_attached(&wandering, 1, &tree(), Attach::Distance).expect("attached");
+    let attachments = random_waypoint_attached(&wandering, 1, &tree(), AttachmentRule::Distance).expect("attached");
     let listed: usize = attachments.steps.iter().map(Vec::len).sum();
     let handovers = attachments.handovers();
     assert_eq!(listed as u64, handovers.total() + 1_000_000);

@@ -11,7 +11,7 @@ use super::cohort::Cohort;
 use super::load::PathDelay;
 use super::schedule::Schedule;
 use super::window::Span;
-use crate::recorder::Sent;
+use crate::recorder::UserResults;
 
 /// The results of the client requests of all users.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -182,7 +182,13 @@ impl Accounts {
 
     /// The results of all requests of a user so far, and the number of links that they passed since the last
     /// accounting.
-    pub(super) fn sent(&self, user: UserIndex, cohort: &Cohort, delay: Option<&PathDelay>, now: Time) -> (Sent, f64) {
+    pub(super) fn sent(
+        &self,
+        user: UserIndex,
+        cohort: &Cohort,
+        delay: Option<&PathDelay>,
+        now: Time,
+    ) -> (UserResults, f64) {
         let account = &self.of_user[user.position()];
         let account = if self.is_in_cohort(user) { account.apart_from(cohort) } else { *account };
         let count = account.until(delay, now).less(self.failed_since(user, delay, now));
@@ -191,7 +197,7 @@ impl Accounts {
         let whole = served.floor();
         let part = if served > 0.0 { whole / served } else { 0.0 };
         let response = (account.response + count.response) * part;
-        (Sent { served: whole as u64, lost: lost.floor() as u64, response }, count.hops)
+        (UserResults { served: whole as u64, lost: lost.floor() as u64, response }, count.hops)
     }
 
     /// The share of the requests since the last accounting that were lost because a call of the serving instance was

@@ -10,7 +10,7 @@ use std::fmt;
 use std::io::{self, BufRead, Write};
 
 use mario_domain::Time;
-use mario_scenario::{Past, Scenario};
+use mario_scenario::{RecordedPast, Scenario};
 use mario_trace::Detail;
 
 use super::trace::TraceRecorder;
@@ -48,7 +48,7 @@ pub fn compare_with_trace(
     time: Time,
     detail: Detail,
     trace: impl BufRead,
-) -> Result<Past, PastError> {
+) -> Result<RecordedPast, PastError> {
     let compared = TraceComparer { trace, line: 0, buffer: Vec::new(), pending: Vec::new(), found: None };
     let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(PastError::Simulation)?;
     let mut recorder = (
@@ -68,7 +68,7 @@ pub fn compare_with_trace(
         return Err(PastError::Differs { line: compared.line, recorded: Some(line), simulated: None });
     }
     let counted = counted.out();
-    Ok(Past { time, records: Some(counted.records), checksum: Some(counted.hasher.clone().finalize()) })
+    Ok(RecordedPast { time, records: Some(counted.records), checksum: Some(counted.hasher.clone().finalize()) })
 }
 
 /// Checks that a scenario reproduces the count and the checksum of its recorded past, as far as they are stored.

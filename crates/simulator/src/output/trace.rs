@@ -19,7 +19,7 @@ use crate::population::{
     Agent, AgentIndex, CompactVerdict, CycleLabel, Deployed, Judged, Neighbour, Outcome, OwnerAct, OwnerActKind,
     OwnerActs, ParkedCounts, Population, RequestFact, Target,
 };
-use crate::recorder::{Cause, Recorder, RegretSample, Sent, SentCalls, Served, ServedCall};
+use crate::recorder::{CallResults, Cause, Recorder, RegretSample, Served, ServedCall, UserResults};
 use crate::simulation::CallIndex;
 
 use header::header;
@@ -206,7 +206,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         true
     }
 
-    fn sent(&mut self, user: UserIndex, index: ApplicationIndex, sent: &Sent) {
+    fn sent(&mut self, user: UserIndex, index: ApplicationIndex, sent: &UserResults) {
         self.0.sent(UserRef(user.0), application(index), sent);
     }
 
@@ -222,7 +222,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         self.0.call_lost(CallRef(call.0), application(index));
     }
 
-    fn calls_sent(&mut self, call: CallIndex, index: ApplicationIndex, sent: &SentCalls) {
+    fn calls_sent(&mut self, call: CallIndex, index: ApplicationIndex, sent: &CallResults) {
         self.0.calls_sent(CallRef(call.0), application(index), sent);
     }
 

@@ -1,7 +1,7 @@
 //! Agents: one for each instance, with its observations and memory.
 
 use mario_colony::rules;
-use mario_colony::rules::{History, Notice, Remembered};
+use mario_colony::rules::{EvictionNotice, History, RememberedOperation};
 use mario_domain::{AgentOperation, FlavourIndex, Wakefulness};
 use mario_policy::MemoryDeclaration;
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex, PolicyIndex};
@@ -48,7 +48,7 @@ pub struct Agent {
 pub(crate) struct ExtraKnowledge {
     /// The number drawn for its next evaluation, if its policy uses randomness.
     pub(crate) random: Option<u32>,
-    pub(crate) remembered: Vec<Remembered<Target>>,
+    pub(crate) remembered: Vec<RememberedOperation<Target>>,
     /// Its history; `None` if its policy does not look back. May be `None` before its first evaluation.
     pub(crate) history: Option<Box<History<RequestFact, Target>>>,
     /// The flavour and wakefulness of its instance.
@@ -58,7 +58,7 @@ pub(crate) struct ExtraKnowledge {
     /// Whether it was switched to a policy that looks back, and has not evaluated since.
     pub(crate) is_fresh: bool,
     /// The announcement of its instance's eviction.
-    pub(crate) notice: Option<Notice>,
+    pub(crate) notice: Option<EvictionNotice>,
 }
 
 impl ExtraKnowledge {
@@ -211,19 +211,19 @@ impl Agent {
     }
 
     /// The announcement of its instance's eviction, if any.
-    pub fn notice(&self) -> Option<&Notice> {
+    pub fn notice(&self) -> Option<&EvictionNotice> {
         if self.is_blank { None } else { self.extra.as_ref()?.notice.as_ref() }
     }
 
     /// Announces the eviction of its instance.
-    pub(crate) fn give_notice(&mut self, notice: Notice) {
+    pub(crate) fn give_notice(&mut self, notice: EvictionNotice) {
         self.extra.get_or_insert_default().notice = Some(notice);
         self.is_blank = false;
         self.invalidate_cached_proposals();
     }
 
     /// The inhibited operations that it remembers.
-    pub fn remembered(&self) -> &[Remembered<Target>] {
+    pub fn remembered(&self) -> &[RememberedOperation<Target>] {
         if self.is_blank { &[] } else { self.extra.as_ref().map_or(&[], |extra| &extra.remembered) }
     }
 
@@ -256,7 +256,7 @@ impl Agent {
         if cycles == 0 {
             return;
         }
-        let inhibited = Remembered { evaluation: self.evaluations, operation, target };
+        let inhibited = RememberedOperation { evaluation: self.evaluations, operation, target };
         rules::remember(&mut self.extra.get_or_insert_default().remembered, cycles, inhibited);
         self.is_blank = false;
         self.invalidate_cached_proposals();
@@ -272,7 +272,7 @@ impl Agent {
         }
         let Some(extra) = self.extra.as_deref_mut() else { return };
         extra.is_wake_refused = false;
-        let has_notice = extra.notice.as_mut().map(Notice::evaluated).is_some();
+        let has_notice = extra.notice.as_mut().map(EvictionNotice::evaluated).is_some();
         let remembered = &mut extra.remembered;
         let has_forgotten = match memory {
             Memory::Sliding => rules::expire(remembered, cycles, self.evaluations + 1),
@@ -322,7 +322,7 @@ impl Agent {
     /// Adds an accepted operation of the agent to its history.
     pub(crate) fn note_done(&mut self, remembers: MemoryDeclaration, proposal: &Proposal) {
         let Proposal { operation, target } = proposal.clone();
-        let done = Remembered { evaluation: self.evaluations, operation, target };
+        let done = RememberedOperation { evaluation: self.evaluations, operation, target };
         // A proposal of an earlier policy is not part of the history of the current one.
         let extra = self.extra.as_mut().filter(|extra| !extra.is_fresh);
         let Some(history) = extra.and_then(|extra| extra.history.as_mut()) else { return };

@@ -12,7 +12,7 @@ use crate::population::index::AgentIndex;
 use crate::population::label::CycleLabel;
 use crate::population::layers::full_nodes::NO_HARDWARE;
 use crate::population::proposal::{CompactVerdict, Deployed, Deployment, Judged, Proposal, Target};
-use crate::population::simulated_node::Promise;
+use crate::population::simulated_node::AcceptedOperation;
 use crate::population::state::Population;
 
 impl Population {
@@ -41,7 +41,8 @@ impl Population {
         for deployment in deployments {
             let verdict = self.judge_deployment(deployment, context);
             if verdict.is_accepted() {
-                let promise = Promise { application: deployment.application, agent: None, body: Body::default() };
+                let promise =
+                    AcceptedOperation { application: deployment.application, agent: None, body: Body::default() };
                 self.promise(deployment.node, promise, self.needed(deployment.application));
             }
             label.push_deployed(Deployed { deployment: *deployment, verdict, created: None });
@@ -66,13 +67,13 @@ impl Population {
         if proposal.operation.asks_for_place() {
             let Some(to) = proposal.target.resolve(own) else { return };
             let migrating = (proposal.operation == AgentOperation::Migrate).then_some(index);
-            self.promise(to, Promise { application, agent: migrating, body }, self.held(self.agent(index)));
+            self.promise(to, AcceptedOperation { application, agent: migrating, body }, self.held(self.agent(index)));
         } else if let Ok(Some(taken)) = self.taken(index, proposal) {
-            self.promise(own, Promise { application, agent: Some(index), body }, taken);
+            self.promise(own, AcceptedOperation { application, agent: Some(index), body }, taken);
         }
     }
 
-    fn promise(&mut self, node: NodeIndex, promise: Promise, needed: Hardware) {
+    fn promise(&mut self, node: NodeIndex, promise: AcceptedOperation, needed: Hardware) {
         self.change_node(node, |node| node.manager_mut().reserve(promise, needed));
     }
 

@@ -1,6 +1,6 @@
 //! One evaluation: builds an agent's knowledge base, and evaluates its policy.
 
-use mario_colony::rules::{History, Remembered, Situation, know, visible};
+use mario_colony::rules::{History, RememberedOperation, Situation, know, visible};
 use mario_domain::{AgentOperation, Capacity, Fact, Wakefulness};
 use mario_policy::{Constant, Decider, Decision, KnowledgeBase, Solution, SolutionLimit};
 use mario_prolog::{Engine, Value};
@@ -183,7 +183,7 @@ impl Population {
 
     /// The memory of an agent, as its facts show it. Sliding memory is in standard order and without duplicates. The
     /// prototype's memory is in the order of the inhibitions, with duplicates.
-    pub fn visible_memory<'a>(&self, agent: &'a Agent) -> Vec<&'a Remembered<Target>> {
+    pub fn visible_memory<'a>(&self, agent: &'a Agent) -> Vec<&'a RememberedOperation<Target>> {
         match self.memory {
             _ if agent.remembered().is_empty() => Vec::new(),
             Memory::Sliding => visible(agent.remembered(), |target| self.names.target_order(target)),

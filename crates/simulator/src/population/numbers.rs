@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 /// Assigns the numbers of new instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Numbers {
+pub struct InstanceNumbers {
     /// The next number.
     pub next: i64,
     /// The number of ids that a new instance takes; the first of them is its id.
     pub per_instance: i64,
 }
 
-impl Numbers {
+impl InstanceNumbers {
     /// 1, 2, 3 and so on.
-    pub const COUNTED: Numbers = Numbers { next: 1, per_instance: 1 };
+    pub const COUNTED: InstanceNumbers = InstanceNumbers { next: 1, per_instance: 1 };
 
     /// Takes `count` numbers; returns the first of them.
     pub fn take(&mut self, count: i64) -> i64 {

@@ -1,7 +1,7 @@
 //! Owners of nodes who evict or shrink instances there.
 
 use mario_colony::Availability;
-use mario_colony::rules::{self, Notice, Present};
+use mario_colony::rules::{self, EvictionNotice, HostedInstance};
 use mario_domain::{FlavourIndex, InstanceId};
 use mario_policy::AcceptanceFailure;
 use mario_scenario::{Arbitration, NodeIndex};
@@ -91,7 +91,7 @@ impl Population {
         let mut acts = Vec::new();
         let notices = self.node(node).agents().iter().map(|agent| (*agent, self.agent(*agent).notice()));
         for (agent, notice) in notices {
-            if let Some(Notice { reason, .. }) = notice.filter(|notice| notice.is_due()) {
+            if let Some(EvictionNotice { reason, .. }) = notice.filter(|notice| notice.is_due()) {
                 acts.push(OwnerAct { agent, kind: OwnerActKind::Evicted, reason: reason.clone() });
             }
         }
@@ -112,7 +112,7 @@ impl Population {
         rules::initiative(acceptance, machine, view, |named: &InstanceId| {
             let index = agents.iter().copied().find(|agent| self.instance(*agent) == *named)?;
             let agent = self.agent(index);
-            Some(Present {
+            Some(HostedInstance {
                 instance: index,
                 application: self.application(agent.application),
                 flavour: agent.flavour(),
@@ -133,7 +133,7 @@ impl Population {
             rules::OwnerAct::Announce { instance: agent, reason } => {
                 let left = self.owners.notice;
                 self.unpark_later(agent);
-                self.agents[agent.position()].give_notice(Notice { left, reason: reason.clone() });
+                self.agents[agent.position()].give_notice(EvictionNotice { left, reason: reason.clone() });
                 OwnerAct { agent, kind: OwnerActKind::Announced(left), reason }
             }
         }

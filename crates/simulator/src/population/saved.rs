@@ -8,14 +8,14 @@ use crate::population::index::{AgentIndex, LinksVersion};
 use crate::population::layers::full_nodes::FullNodes;
 use crate::population::layers::parking::ParkedCounts;
 use crate::population::layers::pending::PendingRequest;
-use crate::population::numbers::Numbers;
+use crate::population::numbers::InstanceNumbers;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::Population;
 
 /// The decoded form of [`Population::saved`].
 #[derive(Deserialize)]
 pub struct SavedPopulation {
-    numbers: Numbers,
+    numbers: InstanceNumbers,
     nodes: Vec<SimulatedNode>,
     agents: Vec<Agent>,
     instances: Vec<i64>,

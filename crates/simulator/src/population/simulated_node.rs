@@ -16,7 +16,7 @@ use crate::population::index::AgentIndex;
 /// A node of the population.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SimulatedNode {
-    manager: Manager<Promise>,
+    manager: Manager<AcceptedOperation>,
     /// Up to six neighbours are stored inline.
     neighbours: SmallVec<[NodeIndex; 6]>,
     agents: SmallVec<[AgentIndex; 2]>,
@@ -27,7 +27,7 @@ pub struct SimulatedNode {
 
 /// An operation that a manager has accepted in this cycle and that is not enacted yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Promise {
+pub struct AcceptedOperation {
     /// The application of the instance.
     pub application: ApplicationIndex,
     /// The agent that migrates, or whose instance will hold more hardware on its node; `None` for a replica and for a
@@ -59,11 +59,11 @@ impl SimulatedNode {
     }
 
     /// Its manager.
-    pub fn manager(&self) -> &Manager<Promise> {
+    pub fn manager(&self) -> &Manager<AcceptedOperation> {
         &self.manager
     }
 
-    pub(crate) fn manager_mut(&mut self) -> &mut Manager<Promise> {
+    pub(crate) fn manager_mut(&mut self) -> &mut Manager<AcceptedOperation> {
         &mut self.manager
     }
 

@@ -14,7 +14,7 @@ use crate::population::layers::parking::ParkedCounts;
 use crate::population::layers::pending::{PendingRequest, PlaceRequest};
 use crate::population::layers::proposal_cache::Basis;
 use crate::population::names::Names;
-use crate::population::numbers::Numbers;
+use crate::population::numbers::InstanceNumbers;
 use crate::population::owners::Owners;
 use crate::population::proposal::{Proposal, Target};
 use crate::population::simulated_node::SimulatedNode;
@@ -24,7 +24,7 @@ pub struct Population {
     pub(crate) arbitration: Arbitration,
     pub(crate) memory: Memory,
     /// Assigns the numbers of new instances.
-    pub numbers: Numbers,
+    pub numbers: InstanceNumbers,
     pub(crate) applications: Vec<Application>,
     pub(crate) application_facts: Vec<Fact>,
     pub(crate) node_facts: Vec<Vec<Fact>>,
@@ -89,7 +89,7 @@ pub struct PopulationConfig {
     /// After the owner of a node announces an eviction, the number of evaluations that the agent has left.
     pub notice: u32,
     /// The numbering of instances.
-    pub numbers: Numbers,
+    pub numbers: InstanceNumbers,
     /// The applications.
     pub applications: Vec<Application>,
     /// Extra facts about applications.

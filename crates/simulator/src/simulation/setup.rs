@@ -22,8 +22,8 @@ use crate::optimum::check_size;
 use crate::paths::Paths;
 use crate::placement::{Placement, instances_expected};
 use crate::population::{
-    AcceptanceContext, AgentIndex, CycleLabel, DecisionCache, Deployed, Deployment, Evaluator, Numbers, Outcome,
-    Population, PopulationConfig, SimulatedNode,
+    AcceptanceContext, AgentIndex, CycleLabel, DecisionCache, Deployed, Deployment, Evaluator, InstanceNumbers,
+    Outcome, Population, PopulationConfig, SimulatedNode,
 };
 use crate::queue::EventQueue;
 use crate::recorder::{Cause, NullRecorder, Recorder};
@@ -215,9 +215,9 @@ fn build_population(
     });
     let application_facts = scenario.applications.iter().flat_map(|plan| plan.facts.clone()).collect();
     let numbers = match scenario.numbering {
-        Numbering::Counted => Numbers::COUNTED,
+        Numbering::Counted => InstanceNumbers::COUNTED,
         // In the prototype, number 0 is the operator and number 1 the mobility process.
-        Numbering::Shared => Numbers { next: 2, per_instance: 1 },
+        Numbering::Shared => InstanceNumbers { next: 2, per_instance: 1 },
     };
     let config = PopulationConfig {
         arbitration: scenario.arbitration,

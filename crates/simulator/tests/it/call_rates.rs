@@ -10,7 +10,7 @@ use mario_scenario::{
 };
 use mario_simulator::population::{AgentIndex, Population};
 use mario_simulator::{
-    CallIndex, Detail, Recorder, RunOptions, Sent, SentCalls, Served, ServedCall, Simulation, TraceRecorder,
+    CallIndex, CallResults, Detail, Recorder, RunOptions, Served, ServedCall, Simulation, TraceRecorder, UserResults,
 };
 
 use crate::calls::stage;
@@ -46,7 +46,7 @@ impl Recorder for Ran {
         self.lost += 1;
     }
 
-    fn sent(&mut self, _user: mario_scenario::UserIndex, _application: ApplicationIndex, sent: &Sent) {
+    fn sent(&mut self, _user: mario_scenario::UserIndex, _application: ApplicationIndex, sent: &UserResults) {
         self.users.0 += sent.served;
         self.users.1 += sent.response.units();
         self.lost += sent.lost;
@@ -62,7 +62,7 @@ impl Recorder for Ran {
         self.calls_lost += 1;
     }
 
-    fn calls_sent(&mut self, call: CallIndex, _application: ApplicationIndex, sent: &SentCalls) {
+    fn calls_sent(&mut self, call: CallIndex, _application: ApplicationIndex, sent: &CallResults) {
         self.calls.insert(call.0, (sent.served, sent.response.units()));
         self.calls_lost += sent.lost;
     }

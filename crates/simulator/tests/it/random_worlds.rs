@@ -20,7 +20,7 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use mario_audit::reader::TraceReader;
-use mario_audit::{Audit, Options, Report};
+use mario_audit::{Audit, AuditReport, Options};
 use mario_colony::Availability;
 use mario_domain::{Capacity, Hardware, Time};
 use mario_prolog::Engine;
@@ -130,7 +130,7 @@ fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
 }
 
 /// Runs a world part by part. Returns its trace, the auditor's report, the events and the statistics.
-fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, Report, Story, RunStatistics) {
+fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, AuditReport, Story, RunStatistics) {
     let growing = Growing::default();
     let mut recorders = (TraceRecorder::new(growing.clone(), scenario, Detail::Full), Story::default());
     let mut observer = Observer::new(&growing);

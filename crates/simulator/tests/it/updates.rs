@@ -4,7 +4,7 @@ use std::io::BufReader;
 
 use mario_audit::{Options, audit};
 use mario_domain::Time;
-use mario_scenario::{Document, NoFiles, Past, Scenario, policy_names};
+use mario_scenario::{Document, NoFiles, RecordedPast, Scenario, policy_names};
 use mario_simulator::{Detail, PastError, RunOptions, Simulation, TraceRecorder, compare_with_trace, verify};
 
 use crate::random_worlds::world;
@@ -109,7 +109,7 @@ fn the_simulated_past_equals_the_recorded_one() {
         let continued = Scenario { past: Some(past.clone()), ..scenario.clone() };
         verify(&continued).expect("the same");
         assert!(trace(&continued, Detail::Full) == recorded, "world {seed}");
-        let other = Past { checksum: past.checksum.map(|checksum| checksum ^ 1), ..past };
+        let other = RecordedPast { checksum: past.checksum.map(|checksum| checksum ^ 1), ..past };
         let error = verify(&Scenario { past: Some(other), ..scenario }).expect_err("another past");
         assert!(matches!(error, PastError::Changed { .. }), "{error}");
     }

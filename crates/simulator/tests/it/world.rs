@@ -1,6 +1,6 @@
 //! Small handmade worlds, a recorder that stores their events, and functions that run and audit them.
 
-use mario_audit::{Audit, Options, Report};
+use mario_audit::{Audit, AuditReport, Options};
 use mario_domain::{Application, ApplicationId, Capacity, Duration, Hardware, Id, NodeId, Quantity, Time};
 use mario_prolog::Engine;
 use mario_scenario::{
@@ -217,7 +217,7 @@ pub fn story(scenario: &Scenario) -> Story {
 }
 
 /// The auditor's report on a trace.
-pub fn audited(trace: &[u8]) -> Report {
+pub fn audited(trace: &[u8]) -> AuditReport {
     static ENGINE: std::sync::OnceLock<Engine> = std::sync::OnceLock::new();
     let reader = mario_audit::reader::TraceReader::new(trace).expect("a header");
     let header = std::sync::Arc::clone(reader.header());

@@ -13,8 +13,8 @@ use mario_domain::{
 };
 use mario_trace::{
     ApplicationRef, Cause, Deployed, Detail, Evaluation, FactsAndDecision, Header, HeaderApplication, HeaderNode,
-    HeaderPolicy, HeaderUser, Judged, NodeRef, PlacementValue, PolicyRef, Regret, RequestsSeen, Sent, Solution, Target,
-    TraceWriter, UserRef, Version,
+    HeaderPolicy, HeaderUser, Judged, NodeRef, PlacementValue, PolicyRef, Regret, RequestsSeen, Solution, Target,
+    TraceWriter, UserRef, UserResults, Version,
 };
 
 const APPLICATION: ApplicationRef = ApplicationRef(0);
@@ -154,7 +154,7 @@ fn a_full_trace_has_every_record_in_the_documented_form() {
         writer.served(UserRef(1), APPLICATION, Duration::of(4.0));
         writer.lost(UserRef(1), APPLICATION);
         writer.responses(Time::at(50.0));
-        writer.sent(UserRef(1), APPLICATION, &Sent { served: 3, lost: 1, response: Duration::of(12.0) });
+        writer.sent(UserRef(1), APPLICATION, &UserResults { served: 3, lost: 1, response: Duration::of(12.0) });
     });
     let expected = [
         r#"["deployed",0,5,0,1,0]"#,

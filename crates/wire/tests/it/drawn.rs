@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mario_colony::routing::{Names, RouteAnnouncement, RouteLabel, RoutingMessage, SequenceRequest, Update};
-use mario_colony::rules::{History, Remembered};
+use mario_colony::rules::{History, RememberedOperation};
 use mario_colony::{
     AgentSnapshot, Copies, Custody, DeployKey, Descriptor, Epoch, Grant, Hello, JournalId, JournalRecord, Message,
     OwnCause, Owned, PolicyText, Prepare, RequestFact, Token, TransferId, TransferKind, WorkloadId,
@@ -137,8 +137,8 @@ impl Draw {
         if self.flag() { Target::Own } else { Target::Node(self.node()) }
     }
 
-    fn remembered(&mut self) -> Remembered<Target> {
-        Remembered { evaluation: self.short(), operation: self.operation(), target: self.target() }
+    fn remembered(&mut self) -> RememberedOperation<Target> {
+        RememberedOperation { evaluation: self.short(), operation: self.operation(), target: self.target() }
     }
 
     /// A snapshot with a history.

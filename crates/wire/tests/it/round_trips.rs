@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_colony::rules::Remembered;
+use mario_colony::rules::RememberedOperation;
 use mario_colony::{AgentSnapshot, Descriptor, JournalId, JournalRecord, Ledger, Message, Prepare, Token, TransferId};
 use mario_domain::{
     AgentOperation, Capacity, Flavour, FlavourId, FlavourIndex, Hardware, HardwareKind, Inhibition, NodeId, Quantity,
@@ -72,7 +72,7 @@ fn flavours_round_trip() {
         let prepare = Prepare { descriptor: Arc::new(descriptor), flavour: FlavourIndex(2), ..Prepare::clone(&drawn) };
         let transfer = prepare.transfer;
         let target = Target::Flavour(FlavourId::number(seed as i64));
-        let adapted = Remembered { evaluation: 3, operation: AgentOperation::Adapt, target };
+        let adapted = RememberedOperation { evaluation: 3, operation: AgentOperation::Adapt, target };
         let snapshot = AgentSnapshot { memory: vec![adapted], ..AgentSnapshot::default() };
         let rule = Rule::Flavour { flavour: FlavourId::name("huge").expect("a name") };
         for message in [
@@ -103,7 +103,7 @@ fn sleepers_round_trip() {
         let (descriptor, wakefulness) = (Arc::new(descriptor), Wakefulness::Asleep);
         let prepare = Prepare { descriptor: Arc::clone(&descriptor), wakefulness, ..Prepare::clone(&drawn) };
         let transfer = prepare.transfer;
-        let done = |operation| Remembered { evaluation: 3, operation, target: Target::Own };
+        let done = |operation| RememberedOperation { evaluation: 3, operation, target: Target::Own };
         let memory = [AgentOperation::Sleep, AgentOperation::Wake].map(done).to_vec();
         let snapshot = Arc::new(AgentSnapshot { memory, ..AgentSnapshot::default() });
         let inhibit = |rule| {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mario_domain::{Capacity, Hardware, InstanceId};
 
 use super::LiveWorld;
-use super::owners::Notice;
+use super::owners::EvictionNotice;
 use crate::finding::FindingKind;
 use crate::reader::{CustodyState, Live, LiveEvent, NodeState, OfferState, OwnedState, ReservedState};
 
@@ -35,9 +35,9 @@ pub(super) struct LiveNode {
     /// Whether an operator ever drained it. Then its transfers need no proposal of an agent.
     pub(super) was_drained: bool,
     /// Instances whose eviction was announced.
-    pub(super) notices: BTreeMap<InstanceId, Notice>,
+    pub(super) notices: BTreeMap<InstanceId, EvictionNotice>,
     /// The instance that ended last, if its eviction had been announced.
-    pub(super) ended_notice: Option<(InstanceId, Notice)>,
+    pub(super) ended_notice: Option<(InstanceId, EvictionNotice)>,
 }
 
 impl LiveNode {

@@ -11,7 +11,7 @@ use crate::finding::FindingKind;
 use crate::reader::{Owner, OwnerAct, OwnerActKind};
 
 /// The announced eviction of an instance.
-pub(super) struct Notice {
+pub(super) struct EvictionNotice {
     /// The number of evaluations that its agent has left.
     pub(super) left: u64,
     reason: String,
@@ -42,7 +42,7 @@ impl LiveWorld {
         };
         match kind {
             OwnerActKind::Announced(evaluations) => {
-                let notice = Notice { left: *evaluations, reason: reason.clone() };
+                let notice = EvictionNotice { left: *evaluations, reason: reason.clone() };
                 let before = self.nodes[node as usize].notices.insert(instance.clone(), notice);
                 if before.is_some() {
                     self.find(FindingKind::Owner, &who, "one announcement", "a second one");

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use mario_live::application::{Opened, open_now};
+use mario_live::application::{VerifiedDocument, open_now};
 use mario_live::identity::{Identity, application_id};
 use mario_live::operators::Method;
 use mario_live::{BUDGET, LiveError};
@@ -174,7 +174,7 @@ pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Resu
 
 /// Whether an application has a policy, and the checks of `mario policy check` find no problem in it. Prints the
 /// findings.
-fn is_sound(opened: &Opened, console: &Console) -> Result<bool, Failure> {
+fn is_sound(opened: &VerifiedDocument, console: &Console) -> Result<bool, Failure> {
     let text = &opened.descriptor.policy;
     let Some((name, main)) = text.main() else { return Ok(false) };
     let settings = PolicySettings { memory: text.memory, budget: BUDGET };
@@ -199,7 +199,7 @@ fn instances(node: &NodeArguments, application: &str) -> Result<Vec<String>, Liv
 
 /// Waits until the copy of an instance is healthy, or the instance is no longer on the node. Returns an error on
 /// timeout.
-fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), LiveError> {
+fn wait(node: &NodeArguments, instance: &str, opened: &VerifiedDocument) -> Result<(), LiveError> {
     let deadline = Instant::now() + opened.run.start_timeout + opened.run.drain_timeout + TIMEOUT;
     loop {
         let reply = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;

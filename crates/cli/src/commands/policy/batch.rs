@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use mario_diagnostics::Diagnostic;
-use mario_policy::Recorded;
+use mario_policy::RecordedSituation;
 use mario_prolog::Symbols;
 
 use crate::gzip::{self, is_gzip};
@@ -27,7 +27,7 @@ impl Batch {
     }
 
     /// Returns the next knowledge base, or `None` at the end. Blank lines are skipped.
-    pub(super) fn next(&mut self, symbols: &Symbols) -> Result<Option<Recorded>, Failure> {
+    pub(super) fn next(&mut self, symbols: &Symbols) -> Result<Option<RecordedSituation>, Failure> {
         loop {
             self.buffer.clear();
             let mut line = (&mut self.reader).take(TEXT_SIZE_BYTES_MAX as u64 + 1);
@@ -51,7 +51,7 @@ impl Batch {
             if line.trim().is_empty() {
                 continue;
             }
-            return Recorded::parse(symbols, line).map(Some).map_err(|error| self.refuse(&error.to_string()));
+            return RecordedSituation::parse(symbols, line).map(Some).map_err(|error| self.refuse(&error.to_string()));
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use mario_diagnostics::Diagnostic;
-use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Recorded, SolutionLimit};
+use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, RecordedSituation, SolutionLimit};
 use mario_prolog::Engine;
 use serde_json::json;
 
@@ -39,7 +39,7 @@ which is least affected by other load on the machine.";
 
 /// A knowledge base that can be loaded repeatedly.
 enum Situation {
-    Recorded(Box<Recorded>),
+    Recorded(Box<RecordedSituation>),
     Facts(Box<KnowledgeBase>, Constant),
 }
 

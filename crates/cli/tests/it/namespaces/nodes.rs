@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use mario_live::application::{ApplicationFile, sign};
 use mario_live::identity::{
-    Authority, Certified, Identity, Role, application_id, node_id, write_private, write_public,
+    Authority, CertificateContent, Identity, Role, application_id, node_id, write_private, write_public,
 };
 use mario_live::operators::{Client, DEPLOY_KEY, Method, Reply};
 use mario_policy::PolicyText;
@@ -105,7 +105,7 @@ impl Nodes {
     }
 
     /// Writes `NAME.pem` and `NAME.key`, valid from `from` to `to`, in days from now.
-    pub fn certificate(&self, name: &str, certified: &Certified, from: i64, to: i64) {
+    pub fn certificate(&self, name: &str, certified: &CertificateContent, from: i64, to: i64) {
         let issued = self.authority.issue_between(certified, from, to).expect("issued");
         let path = self.directory.join(format!("{name}.pem"));
         write_public(&path, &issued.certificate_pem).expect("written");

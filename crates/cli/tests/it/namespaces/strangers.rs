@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mario_live::identity::{CONTROL_PROTOCOL, Expected, Identity, Subject, node_id};
+use mario_live::identity::{CONTROL_PROTOCOL, ExpectedPeer, Identity, Subject, node_id};
 use rustls::client::ResolvesClientCert;
 use rustls::pki_types::ServerName;
 use rustls::sign::CertifiedKey;
@@ -44,8 +44,8 @@ pub fn connect_as_each_stranger(nodes: &Nodes) {
     assert_eq!(nodes.get(root, "/v1/status")["links_up"], daemons, "its links to neighbours are up");
 }
 
-fn expected() -> Expected {
-    Expected::Exactly(Subject::Node(node_id("r").expect("a name")))
+fn expected() -> ExpectedPeer {
+    ExpectedPeer::Exactly(Subject::Node(node_id("r").expect("a name")))
 }
 
 fn identity(nodes: &Nodes, name: &str) -> Identity {

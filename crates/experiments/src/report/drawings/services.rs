@@ -13,7 +13,7 @@ use mario_page::drawing::{
 
 use super::super::run::Run;
 use super::WIDTHS_WIDE;
-use crate::figures::{CallFigures, Measured};
+use crate::figures::{CallFigures, Measurements};
 use layers::{Layers, Slot};
 
 /// The maximum numbers of applications and of calls. A larger graph is not drawn; the table lists its calls.
@@ -65,7 +65,7 @@ impl<'a> Graph<'a> {
         Graph::new(run.measured.as_ref()?, colour)
     }
 
-    fn new(measured: &'a Measured, colour: impl Fn(&str) -> String) -> Option<Graph<'a>> {
+    fn new(measured: &'a Measurements, colour: impl Fn(&str) -> String) -> Option<Graph<'a>> {
         let calls = measured.calls.as_slice();
         let mut names: Vec<&str> = Vec::new();
         let mut index_of = |name: &'a str| {

@@ -41,7 +41,7 @@ fn city() -> Commuting {
 }
 
 fn commuters(commuting: &Commuting, seed: u64) -> Commuters {
-    let grid = Attach::Grid { size: 16, area: commuting.area };
+    let grid = AttachmentRule::Grid { size: 16, area: commuting.area };
     Commuters::new(commuting.clone(), seed, &tree(commuting.area), grid).expect("a city")
 }
 
@@ -74,7 +74,7 @@ fn users_queried_when_due_move_like_users_queried_in_every_step() {
     for seed in 0..40 {
         let commuting = drawn_city(&mut random);
         let topology = tree(commuting.area);
-        for how in [Attach::Grid { size: 16, area: commuting.area }, Attach::Distance] {
+        for how in [AttachmentRule::Grid { size: 16, area: commuting.area }, AttachmentRule::Distance] {
             let trajectories = commute(&commuting, seed, &topology, how).expect("a city");
             let eager = attach(&trajectories, &topology, how).expect("attached");
             let lazy = commute_attached(commuting.clone(), seed, &topology, how).expect("attached");
@@ -109,7 +109,7 @@ fn no_user_leaves_the_area() {
 #[test]
 fn every_user_is_at_an_access_point() {
     let commuting = Commuting { users: 500, ..city() };
-    let attachments = commute_attached(commuting.clone(), 3, &tree(area()), Attach::Distance).expect("a city");
+    let attachments = commute_attached(commuting.clone(), 3, &tree(area()), AttachmentRule::Distance).expect("a city");
     let mut at = vec![0_i64; 400];
     let mut now = vec![None::<NodeIndex>; 500];
     let (mut due, mut generated) = (attachments.first_due(), Vec::new());
@@ -156,7 +156,8 @@ fn hotspots_attract_in_proportion_to_their_weights() {
 
 /// Handovers in each hour of the second day.
 fn by_hour(commuting: &Commuting, seed: u64) -> Vec<f64> {
-    let attachments = commute_attached(commuting.clone(), seed, &tree(area()), Attach::Distance).expect("a city");
+    let attachments =
+        commute_attached(commuting.clone(), seed, &tree(area()), AttachmentRule::Distance).expect("a city");
     let handovers = attachments.handovers().in_step;
     let steps_of_hour = (commuting.day / 24.0 / commuting.step) as usize;
     handovers[24 * steps_of_hour..].chunks(steps_of_hour).map(|hour| hour.iter().sum::<u32>().into()).collect()
@@ -201,7 +202,7 @@ fn rejects_trips_and_hours_that_do_not_fit_into_a_day() {
     let refused = |change: fn(&mut Commuting)| {
         let mut commuting = city();
         change(&mut commuting);
-        match Commuters::new(commuting, 1, &tree(area()), Attach::Distance) {
+        match Commuters::new(commuting, 1, &tree(area()), AttachmentRule::Distance) {
             Err(RandomWaypointError::Setting { setting, .. }) => setting,
             other => panic!("{other:?}"),
         }

@@ -39,7 +39,7 @@ fn attaching_on_the_fly_equals_attaching_afterwards() {
     let tree = tree(rome.area);
     for arrivals in [Arrivals::AtOnce, Arrivals::Gradual { first: 3, per_step: 2 }, Arrivals::Random { first: 10 }] {
         rome.arrivals = arrivals;
-        for how in [Attach::Distance, Attach::Grid { size: 8, area: rome.area }] {
+        for how in [AttachmentRule::Distance, AttachmentRule::Grid { size: 8, area: rome.area }] {
             let afterwards = attach(&random_waypoint(&rome, 7).expect("trajectories"), &tree, how).expect("attached");
             let on_the_way = random_waypoint_attached(&rome, 7, &tree, how).expect("attached");
             assert_eq!(on_the_way, afterwards, "{arrivals:?}");
@@ -57,7 +57,8 @@ fn districts_are_as_busy_as_separate_towns_and_users_stay_in_theirs() {
         let capacities = vec![Capacity::units(1); size.ilog2() as usize + 1];
         let latencies = vec![Duration::of(1.0); size.ilog2() as usize];
         let shape = TiledTree { size, capacities, latencies, area: Some(wandering.area) };
-        let attached = random_waypoint_attached(wandering, 3, &tiled_tree(&shape).expect("a tree"), Attach::Distance);
+        let attached =
+            random_waypoint_attached(wandering, 3, &tiled_tree(&shape).expect("a tree"), AttachmentRule::Distance);
         attached.expect("attached").handovers().total() as f64 / f64::from(wandering.users)
     };
     let (one, many) = (busy(&rome, 8), busy(&large, 32));
@@ -124,7 +125,7 @@ fn users_arrive_as_configured() {
     ] {
         let wandering = RandomWaypoint { arrivals, ..rome.clone() };
         let attachments =
-            random_waypoint_attached(&wandering, 1, &tree(rome.area), Attach::Distance).expect("attached");
+            random_waypoint_attached(&wandering, 1, &tree(rome.area), AttachmentRule::Distance).expect("attached");
         let came = attachments.handovers().arrivals;
         match expected {
             Some(expected) => assert_eq!(came, expected, "{arrivals:?}"),
@@ -137,8 +138,9 @@ fn users_arrive_as_configured() {
 fn the_mean_stay_of_users_is_as_configured() {
     let wandering = RandomWaypoint { users: 4_000, steps: 200, stay_steps_mean: Some(10.0), ..RandomWaypoint::rome() };
     let wandering = RandomWaypoint { arrivals: Arrivals::AtOnce, ..wandering };
-    let departures =
-        random_waypoint_attached(&wandering, 1, &tree(wandering.area), Attach::Distance).expect("attached").handovers();
+    let departures = random_waypoint_attached(&wandering, 1, &tree(wandering.area), AttachmentRule::Distance)
+        .expect("attached")
+        .handovers();
     let weighted: u32 = departures.departures.iter().enumerate().map(|(step, count)| step as u32 * count).sum();
     let mean = f64::from(weighted) / 4_000.0;
     assert!((9.5..10.5).contains(&mean), "{mean}");

@@ -6,7 +6,9 @@ use std::ops::Range;
 use mario_domain::{Capacity, Duration, Fact, FactValue, HardwareKind, Id, NodeId};
 use rustc_hash::FxHashMap;
 
-use super::{Attribute, Graph, GraphDefaults, GraphEdge, GraphError, GraphNode, GraphProblem, Scalar, Unmarked};
+use super::{
+    Attribute, DefaultAccessPoints, Graph, GraphDefaults, GraphEdge, GraphError, GraphNode, GraphProblem, Scalar,
+};
 use crate::index::NodeIndex;
 use crate::position::Position;
 use crate::topology::{NodeDescription, Topology, TopologyBuilder};
@@ -286,9 +288,9 @@ fn access_points(nodes: &[Read], links: &[ReadLink], defaults: &GraphDefaults) -
         return nodes.iter().map(|node| node.access_point.unwrap_or(false)).collect();
     }
     match defaults.access_points {
-        Unmarked::All => vec![true; nodes.len()],
-        Unmarked::None => vec![false; nodes.len()],
-        Unmarked::Leaves => {
+        DefaultAccessPoints::All => vec![true; nodes.len()],
+        DefaultAccessPoints::None => vec![false; nodes.len()],
+        DefaultAccessPoints::Leaves => {
             let mut degrees = vec![0_u32; nodes.len()];
             for link in links {
                 degrees[link.source as usize] += 1;

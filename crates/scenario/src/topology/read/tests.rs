@@ -128,7 +128,7 @@ fn missing_attributes_have_the_default_values() {
         capacity: Capacity::Unbounded,
         latency: Duration::of(7.0),
         bandwidth: Some(3.0),
-        access_points: Unmarked::All,
+        access_points: DefaultAccessPoints::All,
         origin: None,
     };
     let graph = read_graph(path.as_bytes(), Gml, &defaults).expect("a graph");

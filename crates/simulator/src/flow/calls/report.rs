@@ -5,7 +5,7 @@ use mario_domain::Duration;
 use super::super::Flow;
 use super::{CallAccount, CallContext, CallFlow, Caller, Walk, requests};
 use crate::population::AgentIndex;
-use crate::recorder::{Recorder, SentCalls};
+use crate::recorder::{CallResults, Recorder};
 use crate::simulation::CallIndex;
 
 impl Flow {
@@ -69,13 +69,13 @@ impl CallAccount {
     }
 
     /// The results in whole requests: fractions are not reported until they add up to one.
-    fn report(&self) -> SentCalls {
+    fn report(&self) -> CallResults {
         /// Absorbs rounding errors of sums, which could otherwise drop a whole request.
         const NEARLY: f64 = 1e-6;
         let whole = |count: f64| (count + NEARLY).floor().max(0.0);
         let (served, lost) = (whole(self.served), whole(self.lost));
         let part = if self.served > 0.0 { served / self.served } else { 0.0 };
-        SentCalls {
+        CallResults {
             sent: whole(self.sent).max(served + lost) as u64,
             served: served as u64,
             lost: lost as u64,

@@ -5,7 +5,7 @@ use mario_domain::{Inhibition, Verdict};
 use mario_policy::SolutionLimit;
 use mario_scenario::{ApplicationIndex, NodeIndex};
 use mario_simulator::population::{
-    AgentIndex, Basis, Body, ContextChange, Neighbour, Outcome, Promise, Proposal, RequestFact, Target,
+    AcceptedOperation, AgentIndex, Basis, Body, ContextChange, Neighbour, Outcome, Proposal, RequestFact, Target,
 };
 
 use crate::population::world::{Plan, World, deployment, node};
@@ -66,8 +66,10 @@ fn a_manager_asked_directly_returns_the_verdict_of_a_cycle() {
         .map(|target: usize| {
             let verdict = managers[target].has_room(needed);
             if verdict.is_ok() {
-                managers[target]
-                    .reserve(Promise { application: ApplicationIndex(0), agent: None, body: Body::default() }, needed);
+                managers[target].reserve(
+                    AcceptedOperation { application: ApplicationIndex(0), agent: None, body: Body::default() },
+                    needed,
+                );
             }
             let node = managers[target].node().clone();
             verdict.map_or_else(|rule| Verdict::Inhibited(Inhibition { node, rule }), |()| Verdict::Accepted)

@@ -7,8 +7,8 @@ use mario_policy::{Acceptance, Policy, PolicySettings, SolutionLimit};
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 use mario_simulator::population::{
-    AcceptanceContext, AgentIndex, Basis, CycleLabel, Deployed, Deployment, Evaluator, Numbers, Outcome, Population,
-    PopulationConfig, Proposal, SimulatedNode, Target,
+    AcceptanceContext, AgentIndex, Basis, CycleLabel, Deployed, Deployment, Evaluator, InstanceNumbers, Outcome,
+    Population, PopulationConfig, Proposal, SimulatedNode, Target,
 };
 
 use crate::world::{self, STILL, application};
@@ -99,7 +99,7 @@ impl Plan {
             arbitration: self.arbitration,
             notice: 3,
             memory: self.memory,
-            numbers: Numbers::COUNTED,
+            numbers: InstanceNumbers::COUNTED,
             applications: applications.collect(),
             application_facts: Vec::new(),
             policies: policies.collect(),

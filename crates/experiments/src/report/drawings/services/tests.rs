@@ -3,7 +3,7 @@ use serde_json::Value;
 use super::*;
 
 /// Calls between applications with these names.
-fn measured(calls: &[(&str, &str)]) -> Measured {
+fn measured(calls: &[(&str, &str)]) -> Measurements {
     let call = |(caller, application): &(&str, &str)| CallFigures {
         caller: (*caller).to_owned(),
         application: (*application).to_owned(),
@@ -16,7 +16,7 @@ fn measured(calls: &[(&str, &str)]) -> Measured {
         response_mean: Some(3.25),
     };
     let calls = calls.iter().map(call).collect();
-    Measured { applications: Vec::new(), inhibitions: Vec::new(), tiers: Vec::new(), calls, consumption: None }
+    Measurements { applications: Vec::new(), inhibitions: Vec::new(), tiers: Vec::new(), calls, consumption: None }
 }
 
 fn chart(calls: &[(&str, &str)]) -> Chart {

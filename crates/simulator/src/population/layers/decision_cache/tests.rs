@@ -10,13 +10,13 @@ use mario_prolog::{Budget, Directories};
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 
 use super::*;
-use mario_colony::rules::{History, Remembered};
+use mario_colony::rules::{History, RememberedOperation};
 use mario_testing::Random;
 
 use crate::population::agent::Body;
 use crate::population::agent::{Neighbour, RequestFact};
 use crate::population::evaluate::Evaluator;
-use crate::population::numbers::Numbers;
+use crate::population::numbers::InstanceNumbers;
 use crate::population::proposal::Target;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::{ContextChange, PopulationConfig};
@@ -95,7 +95,7 @@ fn population(dice: &mut Random, policies: Vec<Policy>, facts: Vec<Fact>) -> Pop
         arbitration: Arbitration::Managers,
         notice: 3,
         memory: dice.pick(&[Memory::Sliding, Memory::Periodic { every: 5 }]),
-        numbers: Numbers::COUNTED,
+        numbers: InstanceNumbers::COUNTED,
         applications: applications.collect(),
         application_facts: facts,
         policies,
@@ -125,7 +125,7 @@ fn draw_facts(dice: &mut Random, population: &mut Population, agent: AgentIndex)
         .collect();
     facts.sort_by_key(|fact| population.rank(fact.neighbour));
     population.r2(ContextChange::Requests { agent, facts: &facts });
-    let remembered = (0..dice.pick(&[0, 0, 0, 1, 1, 2])).map(|_| Remembered {
+    let remembered = (0..dice.pick(&[0, 0, 0, 1, 1, 2])).map(|_| RememberedOperation {
         evaluation: 1,
         operation: dice.pick(&[AgentOperation::Migrate, AgentOperation::Replicate, AgentOperation::Undeploy]),
         target: match dice.below(40) {
@@ -151,7 +151,7 @@ fn draw_past(dice: &mut Random, population: &mut Population, agent: AgentIndex, 
         history.evaluated(remembers, if dice.below(4) == 0 { &[] } else { facts }, 5);
     }
     if dice.below(4) == 0 {
-        let done = Remembered { evaluation: 3, operation: AgentOperation::Migrate, target: Target::Own };
+        let done = RememberedOperation { evaluation: 3, operation: AgentOperation::Migrate, target: Target::Own };
         history.accepted(remembers, done);
     }
     let remembering = &mut population.agents[agent.position()];
