@@ -97,7 +97,8 @@ pub(crate) struct Agent {
     pub(crate) decided_at: Option<(u32, Capacity, u32, u32, bool)>,
     /// The nodes that it has left since its last evaluation.
     pub(crate) left: Vec<u32>,
-    /// The inhibited operations that it remembers, each with the number of its evaluations until then.
+    /// The inhibited operations that the agent remembers, each with the number of evaluations that the agent had made
+    /// when the operation was inhibited.
     pub(crate) remembered: Vec<(u64, Proposal)>,
     pub(crate) pending: Pending,
     /// The cycle in which it was judged last, from 1; 0 if never.

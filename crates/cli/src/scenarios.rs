@@ -26,8 +26,8 @@ pub struct ScenarioArguments {
     /// The seed of the random number generator; by default, that of the scenario
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Stop a decision of an agent after N inferences (calls of a predicate): it then proposes nothing; the same as
-    /// --set agents.budget=N
+    /// Limit each decision of an agent to N inferences (roughly, calls of predicates); an agent that has found no
+    /// operation by then proposes nothing; the same as --set agents.budget=N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: Option<u64>,
     /// Read the users' access points at each step from this JSON file; docs/scenarios.md has its format

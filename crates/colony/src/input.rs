@@ -162,8 +162,8 @@ pub enum Effect {
         /// The flavour to run it in; `None` for an application without flavours.
         flavour: Option<FlavourId>,
     },
-    /// Adopt a copy that survived a restart of the node, or start it if it does not run, e.g. because its instance
-    /// wakes. A copy that is being stopped starts once it has stopped. Report when the copy is healthy, or that it did
+    /// Adopt a copy that survived a restart of the node. If it does not run, e.g. because its instance was asleep, start
+    /// it. A copy that is being stopped starts once it has stopped. Report when the copy is healthy, or that it did
     /// not start.
     Resume {
         /// The copy.

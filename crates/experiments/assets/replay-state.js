@@ -109,6 +109,17 @@ class RunHistory {
   }
 
   /**
+   * Copies the flavour and the sleep state of an instance to the one that its operation created.
+   * @param {ReplayState} state
+   * @param {number} instance
+   * @param {number} of
+   */
+  inherit(state, instance, of) {
+    state.flavour[instance] = state.flavour[of];
+    if (state.asleep.has(of)) state.asleep.add(instance);
+  }
+
+  /**
    * @param {ReplayState} state
    * @param {ReplayEvent} event
    */
@@ -123,9 +134,11 @@ class RunHistory {
       case "migrate":
         this.leave(state, event.instance);
         this.settle(state, event.renamed ?? event.instance, event.node);
+        if (event.renamed !== undefined) this.inherit(state, event.renamed, event.instance);
         break;
       case "replicate":
         this.settle(state, event.replica, event.node);
+        this.inherit(state, event.replica, event.instance);
         break;
       case "adapt":
       case "shrunk":
@@ -245,7 +258,7 @@ function isOfPlacedInstance(event) {
  * @param {ReplayEvent} event
  */
 function isAccepted({ kind }) {
-  return kind === "migrate" || kind === "replicate" || kind === "adapt" || kind === "undeploy";
+  return ["migrate", "replicate", "adapt", "undeploy", "sleep", "wake"].includes(kind);
 }
 
 /**

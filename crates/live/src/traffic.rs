@@ -53,8 +53,8 @@ pub struct TrafficLimits {
     pub idle_timeout: Duration,
     /// The timeout for the head of a client's HTTP/1.1 request, and the interval of keep-alive pings to HTTP/2 clients.
     pub head_timeout: Duration,
-    /// How long a client's request waits at its ingress while no instance can take it, or its name is unknown and not
-    /// all neighbours have sent their routes. It should exceed the time to detect a broken link and reroute.
+    /// How long a client's request waits at its ingress while no instance can take it. If no known application has the
+    /// host name or path of the request, it waits as long for neighbours that have not sent their routes yet. It should exceed the time to detect a broken link and reroute.
     pub hold: Duration,
     /// How long a request waits for the cold start of the sleeping instance that it woke.
     pub wake: Duration,

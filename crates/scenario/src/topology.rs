@@ -322,9 +322,10 @@ impl TopologyBuilder {
     /// Adds a node. Fails if another node has its id.
     pub fn node(&mut self, node: NodeDescription) -> Result<NodeIndex, TopologyError> {
         let index = NodeIndex::at(self.nodes.len());
-        if self.by_id.insert(node.id.clone(), index).is_some() {
+        if self.by_id.contains_key(&node.id) {
             return Err(TopologyError::NodeTwice(node.id));
         }
+        self.by_id.insert(node.id.clone(), index);
         self.nodes.push(node);
         Ok(index)
     }

@@ -1,4 +1,4 @@
-//! Records client requests that reached sleeping instances.
+//! Records the verdicts on waking sleeping instances for client requests.
 
 use std::io::Write;
 

@@ -9,7 +9,7 @@ use super::rule::Rule;
 /// See [`TraceRecord::Usage`](super::TraceRecord::Usage).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Usage {
-    /// The time of the event.
+    /// The end of the run.
     pub time: f64,
     /// The application.
     pub application: u32,
@@ -22,7 +22,7 @@ pub struct Usage {
 /// See [`TraceRecord::Client`](super::TraceRecord::Client).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Client {
-    /// The time of the event.
+    /// The end of the run.
     pub time: f64,
     /// The user.
     pub user: u32,
@@ -37,7 +37,7 @@ pub struct Client {
 /// See [`TraceRecord::Clients`](super::TraceRecord::Clients).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Clients {
-    /// The time of the event.
+    /// The end of the run.
     pub time: f64,
     /// The application.
     pub application: u32,

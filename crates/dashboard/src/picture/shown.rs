@@ -239,7 +239,8 @@ impl Picture {
     /// All applications that have instances, routes or data of the testbed.
     pub(super) fn applications(&self) -> BTreeMap<String, ApplicationNow> {
         let mut applications: BTreeMap<String, ApplicationNow> = BTreeMap::new();
-        for placed in self.placed().values() {
+        let placed = self.placed();
+        for placed in placed.values() {
             let Some(application) = text(&placed.told["application"]) else { continue };
             let now = applications.entry(application).or_default();
             now.instances += 1;
@@ -247,7 +248,8 @@ impl Picture {
                 *now.requests_per_s.get_or_insert(0.0) += rate;
             }
         }
-        for elsewhere in self.elsewhere.values() {
+        // Until a node answers again, an instance may still be reported by the node that it left.
+        for (_, elsewhere) in self.elsewhere.iter().filter(|(id, _)| !placed.contains_key(id.as_str())) {
             applications.entry(elsewhere.application.clone()).or_default().instances += 1;
         }
         let routed: BTreeSet<String> =

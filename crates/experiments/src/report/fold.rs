@@ -285,12 +285,12 @@ impl Fold {
                     self.go(instance);
                     let renamed = Some(self.appear(id.clone(), placed.application, placed.policy, node));
                     self.recording.push(time, Event::Migrate { instance, node, renamed });
-                    self.keep_body(time, renamed, &placed);
+                    self.keep_body(renamed, &placed);
                 }
                 (AgentOperation::Replicate, Some(node), Some(id)) => {
                     let replica = self.appear(id.clone(), placed.application, placed.policy, node);
                     self.recording.push(time, Event::Replicate { instance, node, replica });
-                    self.keep_body(time, Some(replica), &placed);
+                    self.keep_body(Some(replica), &placed);
                 }
                 // Invalid records are ignored here; the auditor reports them.
                 _ => {}
@@ -298,18 +298,13 @@ impl Fold {
         }
     }
 
-    /// Copies the flavour and the sleep state of an instance to the one that its operation created.
-    fn keep_body(&mut self, time: f64, instance: Option<u32>, of: &Placed) {
+    /// Copies the flavour and the sleep state of an instance to the one that its operation created. The page does the
+    /// same, so no event is recorded.
+    fn keep_body(&mut self, instance: Option<u32>, of: &Placed) {
         let Some(instance) = instance else { return };
-        let flavour = of.flavour;
-        if flavour > 0 {
-            self.placement.get_mut(instance).flavour = flavour;
-            self.recording.push(time, Event::Adapt { instance, flavour });
-        }
-        if of.is_asleep {
-            self.placement.get_mut(instance).is_asleep = true;
-            self.recording.push(time, Event::Sleep { instance });
-        }
+        let created = self.placement.get_mut(instance);
+        created.flavour = of.flavour;
+        created.is_asleep = of.is_asleep;
     }
 
     /// Processes the verdict on waking a sleeping instance that a client request reached.

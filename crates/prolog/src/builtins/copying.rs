@@ -18,7 +18,6 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("term_attvars", Code::D2(term_attvars)),
     det("$suspend", Code::D2(suspend)),
     det("$suspended", Code::D2(suspended)),
-    det("$del_suspended", Code::D1(del_suspended)),
 ];
 
 /// Cost of each attributed variable that is found, in cells walked.
@@ -143,15 +142,6 @@ fn suspended(core: &mut Core, variable: Term, goals: Term) -> Solved {
     core.unify(goals, copy)
 }
 
-/// `'$del_suspended'(Variable)`: removes all goals suspended on the variable.
-fn del_suspended(core: &mut Core, variable: Term) -> Solved {
-    let variable = core.store.deref(variable);
-    if core.store.suspended(variable).is_some() {
-        core.store.set_suspended(variable, Term::NIL);
-    }
-    Ok(true)
-}
-
 #[cfg(test)]
 mod tests {
     use super::TABLE;
@@ -186,8 +176,6 @@ mod tests {
         assert_eq!(fixture.solve(TABLE, "$suspended(N,[])"), "$suspended(N,[])");
         assert_eq!(fixture.solve(TABLE, "copy_term(X,A)"), "copy_term(X,A)");
         assert_eq!(fixture.solve(TABLE, "$suspended(A,B)"), "$suspended(A,[one(A),two(A,_)])");
-        fixture.solve(TABLE, "$del_suspended(X)");
-        assert_eq!(fixture.solve(TABLE, "$suspended(X,[])"), "$suspended(X,[])");
         assert_eq!(fixture.solve(TABLE, "$suspend(a,g)"), "uninstantiation_error(a)");
     }
 

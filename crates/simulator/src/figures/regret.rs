@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::optimum::{Allocation, Distances, PlacementValue, Problem, best, room, search_for};
 use crate::paths::Paths;
-use crate::population::{AgentIndex, CycleLabel, Outcome, Population};
+use crate::population::{AgentIndex, CompactVerdict, CycleLabel, Outcome, OwnerActs, Population};
 use crate::recorder::{Cause, Recorder, RegretSample};
 use crate::validation::TableSizes;
 
@@ -202,6 +202,14 @@ impl Recorder for Regret<'_> {
         if label.iter().any(|outcome| !matches!(outcome, Outcome::Nop(_))) {
             self.actual = None;
         }
+    }
+
+    fn owner(&mut self, _time: Time, _acts: &OwnerActs, _colony: &Population) {
+        self.actual = None;
+    }
+
+    fn woken(&mut self, _time: Time, _agent: AgentIndex, _verdict: &CompactVerdict, _colony: &Population) {
+        self.actual = None;
     }
 
     fn node_down(&mut self, _time: Time, node: NodeIndex, _cause: Cause, _gone: &[AgentIndex], _colony: &Population) {

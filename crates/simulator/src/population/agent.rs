@@ -28,7 +28,8 @@ pub struct Agent {
     /// `None` until first needed.
     pub(crate) extra: Option<Box<ExtraKnowledge>>,
 
-    // The remaining fields are for `layers`.
+    // The remaining fields are maintained by the optimisations in `layers`, and read elsewhere, too: `snapshots` holds
+    // the client requests that the agent sees.
     /// Recent snapshots of client requests, with the proposals for them.
     pub(crate) snapshots: Box<[RequestSnapshot]>,
     /// The index of the current snapshot.

@@ -90,7 +90,6 @@ pub const CASES: &[(&str, &str, &str)] = &[
     ("nonground", "numbers", "\\+ nonground(L, _)"),
     ("numbervars", "variables", "numbervars(L)"),
     ("numbervars", "variables", "numbervars(L, 0, _)"),
-    ("$free_variables", "variables", "'$free_variables'(x^L, _)"),
     ("functor", "nothing", "functor(_, f, #)"),
     ("arg", "wide", "arg(_, T, z)"),
     ("=..", "wide", "T =.. _"),
@@ -281,7 +280,6 @@ pub const CASES: &[(&str, &str, &str)] = &[
 pub const CONSTANT: &[&str] = &[
     "$check_sink",
     "$close_cleanup",
-    "$del_suspended",
     "$divert",
     "$end_diversion",
     "$inferences",

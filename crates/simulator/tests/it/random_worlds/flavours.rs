@@ -24,7 +24,7 @@ const TEXTS: [&str; 7] = [
      operation(replicate, I, M) :- requests(I, M, _, _).\n",
     // Proposes another flavour, even if it does not fit.
     "operation(adapt, I, F) :- serviceInstance(I, A, _), running(I, G), flavour(A, F, _, _, _, _), F \\== G.\n",
-    // Names flavours without reading any: invariant under renaming, except for flavours.
+    // Names flavours, but reads no facts about them.
     "operation(adapt, I, lite) :- requests(I, _, R, _), R > 2.\n\
      operation(adapt, I, full) :- \\+ requests(I, _, _, _).\n\
      operation(replicate, I, self) :- requests(I, self, _, _).\n",
