@@ -30,7 +30,7 @@
 //! **Invariant:** rendering is total. A span beyond the text, inside a character or backwards is moved to the nearest
 //! valid one, so that a wrong span does not hide its error.
 //!
-//! **Invariant:** control characters in external text never reach the terminal, except newlines: they are escaped or
+//! **Invariant:** control characters in external text, except newlines, never reach the terminal: they are escaped or
 //! replaced.
 //!
 //! Not here: exit codes, output streams and the choice of colour (`cli`).

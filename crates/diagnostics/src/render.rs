@@ -113,8 +113,8 @@ pub(crate) fn nearest_valid(text: &str, span: &Range<usize>) -> Range<usize> {
     start..end.max(start)
 }
 
-/// The byte range of the whole lines from the first label to the last. Only these are drawn, so that the cost of a
-/// message does not depend on the size of the file.
+/// The byte range of the whole lines from the first label to the last. Only these are passed to the drawing library, so
+/// that drawing time does not depend on the size of the file.
 fn window(text: &str, spans: &[Range<usize>]) -> Range<usize> {
     let first = spans.iter().map(|span| span.start).min().unwrap_or(0);
     let last = spans.iter().map(|span| span.end).max().unwrap_or(0);

@@ -16,7 +16,7 @@ pub struct Application {
     pub owner: Option<OwnerId>,
     /// The hardware that one instance needs on its node.
     pub hardware: Hardware,
-    /// The client requests that one instance handles in one evaluation period.
+    /// The maximum number of client requests that one instance can handle in one evaluation period.
     pub max_rate: Quantity,
     /// The latency that a client request tolerates, in milliseconds.
     pub max_latency: Quantity,
@@ -24,7 +24,7 @@ pub struct Application {
     /// `max_latency`. Empty if there is only one way.
     #[serde(default)]
     pub flavours: Vec<Flavour>,
-    /// How its instances sleep; `None` if they never sleep.
+    /// How its instances sleep; `None` if they cannot.
     #[serde(default)]
     pub sleep: Option<Sleep>,
 }
@@ -73,7 +73,7 @@ pub struct Flavour {
     pub id: FlavourId,
     /// The hardware that one instance needs on its node.
     pub hardware: Hardware,
-    /// The client requests that one instance handles in one evaluation period.
+    /// The maximum number of client requests that one instance can handle in one evaluation period.
     pub max_rate: Quantity,
     /// The latency that a client request tolerates, in milliseconds.
     pub max_latency: Quantity,
@@ -81,8 +81,8 @@ pub struct Flavour {
     pub quality: Quantity,
 }
 
-/// The index of a flavour in [`Application::flavours`]. The default is the first, also for an application without
-/// flavours.
+/// The index of a flavour in [`Application::flavours`]. The default is 0, which instances of an application without
+/// flavours have, too.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FlavourIndex(pub u16);
@@ -125,7 +125,7 @@ impl Application {
         }
     }
 
-    /// The client requests that one instance in a flavour handles in one evaluation period.
+    /// The maximum number of client requests that one instance in a flavour can handle in one evaluation period.
     pub fn max_rate_in(&self, index: FlavourIndex) -> Quantity {
         self.flavour(index).map_or(self.max_rate, |flavour| flavour.max_rate)
     }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// A kind of hardware. The list is fixed, so that a name means the same to owners of nodes and of applications.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum HardwareKind {
-    /// Abstract units, the first kind: the amount in `service/4` and `node/2`. A plain number of hardware is a number
-    /// of units.
+    /// Abstract units, the first kind: the amount in `service/4` and `node/2`. An amount of hardware written as a plain
+    /// number is in units.
     Units,
     /// Bandwidth to the network, in megabits per second.
     BandwidthMbps,
@@ -184,7 +184,7 @@ impl Capacity {
         Capacity::Bounded(Hardware::units(units))
     }
 
-    /// Whether any kind other than units is present.
+    /// Whether the capacity is bounded and has any kind other than units.
     pub fn has_further(self) -> bool {
         matches!(self, Capacity::Bounded(hardware) if hardware.has_further())
     }

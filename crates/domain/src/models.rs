@@ -17,7 +17,7 @@ pub struct Models {
     pub joules_per_bit: f64,
     /// The size of one client request, in bits.
     pub message_bits: f64,
-    /// The price of a unit of hardware in use for an hour.
+    /// The price of one unit of hardware in use, per hour.
     pub unit_hour_price: Vec<f64>,
     /// The price of 10^9 bytes over one link.
     pub gigabyte_price: f64,

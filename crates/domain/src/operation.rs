@@ -106,7 +106,7 @@ agent_operations! {
     Replicate "replicate";
     /// The instance runs in another flavour.
     Adapt "adapt";
-    /// The workload of the instance stops, and releases its hardware except what [`Sleep`](crate::Sleep) keeps.
+    /// The workload of the instance stops, and releases its hardware except [`Sleep::keeps`](crate::Sleep::keeps).
     Sleep "sleep";
     /// The workload of a sleeping instance starts.
     Wake "wake";
@@ -169,7 +169,8 @@ impl OperationName {
         }
     }
 
-    /// Whether the operation places an instance on a target node. Unlike for agents, this includes a deploy.
+    /// Whether the operation places an instance on a target node. Unlike [`AgentOperation::asks_for_place`], this
+    /// includes a deploy.
     pub const fn asks_for_place(self) -> bool {
         match self.of_agent() {
             Some(operation) => operation.asks_for_place(),

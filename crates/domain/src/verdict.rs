@@ -12,14 +12,14 @@ use crate::{Capacity, FlavourId, Hardware, HardwareKind, NodeId};
 pub enum Verdict {
     /// Every manager concerned accepts it.
     Accepted,
-    /// At least one manager does not accept it, for this reason. The request changes nothing.
+    /// The request is inhibited, for this reason. It changes nothing except the memory of the agent that asked.
     Inhibited(Inhibition),
 }
 
 /// The reason why a request was inhibited.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Inhibition {
-    /// The node whose manager inhibited it, or the target that did not answer.
+    /// The node whose manager inhibited it; for [`Rule::Unanswered`], the target.
     pub node: NodeId,
     /// The rule that it violates.
     #[serde(flatten)]
@@ -69,15 +69,15 @@ pub enum Rule {
     Sleepless,
     /// An operator pinned the instance: its agent can neither undeploy nor move it.
     Pinned,
-    /// The replications granted by the owner of the application are used up.
+    /// The instance has used up its share of the replications that the owner of the application granted.
     Budget,
     /// The node has already offered a replica of this application to the same target and does not know the outcome yet.
     OpenGrant,
-    /// The node has reached its limit on open transfers.
+    /// The node has reached a limit on open transfers.
     Busy,
     /// The node has just restarted and does not know yet which instances still run on it.
     Recovering,
-    /// The target node did not answer in time, or no longer takes the instance.
+    /// The target node is unknown, lost or rejected, was not ready in time, or did not take the instance.
     Unanswered,
     /// The copy did not start on the target.
     NotStarted {
@@ -88,7 +88,7 @@ pub enum Rule {
     Oversized {
         /// The size of the agent's memory, in bytes.
         bytes: u64,
-        /// The maximum size that a node accepts, in bytes.
+        /// The maximum size that the target accepts, in bytes.
         bytes_max: u64,
     },
     /// The description of the application is unusable: for example, its policy is invalid.

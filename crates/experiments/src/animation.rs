@@ -35,7 +35,7 @@ const GAP: f64 = 2.0;
 pub enum AnimationError {
     /// The trace cannot be read.
     Read(ReadError),
-    /// The trace has no instances, for example because it has only counts, or too many. Contains their number.
+    /// The trace has no instances (it may have only counts), or too many to animate. Contains their number.
     Instances(usize),
 }
 
@@ -304,7 +304,7 @@ fn squares(svg: &mut String, layout: &Layout, history: &PlacementHistory, end: f
 }
 
 /// The position of an instance from the time `at` on, which is a fraction of the run. If `is_there` is false, the
-/// instance has disappeared at its last position.
+/// instance has disappeared, and `corner` is its last position.
 #[derive(Clone, Copy)]
 struct Frame {
     at: f64,

@@ -1,6 +1,6 @@
-//! Tests in which figures policies differ.
+//! Statistical tests of the differences between policies.
 //!
-//! Start at [`Comparison::of`]. For each pair of policies and each figure the runs of the same seed are paired and
+//! Start at [`Comparison::of`]. For each pair of policies and each figure, the runs of the same seed are paired and
 //! tested; Holm's method corrects the p-values of all tests together. [`crate::statistics`] explains the choice of
 //! tests.
 
@@ -46,10 +46,10 @@ pub struct Comparison {
     pub variant: Vec<String>,
     /// The names of the compared policies.
     pub policies: Vec<String>,
-    /// The number of seeds of the policy that has most.
+    /// The largest number of seeds of any policy.
     pub seeds: usize,
-    /// Whether each policy has the same result with all of its seeds, which are at least two. The runs of a policy then
-    /// count as one.
+    /// Whether each policy has at least two seeds, and the same result with all of them. Then only its first run
+    /// counts.
     pub is_seedless: bool,
     /// For each figure, the result of each policy.
     pub figures: Vec<FigureOfPolicies>,
@@ -62,7 +62,7 @@ pub struct Comparison {
 pub struct FigureOfPolicies {
     /// The figure.
     pub figure: Figure,
-    /// One estimate for each policy, in order; `None` if the figure is undefined in all its runs.
+    /// One estimate for each policy, in order; `None` if the figure is undefined in all runs of the policy.
     pub estimates: Vec<Option<Estimate>>,
 }
 
@@ -84,8 +84,8 @@ pub struct Pair {
 pub struct FigureTest {
     /// The figure.
     pub figure: Figure,
-    /// The test; `None` if fewer than two seeds define the figure for both policies, or if all seeds have the same
-    /// result.
+    /// The test; `None` if fewer than two seeds define the figure for both policies, or if [`Comparison::is_seedless`]
+    /// holds.
     pub test: Option<PairedTest>,
     /// The p-value, corrected for all tests of the comparison; `None` if there is no test.
     pub p_corrected: Option<f64>,

@@ -168,7 +168,7 @@ impl<'a> DecisionSearch<'a> {
 
     fn read(&mut self, record: TraceRecord) {
         self.reach.read(&record);
-        // Read before the record is applied, because the history that an evaluation sees does not include itself.
+        // Read before the record is applied, because the history that an evaluation sees ends before this evaluation.
         let visible_history = match &record {
             TraceRecord::Evaluation(evaluation) => self.histories.visible_history(&evaluation.instance).clone(),
             _ => VisibleHistory::default(),
@@ -279,7 +279,7 @@ impl<'a> DecisionSearch<'a> {
         }
     }
 
-    /// Applies an accepted operation that creates no instance: if its target is a flavour, the instance now runs in it.
+    /// Records that the instance now runs in another flavour, if the target is a flavour of its application.
     fn adapted(&mut self, instance: &InstanceId, target: &Target) {
         let Some(&(application, _)) = self.origins.get(instance) else { return };
         if let Some(flavour) = self.header.applications[application as usize].find_flavour(target) {

@@ -53,8 +53,8 @@ pub struct GroupFigures {
     pub instances: MeanAndMax,
     /// Mean response time, in milliseconds: averaged per user, then per application, then over applications.
     pub response: Option<f64>,
-    /// Request rate divided by the capacity of an instance: averaged over evaluations per application, then over
-    /// applications.
+    /// Request rate divided by the rate that an instance can handle: averaged over evaluations per application, then
+    /// over applications.
     pub service_usage: Option<f64>,
     /// Pearson's correlation, over the steps without the first, of the number of movements and the number of changes of
     /// the placement.
@@ -67,8 +67,8 @@ pub struct GroupFigures {
     pub steps: Vec<StepFigures>,
 }
 
-/// The number of accepted operations of each kind, of evaluations that proposed nothing (`nop`), and of inhibited
-/// proposals.
+/// The numbers of accepted undeploys, migrations and replications, of evaluations that proposed nothing (`nop`), and of
+/// inhibited proposals of any kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "each is the operation of that name")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -171,8 +171,8 @@ pub struct PlacementFigures {
     pub applications: Vec<ApplicationPlacement>,
     /// The number of inhibited proposals by rule.
     pub inhibited_by_rule: BTreeMap<&'static str, u64>,
-    /// The number of nodes that hold more than their capacity, summed over samples after each initial deployment and
-    /// after each cycle.
+    /// The number of nodes with more units in use than their capacity, summed over samples after each initial
+    /// deployment and after each cycle.
     pub overloads: u64,
 }
 

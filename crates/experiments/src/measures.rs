@@ -11,7 +11,7 @@ use crate::figures::{GroupFigures, RunFigures};
 pub enum Measure {
     /// Mean response time, in milliseconds.
     Response,
-    /// Mean of the request rate at an instance divided by the rate that it can handle.
+    /// The ratio of the request rate at an instance to the rate that it can handle, mean.
     ServiceUsage,
     /// Accepted replications.
     Replicate,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::measures::METRIC;
 use crate::runs::Stop;
 
-/// The maximum number of bytes that are read of each of a program's output streams.
+/// The maximum number of bytes read from each output stream of a program.
 const OUTPUT_MAX: u64 = 65_536;
 
 /// How long to wait between checks whether a program has ended.
@@ -141,7 +141,8 @@ impl Metric {
         let output = child.stdout.take().map(listen);
         let complaints = child.stderr.take().map(listen);
         let status = wait(&mut child, timeout, stop).map_err(failed)?;
-        // Child processes of the program may keep its output open, so the wait for its end has a timeout, too.
+        // Child processes of the program may keep its output open, so the wait for the end of the output has a timeout,
+        // too.
         let heard = |listening: Option<Receiver<Vec<u8>>>| {
             let bytes = listening.and_then(|listening| listening.recv_timeout(timeout).ok()).unwrap_or_default();
             String::from_utf8_lossy(&bytes).trim().to_owned()

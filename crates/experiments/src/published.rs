@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-/// Published values by the name of the figure, `GROUP.FIGURE`.
+/// Published values by the name of the figure, `GROUP.MEASURE`.
 pub type PublishedValues = BTreeMap<String, f64>;
 
 /// The published results of one policy.

@@ -1,11 +1,12 @@
-//! The report: one page about one or more runs, made from their traces alone.
+//! The report: one page about runs. What it shows of a run is computed from its trace alone.
 //!
 //! Start at [`Report`]: it turns runs into a page. [`Run::read`] reads a run from a trace.
 //!
-//! **Invariant:** the page is one file, makes no network requests, and contains the data of every run that it shows.
+//! **Invariant:** the page is one file that contains the data of every run that it shows. Only the page of
+//! [`Report::live_html`] makes network requests.
 //!
-//! **Invariant:** its size is bounded, however long the trace is: long series are aggregated, and runs with too many
-//! instances or events to show individually are shown by area.
+//! **Invariant:** the size of the page is bounded, however long a trace is: long series are aggregated, and runs with
+//! too many instances or events to show individually are shown by area.
 
 mod areas;
 mod codes;
@@ -50,14 +51,14 @@ pub use run::Run;
 pub use scale::{Scale, ScaleError};
 pub use server::{Server, Source};
 
-/// Runs to be shown together.
+/// The content of a report page.
 #[derive(Debug, Default)]
 pub struct Report {
     /// The title of the page.
     pub title: String,
     /// The runs, in the order in which they are shown.
     pub runs: Vec<Run>,
-    /// The cost of runs by the size of their world.
+    /// Measurements of the cost of runs by number of nodes.
     pub scale: Vec<Scale>,
     /// Values to show beside those of the runs.
     pub published: Option<ReferenceValues>,
@@ -174,12 +175,12 @@ impl Report {
         page::html(&self.title, &self.json(), false)
     }
 
-    /// The page for a server, which asks for updates.
+    /// The page for a server; it polls the server for updates.
     pub fn live_html(&self) -> String {
         page::html(&self.title, &self.json(), true)
     }
 
-    /// Every figure as a file for a paper.
+    /// The figures as files for a paper.
     pub fn drawings(&self) -> Vec<Drawing> {
         drawings::drawings(self)
     }

@@ -1,4 +1,4 @@
-//! The dashboard as seen by browsers and nodes.
+//! Tests the dashboard with live nodes, and its page in a real browser.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

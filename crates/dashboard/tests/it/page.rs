@@ -52,7 +52,8 @@ fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as u64
 }
 
-/// Returns the errors on the browser's console, except for failed requests to the server.
+/// Returns the browser's exceptions, console messages, errors and network requests, without the requests to the local
+/// server.
 fn complaints(browser: &Browser) -> Vec<String> {
     browser.complaints().into_iter().filter(|complaint| !complaint.starts_with("asked for http://127.0.0.1:")).collect()
 }
@@ -132,7 +133,7 @@ fn charts_are_drawn_for_the_width_of_the_page_and_show_values_under_the_pointer(
         }
         let scale = "(() => { const svg = document.querySelector('.plot.chart svg'); \
                      return Math.round(100 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width); })()";
-        // The first drawing may have been requested before the layout was complete.
+        // Waits, because the charts may first be drawn before the layout of the page is complete.
         browser.wait_for(&format!("{scale} >= 95 && {scale} <= 105"));
         let tip = browser.evaluate(
             "(() => { const area = document.querySelector('[data-figure=responses] .hover-area'); \

@@ -87,9 +87,9 @@ fn describes_which_figures_differ_and_which_do_not() {
 fn all_tests_are_corrected_together() {
     let comparison = Comparison::of(&results(20, true), &[]);
     let faster = test(&comparison, "LS.response");
-    // 22 tests were made: 8 figures of 3 groups and the lost requests, without the three that are undefined. In the two
-    // figures that differ, all 20 differences have the same sign, so p is 2^-19. Holm's method multiplies the smallest
-    // p-value by the number of tests.
+    // 22 tests were made: 8 figures of 3 groups and the lost requests, without the three that are undefined. In LS
+    // response time and LS instances, all 20 differences have the same sign, so p is 2^-19. Holm's method multiplies
+    // the smallest p-value by the number of tests.
     let p = faster.test.expect("tested").p;
     assert!((p - 2_f64.powi(-19)).abs() < 1e-12);
     assert!((faster.p_corrected.expect("tested") - 22.0 * p).abs() < 1e-12);

@@ -4,7 +4,7 @@ use super::{Figure, FigureTest};
 use crate::measures::{ExtraMeasure, Measure};
 use crate::statistics::PairedTest;
 
-/// Whether a smaller value is better, or neither good nor bad.
+/// How a smaller value is judged: as better, or as neither better nor worse.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Less {
     Better,

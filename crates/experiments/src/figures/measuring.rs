@@ -42,8 +42,8 @@ pub struct ApplicationFigures {
     /// The share of served requests that took longer than tolerated; `None` if none was served or the trace does not
     /// record it.
     pub late_share: Option<f64>,
-    /// The median response time, in milliseconds. Percentiles are the midpoints of histogram buckets; `None` if no
-    /// request was served.
+    /// The median response time, in milliseconds. Percentiles are midpoints of histogram buckets, but at most
+    /// `response_max` if the trace records it; `None` if no request was served.
     pub response_p50: Option<f64>,
     /// The 95th percentile of the response time, in milliseconds.
     pub response_p95: Option<f64>,
@@ -234,7 +234,7 @@ impl Measuring {
         });
     }
 
-    /// Sets the hardware in use of a node from `time` on, in units.
+    /// Sets the number of units in use on a node, from `time` on.
     pub(super) fn uses(&mut self, header: &Header, node: u32, time: f64, used: u64) {
         self.settle(header, node, time);
         self.nodes[node as usize].used = used;
@@ -323,8 +323,8 @@ impl Measuring {
         let link_joules = bits * models.joules_per_bit;
         money += bits / 8e9 * models.gigabyte_price;
         if let Some(general) = models.carbon.first() {
-            // The trace does not record when messages were in transit, so the energy of links is charged at the mean
-            // over the run of the default intensity.
+            // The trace does not record when messages were in transit, so the energy of links is charged at the default
+            // intensity, averaged over the run.
             let mean = integral(&general.grams_per_kwh, 0.0, header.duration) / header.duration;
             grams += link_joules / (KILOWATT_HOUR / 1_000.0) * mean;
         }
@@ -339,7 +339,7 @@ impl Measuring {
 }
 
 impl Node {
-    /// The energy up to `since`, in joules: idle power times the time up, plus power per unit times unit time in use.
+    /// The energy up to `since`, in joules: idle power times the time up, plus power per unit times `use_time`.
     fn joules(&self, models: &Models, tier: u32) -> f64 {
         (by_tier(&models.idle_watts, tier) * self.up + by_tier(&models.unit_watts, tier) * self.use_time) / 1_000.0
     }

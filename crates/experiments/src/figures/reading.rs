@@ -36,7 +36,7 @@ pub struct Reading {
     cycles: Vec<Vec<CycleFigures>>,
     /// Counts beyond those of the paper, by group.
     further: Vec<FurtherCounts>,
-    /// The mean usage over its evaluations, by application; `None` without evaluations.
+    /// For each application, the mean usage over its evaluations; `None` without evaluations.
     usage: Vec<Option<f64>>,
     /// The results of client requests in the whole run, by user; `None` if the trace has none for the user.
     clients: Vec<Option<Client>>,
@@ -345,7 +345,7 @@ impl Reading {
         self.appear(instance, running);
     }
 
-    /// Processes the arrival of a client request at a sleeping instance.
+    /// Processes the verdict on waking a sleeping instance that a client request reached.
     fn woken(&mut self, instance: &InstanceId, verdict: &Verdict) {
         let Some(running) = self.instances.get(instance).copied() else { return };
         let is_accepted = matches!(verdict, Verdict::Accepted(_));
@@ -456,7 +456,7 @@ impl Reading {
         steps
     }
 
-    /// Returns the mean of the mean response times of an application's users; `None` if none was served.
+    /// Returns the mean of the mean response times of an application's users; `None` if no user was served.
     fn response(&self, application: usize) -> Option<f64> {
         if let Some(response) = self.summed.responses[application] {
             return Some(response);

@@ -112,8 +112,8 @@ fn parts(colour: Colour) -> String {
     colour.map(|part| format!("{:.3}", f64::from(part) / 255.0)).join(" ")
 }
 
-/// Encodes a text as a PDF string. Some dashes and spaces become ASCII, and other characters outside of Latin-1 become
-/// question marks.
+/// Encodes a text as a PDF string. The minus sign, the en dash and the narrow no-break space become ASCII. Control
+/// characters, and other characters outside of Latin-1, become question marks.
 fn string(text: &str) -> Vec<u8> {
     let mut bytes = vec![b'('];
     for letter in text.chars() {

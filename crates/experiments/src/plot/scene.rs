@@ -75,7 +75,7 @@ impl Scene {
     }
 }
 
-/// Returns the width of a text in Helvetica, in points. Characters other than printable ASCII count as a digit.
+/// Returns the width of a text in Helvetica, in points. Characters other than printable ASCII count as wide as a digit.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     /// The widths of the characters from space to tilde in thousandths of the size, from the metrics of the font.
     const WIDTHS: [u16; 95] = [

@@ -46,7 +46,7 @@ fn hex([red, green, blue]: Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Escapes a text for XML. Control characters, which are not allowed in XML, are dropped.
+/// Escapes a text for XML. Control characters are dropped: XML does not allow most of them.
 fn escape(text: &str) -> String {
     let text: String = text.chars().filter(|letter| !letter.is_control()).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

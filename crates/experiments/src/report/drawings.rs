@@ -31,8 +31,8 @@ pub struct Drawing {
     pub svg: String,
 }
 
-/// The widths in which a figure is drawn, in pixels: for a phone or a column, and wider. The page shows the widest that
-/// fits, and scales it to its width.
+/// The widths in which a figure is drawn, in pixels: for a phone or a column, and wider. The page shows the widest one
+/// that fits, and scales it to the available width.
 const WIDTHS: [f64; 2] = [350.0, 560.0];
 /// The widths of a figure that spans the whole page.
 const WIDTHS_WIDE: [f64; 3] = [350.0, 640.0, 1_140.0];
@@ -104,7 +104,7 @@ pub(crate) struct Figure {
 pub(crate) struct FileOf {
     /// The index of the run; `usize::MAX` for a figure that is not about a run.
     run: usize,
-    /// The name without extension, to which that of the group is appended if there are several.
+    /// The name without extension. With [`FileGroups::Each`], the name of the group is appended.
     prefix: String,
     /// A description of the figure.
     title: String,
@@ -149,7 +149,7 @@ pub(crate) struct Data {
     pub(crate) csv: Csv,
 }
 
-/// All figures of a report as files. Names of files about a run begin with its number, from 1.
+/// The files of all figures of a report. Names of files about a run begin with its number, from 1.
 pub(crate) fn drawings(report: &Report) -> Vec<Drawing> {
     let mut drawings = Vec::new();
     let sections = sections(report);

@@ -1,5 +1,5 @@
-//! Explains the decisions of agents, recomputed from the facts in the trace, with the same texts as `mario policy
-//! explain`.
+//! Recomputes the decisions of agents from the facts in the trace, and explains them with the same texts as `mario
+//! policy explain`.
 //!
 //! Texts, lines and parts that explanations share are stored once.
 
@@ -107,7 +107,7 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
     let mut explainers: FxHashMap<u32, Option<Explainer>> = FxHashMap::default();
     let mut explained = Vec::with_capacity(cases.len());
     for case in cases {
-        // Without allowance, further explanations would be incomplete.
+        // When the allowance is exhausted, further explanations would be incomplete.
         if allowance.is_spent() {
             return explained;
         }

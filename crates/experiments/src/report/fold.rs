@@ -435,7 +435,7 @@ impl Fold {
     }
 }
 
-/// Returns the counts of each cycle. `cycles` has one list for each group, all with the same cycles.
+/// Returns the counts of the cycles as bars. `cycles` has one list for each group, all with the same cycles.
 fn bars(cycles: &[Vec<CycleFigures>]) -> Bars {
     let mut bars = Bars::new();
     for place in 0..cycles.first().map_or(0, Vec::len) {

@@ -51,7 +51,7 @@ impl Placement {
         self.instances[place as usize].node.map(|_| place)
     }
 
-    /// Switches the agents of an application that still exist to another policy.
+    /// Switches all existing agents of an application to another policy.
     pub(crate) fn update(&mut self, application: u32, policy: u32) {
         let is_concerned = |placed: &&mut Placed| placed.application == application && placed.node.is_some();
         self.instances.iter_mut().filter(is_concerned).for_each(|placed| placed.policy = policy);

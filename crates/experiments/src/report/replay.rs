@@ -78,7 +78,7 @@ impl Recording {
         }
     }
 
-    /// Adds a time, which may stay without events.
+    /// Adds a time, even if no event follows at that time.
     pub(crate) fn moment(&mut self, time: f64) {
         if !self.is_too_large && self.moments.last() != Some(&Compact(time)) {
             self.moments.push(Compact(time));
@@ -192,7 +192,7 @@ impl Recording {
     }
 }
 
-/// Returns a text that is equal for equal histories only; empty if there is no history.
+/// Returns a text that identifies the history: different histories have different texts. Empty if there is no history.
 fn told_apart(visible_history: &VisibleHistory) -> String {
     use std::fmt::Write;
     let mut text = String::new();

@@ -43,7 +43,7 @@ impl Bar {
     }
 }
 
-/// One bar for each of the nodes that inhibited most, and one for the rest.
+/// One bar for each of the nodes with the most inhibitions, and one for the rest.
 fn bars(inhibited: &Inhibited) -> Vec<Bar> {
     let of_node = |(id, _, counts): &(String, Option<u32>, Vec<u64>)| Bar {
         name: id.clone(),

@@ -1,4 +1,4 @@
-//! The time and memory of runs by number of nodes: one line for each file of measurements.
+//! The CPU time, memory and evaluated decisions of runs by number of nodes: one line for each file of measurements.
 
 use mario_page::drawing::{
     Anchor, Canvas, Chart, Csv, Element, Layout, Room, Steps, amount, application_colour, plural, rounded, spread,
@@ -108,7 +108,7 @@ fn short(name: &str) -> String {
     name.chars().take(NAME_MAX - 1).chain(['\u{2026}']).collect()
 }
 
-/// The positions and labels of sizes, without labels that would overlap the previous one.
+/// The positions and labels of sizes, without those whose label would overlap the previous one.
 fn apart(sizes: &[u64], x: impl Fn(u64) -> f64) -> Vec<(f64, String)> {
     let mut free = f64::NEG_INFINITY;
     let mut shown = Vec::new();

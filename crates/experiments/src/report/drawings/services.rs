@@ -50,7 +50,7 @@ pub(super) struct Graph<'a> {
 
 struct Application<'a> {
     name: &'a str,
-    /// The 95th percentile of its response times, in milliseconds; `None` if the trace does not have it.
+    /// The 95th percentile of its response times, in milliseconds; `None` if no request was served.
     response_p95: Option<f64>,
     /// The colour that it has in other figures.
     colour: String,
@@ -262,13 +262,13 @@ struct Columns {
     count: usize,
     breadth: f64,
     gap: f64,
-    /// The width of a gap's part for labels; 0 without labels.
+    /// The width of the part of each gap that is reserved for labels; 0 without labels.
     label: f64,
 }
 
 impl Columns {
-    /// With labels, if they fit the width. If only a drawing without labels fits, without. If neither fits, with labels
-    /// and wider than `width`.
+    /// Chooses columns with labels if they fit the width, otherwise columns without labels. If neither fit, chooses
+    /// those with labels, which are wider than `width`.
     fn new(graph: &Graph<'_>, layers: &Layers, width: f64) -> Columns {
         let times = graph.boxes.iter().filter_map(Application::time).map(|time| small_width_of(&time));
         let names = graph.boxes.iter().map(|one| small_width_of(&one.short_name()));

@@ -169,7 +169,7 @@ pub(crate) struct Decision {
     pub(super) free: Option<u64>,
     #[serde(flatten)]
     pub(super) seen: SeenFacts,
-    /// The index of the case and of its explanation. Decisions of an agent that knew the same share a case.
+    /// The index of the case and of its explanation. Decisions of one agent with the same knowledge share a case.
     pub(super) explanation: u32,
     /// The index of the policy.
     pub(super) policy: u32,

@@ -1,6 +1,6 @@
 //! The layout of an acyclic graph in layers: the layer of each box, the order within layers, and vertical positions.
 
-/// The number of passes over the layers that improve the order within them, and of those that improve positions.
+/// The number of passes over the layers, both for the order of slots and for their positions.
 const SWEEPS: usize = 8;
 
 /// What takes room in a layer.
@@ -83,7 +83,7 @@ impl Layers {
         } else {
             (0..self.slots.len().saturating_sub(1)).rev().collect()
         };
-        // Maps the old index of each slot, which `links` has, to the new one.
+        // Maps the old index of each slot, which `links` uses, to the new one.
         let mut moved: Vec<Vec<usize>> = self.slots.iter().map(|slots| (0..slots.len()).collect()).collect();
         for layer in layers {
             let other = if before { layer - 1 } else { layer + 1 };
