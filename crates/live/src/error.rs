@@ -12,7 +12,7 @@ pub struct LiveError {
 }
 
 impl LiveError {
-    /// Creates a fault with a one-line description of what failed.
+    /// Creates an error with a one-line description of what failed.
     pub fn new(attempted: impl Into<String>) -> LiveError {
         LiveError { attempted: attempted.into(), cause: None, hint: None }
     }

@@ -32,7 +32,7 @@ pub enum Subject {
     Node(NodeId),
     /// An operator of nodes.
     Operator(String),
-    /// An application: the holder of this key owns it.
+    /// An application. The holder of the certificate's key owns it.
     Application(ApplicationId),
 }
 
@@ -149,7 +149,8 @@ fn parse_subject(rest: &str) -> Option<(String, Subject)> {
     Some((colony.to_owned(), subject))
 }
 
-/// Checks a name, which must be usable in a URI and as a file name, and returns it. `what` is its subject in the error.
+/// Checks a name, which must be usable in a URI and as a file name, and returns it. `what` describes the named thing in
+/// the error, for example `a node`.
 pub fn check_name<'a>(what: &str, name: &'a str) -> Result<&'a str, LiveError> {
     let is_known = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
     let is_name = !name.is_empty()

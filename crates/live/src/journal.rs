@@ -1,4 +1,4 @@
-//! The write-ahead journal of a node on disk. After a crash, the [`mario_colony::Ledger`] of its records is restored.
+//! The write-ahead journal of a node on disk. At each start, the node's [`mario_colony::Ledger`] is restored from it.
 //!
 //! Records are stored by number, each with a checksum, in a [redb] file. [`Journal::append`] returns when they are on
 //! disk. From time to time [`Journal::compact`] compacts the journal: it stores the ledger, and removes most of the
@@ -44,7 +44,7 @@ const KEPT_RECORDS: u64 = 1_024;
 /// The version of the table layout. A file with a higher number was written by a newer version of mario.
 const LAYOUT: u64 = 2;
 
-/// The size of the page cache. It is small because the journal is read only at start.
+/// The size of the page cache. It is small because records are read only when the daemon starts.
 const CACHE_BYTES: usize = 1 << 20;
 
 /// A journal in a redb file. The open file is locked against a second daemon.

@@ -42,7 +42,7 @@ const OUTBOX_FRAMES: usize = 512;
 /// The maximum number of accepted connections whose peers are not identified yet.
 const STRANGERS_MAX: usize = 64;
 
-/// The timeout of the TLS handshake, and of connecting before it.
+/// The timeout of the TLS handshake, including the TCP connect if this node opens the connection.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An event of links.
@@ -83,7 +83,7 @@ struct Link {
     session: Option<Session>,
     data: Option<DataLink>,
     round_trip_us: Option<f64>,
-    /// The one-way latency in quanta: half the smoothed round-trip time, rounded with a hysteresis.
+    /// The one-way latency in quanta: half the smoothed round-trip time, rounded with hysteresis.
     quanta: u32,
     counts: LinkCounts,
     /// Wakes the tasks that wait to reconnect to the neighbour: one for messages, one for client requests.
@@ -285,7 +285,7 @@ impl Links {
     }
 }
 
-/// Exponential backoff with jitter, so that disconnected neighbours do not all reconnect at once.
+/// Exponential backoff with jitter, so that disconnected nodes do not all reconnect at once.
 ///
 /// The wait ends early if the neighbour connects first, because it is then reachable again.
 struct Backoff {

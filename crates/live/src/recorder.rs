@@ -53,7 +53,7 @@ pub(crate) struct Recorder {
     /// The applications described in the current part.
     applications: Vec<Arc<Descriptor>>,
     reservations: UnjournaledReservations,
-    /// Whether a line with the whole state of the node must follow the pending records.
+    /// Whether the next flush must add a line with the whole state of the node.
     wants_state: bool,
     /// Whether lines are missing since the last line with the whole state of the node.
     has_gap: bool,
@@ -61,8 +61,8 @@ pub(crate) struct Recorder {
     failing: Option<(String, Instant)>,
 }
 
-/// The state that is not in the journal: reservations, the hardware of copies of dropped reservations that have not
-/// stopped, and transfers in preparation.
+/// The state that is not in the journal: reservations, the hardware of copies that have not stopped yet although their
+/// reservations were dropped, and transfers in preparation.
 #[derive(Default)]
 struct UnjournaledReservations {
     reserved: BTreeMap<TransferId, (ReservedState, Arc<Descriptor>)>,
@@ -80,8 +80,8 @@ pub(crate) enum Change {
 }
 
 impl Recorder {
-    /// Opens a recorder that continues the trace in a data directory. Its files have about `bytes_max` bytes in total,
-    /// at most; 0 disables the trace. Also returns the number of the last journal record in the newest part; `None` if
+    /// Opens a recorder that continues the trace in a data directory. Its files have at most about `bytes_max` bytes in
+    /// total; 0 disables the trace. Also returns the number of the last journal record in the newest part; `None` if
     /// that part has none of this journal. Until [`Recorder::catch_up`] is called, the trace counts as having a gap.
     pub(crate) fn open(data: &Path, header: PartHeader, bytes_max: u64) -> (Recorder, Option<u64>) {
         let mut recorder = Recorder {

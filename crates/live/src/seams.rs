@@ -177,8 +177,8 @@ impl std::error::Error for DriverError {
 // Routes.
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// A snapshot of the routes of client requests. The daemon puts a new one into an [`arc_swap::ArcSwap`] whenever
-/// something changes; each step of a request reads the newest one.
+/// A snapshot of the routes of client requests. The daemon stores a new one in an [`arc_swap::ArcSwap`] when copies,
+/// dormant instances, links or announced routes change; each step of a request reads the newest one.
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
     /// This node's name in the list of visited nodes of a request.
@@ -192,7 +192,7 @@ pub struct Routes {
     /// Path prefixes and their applications, the longest first. `/shop` is a prefix of `/shop` and `/shop/cart`, not of
     /// `/shopping`.
     pub prefixes: Vec<(String, ApplicationId)>,
-    /// The instances on this node whose copies do not run: those that sleep, and those that are waking.
+    /// The instances on this node that sleep or are waking.
     pub dormant: BTreeMap<ApplicationId, Vec<DormantInstance>>,
     /// Whether every configured neighbour has sent its routes in its current session. Until then, a name that is
     /// unknown here may be known elsewhere.
@@ -216,7 +216,7 @@ pub struct LocalCopy {
     pub backend: Arc<Backend>,
 }
 
-/// An instance on this node whose copy does not run.
+/// An instance on this node that sleeps or is waking.
 #[derive(Clone, Debug)]
 pub struct DormantInstance {
     /// The instance.
@@ -229,13 +229,13 @@ pub struct DormantInstance {
     pub wake_handle: WakeHandle,
 }
 
-/// Why the copy of an instance does not run.
+/// Whether a dormant instance sleeps or is waking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DormantState {
     /// It sleeps: a client request may wake it.
     Asleep,
-    /// It sleeps, and the node's manager has inhibited its wake-up. The manager is asked again after the next
-    /// evaluation of the agent.
+    /// It sleeps, and the node's manager has inhibited its wake-up. The manager is not asked again before the agent's
+    /// next evaluation.
     Refused,
     /// It was woken, and its copy starts.
     Waking,

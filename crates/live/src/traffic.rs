@@ -14,11 +14,12 @@
 //! ingress waits for new routes. A request that reaches a copy is counted by last hop and latency. These counts become
 //! facts for the agents.
 //!
-//! **Invariant:** a request is retried only if no byte of a copy's response arrived, its body so far is buffered
-//! completely ([`TrafficLimits::kept_bytes_max`]), and either no copy saw any of it or its method is idempotent.
+//! **Invariant:** a request, unless it is for a tunnel, is retried only if no byte of a copy's response arrived, its
+//! body so far is buffered completely ([`TrafficLimits::kept_bytes_max`]), and either no copy saw any of it or its
+//! method is idempotent.
 //!
-//! **Invariant:** a closed copy admits no requests. It is asked to end when its open requests have ended or its drain
-//! timeout has passed.
+//! **Invariant:** a closed copy admits no requests. A draining copy is asked to end when its open requests have ended
+//! or its drain timeout has passed.
 //!
 //! **Invariant:** the headers that nodes exchange are never accepted from clients or copies, and never sent to them.
 
@@ -53,10 +54,11 @@ pub struct TrafficLimits {
     pub idle_timeout: Duration,
     /// The timeout for the head of a client's HTTP/1.1 request, and the interval of keep-alive pings to HTTP/2 clients.
     pub head_timeout: Duration,
-    /// How long a client's request waits at its ingress while no instance can take it. If no known application has the
-    /// host name or path of the request, it waits as long for neighbours that have not sent their routes yet. It should exceed the time to detect a broken link and reroute.
+    /// How long a client's request may wait at its ingress for an instance that can take it. Also how long it may wait
+    /// there for the routes of all neighbours, if this node knows no application with its host name or path. This
+    /// should exceed the time to detect a broken link and reroute.
     pub hold: Duration,
-    /// How long a request waits for the cold start of the sleeping instance that it woke.
+    /// How long a request waits for the cold start of a sleeping or waking instance.
     pub wake: Duration,
     /// The maximum size of a request's body, in bytes.
     pub body_bytes_max: u64,

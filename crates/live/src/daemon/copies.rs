@@ -19,8 +19,9 @@ use crate::workloads::protocol;
 
 /// How often a starting copy is probed.
 const ASK_EVERY: Duration = Duration::from_millis(50);
-/// How often a healthy copy is probed, and how many probes must fail in a row before it is killed.
+/// How often a healthy copy is probed.
 const WATCH_EVERY: Duration = Duration::from_secs(5);
+/// After this number of failed probes in a row, a healthy copy is killed.
 const FAILURES_MAX: u32 = 3;
 
 /// All copies of a node. A clone is a handle to the same set.
@@ -179,7 +180,7 @@ impl Copies {
                 loop {
                     match sweep_driver(driver.as_ref(), &keep).await {
                         Ok(()) => break,
-                        // Retries, because the node reserves no hardware before it is certain that no other copy runs.
+                        // Retries, because the node accepts no new instance until the sweep is complete.
                         Err(message) => {
                             copies.events.publish(NodeEvent::Fault { message: format!("driver `{name}`: {message}") });
                             sleep(Duration::from_secs(1)).await;
@@ -341,7 +342,7 @@ impl Supervisor {
         }
     }
 
-    /// Starts or adopts a copy, and watches it until it fails to start, ends or becomes unhealthy. Then kills it, and
+    /// Starts or adopts a copy, and watches it. When the copy fails to start, ends or becomes unhealthy, kills it and
     /// reports the cause.
     async fn keep_running(&self, driver: &dyn Driver, task: &Task, may_run: bool) {
         match timeout(task.run.start_timeout, self.start(driver, task, may_run)).await {
@@ -420,8 +421,8 @@ impl Supervisor {
         }
         let drivers: Vec<Arc<dyn Driver>> = match &self.driver {
             Some(driver) => vec![Arc::clone(driver)],
-            // A previous daemon started the copy, so its driver is unknown. Asks all drivers, because stopping an
-            // unknown copy has no effect.
+            // This supervisor was never ordered to run the copy, so the driver is unknown. All drivers are asked to end
+            // the copy, which has no effect on drivers that do not run it.
             None => self.copies.drivers.values().cloned().collect(),
         };
         for driver in drivers {
@@ -469,7 +470,7 @@ impl Supervisor {
         let is_over = matches!(input, Input::Stopped(_));
         let _ = self.copies.core.send(Event::Input(input)).await;
         if is_over {
-            // Removes the copy, unless an order to run it again arrived in the meantime.
+            // Removes the copy, unless a further order has changed its state in the meantime.
             let mut table = self.copies.table();
             if table.get(&self.workload).is_some_and(|copy| copy.state == CopyState::Ended) {
                 table.remove(&self.workload);

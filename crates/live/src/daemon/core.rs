@@ -464,7 +464,7 @@ impl Core {
     }
 
     /// Compacts the journal if at least `compact_at` records follow the last compaction and no effect is waiting. After
-    /// a failure, retries once a further `shorten_after` records were added.
+    /// a failure, retries when `shorten_after` more records have been added.
     pub(crate) fn compact(&mut self) {
         if self.journal.grown() < self.compact_at || self.push_effects().next().is_some() {
             return;

@@ -121,7 +121,7 @@ impl Documents {
     }
 }
 
-/// Reads a value of the node's store, without a final newline. No error message contains the value.
+/// Reads a value from the node's store, without its final newline. No error message contains the value.
 fn stored(config: &NodeConfig, name: &str) -> Result<String, LiveError> {
     let missing = || LiveError::new(format!("this node's store has no value `{name}`"));
     let Some(store) = &config.workloads.store else { return Err(missing().hint("set `store` in `[workloads]`")) };

@@ -1,8 +1,8 @@
 //! Scale to zero: dormant instances, which are asleep, or awake again while their copies start.
 //!
-//! Requests are routed to a sleeping instance like to any other. The data plane finds the instance in
+//! Requests are routed to a sleeping instance as to any other. The data plane finds the instance in
 //! [`Routes::dormant`](crate::seams::Routes::dormant), asks the node to wake it, and holds the request during the cold
-//! start: until the copy serves, the node's manager inhibits the wake-up, or a timeout.
+//! start: until the copy serves, the node's manager inhibits the wake-up, or a timeout has passed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Sleepers {
             let asked = core
                 .upgrade()
                 .is_some_and(|core| core.try_send(Event::Input(Input::Requested(instance.clone()))).is_ok());
-            // If the core's queue is full, the next request asks again.
+            // If the core's queue was full, the next call asks again.
             has_asked.store(asked, Ordering::Release);
         })
     }

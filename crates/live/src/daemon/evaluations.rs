@@ -27,7 +27,7 @@ impl Core {
                     due.push(instance);
                 }
                 Some(_) => {}
-                // A new agent has observed no client requests yet: its first window starts when its instance can be
+                // The agent is new, or its copy was not healthy: its next window starts when its instance can be
                 // reached.
                 None => {
                     if self.drain_counts(&instance).is_some() {
@@ -89,8 +89,8 @@ impl Core {
         }
     }
 
-    /// Evaluates the shadow policy of an instance's application, if it has one, with the same knowledge. Publishes an
-    /// event if its proposal differs.
+    /// Evaluates the shadow policy of an instance's application, if it has one, with the knowledge of the agent's last
+    /// evaluation. Publishes an event if the shadow's proposal differs from the agent's.
     pub(crate) fn compare_with_shadow(&mut self, instance: &InstanceId, proposal: Option<&Proposal>, has_failed: bool) {
         let Some(knowledge) = self.memory.knowledge(instance) else { return };
         if let Some(difference) = self.shadows.compare(instance, &knowledge, proposal, has_failed) {

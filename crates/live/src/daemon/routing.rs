@@ -14,7 +14,8 @@ use super::core::Core;
 use super::events::NodeEvent;
 use super::names::{Conflict, Name};
 
-/// The instances here as last passed to the router, and the targets of departing instances.
+/// The instances here as last passed to the router, the targets of departing instances, and unsent messages of the
+/// router.
 #[derive(Default)]
 pub(crate) struct Hosted {
     instances: BTreeMap<InstanceId, (ApplicationId, Epoch)>,
@@ -70,8 +71,8 @@ impl Core {
         self.route(RouterInput::Received { from, message });
     }
 
-    /// Drops announced names that the neighbour cannot prove, that this node does not need, or that exceed the rate
-    /// limit of invalid names. The routes stay.
+    /// Drops announced names that this node does not need or that the neighbour cannot prove, and all names of a
+    /// neighbour beyond the rate limit of invalid ones. The routes stay.
     fn check_names(&mut self, from: &NodeId, update: &mut Update) {
         for route in &mut update.routes {
             let Some(names) = &route.names else { continue };
@@ -87,7 +88,7 @@ impl Core {
         }
     }
 
-    /// Passes the current costs of all links that are up to the router.
+    /// Tells the router the current cost of each link that is up.
     pub(crate) fn link_costs(&mut self) {
         let up: Vec<NodeId> = self.up.keys().cloned().collect();
         for neighbour in up {
@@ -101,8 +102,8 @@ impl Core {
         (f64::from(self.links.quanta(neighbour)) * quantum_us).clamp(1.0, f64::from(u32::MAX)) as u32
     }
 
-    /// Passes the instances here that accept requests to the router, if they have changed. Does nothing while the
-    /// journal cannot be written, so that only departures on disk are announced.
+    /// Tells the router which instances here accept requests, if that has changed. Does nothing while the journal
+    /// cannot be written, so that only changes on disk are announced.
     pub(crate) fn pass_hosted(&mut self) {
         if self.stalled.is_some() {
             return;

@@ -63,7 +63,7 @@ struct Shadow {
     last: VecDeque<Value>,
 }
 
-/// A decision in which a shadow differs.
+/// A decision in which a shadow differs from the policy in use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Difference {
     /// The proposal of the policy in use.
@@ -158,7 +158,7 @@ impl Shadows {
     }
 
     fn path(&self, application: &ApplicationId) -> PathBuf {
-        // Ids of applications are made of letters, digits, `.`, `_` and `-`.
+        // An application's id is safe in a file name: it has only letters, digits, `.`, `_` and `-`.
         self.directory.join(format!("{application}.signed"))
     }
 

@@ -38,7 +38,7 @@ pub struct IssuedCertificate {
 }
 
 impl Authority {
-    /// Creates an authority for a colony, whose certificate is valid for `days` days.
+    /// Creates an authority for a colony. Its certificate is valid for `days` days.
     pub fn new(colony: &str, days: u32) -> Result<Authority, LiveError> {
         check_name("a colony", colony)?;
         let key = new_key()?;
@@ -93,7 +93,8 @@ impl Authority {
         self.issue_between(certified, days.min(0), days)
     }
 
-    /// Issues a key and a certificate that is valid from `from_days` to `to_days` days after now, and one hour before.
+    /// Issues a key and a certificate. The certificate is valid from `from_days` days after now, less one hour, until
+    /// `to_days` days after now.
     pub fn issue_between(
         &self,
         certified: &CertificateContent,
@@ -169,7 +170,7 @@ impl Authority {
     }
 }
 
-/// Creates a P-256 key, which is supported everywhere; some browsers and monitoring systems lack Ed25519.
+/// Creates a P-256 key, because P-256 is supported more widely than Ed25519, for example by browsers.
 fn new_key() -> Result<KeyPair, LiveError> {
     KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(made("a key"))
 }

@@ -22,7 +22,7 @@ pub const DATA_PROTOCOL: &[u8] = b"mario-data/1";
 /// The ALPN protocol of operators.
 pub const HTTP_PROTOCOL: &[u8] = b"http/1.1";
 
-/// A certificate with its key, and the authority that it trusts.
+/// A certificate with its key, and the certificate of the authority that its holder trusts.
 #[derive(Debug)]
 pub struct Identity {
     certified: CertificateContent,
@@ -175,8 +175,8 @@ impl Identity {
         Ok(Arc::new(config))
     }
 
-    /// Returns the TLS configuration of a client. The server's certificate must be that of the `expected` node of the
-    /// colony.
+    /// Returns the TLS configuration of a client. The server's certificate must be issued by the colony's authority for
+    /// an `expected` subject.
     pub fn client(&self, expected: ExpectedPeer, protocol: &[u8]) -> Result<Arc<ClientConfig>, LiveError> {
         let failed = |error: rustls::Error| LiveError::new("cannot set up TLS").caused_by(error);
         let provider = Arc::new(provider());
@@ -262,7 +262,7 @@ fn provider() -> CryptoProvider {
     ring::default_provider()
 }
 
-/// Verifies nodes by their names in the colony, not by their addresses.
+/// Verifies servers by their SPIFFE ids, not by their addresses.
 #[derive(Debug)]
 struct ColonyVerifier {
     authority: CertificateDer<'static>,

@@ -18,7 +18,7 @@ use crate::error::LiveError;
 use crate::identity::{DATA_PROTOCOL, ExpectedPeer, Subject};
 use crate::seams::{DataLink, Forward};
 
-/// The maximum number of open requests of one neighbour.
+/// The maximum number of open requests on a connection from a neighbour.
 const STREAMS_MAX: u32 = 1_024;
 
 /// The maximum size of the headers of one request or response, in bytes.

@@ -108,7 +108,7 @@ impl Recorder {
     }
 
     /// The line of a report; `None` for a report that the trace leaves out, mostly because records have its content.
-    /// Also keeps a new reservation.
+    /// Also remembers a new reservation.
     pub(super) fn reported(&mut self, report: &TraceEvent) -> Option<PartLine> {
         let event = match report {
             TraceEvent::Evaluated { instance, seen, .. } => return Some(self.evaluation(instance, seen)),
@@ -248,7 +248,7 @@ impl Recorder {
         }
     }
 
-    /// Updates the state that is not in the journal after a record.
+    /// Applies a record to the state that is not in the journal.
     pub(super) fn note_record(&mut self, record: &JournalRecord) {
         let reservations = &mut self.reservations;
         match record {
@@ -266,7 +266,8 @@ impl Recorder {
         }
     }
 
-    /// Updates the state that is not in the journal after a report. [`Recorder::reported`] adds new reservations.
+    /// Applies a report to the state that is not in the journal, except for new reservations, which
+    /// [`Recorder::reported`] adds.
     pub(super) fn note_report(&mut self, report: &TraceEvent) {
         let reservations = &mut self.reservations;
         match report {

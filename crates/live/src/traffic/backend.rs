@@ -65,8 +65,8 @@ const IDLE_CONNECTIONS_MAX: usize = 128;
 const HEADER_BYTES_MAX: usize = 64 << 10;
 
 impl Backend {
-    /// Admits no more requests, and closes idle connections. Requests with an older snapshot of the routes then go to
-    /// other copies.
+    /// Admits no more requests, and closes idle connections. Requests that find the copy in an older snapshot of the
+    /// routes are not admitted either.
     pub fn close(&self) {
         self.gate.state.fetch_or(CLOSED, Ordering::SeqCst);
         self.gate.left.notify_waiters();

@@ -79,7 +79,7 @@ struct Attempt {
 }
 
 impl Replay {
-    /// Creates a body that buffers up to `kept_max` bytes, and is aborted after `bytes_max` bytes or when it is idle
+    /// Creates a body that buffers up to `kept_max` bytes, and is aborted when it exceeds `bytes_max` bytes or is idle
     /// for `idle`.
     pub(super) fn new(incoming: Incoming, kept_max: usize, bytes_max: u64, idle: Duration) -> Replay {
         if incoming.is_end_stream() {

@@ -1,4 +1,4 @@
-//! Counts the client requests of a copy by last hop and latency. Counting takes no lock.
+//! Counts the client requests of an instance by last hop and latency. Counting takes no lock.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use mario_domain::NodeId;
 
-/// The client requests of one copy, by last hop and quantised latency, until the daemon drains them.
+/// The client requests of a copy or a dormant instance, by last hop and quantised latency, until the daemon drains
+/// them.
 ///
 /// Each last hop has its own table, so that a neighbour that forges latencies can only fill its own.
 #[derive(Debug, Default)]

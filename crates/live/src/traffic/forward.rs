@@ -39,13 +39,13 @@ pub struct Totals {
     pub ingress: AtomicU64,
     /// Requests from neighbours.
     pub from_neighbours: AtomicU64,
-    /// Requests answered by a copy here, without tunnels.
+    /// Requests answered by a copy here, not counting tunnels.
     pub answered_here: AtomicU64,
-    /// Requests answered through a neighbour, without tunnels.
+    /// Requests answered through a neighbour, not counting tunnels.
     pub answered_by_neighbours: AtomicU64,
     /// Retries of requests after a failure.
     pub retried: AtomicU64,
-    /// Returns of requests from a dead end.
+    /// How often a request returned here from a dead end.
     pub backed_up: AtomicU64,
     /// Requests that this node answered with an error of its own, because no instance answered or the request was
     /// invalid.
@@ -102,7 +102,7 @@ enum Attempt {
     DeadEnd(Itinerary),
     /// No copy saw any of the request.
     NotSent,
-    /// A copy may have seen the request. If another node detected the failure, the itinerary is the one there.
+    /// A copy may have seen the request. If another node detected the failure, it sent this itinerary.
     NoResponse(String, Option<Itinerary>),
     Late,
 }
@@ -447,8 +447,8 @@ impl Forwarder {
         Attempt::Answered(Response::from_parts(head, held.boxed()))
     }
 
-    /// The answer to a request that no copy answered. A header tells a neighbour whether a copy may have seen the
-    /// request.
+    /// The answer to a request that no copy answered. If the request came from a neighbour, a header reports a dead
+    /// end, or that a copy may have seen the request.
     pub(super) fn give_up(&self, failure: &Failure, parts: &Parts, journey: &Journey) -> Response<Body> {
         let is_dead_end = matches!(failure, Failure::Unreachable | Failure::TooFar | Failure::Busy);
         let mut response = self.fail(failure, &parts.headers);

@@ -16,7 +16,8 @@ pub(super) const DEAD_END: HeaderName = HeaderName::from_static("mario-dead-end"
 /// itinerary of the request, with all nodes that it visited.
 pub(super) const NO_RESPONSE: HeaderName = HeaderName::from_static("mario-no-response");
 
-/// The maximum number of hops between nodes that a request may take, including hops to dead ends.
+/// The maximum number of hops between nodes for a request, including hops to dead ends. The count restarts when the
+/// request has waited at its ingress.
 pub const HOPS_MAX: u8 = 16;
 const ITINERARY_BYTES_MAX: usize = 4096;
 
@@ -45,7 +46,7 @@ impl Itinerary {
         let is_name = |name: &str| {
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b';' | b','))
         };
-        // Each hop adds at most one node to that of the ingress.
+        // At most the node of the ingress and one node per hop.
         let is_fit = visited.split(',').all(is_name) && visited.split(',').count() <= usize::from(HOPS_MAX) + 1;
         is_fit.then(|| {
             Some(Itinerary { hops_left, latency_quanta: latency.parse().ok()?, visited: visited.to_owned() })
@@ -128,8 +129,8 @@ pub(super) fn strip_own(headers: &mut HeaderMap) {
     headers.remove(NO_RESPONSE);
 }
 
-/// Removes hop-by-hop headers (RFC 9110, section 7.6.1), authentication with proxies, and `Expect`. `TE: trailers`
-/// stays, for gRPC.
+/// Removes hop-by-hop headers (RFC 9110, section 7.6.1), proxy authentication, and `Expect`. `TE: trailers` stays, for
+/// gRPC.
 pub(super) fn strip_hop_by_hop(headers: &mut HeaderMap) {
     if headers.contains_key(CONNECTION) {
         let named: Vec<HeaderName> = headers

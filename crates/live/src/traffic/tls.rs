@@ -23,8 +23,8 @@ pub struct ServerCertificate {
 }
 
 impl ServerCertificate {
-    /// Reads a file with a certificate and its chain, and a file with its private key. Fails if the key does not match,
-    /// or if others can read it.
+    /// Reads a file with a certificate and its chain, and a file with its private key. Fails if the key does not match
+    /// the certificate, or if other users can access its file.
     pub fn load(certificate: &Path, key: &Path) -> Result<ServerCertificate, LiveError> {
         let read = |path: &Path| {
             fs::read(path).map_err(|error| LiveError::new(format!("cannot read {}", path.display())).caused_by(error))
@@ -61,7 +61,8 @@ impl ServerCertificate {
     }
 }
 
-/// The certificates of an ingress. A client that names no host, or one without a certificate, gets the first one.
+/// The certificates of an ingress. A client that names no host, or a host without a certificate, gets the first
+/// certificate.
 #[derive(Debug)]
 struct Sites(Vec<ServerCertificate>);
 

@@ -173,7 +173,8 @@ fn v2(root: &Path, controller: &str, name: &str) -> Option<Base> {
     if !controllers.split_ascii_whitespace().any(|word| word == controller) {
         return None;
     }
-    // A group with members cannot delegate controllers, so the node's group is an empty child of the root.
+    // A group with processes cannot delegate controllers, so the node's group is a new child of the root without
+    // processes.
     let path = root.join(name);
     fs::write(root.join("cgroup.subtree_control"), format!("+{controller}")).ok()?;
     if !path.is_dir() {

@@ -1,4 +1,4 @@
-//! Identifies processes by pidfds, because process ids are recycled.
+//! Finds the processes of workloads, and identifies them by pidfds, because process ids are recycled.
 
 use std::fs;
 use std::io;
@@ -107,10 +107,10 @@ impl Stat {
     }
 }
 
-/// Returns all living processes of the session, if one is given, and all living processes of any session whose
-/// environment has the mark.
+/// Returns all living processes of the session, if one is given, and all living processes with the mark in their
+/// environment, whatever their session.
 ///
-/// The mark is the value of [`MARK`]. Only processes that this user may inspect are found.
+/// The mark is the value of [`MARK`]. It is found only in processes that this user may inspect.
 pub(super) fn marked(mark: &str, session: Option<i32>) -> Vec<Process> {
     let is_member =
         |stat: &Stat| !stat.is_zombie && (session == Some(stat.session) || mark_of(stat.pid).as_deref() == Some(mark));

@@ -157,7 +157,8 @@ fn exec(workspace: PathBuf, confinement: &OsString, command: &[OsString]) -> u8 
 }
 
 fn confine(text: &OsString) -> io::Result<()> {
-    // Children inherit from the daemon that huge pages are disabled. This restores the default for the program.
+    // `mario` disables transparent huge pages for itself, and children inherit that. This restores the default for the
+    // program.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_thp_disable(false);
     let text = text.to_str().ok_or_else(|| io::Error::other("not a confinement"))?;

@@ -380,8 +380,8 @@ impl Shared {
         }
     }
 
-    /// Kills all processes of a workload, even if this daemon neither started nor adopted it, and records that none is
-    /// left.
+    /// Kills all processes of a workload, even if this daemon neither started nor adopted it, and removes its start
+    /// record.
     fn kill(&self, workload: WorkloadId) -> Result<(), DriverError> {
         let workspace = Workspace::of(&self.context.directory, workload);
         let copy = self.copy(workload);

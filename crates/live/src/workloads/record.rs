@@ -33,13 +33,14 @@ pub struct StartRecord {
     pub pid: i32,
     /// When the shim started, in ticks after the boot of the system.
     pub started: u64,
-    /// The id of that boot of the system.
+    /// The id of the system boot in which the shim started.
     pub system_boot: String,
     /// The port of the workload.
     pub port: u16,
     /// How its limits are enforced.
     pub enforcement: Vec<Enforcement>,
-    /// How it is run: see [`Task::shape`](crate::seams::Task::shape). `None` in records of older versions.
+    /// The checksum of how it is run: see [`Task::shape`](crate::seams::Task::shape). `None` in records of older
+    /// versions.
     #[serde(default)]
     pub shape: Option<u32>,
 }
@@ -122,7 +123,7 @@ impl Workspace {
         write_durably(&self.path, START, &serde_json::to_vec(record)?)
     }
 
-    /// The start record; `None` if no workload was started here, or all its processes have ended.
+    /// The start record; `None` if no workload was started here, or the driver has ended it and removed the record.
     pub fn start_record(&self) -> Result<Option<StartRecord>, RecordError> {
         let bytes = match read_bounded(&self.path.join(START)) {
             Ok(bytes) => bytes,
@@ -151,7 +152,7 @@ impl Workspace {
         }
     }
 
-    /// Removes the start record, because no process of the workload runs any more, and the private files. The logs
+    /// Removes the start record and the private files. Called when no process of the workload runs any more. The logs
     /// stay.
     pub(super) fn close(&self) -> io::Result<()> {
         self.remove_given()?;

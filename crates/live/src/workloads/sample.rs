@@ -114,7 +114,7 @@ impl SampleSettings {
     }
 }
 
-/// Runs the service with these arguments. Returns the exit code and a message for the user.
+/// Runs the service with these arguments. Returns the exit code, and after an error a message for the user.
 pub fn main(arguments: &[OsString]) -> (u8, Option<String>) {
     match SampleSettings::parse(arguments) {
         Err(problem) => (2, Some(problem)),
