@@ -136,8 +136,8 @@ impl Preset {
         }
     }
 
-    /// The experiments of this world. Agents of the prototype clear their memory at every fifth evaluation, which is
-    /// every tenth cycle; with a memory of one cycle they clear it at every evaluation.
+    /// The experiments of this world. In the prototype, agents with a memory of ten cycles clear it at every fifth
+    /// evaluation, which is every tenth cycle, and agents with a memory of one cycle clear it at every evaluation.
     pub fn experiments(self) -> [Experiment; 5] {
         let plain = |name, title, policy| Experiment {
             name,

@@ -58,7 +58,7 @@ impl Stop {
 pub enum Progress<R> {
     /// The item at this place has this result.
     Done(usize, R),
-    /// About a tenth of a second has passed. The caller may stop the work.
+    /// About a tenth of a second has passed since the last such report. The caller may stop the work.
     Waiting,
 }
 

@@ -1,9 +1,9 @@
 //! A scaling benchmark: how CPU time and memory of a run grow with the size of its world.
 //!
-//! The world is the paper's, scaled to a full tree of any depth: [`Size`]. With [`Growth::Town`] it grows by districts.
-//! Each district is a town like the paper's, with the same distance between access points, its own hotspots and users
-//! who stay in it. The number of users per node is the same for all sizes; only the tree above the districts is deeper.
-//! [`measure`] runs one size in this process; for separate memory peaks, run each size in its own process.
+//! The world is the paper's, scaled to a full tree of up to 12 levels: [`Size`]. With [`Growth::Town`] it grows by
+//! districts. Each district is a town like the paper's, with the same distance between access points, its own hotspots
+//! and users who stay in it. The number of users per node is the same for all sizes; only the tree above the districts
+//! is deeper. [`measure`] runs one size in this process; for separate memory peaks, run each size in its own process.
 
 mod usage;
 
@@ -30,7 +30,7 @@ pub struct Size {
 pub struct NoSuchTree {
     /// The requested number of nodes.
     pub nodes: u64,
-    /// The largest tree with fewer nodes; `None` if there is none.
+    /// The largest tree of at most 12 levels with fewer nodes; `None` if there is none.
     pub below: Option<Size>,
     /// The smallest tree of at most 12 levels with more nodes; `None` if there is none.
     pub above: Option<Size>,
@@ -183,8 +183,8 @@ impl ScaleConfig {
     }
 }
 
-/// Runs one size several times in this process. `progress` is called with the current and the last simulated time of
-/// the run and the number of client requests sent so far.
+/// Runs one size several times in this process. `progress` is called with the current simulated time, the time at which
+/// the run ends, and the number of client requests that the run has sent so far.
 pub fn measure(
     question: &ScaleConfig,
     files: &mut dyn Files,
@@ -229,8 +229,8 @@ pub fn measure(
     })
 }
 
-/// Returns the measurements as a table, followed by the ratio of the largest to the smallest size in CPU time per agent
-/// and cycle.
+/// Returns the measurements as a table. If there are several sizes, the ratio of the CPU times per agent and cycle of
+/// the largest and the smallest size follows.
 pub fn table(measured: &[ScaleMeasurement]) -> String {
     let headings =
         ["nodes", "users", "agents", "cycles", "asked", "evaluated", "CPU ns/agent/cycle", "peak MiB", "wall s"];

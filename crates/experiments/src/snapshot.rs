@@ -1,5 +1,5 @@
-//! The state of a colony at one time, as a scenario. It is for runs that cannot be simulated again, such as those of
-//! live nodes.
+//! The state of a colony at a given time, as a scenario. It is for runs that cannot be simulated again, such as those
+//! of live nodes.
 //!
 //! The state consists of the placement, the last observations of agents, and the nodes, applications and policies.
 //! [`ColonySnapshot::scenario`] turns it into a scenario that starts from this state: the instances are deployed, and
@@ -15,14 +15,14 @@ use mario_scenario::topology::{ExportError, write_graphml};
 use mario_scenario::{NodeDescription, NodeIndex, TopologyBuilder, TopologyError};
 use serde_json::{Map, Value, json};
 
-/// The latency of all links if none was measured, in milliseconds. Otherwise links without a measurement get the mean
-/// of the others.
+/// The latency of all links if none is known, in milliseconds. Otherwise links of unknown latency get the mean of the
+/// known ones.
 const LATENCY_UNKNOWN: f64 = 1.0;
 
 /// The default duration of the scenario, in evaluation periods.
 const EVALUATIONS: f64 = 60.0;
 
-/// The state of a colony at one time.
+/// The state of a colony at a given time.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ColonySnapshot {
     /// The name of the colony.

@@ -24,7 +24,7 @@ pub struct Estimate {
     pub count: usize,
     /// The mean, or the other estimated number.
     pub mean: f64,
-    /// The ends of the 95 % confidence interval; `None` if there are too few values for one.
+    /// The ends of the 95 % confidence interval; `None` if there is none, for example because there are too few values.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -35,7 +35,7 @@ pub struct PairedTest {
     pub shift: Estimate,
     /// The two-sided p-value of the signed-rank test.
     pub p: f64,
-    /// The rank-biserial correlation: -1 if all differences other than 0 are negative, 1 if they are positive.
+    /// The rank-biserial correlation: -1 if all differences other than 0 are negative, 1 if all are positive.
     pub effect: Estimate,
     /// The mean difference, second minus first.
     pub difference: Estimate,

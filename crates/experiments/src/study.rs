@@ -94,10 +94,10 @@ struct Missing {
     seed: u64,
 }
 
-/// Makes the missing runs, and returns them with those in `directory`, in which they are stored, if there is one.
-/// `progress` is called after each run and about every tenth of a second, with the number of runs made and the number
-/// that were missing, and returns whether to continue. If it returns `false`, the runs in progress are stopped without
-/// a result, and the finished ones remain in `directory`.
+/// Makes and returns the missing runs. If there is a `directory`, stores them in it, and also returns the runs that it
+/// already has. `progress` is called after each run and about every tenth of a second, with the number of runs made and
+/// the number that were missing, and returns whether to continue. If it returns `false`, the runs in progress are
+/// stopped without a result, and the finished ones remain in `directory`.
 pub fn carry_out<F: Files>(
     plan: &StudyPlan<'_>,
     directory: Option<&std::path::Path>,

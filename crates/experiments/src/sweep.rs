@@ -1,4 +1,4 @@
-//! Parameter sweeps: all combinations of values of some keys of a scenario, and a table of the results.
+//! Parameter sweeps: all combinations of values of some keys of a scenario, and the results as text, CSV and JSON.
 
 use std::collections::BTreeSet;
 use std::error::Error;

@@ -29,8 +29,8 @@ pub struct Run {
     pub(crate) nodes: Option<Nodes>,
     #[cfg_attr(test, ts(type = "[id: string, application: number][]"))]
     pub(crate) users: Vec<(String, u32)>,
-    /// For the first users, the index of the user and the access points that the user visited, in order. Empty if the
-    /// run is shown by area.
+    /// For each of the first users, the index of the user and the access points that the user visited, in order. Empty
+    /// if the run is shown by area.
     #[serde(skip)]
     pub(crate) tracks: Vec<(u32, Vec<u32>)>,
     pub(crate) figures: Vec<ShownFigures>,
@@ -101,7 +101,7 @@ pub(crate) struct ApplicationRow {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, type = "[name: string, hardware: number][]"))]
     pub(crate) flavours: Vec<(String, u64)>,
-    /// The units that a sleeping instance keeps, if its instances can sleep.
+    /// The units of hardware that a sleeping instance keeps; `None` if the application cannot sleep.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub(crate) keeps: Option<u64>,
@@ -263,8 +263,8 @@ pub(crate) fn tier_names(header: &Header, count: usize) -> Vec<String> {
     (0..count).map(name).collect()
 }
 
-/// Names the run by the policies of its applications, with the length of their memory; without applications, by its
-/// scenario.
+/// Names the run after the policies of its applications, with the length of their memory if they have one. Without
+/// applications, names it after its scenario.
 pub(crate) fn label(header: &Header) -> String {
     let mut names: Vec<String> = Vec::new();
     for application in &header.applications {

@@ -7,7 +7,7 @@ use super::compact::Compact;
 /// The maximum number of points of a series; a run of the published scenario has 259 cycles.
 const POINTS_MAX: usize = 600;
 
-/// The outcomes of agents that are counted, in the order of [`Counts`].
+/// The outcomes of evaluations that are counted, in the order of [`Counts`].
 pub(crate) const OUTCOMES: [&str; 5] = ["undeploy", "nop", "migrate", "replicate", "inhibited"];
 /// The index of `nop`.
 pub(crate) const NOP: usize = 1;
@@ -77,7 +77,7 @@ fn add(sum: &mut [Counts], other: &[Counts]) {
 }
 
 /// Values at increasing times, each of which applies until the next. When there are too many, every second one is
-/// dropped, and from then on only every second, fourth, eighth, … value is kept.
+/// dropped, and from then on only half as many of the added values are kept.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Samples<T> {

@@ -1,7 +1,7 @@
 //! Serves a report on 127.0.0.1. The page polls the server for changes.
 //!
 //! Start at [`Server::serve`]. One thread serves clients and never blocks on any of them. Another makes the answers,
-//! one at a time. `mario_page::server` rejects foreign requests, and bounds the resources that clients can use.
+//! one at a time. `mario_page::server` rejects requests for other hosts, and bounds the resources that clients can use.
 
 mod policy;
 mod site;

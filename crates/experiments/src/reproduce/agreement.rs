@@ -36,7 +36,7 @@ impl Count {
     }
 }
 
-/// Whether a number equals the published one if it is rounded or truncated to `decimals` decimals. The paper truncates
+/// Whether `ours`, rounded or truncated to `decimals` decimals, equals the published number. The paper truncates
 /// some numbers and rounds others: 3.1047 is printed as 3.104, and 1.1306 as 1.131.
 pub fn equals_printed(ours: f64, published: f64, decimals: usize) -> bool {
     let factor = 10_f64.powi(decimals as i32);
@@ -44,7 +44,7 @@ pub fn equals_printed(ours: f64, published: f64, decimals: usize) -> bool {
     [(ours * factor).round(), (ours * factor).trunc()].iter().any(|printed| *printed as i64 == published)
 }
 
-/// Whether a number rounds to the recorded one, which has `decimals` decimals. If `decimals` is 0, both must be equal.
+/// Whether `ours` rounds to the recorded number, which has `decimals` decimals. If `decimals` is 0, they must be equal.
 fn rounds_to(ours: f64, recorded: f64, decimals: usize) -> bool {
     // Half a unit of the last digit, plus a tolerance for floating-point errors.
     (ours - recorded).abs() <= if decimals == 0 { 0.0 } else { 0.5 * 10_f64.powi(-(decimals as i32)) + 1e-9 }

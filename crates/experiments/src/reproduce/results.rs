@@ -34,15 +34,15 @@ pub struct Difference {
     pub run: Option<f64>,
 }
 
-/// A claim, and in how many seeds it is true.
+/// A claim, and for how many seeds it is true.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct JudgedClaim {
     /// The claim, checked in the stored runs.
     #[serde(flatten)]
     pub claim: Claim,
-    /// The number of seeds in which it is true.
+    /// The number of seeds for which it is true.
     pub holds_in: usize,
-    /// The number of seeds in which it was checked.
+    /// The number of seeds for which it was checked.
     pub of: usize,
 }
 
@@ -76,7 +76,7 @@ impl ExperimentResults {
 }
 
 impl Reproduction {
-    /// Returns all claims, checked in the stored runs, with the number of seeds in which they are true.
+    /// Returns all claims, checked in the stored runs, with the number of seeds for which they are true.
     pub fn claims(&self) -> Vec<JudgedClaim> {
         let seeds = self.experiments.first().map_or(0, |one| one.runs().count());
         let of_seed = |seed: usize| {

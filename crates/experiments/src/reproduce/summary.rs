@@ -9,7 +9,7 @@ use crate::measures::{Measure, key, values};
 use crate::report::Table;
 use crate::reproduce::claims::Claim;
 
-/// Explains why results differ between the worlds, one paragraph each.
+/// The paragraphs that explain why results differ between the worlds.
 const WHY: [&str; 4] = [
     "One number makes most of the difference: the link between an access point and its edge node takes 3 ms in the paper's text \
      and 1 ms in its prototype.",

@@ -39,8 +39,8 @@ impl World {
         overrides: &["mobility.kind=recorded"],
     };
 
-    /// The world of the paper's text: with the recorded users, with generated ones, and with the recorded users and the
-    /// one setting of the prototype that explains most of the difference.
+    /// Three variants of the world of the paper's text: with recorded users, with generated users, and with recorded
+    /// users and the one setting of the prototype that explains most of the differences from [`World::PUBLISHED`].
     pub const OTHERS: [World; 3] = [
         World {
             name: "text",

@@ -1,5 +1,5 @@
-//! Checks the table of client requests: for each user, their number and the sum of their response times must match the
-//! trace.
+//! Checks `messages.csv`: the form and order of its rows, and for each user the number of client requests and the sum
+//! of their response times, which the trace records.
 
 use std::io::{self, BufRead, Read};
 
@@ -77,7 +77,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Splits a CSV row into its cells, without quotes.
+/// Splits a CSV row into its cells, and removes their quotes.
 fn cells(row: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut is_quoted = false;

@@ -26,12 +26,12 @@ const UNRECORDED: [(&str, &str); 3] = [
     ("hops", "the trace does not record the paths of client requests"),
 ];
 
-/// Computes the expected summary, record by record.
+/// Computes the expected content of `summary.json` and `measures.json`, record by record.
 pub(super) struct Summed {
     header: Arc<Header>,
     groups: Groups,
     reading: Reading,
-    /// For each cycle and group, the operators' accepted deploys.
+    /// For each cycle and group, the number of accepted deploys.
     deploys: Vec<Vec<u64>>,
     regret: RegretSums,
     totals: [u64; 2],

@@ -191,7 +191,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Checks the row of a client request that reached a sleeping instance.
+    /// Checks the row of a verdict on waking an instance for a client request.
     fn woken(&mut self, woken: &Woken) -> io::Result<()> {
         let application = self.applications.get(&woken.instance);
         let application = application.map(|place| &self.header.applications[*place as usize]);

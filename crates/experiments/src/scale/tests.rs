@@ -1,4 +1,4 @@
-//! Tests of sizes, scenarios and tables. Measuring is tested with the command line.
+//! Tests of sizes, scenarios and tables. The tests of the command line cover measuring.
 
 use mario_scenario::NoFiles;
 

@@ -5,10 +5,11 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::Estimate;
 
-/// Up to this number of differences, p-values and intervals are exact; beyond that, they use the normal approximation.
+/// Up to this number of differences, the p-value and the interval of [`shift`] are exact; beyond that, they use the
+/// normal approximation.
 const EXACT_MAX: usize = 50;
 
-/// The maximum number of differences for the Hodges-Lehmann estimate, which averages all pairs of them.
+/// The maximum number of differences for the Hodges-Lehmann estimate, which computes the means of all pairs of them.
 const SHIFT_MAX: usize = 2_000;
 
 /// The ranks of the non-zero differences by absolute value. Ranks are doubled, so that shared ranks are whole numbers.
@@ -73,9 +74,9 @@ fn ways(numbers: &[usize]) -> Vec<f64> {
     ways
 }
 
-/// The rank-biserial correlation of the non-zero differences, with an interval by Fisher's transformation: -1 if all
-/// are negative, 1 if all are positive, 0 without an interval if there are none. `quantile` is that of the standard
-/// normal distribution for the wanted confidence.
+/// The rank-biserial correlation of the non-zero differences: -1 if all are negative, 1 if all are positive. Its
+/// interval is computed with Fisher's transformation. Returns 0 without an interval if all differences are 0.
+/// `quantile` is that of the standard normal distribution for the wanted confidence.
 pub(super) fn one_sidedness(differences: &[f64], quantile: f64) -> Estimate {
     let ranked = Ranked::of(differences);
     let (count, total) = (ranked.doubled.len(), ranked.total() as f64);
@@ -111,8 +112,8 @@ pub(super) fn shift(differences: &[f64], tail: f64) -> Option<Estimate> {
     Some(Estimate { count, mean: median, interval })
 }
 
-/// The rank of the pairwise mean at which the interval starts, from 1, and at which it ends if counted from the
-/// greatest; 0 if there are too few differences for an interval.
+/// The rank of the pairwise mean at the lower end of the interval, counted from 1 at the smallest mean. The mean at the
+/// upper end has the same rank, counted from the greatest. Returns 0 if there are too few differences for an interval.
 fn outside(count: usize, tail: f64) -> usize {
     let n = count as f64;
     if count > EXACT_MAX {

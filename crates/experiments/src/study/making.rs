@@ -19,9 +19,9 @@ const RUNS: &str = "runs";
 /// The file with the measures of a stored run, as written by `mario run`.
 const MEASURES: &str = "measures.json";
 
-/// Makes a run and returns its numbers and statistics. The run is stored in `directory` if the plan keeps its seed;
-/// otherwise it is stored temporarily if the plan has metrics. Fails with [`RunError::Stopped`] soon after a stop is
-/// requested.
+/// Makes a run and returns its numbers and statistics. The run is stored in `directory`, if there is one and the plan
+/// keeps the seed. Otherwise it is stored temporarily if the plan has metrics. Fails with [`RunError::Stopped`] soon
+/// after a stop is requested.
 pub(super) fn make(
     plan: &StudyPlan<'_>,
     key: &RunKey,
@@ -74,7 +74,7 @@ fn in_directory(
     Ok((values, statistics))
 }
 
-/// The figures of groups, and the other measures if the scenario asks for them.
+/// The figures of a run, and its optional measures if the scenario has any.
 fn all_values(figures: &TraceFigures, resolved: &Resolved) -> Values {
     let mut all = values(&figures.figures);
     if resolved.scenario.is_measured() {

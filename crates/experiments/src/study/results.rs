@@ -16,7 +16,7 @@ use crate::runs::RunError;
 /// Describes a set of runs. Runs with compatible identities can be merged.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Identity {
-    /// The program that made the runs, because another version may simulate a scenario differently.
+    /// The name and version of the program that made the runs. Another version may simulate a scenario differently.
     pub program: String,
     /// The content of the scenario, with all defaults filled in.
     pub scenario: Value,
@@ -117,7 +117,7 @@ impl Identity {
         keys.into_iter().map(str::to_owned).collect()
     }
 
-    /// Adds the variants, policies, seeds and inputs of another identity to this one.
+    /// Adds the variants, policies, seeds and inputs of another identity to this one. Fails if they are incompatible.
     pub(super) fn join(&mut self, other: &Identity) -> Result<(), MergeError> {
         if self.program != other.program {
             return Err(MergeError::Program(self.program.clone(), other.program.clone()));
@@ -164,7 +164,8 @@ impl Results {
         self.identity.join(&other.identity)?;
         for (key, values) in other.runs {
             let known = self.runs.entry(key.clone()).or_default();
-            // Runs that were made with other metrics add the values of these. Values that both have must be equal.
+            // The run may have been made with other metrics, whose values are added. Values that both have must be
+            // equal.
             let is_other = |(name, value): (&String, &Option<f64>)| known.get(name).is_some_and(|known| known != value);
             if values.iter().any(is_other) {
                 return Err(MergeError::Run(Box::new(key)));

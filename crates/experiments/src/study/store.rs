@@ -52,7 +52,7 @@ pub enum StoreError {
     File(PathBuf, io::Error),
     /// A file or line is malformed, or has another format version.
     Content(PathBuf, String),
-    /// The stored runs belong to another study.
+    /// The stored runs cannot be merged with the runs to add.
     Merge(PathBuf, MergeError),
 }
 
@@ -71,8 +71,8 @@ struct Line {
 }
 
 impl Store {
-    /// Opens or creates a directory, reads the runs in it, and adds `identity` to theirs. Fails if the directory has
-    /// other content, or runs of an incompatible study.
+    /// Opens or creates a directory, reads the runs in it, and merges `identity` into theirs. Fails if the directory
+    /// has other content, or runs of an incompatible study.
     pub fn open(directory: &Path, identity: Identity) -> Result<(Store, Results), StoreError> {
         let failed = |error| StoreError::File(directory.to_owned(), error);
         let own = OwnDirectory::open(directory)?;
@@ -102,7 +102,7 @@ impl Store {
         self.runs.write_all(line.as_bytes()).map_err(failed)
     }
 
-    /// Rewrites all files of the directory, with the runs in the order of tables.
+    /// Rewrites `study.json`, `runs.jsonl` and `runs.csv`, with the runs in the order of tables.
     pub(super) fn finish(self, results: &Results) -> Result<(), StoreError> {
         save(&self.directory, results)
     }

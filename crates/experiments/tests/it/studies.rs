@@ -91,7 +91,7 @@ fn finished_runs_of_an_interrupted_study_are_kept() {
     let plan = plan(&document, &POLICIES, &[], 20);
     let broken = carry_out(&plan, Some(&directory), || Disk, &mut |done, _| done < 5);
     assert!(matches!(broken, Err(StudyError::Interrupted)));
-    // The five runs that were reported, and those that were in progress when the study was stopped.
+    // The five runs that were reported, and any that finished before they could be stopped.
     let kept = load(&directory).expect("a study").runs.len();
     assert!((5..40).contains(&kept), "{kept}");
 }
@@ -176,7 +176,7 @@ fn merged_parts_equal_an_unsplit_study() {
     let table = sweep::text(&joined, &figures);
     assert_eq!(table.lines().count(), 1 + 8, "{table}");
 
-    // A run with a different result is an error.
+    // Different results of the same run are an error.
     let mut other = joined.clone();
     let lost = other.runs.values_mut().next().and_then(|values| values.get_mut("lost")).expect("a run");
     *lost = Some(-1.0);

@@ -21,7 +21,7 @@ pub(super) struct Answer {
     pub(super) content: Bytes,
 }
 
-/// Makes the resources of the last report.
+/// Makes the answers of the server, and remakes the report when its source changes.
 pub(super) struct Site<S> {
     source: S,
     version: Option<String>,

@@ -1,4 +1,4 @@
-//! The report of a run in progress.
+//! Served pages: they follow a run in progress, work like the file, and run no injected script.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use super::browser::Browser;
 use super::data::{paper_trace, report};
 use super::input::small_header;
 
-/// A source whose trace is the current one of several stages.
+/// A source with several stages of a trace. It reports on the one that `stage` selects.
 struct Growing {
     stages: Vec<String>,
     stage: Arc<AtomicUsize>,
@@ -71,7 +71,7 @@ fn serve_trace(trace: &str) -> String {
     serve(Growing { stages: vec![trace.to_owned()], stage: Arc::default() })
 }
 
-/// Clicks and points at up to 60 elements of the page, such as instances and nodes, and moves the replay to its end.
+/// Clicks on and points at up to 60 elements of the page, such as instances and nodes, and moves the replay to its end.
 const USE_THE_PAGE: &str = "(async () => { const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done, 20))); \
     for (const element of [...document.querySelectorAll('summary, .chip, .node, .users circle')].slice(0, 60)) { \
       element.dispatchEvent(new MouseEvent('click', { bubbles: true })); \

@@ -82,7 +82,7 @@ fn go_to(browser: &Browser, trace: &str, time: i64) {
     ));
 }
 
-/// The last evaluation of an instance, up to a time, whose record has its facts.
+/// The last evaluation of an instance up to `time` whose record lists the facts.
 fn last_evaluation<'a>(evaluations: &[&'a Value], instance: &Value, time: i64) -> &'a Value {
     let of_instance =
         evaluations.iter().rev().filter(|record| record[2] == *instance && record[1].as_i64() <= Some(time));
@@ -136,7 +136,7 @@ fn the_details_of_an_instance_show_its_decision_and_reasons_from_the_trace() {
     assert!(asked >= 3, "{asked} instances asked for something");
 }
 
-/// The texts of the explanation, in the page's data, of the last decision of an instance up to a time.
+/// The texts in the page's data that explain the last decision of an instance up to `time`.
 fn explanation(browser: &Browser, chip: i64, time: i64) -> Vec<String> {
     let texts = browser.evaluate(&format!(
         "(() => {{ const replay = JSON.parse(document.getElementById('data').textContent).runs[0].replay; \
