@@ -10,7 +10,7 @@ use mario_domain::Time;
 pub enum CheckpointInterval {
     /// Whenever this much wall-clock time has passed since the last one, and shortly after the start.
     Elapsed(Duration),
-    /// After this number of activations of the managers, and shortly after the start.
+    /// Each time the managers have been activated this number of times, and shortly after the start.
     Cycles(u32),
     /// Only on interruption.
     Never,

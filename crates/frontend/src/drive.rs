@@ -20,7 +20,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 pub struct Finished {
     /// The figures of the run.
     pub summary: Summary,
-    /// How much work the simulation has done.
+    /// The statistics of the simulation, such as the numbers of evaluations and of failures.
     pub statistics: RunStatistics,
 }
 
@@ -70,7 +70,7 @@ pub fn finish(
             let begun = Instant::now();
             match kept.save(&simulation) {
                 Ok(bytes) => observer.saved(simulation.now(), bytes, begun.elapsed()),
-                // An earlier checkpoint is still there, and the run itself may still succeed.
+                // If there is an earlier checkpoint, it is kept, and the run itself may still succeed.
                 Err(error) => observer.not_saved(not_saved(&error)),
             }
             schedule.saved(simulation.now());

@@ -13,7 +13,7 @@ pub enum Failure {
     Environment(Vec<Diagnostic>),
     /// The command was interrupted.
     Interrupted(Vec<Diagnostic>),
-    /// The reader closed standard output; there is nothing to report.
+    /// The process that reads standard output has closed it; there is nothing to report.
     OutputClosed,
 }
 

@@ -15,7 +15,7 @@ use crate::problems::diagnostics;
 /// The hint for a text without operations.
 pub const NO_OPERATION_HINT: &str = "a policy says `operation(Operation, Instance, Target) :- …`";
 
-/// Compiles a policy. Its warnings are added to `warnings`, even if it fails to load.
+/// Compiles a policy. Its warnings are added to `warnings`, even if its text has errors.
 pub fn load_policy(
     engine: &Engine,
     text: &Text,
@@ -32,8 +32,8 @@ pub fn load_policy(
     }
 }
 
-/// Compiles a policy so that its decisions can be explained. Its warnings are added to `warnings`, even if it fails to
-/// load.
+/// Compiles a policy so that its decisions can be explained. Its warnings are added to `warnings`, even if its text has
+/// errors.
 pub fn load_explainer(
     engine: &Engine,
     text: &Text,
@@ -131,8 +131,8 @@ pub fn undecided(ending: &Ending, policy_name: &str, text: Option<&Text>, engine
     Some(diagnostic)
 }
 
-/// If the exception is the call of an undefined predicate, returns a function that adds the position of the call to a
-/// diagnostic. Searches the text, because the exception has no position.
+/// If the exception reports the call of an undefined predicate, returns a function that adds the position of the call
+/// to a diagnostic. Searches the text for the call, because the exception has no position.
 fn unknown_call(
     exception: &Explanation,
     text: &Text,

@@ -102,7 +102,7 @@ pub fn acceptance_cause(failed: &FailedAcceptance) -> String {
     format!("policy `{policy}` of node {node}, asked about {request}: {cause}{place}")
 }
 
-/// The failure for a run of a comparison or a sweep.
+/// Turns the error of a run into a failure.
 pub fn run_failure(error: &RunError) -> Failure {
     match error {
         RunError::Scenario(error) => failure(error),

@@ -42,8 +42,8 @@ pub struct Study {
 }
 
 impl Study {
-    /// Performs the runs of this shard that are not stored yet, and returns all its runs. `progress` is called with the
-    /// number of finished runs and their total, and returns whether to continue.
+    /// Performs the runs of this shard that are not stored yet, and returns them with the stored ones. `progress` is
+    /// called with the number of runs made and the number that were missing, and returns whether to continue.
     pub fn carry_out<F: Files>(
         &self,
         document: &Document,

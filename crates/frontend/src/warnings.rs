@@ -1,5 +1,4 @@
-//! Warnings at the end of a run: policies of agents and nodes that failed, and agents whose requests were all
-//! inhibited.
+//! Warnings at the end of a run: policies of agents or nodes failed, or every request of every agent was inhibited.
 
 use std::path::Path;
 
@@ -11,7 +10,7 @@ use mario_simulator::{AcceptanceStatistics, FailedDecision, PolicyLocation};
 use crate::drive::{Finished, quoted};
 use crate::runs::acceptance_cause;
 
-/// The warnings about a run, each with its first case and a hint how to investigate it.
+/// The warnings about a run, each with its first case and a hint on how to investigate it.
 pub fn warnings(finished: &Finished, scenario: &Scenario, directory: &Path) -> Vec<Diagnostic> {
     let statistics = &finished.statistics;
     let mut warnings = Vec::new();
