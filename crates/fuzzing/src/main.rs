@@ -1,4 +1,4 @@
-//! Replays inputs of fuzz targets, and writes the corpora that libFuzzer starts from.
+//! Lists and runs fuzz targets, replays their inputs, and writes the corpora that libFuzzer starts from.
 
 #![allow(clippy::disallowed_methods, reason = "a program: it reads its arguments and files")]
 

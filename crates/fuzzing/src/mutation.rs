@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Small numbers, and numbers at or beyond the limits of types.
+/// Small numbers, special values, and numbers at or beyond the limits of types.
 const NUMBERS: [&str; 12] = [
     "0",
     "-1",

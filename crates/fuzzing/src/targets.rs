@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub enum Outcome {
     /// The reader returned a value, or a server answered the request as valid.
     Accepted,
-    /// The reader returned an error, or a server answered that the request is malformed or not at all.
+    /// The reader returned an error, or a server did not answer, or answered that the request is malformed.
     Rejected,
 }
 
@@ -29,8 +29,8 @@ pub struct Target {
     pub reads: &'static str,
     /// Reads an input. Panics if the reader violates an invariant.
     pub run: fn(&[u8]) -> Outcome,
-    /// Returns the inputs that mutations start from: files of the repository, texts in this crate, or files of a small
-    /// run. At least half of them are valid.
+    /// Returns the inputs that mutations start from, such as files of the repository, texts in this crate, or files of
+    /// a small run. At least half of them are valid.
     pub seeds: fn() -> Vec<Vec<u8>>,
     /// Words of the format, which mutations insert.
     pub pieces: &'static [&'static str],
