@@ -6,8 +6,8 @@
 //!    speaks HTTP/1.1 to the first, the first speaks mutual TLS to the second (HTTP/2 with mario, HTTP/1.1 with nginx,
 //!    which supports nothing newer upstream), and the second forwards to the sample service. Runs alternate, and the
 //!    median is reported. Needs `nginx` on the search path; without it, only our figures are printed;
-//! 2. the **resident memory** of a node's data plane after that;
-//! 3. **failed requests while copies move**: an open loop of 10^5 requests over three nodes in one process, while the
+//! 2. the **resident memory** of each node's data plane after that;
+//! 3. **failed requests while a copy moves**: an open loop of 10^5 requests over three nodes in one process, while the
 //!    copy moves from node to node and route updates lag behind. The goal is 0.
 //!
 //! `-- --requests N` and `-- --rate N` change the third measurement, `-- --seconds N` the runs of the first.

@@ -207,13 +207,13 @@ pub fn sign(file: &ApplicationFile, policy: &PolicyText, identity: &Identity) ->
     Ok(document)
 }
 
-/// As [`open`], with the authority of `identity` and the current time.
+/// Like [`open`], with the authority of `identity` and the current time.
 pub fn open_now(document: &[u8], identity: &Identity) -> Result<VerifiedDocument, LiveError> {
     open(document, identity.authority(), UnixTime::now())
 }
 
-/// Verifies a document, and returns its content. Its certificate must be that of the application, be valid at time
-/// `at`, match the signature, and list the application's host names and path prefixes.
+/// Verifies a document, and returns its content. Its certificate must be issued by `authority`, be valid at time `at`,
+/// belong to the application, match the signature, and list the application's host names and path prefixes.
 pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Result<VerifiedDocument, LiveError> {
     let wrong =
         |cause: &str| LiveError::new("cannot use the description of the application").caused_by(cause.to_owned());

@@ -18,9 +18,9 @@ use crate::traffic::{ServerCertificate, client_tls_config};
 /// The loaded files that a configuration names.
 #[derive(Debug)]
 pub struct LoadedFiles {
-    /// Its identity.
+    /// The identity of the node.
     pub identity: Arc<Identity>,
-    /// Its acceptance policy; `None` if none is configured.
+    /// The acceptance policy of the node; `None` if none is configured.
     pub acceptance: Option<Arc<Acceptance>>,
     /// TLS for clients; `None` if no certificates are configured.
     pub tls: Option<Arc<ServerConfig>>,

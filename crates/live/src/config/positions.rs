@@ -15,7 +15,7 @@ use crate::error::LiveError;
 pub struct Mistake {
     /// The message, in one line.
     pub message: String,
-    /// Its range of bytes in the text; `None` if it has no position.
+    /// The byte range of the wrong value in the text; `None` if the error has no position.
     pub span: Option<Range<usize>>,
     /// How the user can fix it, if a hint is known.
     pub hint: Option<String>,

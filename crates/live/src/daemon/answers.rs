@@ -104,7 +104,7 @@ fn refusal(status: u16, message: impl Into<String>) -> Refusal {
 }
 
 /// The latest facts, decisions and verdicts of each instance. Instances that left the node are removed when an operator
-/// asks for its status, and once there are many of them.
+/// asks for the status of the node, or when there are many of them.
 #[derive(Default)]
 pub(crate) struct Memory {
     instances: BTreeMap<InstanceId, Remembered>,
@@ -116,7 +116,7 @@ struct Remembered {
     /// The knowledge of the agent at its last decision; `None` before the first.
     knowledge: Option<Arc<Knowledge>>,
     decisions: VecDeque<Value>,
-    /// How often the instance was offered to a neighbour while the node drains.
+    /// How often the instance was offered to a neighbour while the node was draining.
     drain_offers: usize,
 }
 
@@ -312,7 +312,7 @@ impl Core {
         }
     }
 
-    /// Proposes to migrate each remaining instance to a neighbour whose link is up, at most once in [`DRAIN_EVERY`].
+    /// Proposes to migrate each remaining instance to a neighbour whose link is up, at most once per [`DRAIN_EVERY`].
     /// Skips instances in transfer.
     pub(crate) fn drain_step(&mut self) {
         let now = Instant::now();

@@ -1,4 +1,5 @@
-//! The routes of client requests, computed from the copies here, the links, and the neighbours' routes.
+//! The routes of client requests, computed from the copies and dormant instances here, the links, and the neighbours'
+//! routes.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +31,7 @@ pub(crate) struct AnnouncedRoutes {
     pub(crate) hosts: BTreeMap<String, ApplicationId>,
     /// Path prefixes and their applications, the longest first.
     pub(crate) prefixes: Vec<(String, ApplicationId)>,
-    /// Whether every configured neighbour has sent its routes in its current session.
+    /// Whether every configured neighbour has sent its routes in the current session with it.
     pub(crate) are_complete: bool,
 }
 
