@@ -15,7 +15,7 @@ use crate::world::World;
 /// The compiled acceptance policies.
 pub(crate) struct Acceptances {
     machine: Machine,
-    /// A view with only the facts that every manager knows.
+    /// A view with the facts that every manager knows, and a placeholder for the node. Copied for each answer.
     view: ManagerView,
     facts: ExtraFacts,
     texts: Vec<Option<Acceptance>>,
@@ -28,8 +28,8 @@ pub(crate) struct AcceptanceQuery<'a> {
     pub(crate) instance: Option<&'a InstanceId>,
     pub(crate) target: Option<u32>,
     pub(crate) application: u32,
-    /// The hardware that the operation takes at its target; for an adapt, a sleep or a wake, the additional hardware on
-    /// its own node; for an undeploy, the hardware of the instance.
+    /// The hardware that a deploy, a migrate or a replicate takes at its target; for an adapt, a sleep or a wake, the
+    /// additional hardware on the instance's node; for an undeploy, the hardware that the instance holds.
     pub(crate) needed: Hardware,
     pub(crate) moment: QueryTime,
 }
@@ -39,7 +39,7 @@ pub(crate) struct AcceptanceQuery<'a> {
 pub(crate) enum QueryTime {
     /// In a recorded cycle.
     Cycle,
-    /// In the first cycle, which made the initial deployment and is not recorded.
+    /// In the cycle of the initial deployment, which is not recorded.
     Beginning,
 }
 
@@ -49,7 +49,8 @@ pub(crate) enum Answer {
     Accepts,
     /// The request is rejected, for this reason.
     Refuses(Rule),
-    /// The node has no acceptance policy, or its answer cannot be recomputed.
+    /// The node has no acceptance policy, its policy is not asked because too little hardware is free, or its answer
+    /// cannot be recomputed.
     Silent,
 }
 
@@ -116,7 +117,7 @@ impl Acceptances {
             Verdict::Inhibited(inhibition) => match inhibition.rule {
                 DomainRule::Acceptance { reason } => Some(Answer::Refuses(Rule::Acceptance { reason })),
                 DomainRule::AcceptanceFailed { cause } => Some(Answer::Refuses(Rule::AcceptanceFailed { cause })),
-                // Inhibitions by other rules are checked elsewhere.
+                // Too little hardware is free: the capacity rule is checked elsewhere.
                 _ => None,
             },
         }

@@ -67,7 +67,7 @@ pub struct Audit {
     options: Options,
     world: World,
     decisions: Option<Decisions>,
-    /// The histories of agents; `None` if no decisions are recomputed.
+    /// The histories of agents; `None` if the decisions of agents are not recomputed.
     histories: Option<Histories>,
     acceptances: Option<Acceptances>,
     /// The total budget of the policies of the trace.
@@ -80,7 +80,7 @@ pub struct Audit {
     promising: Vec<u32>,
     /// Users whose access point went down at the current time. They must move or be disconnected before time advances.
     stranded: Vec<u32>,
-    /// Quantities that the trace sums up in several ways.
+    /// Sums over the records so far, to compare with the sums that the trace records.
     sums: sums::Sums,
     /// The recorded comparisons of the placement with the best one.
     comparisons: regret::Comparisons,
@@ -340,8 +340,8 @@ impl Audit {
         self.time = time.max(before);
     }
 
-    /// Checks that a trace of this detail may have the record. Ends the owners' turn if the record is not of owners,
-    /// and notes changes of users and infrastructure.
+    /// Checks that a trace of this detail may have the record. Ends the owners' turn unless the record is an action of
+    /// owners, and notes missing comparisons and changes of users and infrastructure.
     fn before_record(&mut self, record: &TraceRecord) {
         let is_of_owners = matches!(record, TraceRecord::Owner(_) | TraceRecord::Owners(_));
         if !is_of_owners {
@@ -407,7 +407,7 @@ impl Audit {
         &self.header.nodes[node as usize].id
     }
 
-    /// The id of the node that a target denotes for an instance on `own`; an unknown id as it is.
+    /// The id of the node that a target denotes for an instance on `own`. An unknown id is returned unchanged.
     fn target_id(&self, target: &Target, own: u32) -> Id {
         match target {
             Target::Own => self.node_id(own).id().clone(),

@@ -1,4 +1,4 @@
-//! Recomputes decisions from the facts that are recorded with them.
+//! Recomputes the decisions of agents in a simulated run, from recorded facts and replayed state.
 
 use mario_domain::{AgentOperation, Capacity, Id};
 use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, SolutionLimit};

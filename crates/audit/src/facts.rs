@@ -1,15 +1,15 @@
-//! The extra facts of a header, grouped by the agents that know them.
+//! The extra facts of a header, grouped by the agents and managers that know them.
 
 use mario_domain::{Fact, Id};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::reader::Header;
 
-/// The extra facts of a header: those that all agents know, and those about single nodes.
+/// The extra facts of a header: those that all agents and managers know, and those about single nodes.
 pub(crate) struct ExtraFacts {
-    /// Known to all agents.
+    /// Known to all agents and managers.
     general: Vec<Fact>,
-    /// By the node that they are about. Agents on the node and on nodes that reach it know them.
+    /// By the node that they are about. Known to its manager, and to agents on it and on nodes that reach it.
     of_node: FxHashMap<u32, Vec<Fact>>,
 }
 
@@ -29,12 +29,12 @@ impl ExtraFacts {
         facts
     }
 
-    /// The facts known to all agents.
+    /// The facts known to all agents and managers.
     pub(crate) fn general(&self) -> &[Fact] {
         &self.general
     }
 
-    /// The facts about a node. Agents on the node and on nodes that reach it know them.
+    /// The facts about a node. Known to its manager, and to agents on it and on nodes that reach it.
     pub(crate) fn of_node(&self, node: u32) -> &[Fact] {
         self.of_node.get(&node).map_or(&[], Vec::as_slice)
     }

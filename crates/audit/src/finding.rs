@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct Finding {
     /// The violated rule.
     pub kind: FindingKind,
-    /// The file beside the trace that has the finding; `None` for the trace itself.
+    /// The file beside the trace that has the contradiction; `None` for the trace itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line of the trace, or of that file, from 1.

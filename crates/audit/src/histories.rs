@@ -21,8 +21,8 @@ const FIRST_FORMAT: u64 = 3;
 pub struct VisibleHistory {
     /// The client requests of earlier evaluations, the latest first: `earlier/5`.
     pub earlier: Vec<Arc<[RequestFact]>>,
-    /// Accepted own operations, the latest first, each with how many evaluations ago it was: 1 for the operation of the
-    /// last evaluation. `done/4`.
+    /// The agent's accepted operations, the latest first, each with how many evaluations ago it was proposed, from 1
+    /// for the last evaluation: `done/4`.
     pub done: Vec<(u64, Proposal)>,
     /// The number of earlier evaluations on the current node, if the policy reads it: `age/2`.
     pub age: Option<u64>,
@@ -56,7 +56,7 @@ static NOTHING: VisibleHistory = VisibleHistory { earlier: Vec::new(), done: Vec
 
 impl Histories {
     /// Creates empty histories. Compiles the policies of the header to determine how far back they look; a policy that
-    /// cannot be compiled is treated as one that does not.
+    /// cannot be compiled is treated as one that does not look back.
     pub fn new(header: &Header, engine: &Engine, allowance: &Allowance) -> Histories {
         let remembers =
             |policy| policies::of_agents(engine, header, policy, allowance).map(|policy| policy.remembers());

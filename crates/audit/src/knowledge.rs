@@ -10,7 +10,7 @@ use crate::reader::{FactsAndDecision, Header, Neighbour, RequestFact, Target};
 
 /// Builds knowledge bases of recorded evaluations, reusing the same memory.
 pub struct Knowledge {
-    /// The facts that every agent knows, and those of the last evaluation for which it was built.
+    /// The facts that every agent knows, and those of the last reconstructed evaluation.
     facts: KnowledgeBase,
     extra: ExtraFacts,
     /// Whether `facts` has the random number that was drawn for the last evaluation.
@@ -34,7 +34,7 @@ pub struct Situation<'a> {
     pub flavour: u32,
     /// Whether the instance is asleep.
     pub is_asleep: bool,
-    /// Everything else that it saw, and its recorded decision.
+    /// The other recorded facts that the agent saw, and its recorded decision.
     pub seen: &'a FactsAndDecision,
     /// Its visible history.
     pub visible_history: &'a VisibleHistory,

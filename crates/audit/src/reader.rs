@@ -117,7 +117,7 @@ impl<R: BufRead> TraceReader<R> {
         &self.header
     }
 
-    /// The number of the last line read, from 1.
+    /// The line number of the last record; 1, the line of the header, before the first record.
     pub fn line(&self) -> u64 {
         self.line
     }

@@ -11,7 +11,7 @@ use crate::reader::{Detail, Header};
 /// The result of an audit.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct AuditReport {
-    /// The scenario and the program that ran it.
+    /// The origin of the trace, such as its program and scenario.
     pub trace: Provenance,
     /// Whether the trace is complete.
     pub ending: TraceEnding,
@@ -66,7 +66,7 @@ pub struct Counts {
     pub records: u64,
     /// Evaluations of policies.
     pub evaluations: u64,
-    /// Decisions that were checked against the recorded facts.
+    /// Decisions of agents that were checked.
     pub decisions: u64,
     /// Checked decisions for which a policy was evaluated; the others were cached or repeated.
     pub computed_decisions: u64,
@@ -93,7 +93,7 @@ pub struct Counts {
     pub shrunk: u64,
     /// Handovers.
     pub handovers: u64,
-    /// Nodes and links that went up or down, nodes that announced to leave, and updates of policies.
+    /// Nodes and links that went up or down, nodes that announced that they will leave, and updates of policies.
     pub context_changes: u64,
     /// Client requests served.
     pub served: u64,

@@ -1,4 +1,4 @@
-//! The state of the infrastructure, replayed from the records of a trace.
+//! The state of a simulated run, replayed from the records of a trace.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub(crate) struct World {
     standings: FxHashMap<InstanceId, Standing>,
     /// Free slots in `agents`.
     vacant: Vec<u32>,
-    /// Links that are down, with the smaller index first.
+    /// Links that are down, as pairs of nodes with the smaller index first.
     broken_links: BTreeSet<(u32, u32)>,
     alive: u64,
     /// For each application, the number of existing instances.
@@ -124,7 +124,7 @@ pub(crate) struct EvictionNotice {
     pub(crate) reason: String,
 }
 
-/// The proposal of an agent that waits for a verdict.
+/// The result of an agent's last evaluation, until it is judged.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Pending {
     /// The agent has not evaluated since it was last judged.

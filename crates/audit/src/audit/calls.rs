@@ -1,4 +1,5 @@
-//! Checks calls between applications (service graphs): those in the header, and their results at the end.
+//! Checks calls between applications (service graphs): the call graph in the header, and the results of calls at the
+//! end.
 
 use std::sync::Arc;
 
@@ -67,7 +68,7 @@ impl Audit {
             self.find(FindingKind::Calls, "the end", expected, records.len().to_string());
             return;
         }
-        // Invalid calls in the header are reported there.
+        // A call of no requests is reported with the header.
         if header.traffic != Some(TrafficKind::Messages) || header.calls.iter().any(|call| call.requests == 0) {
             return;
         }
@@ -143,7 +144,7 @@ impl Audit {
     /// Checks that the agents of an application without users saw no more client requests than other applications sent
     /// to it.
     fn require_seen_were_sent(&mut self, application: u32) {
-        // A request that a sleeping instance forwards is seen more than once.
+        // A request that a sleeping instance forwards may be seen more than once.
         let sleeps = self.header.applications[application as usize].sleep.is_some();
         if self.header.detail != Detail::Full || self.sums.users_of(application) > 0 || sleeps {
             return;

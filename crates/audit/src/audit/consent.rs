@@ -9,8 +9,8 @@ use crate::finding::FindingKind;
 use crate::reader::{Detail, Reason, Rule};
 
 impl Audit {
-    /// Checks that the policy of a node accepts an instance of the initial deployment. The initial deployment is made
-    /// in a first cycle that is not in the trace.
+    /// Checks that the acceptance policy of a node accepts an instance of the initial deployment. The cycle of the
+    /// initial deployment is not in the trace.
     pub(super) fn require_first_consent(&mut self, node: u32, application: u32, who: &str) {
         // A trace of counts does not record which nodes are absent, so the neighbours that the manager saw are unknown.
         let is_recorded = self.header.detail != Detail::Summary;

@@ -30,8 +30,8 @@ pub(super) struct Case<'a> {
     pub(super) target: Option<u32>,
     pub(super) target_id: Id,
     pub(super) application: u32,
-    /// The hardware that the operation takes at its target; for an adapt, a sleep or a wake, the additional hardware on
-    /// its own node; for an undeploy, the hardware of the instance.
+    /// The hardware that a deploy, a migrate or a replicate takes at its target; for an adapt, a sleep or a wake, the
+    /// additional hardware on the instance's node; for an undeploy, the hardware that the instance holds.
     pub(super) needed: Hardware,
     /// For an adapt, a sleep or a wake, the state of the instance after it, or the rule that inhibits it; `None` for
     /// other operations.
@@ -39,7 +39,7 @@ pub(super) struct Case<'a> {
     pub(super) enactments: &'a mut Vec<Enactment>,
 }
 
-/// The reasons to inhibit a request, by all rules except acceptance policies.
+/// The rules other than acceptance policies that would inhibit a request.
 #[derive(Clone)]
 struct Against {
     /// The rule that makes an adapt, a sleep or a wake impossible, regardless of the hardware.
@@ -354,8 +354,8 @@ impl Audit {
         self.promising.push(to);
     }
 
-    /// Checks that the target of an accepted request is valid. Unless managers arbitrate, a target that is not a
-    /// reachable neighbour is only counted.
+    /// Checks that the target of an accepted request is valid. Unless managers arbitrate, a target outside the
+    /// neighbourhood is only counted.
     fn require_target(&mut self, case: &Case<'_>) {
         let against = self.against(case);
         let id = &case.target_id;
@@ -407,7 +407,7 @@ impl Audit {
     pub(super) fn inhibited(&mut self, case: &Case<'_>, reason: &Reason) {
         let mut against = self.against(case);
         if self.header.arbitration != Arbitration::Managers {
-            // Unless managers arbitrate, every node that is up is a valid target.
+            // Unless managers arbitrate, no node that is up is outside the neighbourhood.
             against.outside = case.operation.asks_for_place() && (case.target.is_none() || against.down);
         }
         let found = || format!("inhibited: {}", rule_text(reason));

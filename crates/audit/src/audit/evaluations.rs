@@ -98,8 +98,8 @@ impl Audit {
         }
     }
 
-    /// Applies the effects of an evaluation to the agent: its number of evaluations, its pending proposal, and a
-    /// periodic clearing of its memory.
+    /// Updates the agent after an evaluation: its number of evaluations, its notice, its pending proposal, and its
+    /// memory if it is cleared periodically.
     fn remember_evaluation(&mut self, place: AgentPlace, time: f64, seen: FactsAndDecision) {
         let forgets_every = self.header.forgets_every.filter(|_| self.header.memory == Memory::Periodic);
         let agent = self.world.agent_mut(place);
@@ -196,7 +196,7 @@ impl Audit {
         }
     }
 
-    /// The id of a target as the policy wrote it, so `self` for the own node.
+    /// The id of a target as the policy wrote it: `self` for [`Target::Own`].
     fn written_id(&self, target: &Target) -> Id {
         match target {
             Target::Own => own_id(),
@@ -212,11 +212,11 @@ impl Audit {
 
     fn check_requests(&mut self, place: AgentPlace, node: u32, requests: &[RequestFact]) {
         let who = instance_text(&self.world.agent(place).instance);
-        // With other routing strategies, the recorded path may lead to another instance, through any node.
+        // With other routing strategies, the recorded path may be that of another instance, with any node as last hop.
         let is_nearest = self.header.routing == "nearest";
         for fact in requests.iter().filter(|_| is_nearest) {
             let Neighbour::Node(neighbour) = fact.neighbour else { continue };
-            // Requests before the instance moved came through the neighbours of its former node.
+            // Requests that arrived before the instance moved came through neighbours of its former nodes.
             let left = &self.world.agent(place).left;
             let is_neighbour = std::iter::once(&node).chain(left).any(|node| self.world.are_linked(*node, neighbour));
             if !is_neighbour {

@@ -1,15 +1,16 @@
 //! Checks traces of live nodes.
 //!
-//! Each node records its journal, its reservations, and the evaluations of its agents. The nodes are replayed together:
-//! a node may forget an instance that it handed over only after another node has taken it.
+//! A node records the events of its journal, and others such as reservations and the evaluations of its agents. The
+//! nodes are replayed together, because a transfer concerns two of them: an instance that its source reports as taken
+//! must have arrived at the target.
 //!
 //! | file | what is checked |
 //! |---|---|
 //! | `node` | one node: its records are consecutive, its hardware suffices, its reported state follows from its records |
 //! | `transfers` | between nodes: owners, epochs, departures and arrivals |
 //! | `agents` | what agents saw, decided and proposed, and the outcome |
-//! | `owners` | owners of nodes evict only announced instances, after their evaluations |
-//! | `decisions` | decisions are recomputed |
+//! | `owners` | the actions of node owners, such as that they evict only announced instances |
+//! | `decisions` | the decisions of agents, by recomputing them |
 
 mod agents;
 mod decisions;
@@ -46,7 +47,7 @@ pub(super) struct LiveWorld {
     expected: VecDeque<Expected>,
     decisions: Option<LiveDecisions>,
     counts: Totals,
-    /// For each application, the number of its evaluations, and the sum of the rates that they saw.
+    /// For each application, the number of evaluations of its agents, and the sum of the rates that they saw.
     usage: Vec<(u64, f64)>,
     /// Findings that have not been added to the audit yet.
     found: Vec<Found>,
@@ -135,7 +136,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that a link comes up only if both ends reach each other, and goes down only if either does not.
+    /// Checks that a link comes up only if both ends reach each other, and goes down only if one end does not reach the
+    /// other.
     fn link(&mut self, nodes: [u32; 2], is_up: bool) {
         let [one, other] = nodes;
         let reaches = |from: u32, to: u32| self.nodes[from as usize].up.contains(&to);
@@ -167,7 +169,7 @@ impl LiveWorld {
         self.require_nothing_lost();
     }
 
-    /// The number of transfers that were handed over or offered, and not answered yet.
+    /// The number of handovers and offers that their targets have not answered yet.
     fn open(&self) -> usize {
         self.nodes.iter().map(|node| node.custody.len() + node.offers.len()).sum()
     }
@@ -242,7 +244,7 @@ impl Audit {
         unchecked
     }
 
-    /// Sets the numbers of instances and of recomputed decisions in the counts.
+    /// Sets the numbers of instances and of recomputed decisions in the counts of the report.
     pub(super) fn count_live(&mut self, world: &LiveWorld) {
         self.counts.instances = world.placed.len() as u64;
         if let Some(decisions) = &world.decisions {

@@ -1,4 +1,4 @@
-//! Checks the actions of nodes' owners, which follow each cycle, against their policies.
+//! Checks the actions that node owners take after an activation of the managers.
 
 use mario_domain::{Hardware, Id, InstanceId};
 
@@ -7,7 +7,7 @@ use crate::finding::FindingKind;
 use crate::reader::{Detail, Owner, OwnerAct, OwnerActKind, OwnerCounts, Owners};
 use crate::world::{AgentPlace, EvictionNotice, InstanceState, Standing};
 
-/// The owners with initiative, and their current turn: they act after each cycle.
+/// The owners with initiative, and their current turn, which follows an activation of the managers.
 #[derive(Default)]
 pub(super) struct OwnersTurn {
     /// The nodes whose owners have initiative; empty if their policies are not evaluated.
@@ -51,7 +51,7 @@ impl Audit {
     }
 
     pub(super) fn owner(&mut self, record: &Owner) {
-        // An activation of the managers without proposals has no cycle.
+        // An activation of the managers without proposals has no record `cycle`, so the turn starts here.
         if self.owners.since < self.time {
             self.end_turn_of_owners();
             self.begin_turn_of_owners();

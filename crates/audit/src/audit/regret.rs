@@ -15,7 +15,7 @@ pub(super) struct Comparisons {
     /// that was the actual placement. Until the next change, further searches must find the same value, unless the
     /// actual placement becomes better.
     best: Option<PlacementValue>,
-    /// The time between two activations of the managers. It equals the time of the first comparison.
+    /// The time between two comparisons. It equals the time of the first one.
     period: f64,
     have_users_changed: bool,
     has_infrastructure_changed: bool,
@@ -24,9 +24,9 @@ pub(super) struct Comparisons {
     last_cycle: Option<f64>,
     /// The time of the last cycle, while its comparison may still follow.
     awaited: Option<f64>,
-    /// The time of the first cycle without a comparison that has not been reported.
+    /// The time of the first cycle whose missing comparison has not been reported yet.
     missing: Option<f64>,
-    /// For each node, its connected component of the infrastructure; empty if not computed since the last change.
+    /// For each node, its connected component; empty if not computed since the infrastructure last changed.
     parts: Vec<u32>,
 }
 
@@ -268,7 +268,8 @@ impl Audit {
         let better = |one: PlacementValue, other: PlacementValue| if one.is_less_than(&other) { other } else { one };
         let is_true = match best {
             Some(best) => record.best == better(best, record.actual),
-            // The last best placement was the actual one, so only the current placement may have a higher value.
+            // The last search found nothing better than the actual placement, so only the current placement may have
+            // a higher value.
             None => !better(last.best, record.actual).is_less_than(&record.best),
         };
         if !is_true {

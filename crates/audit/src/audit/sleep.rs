@@ -1,4 +1,4 @@
-//! Checks client requests that reach sleeping instances.
+//! Checks the verdicts on waking sleeping instances for client requests.
 
 use mario_domain::{AgentOperation, OperationName};
 

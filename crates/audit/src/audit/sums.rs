@@ -1,4 +1,4 @@
-//! Checks sums: by step, at the end of the run, and in the totals.
+//! Checks recorded sums: of response times by step, of applications and users at the end of the run, and the totals.
 
 use super::Audit;
 use crate::finding::FindingKind;
@@ -8,13 +8,13 @@ use crate::reader::{Arbitration, Client, Clients, Detail, End, Header, Responses
 /// different orders have different rounding errors.
 const SUM_TOLERANCE: f64 = 1e-8;
 
-/// The longest possible response time, as a multiple of the duration of the run.
+/// The longest plausible response time, as a multiple of the duration of the run. Longer ones are reported.
 const DELAY_MAX: f64 = 1e6;
 
 /// The relative tolerance of bounds on sums of response times.
 const BIN_TOLERANCE: f64 = 1e-6;
 
-/// Quantities that the trace records more than once, added up in different ways.
+/// Sums over the records so far, to compare with recorded sums, and the progress of these checks.
 pub(super) struct Sums {
     /// For each application, the number of its users.
     users: Vec<u64>,
@@ -22,10 +22,10 @@ pub(super) struct Sums {
     responses: Vec<ResponseSums>,
     /// For each application, the sum of its users' records at the end.
     clients: Vec<ResponseSums>,
-    /// For each application, the number of its evaluations, and the sum of the rates that those in the default flavour
-    /// saw.
+    /// For each application, the number of evaluations of its agents, and the sum of the rates that they saw in the
+    /// default flavour.
     usage: Vec<(u64, f64)>,
-    /// For each application, the sum of the rates that instances in a flavour other than the default saw, each divided
+    /// For each application, the sum of the rates that its agents saw in flavours other than the default, each divided
     /// by the maximum rate of the flavour.
     used_in_flavours: Vec<f64>,
     /// For each application, how often its agents were judged.

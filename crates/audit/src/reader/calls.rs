@@ -41,7 +41,7 @@ pub enum TrafficKind {
 /// See [`TraceRecord::Calls`](super::TraceRecord::Calls).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Calls {
-    /// The time of the event.
+    /// The end of the run.
     pub time: f64,
     /// The index of the call in the header.
     pub call: u32,

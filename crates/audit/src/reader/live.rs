@@ -9,9 +9,9 @@ use super::record::Reason;
 /// The part of a header that only traces of live nodes have.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TracedLive {
-    /// The time 0 of the trace, in milliseconds since the Unix epoch.
+    /// Time 0 of the trace, in milliseconds since the Unix epoch.
     pub began_ms: u64,
-    /// Nodes without records, which other nodes mention.
+    /// Nodes that other nodes mention, but that have no records of their own.
     #[serde(default)]
     pub silent: Vec<u32>,
     /// Nodes with their own acceptance policy.
@@ -48,7 +48,7 @@ pub enum LiveEvent {
         /// The hardware of the node.
         capacity: Capacity,
     },
-    /// The whole state of the node, at the start of a part of the trace.
+    /// The whole state of the node: the ledger of its journal, and its reservations.
     State(Box<NodeState>),
     /// The node owns an instance.
     Own {
@@ -71,7 +71,7 @@ pub enum LiveEvent {
         /// Whether its copy keeps running until the target has answered.
         is_running: bool,
     },
-    /// An operator ended an instance that is handed over.
+    /// An operator ended an instance in custody.
     CustodyEnded {
         /// The instance.
         instance: InstanceId,
@@ -116,7 +116,7 @@ pub enum LiveEvent {
         instance: InstanceId,
         /// The index of the new description of its application.
         application: u32,
-        /// The hardware of its copy after the update.
+        /// The hardware that it needs in its flavour while awake.
         needed: Hardware,
         /// The index of its flavour.
         #[serde(default)]
@@ -163,11 +163,11 @@ pub enum LiveEvent {
         /// Its journal.
         journal: String,
     },
-    /// An agent's proposal is sent to a target.
+    /// A request to migrate or replicate is sent to a target.
     Prepare {
         /// The transfer.
         transfer: String,
-        /// The instance of the proposing agent.
+        /// The instance that is to migrate or replicate.
         instance: InstanceId,
         /// Migrate or replicate.
         operation: AgentOperation,
@@ -214,7 +214,7 @@ pub enum LiveEvent {
 pub enum Cause {
     /// An operator deployed it.
     Deployed,
-    /// A neighbour handed it over.
+    /// It arrived from a neighbour, by a migrate or a replicate.
     Taken {
         /// The transfer.
         transfer: String,
@@ -263,7 +263,7 @@ pub struct NodeState {
     pub reserved: Vec<ReservedState>,
     /// Copies of dropped reservations, and their hardware.
     pub released: Vec<(String, Hardware)>,
-    /// Transfers that it prepares, with the proposing instances.
+    /// Transfers that it prepares, each with the instance that is to migrate or replicate.
     pub preparing: Vec<(String, InstanceId)>,
 }
 
@@ -304,7 +304,7 @@ pub struct CustodyState {
     pub is_ended: bool,
 }
 
-/// An offer of a new instance, made by a replicate, to the target.
+/// An offer of a replica to the target of a replicate.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfferState {

@@ -3,7 +3,7 @@
 /// See [`TraceRecord::Latency`](super::TraceRecord::Latency).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Latency {
-    /// The time of the event.
+    /// The end of the run.
     pub time: f64,
     /// The application.
     pub application: u32,
@@ -11,15 +11,15 @@ pub struct Latency {
     pub late: u64,
     /// The longest response time.
     pub max: f64,
-    /// Pairs of a bucket and its number of response times; [`Latency::bound`] has the bounds of a bucket. `None` is for
-    /// response times of 0.
+    /// Pairs of a bucket and its number of response times; [`Latency::bound`] returns the lower bound of a bucket.
+    /// `None` is for response times of 0.
     pub histogram: Vec<(Option<i64>, u64)>,
 }
 
 /// See [`TraceRecord::Traffic`](super::TraceRecord::Traffic).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Traffic {
-    /// The time of the event.
+    /// The end of the run.
     pub time: f64,
     /// The number of links that client requests passed.
     pub hops: u64,

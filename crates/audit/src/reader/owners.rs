@@ -41,7 +41,7 @@ pub enum OwnerActKind {
 pub struct Owners {
     /// The time of the event.
     pub time: f64,
-    /// The actions of one node's owner, for each application concerned.
+    /// The numbers of actions of one node's owner, for each application concerned.
     pub rows: Vec<OwnerCounts>,
 }
 

@@ -307,8 +307,8 @@ fn proposal<E: de::Error>(word: Word, target: Target) -> Result<Proposal, E> {
     let is_right = match target {
         Target::Flavour(_) => operation.asks_for_flavour(),
         Target::Own | Target::Node(_) => !operation.asks_for_flavour(),
-        // Also for an adapt, whose policy may propose a name that is not a valid id of a flavour, such as the empty
-        // one.
+        // Valid also for an adapt: its policy may propose a name that is not a valid id of a flavour, such as the empty
+        // name.
         Target::Unknown(_) => true,
     };
     if is_right { Ok(Proposal { operation, target }) } else { Err(E::custom("the target of an adapt is a flavour")) }

@@ -25,7 +25,7 @@ pub enum TraceRecord {
     Evaluation(Evaluation),
     /// The managers judged the pending proposals.
     Cycle(Cycle),
-    /// A node went down, with everything on it.
+    /// A node went down, with everything on it, or is absent at the start of the run.
     NodeDown(NodeDown),
     /// A node announced that it will leave; it accepts no more instances.
     NodeLeaving(NodeEvent),
@@ -55,7 +55,7 @@ pub enum TraceRecord {
     Gone(Gone),
     /// The owner of a node acted on instances there.
     Owner(Owner),
-    /// Actions of owners, in a trace of counts.
+    /// Like `Owner`, in a trace of counts.
     Owners(Owners),
     /// A client request reached a sleeping instance, and its manager decided whether it may wake.
     Woken(Woken),
@@ -110,9 +110,9 @@ pub struct Evaluation {
     pub instance: InstanceId,
     /// The node of the instance.
     pub node: u32,
-    /// The free hardware that it saw.
+    /// The free hardware that the agent saw.
     pub free: Capacity,
-    /// Everything else that it saw, and its decision; `None` if both are the same as at its last evaluation.
+    /// The other facts that it saw, and its decision; `None` if both are the same as at its last evaluation.
     pub seen: Option<FactsAndDecision>,
 }
 
@@ -168,7 +168,7 @@ pub enum Target {
     Own,
     /// This node.
     Node(u32),
-    /// A name that is not the name of any node.
+    /// A name that denotes no node or, in an adapt, is not a valid id of a flavour.
     Unknown(Id),
     /// A flavour.
     Flavour(Id),
@@ -292,7 +292,7 @@ pub struct LinkEvent {
 /// See [`TraceRecord::Responses`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Responses {
-    /// The time of the event.
+    /// The time of the record: a step of mobility, or the end of the run.
     pub time: f64,
     /// The application.
     pub application: u32,
@@ -310,7 +310,7 @@ pub struct Responses {
 /// See [`TraceRecord::End`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct End {
-    /// The time of the event.
+    /// The end of the run.
     pub time: f64,
     /// The totals.
     pub totals: Totals,

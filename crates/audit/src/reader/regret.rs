@@ -3,7 +3,7 @@
 /// See [`TraceRecord::Regret`](super::TraceRecord::Regret).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Regret {
-    /// The time of the event.
+    /// The time of the comparison.
     pub time: f64,
     /// How the best placement was searched for.
     pub search: Search,

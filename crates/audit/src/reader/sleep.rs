@@ -1,4 +1,4 @@
-//! Client requests that reached sleeping instances.
+//! Verdicts on waking sleeping instances for client requests.
 
 use mario_domain::InstanceId;
 

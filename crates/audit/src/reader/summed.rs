@@ -54,7 +54,7 @@ pub struct Clients {
 /// See [`TraceRecord::Handovers`](super::TraceRecord::Handovers).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Handovers {
-    /// The time of the event.
+    /// The time of the handovers.
     pub time: f64,
     /// Pairs of an application and the number of handovers of its users.
     pub moves: Vec<(u32, u64)>,
@@ -63,7 +63,7 @@ pub struct Handovers {
 /// See [`TraceRecord::Counts`](super::TraceRecord::Counts).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Counted {
-    /// The time of the event.
+    /// The time of the cycle.
     pub time: f64,
     /// The outcomes of each application that has any.
     pub outcomes: Vec<OutcomeCounts>,

@@ -73,7 +73,7 @@ fn every_rule_about_calls_detects_a_lie() {
         // Sums must equal the sums of the records `responses`.
         ("[\"calls\",400,1,3,3,0,6]", "[\"calls\",400,1,3,3,0,7]", "clients whose response times add up to 20"),
         ("[\"calls\",400,0,8,7,0,14]", "[\"calls\",400,0,8,6,1,14]", "clients with 10 requests served and 0 lost"),
-        // A request is served only after all its calls, also those of the last stage.
+        // A request is served only after all its calls, including those of the last stage.
         ("[\"calls\",400,2,9,9,0,27]", "[\"calls\",400,2,9,8,0,24]", "at most 2 requests served"),
         // The agents of an application that is only called see no more requests than were sent to it.
         ("300,3,0,6,[[\"self\",9,0]]", "300,3,0,6,[[\"self\",10,0]]", "agents that saw at most the 9 requests"),

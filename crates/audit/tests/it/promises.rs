@@ -1,4 +1,4 @@
-//! Acceptance policies see the reservations of the same cycle, and so does the auditor.
+//! Acceptance policies see the reservations of the same cycle, also when the auditor recomputes their answers.
 
 use mario_audit::{AuditReport, FindingKind};
 use serde_json::json;

@@ -13,7 +13,7 @@ operation(replicate, I, self) :- earlier(2, I, self, R, _), R > 5, \\+ done(_, I
 operation(undeploy, I, self) :- age(I, 5).
 ";
 
-/// Instance 1 starts on n1, between n0 and n2; all have room for four.
+/// Instance 1 starts on n1, between n0 and n2. Each node has room for four instances.
 const TRUTH: &str = r#"["deployed",0,1,0,1,0]
 ["evaluation",10,1,1,3,[[0,8,3]],[],[]]
 ["cycle",15,[[1,"nop"]]]
@@ -127,7 +127,7 @@ fn lies_about_the_history_of_an_agent_are_detected() {
 
 #[test]
 fn an_inhibited_operation_is_not_in_the_history() {
-    // With the replication inhibited, the history has no operation, so the agent should propose it again.
+    // If the replication was inhibited, it is not in the history, so the agent should propose it again.
     let inhibited = r#"[1,"replicate","self","inhibited",{"node":"n0","rule":"capacity","needed":1,"free":0}]"#;
     let report = report_with_lie(
         r#"["cycle",55,[[1,"replicate","self","accepted",2]]]"#,

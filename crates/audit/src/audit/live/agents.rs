@@ -12,8 +12,8 @@ use crate::report::Counts;
 use crate::texts::proposal_text;
 
 impl LiveWorld {
-    /// Checks an evaluation: the node owns the instance, no transfer of it is being prepared, the agent sees the free
-    /// hardware of its node and possible client requests, and its decision is the recomputed one.
+    /// Checks an evaluation: the node owns the instance, its agent has no transfer in preparation, the agent sees the
+    /// free hardware of its node and possible client requests, and its decision is the recomputed one.
     pub(super) fn evaluation(&mut self, record: &Evaluation) {
         self.counts.evaluations += 1;
         let (node, instance) = (record.node, &record.instance);
@@ -141,7 +141,7 @@ impl LiveWorld {
         let owner = (0..).zip(&self.nodes).find(|(_, node)| node.owned.contains_key(instance)).map(|(place, _)| place);
         match owner {
             Some(owner) => self.require_last_proposal(owner, instance, proposal),
-            // An operator may have ended the instance before its agent received the verdict.
+            // The instance may have ended before its agent received the verdict.
             None if self.lives.contains_key(instance) => {}
             None => self.find(FindingKind::Instance, instance_text(instance), "an instance that existed", "none"),
         }
@@ -169,7 +169,7 @@ impl LiveWorld {
     }
 }
 
-/// The accepted proposal in the form of [`Expected`], for comparison; `None` if live nodes record no such outcome.
+/// The accepted proposal in the form of [`Expected`], for comparison; `None` if it has no such form.
 fn accepted(instance: &InstanceId, proposal: &Proposal, new: Option<&InstanceId>) -> Option<Expected> {
     match (proposal.operation, &proposal.target, new) {
         (AgentOperation::Undeploy, ..) => Some(Expected::Undeploy { instance: instance.clone() }),

@@ -108,7 +108,7 @@ impl LiveDecisions {
         let is_exhausted = matches!(decision.ending, Ending::Exhausted(_));
         let is_same = match (&ending, &seen.ending) {
             (None, None) => are_same(&decided, &seen.solutions),
-            // How far a policy gets before its budget is exhausted depends on the budget.
+            // Solutions found before a budget is exhausted depend on the budget, and are not compared.
             (Some(_), Some(_)) => is_exhausted || are_same(&decided, &seen.solutions),
             (Some(_), None) | (None, Some(_)) => false,
         };

@@ -16,14 +16,14 @@ pub(super) struct LiveNode {
     capacity: Capacity,
     /// The number of its last journal record; `None` before the first.
     number: Option<u64>,
-    /// Whether the trace does not have all its records: none at all, none from its beginning, or a gap between them.
+    /// Whether the trace lacks records of the node: all of them, the first ones, or some in between.
     pub(super) is_partial: bool,
     has_records: bool,
     pub(super) owned: BTreeMap<InstanceId, OwnedState>,
     pub(super) custody: BTreeMap<InstanceId, CustodyState>,
     pub(super) offers: BTreeMap<String, OfferState>,
     pub(super) draining: BTreeMap<String, Hardware>,
-    /// By workload, the hardware that its copy still uses beyond the needs of its instance: until the copy has
+    /// By the id of a copy, the hardware that it still uses beyond the needs of its instance. It does so until it has
     /// been restarted with less hardware, or has stopped for a sleep.
     pub(super) shrinking: BTreeMap<String, Hardware>,
     pub(super) taken: BTreeSet<String>,
@@ -36,7 +36,7 @@ pub(super) struct LiveNode {
     pub(super) was_drained: bool,
     /// Instances whose eviction was announced.
     pub(super) notices: BTreeMap<InstanceId, EvictionNotice>,
-    /// The instance that ended last, if its eviction had been announced.
+    /// The last undeployed instance and its notice, if its eviction had been announced.
     pub(super) ended_notice: Option<(InstanceId, EvictionNotice)>,
 }
 
@@ -183,7 +183,7 @@ impl LiveWorld {
         let node = live.node;
         if !self.nodes[node as usize].has_records {
             self.nodes[node as usize].has_records = true;
-            // Otherwise the records before it are missing, or the journal is older than the trace.
+            // Unless the first record is number 1 of the journal, the trace lacks the records before it.
             self.nodes[node as usize].is_partial |= live.number != Some(1);
         }
         let is_numbered = !matches!(
@@ -206,8 +206,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that each record of a journal occurs once, in order. `is_numbered` is whether the journal has events of
-    /// this kind.
+    /// Checks that the records of a journal are consecutive. `is_numbered` is whether the journal has events of this
+    /// kind.
     fn number(&mut self, live: &Live, is_numbered: bool) {
         let state = &mut self.nodes[live.node as usize];
         let is_new_journal = match &live.event {
@@ -356,7 +356,7 @@ impl LiveWorld {
             self.require(is_next, node, FindingKind::Journal, "consecutive starts", &format!("start {boot}"));
             return;
         }
-        // The node lost its disk and restarts as a new node, so its instances are lost.
+        // The node lost its disk and restarts with a new journal, so its instances are lost.
         let lost: Vec<InstanceId> = state.owned.keys().chain(state.custody.keys()).cloned().collect();
         let is_partial = state.is_partial;
         let header = self.nodes[node as usize].capacity;

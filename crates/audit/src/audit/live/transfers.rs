@@ -65,8 +65,8 @@ impl LiveWorld {
         self.nodes[node as usize].notices.remove(instance);
     }
 
-    /// Makes a node the owner of an instance. Checks that no node owned it, that it has not ended, and that its epoch
-    /// has grown; with `comes_back`, the epoch may be the same.
+    /// Makes a node the owner of an instance. Checks that no node owns the instance yet, that it has not ended, and
+    /// that its epoch has grown; with `comes_back`, the epoch may be the same.
     fn claim(&mut self, node: u32, instance: &InstanceId, epoch: u32, comes_back: bool) {
         let life = self.lives.entry(instance.clone()).or_default();
         let (owner, has_ended, last) = (life.owner, life.has_ended, life.epoch);
@@ -93,7 +93,7 @@ impl LiveWorld {
         let place = self.nodes[node as usize].reserved.remove(transfer);
         let is_kept = place.is_some_and(|place| place.instance == *instance);
         self.require(is_kept || is_partial, node, FindingKind::Transfer, "a reservation that it holds", transfer);
-        // If this node has the instance in custody, the custody ends and its copy stops.
+        // If this node still has the instance in custody from an earlier transfer, that custody ends.
         self.nodes[node as usize].end_custody(instance);
         let source = self.node_text(from);
         let Some(departure) = self.departures.get_mut(transfer) else {
@@ -290,8 +290,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks a proposal that is sent to a target: its node owns the instance, no other transfer of it is being
-    /// prepared, the id of the transfer is fresh, and the agent proposed it last.
+    /// Checks a request that is sent to a target: the node owns the instance, the agent has no other transfer in
+    /// preparation, the id of the transfer is fresh, and the request is the agent's last proposal.
     pub(super) fn prepare(
         &mut self,
         node: u32,
@@ -327,7 +327,7 @@ impl LiveWorld {
     }
 
     /// Updates owners and placement after a node with missing records reported its state. `before` has the instances
-    /// that it owned according to its records.
+    /// that it owned according to the records before.
     pub(super) fn claim_all(&mut self, node: u32, before: &[InstanceId], state: &NodeState) {
         for instance in before {
             if state.owned.iter().all(|owned| owned.instance != *instance) {

@@ -1,4 +1,4 @@
-//! Parses records of client requests that reached sleeping instances.
+//! Parses the records of verdicts on waking sleeping instances for client requests.
 
 use serde::de::SeqAccess;
 

@@ -85,7 +85,7 @@ fn moved_in_spite(trace: &mut Trace, choice: usize) -> Option<()> {
     let stayed = outcomes.filter(|(_, _, outcome)| outcome[1] == "migrate" && rule(outcome) == Some("capacity"));
     let places = stayed.filter_map(|(cycle, _, outcome)| {
         let after = trace.next_evaluation(cycle, &outcome[0])?;
-        // At its next evaluation, the instance is not on the proposed target anyway.
+        // If the instance has reached the proposed target by its next evaluation anyway, that record does not change.
         let is_elsewhere = trace.records[after][3] != outcome[2];
         let is_up =
             !trace.records[cycle..after].iter().any(|record| record[0] == "node-down" && record[2] == outcome[2]);
@@ -328,7 +328,7 @@ fn late(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(places, choice)?;
     let time = trace.records[index][1].as_u64()?;
     trace.records[index][1] = (time as f64 + 0.5).into();
-    // The following cycle is as late, so that it is in order.
+    // The following cycle gets the same time, so that the records stay in order.
     trace.records[index + 1][1] = (time as f64 + 0.5).into();
     trace.records.get(index + 2).is_none_or(|next| next[1].as_f64() > Some(time as f64)).then_some(())
 }

@@ -229,7 +229,7 @@ fn other_step(trace: &mut Trace, _choice: usize) -> Option<()> {
     Some(())
 }
 
-/// Moves a handover at a step to 7 before it, when nothing else happens. Not applicable if it would be out of order.
+/// Moves a handover at a step to 7 time units before the step. Not applicable if it would be out of order.
 fn between_steps(trace: &mut Trace, choice: usize) -> Option<()> {
     let at_steps =
         of_kind(trace, "handover", |record| record[1].as_u64().is_some_and(|time| time > 0 && time % 400 == 0));
@@ -330,7 +330,7 @@ fn drop_one(trace: &mut Trace, kind: &str, place: usize) -> Option<()> {
     Some(())
 }
 
-/// Adds the comparisons with the best placement that are due every 100, except for one.
+/// Adds a comparison with the best placement every 100 time units, except for one.
 fn no_comparison(trace: &mut Trace, choice: usize) -> Option<()> {
     trace.header["mario_trace"] = 2.into();
     let missing = 2 + choice % 30;
