@@ -3,7 +3,7 @@
 //! A [`Router`] is a state machine beside [`Node`](crate::Node): [`Router::handle`] takes the time and a
 //! [`RouterInput`], and adds [`RouterEffect`]s to a list. A daemon passes it the working links and their costs, the
 //! announcements of neighbours, and the copies here that accept requests. The daemon sends the router's messages, and
-//! passes [`Router::routes`] to the data plane after every [`RouterEffect::Changed`]. [`forward`] is the rule for one
+//! passes [`Router::routes`] to the data plane after every [`RouterEffect::Changed`]. [`forward`] applies them to one
 //! request.
 //!
 //! | when | input to the router |
@@ -32,7 +32,7 @@
 //! **Invariant:** no clock, no I/O, no randomness; [`RouterLimits`] bounds the routes and names that neighbours can
 //! add.
 //!
-//! **Invariant:** a message from a neighbour never causes a panic, and at most a bounded number of messages.
+//! **Invariant:** a message from a neighbour never causes a panic, and never more than a bounded number of messages.
 
 mod announce;
 mod applications;
@@ -158,7 +158,7 @@ pub(crate) struct Neighbour {
     cost: u32,
     /// The number of the last update that was sent.
     sent: u64,
-    /// The number of the last update that was repeated to it, without routes, so that it detects a loss.
+    /// The last update number that was repeated to it in an update without routes, so that it detects a loss.
     marked: u64,
     /// The number of the newest update received.
     received: u64,
@@ -240,7 +240,7 @@ impl Router {
         entry.label(&self.neighbours).map(|label| label.metric)
     }
 
-    /// The neighbour that requests for an application go to; `None` if an instance is here or there is no route.
+    /// The neighbour that requests for an application go to; `None` if they go to an instance here, or without a route.
     pub fn next_hop(&self, application: &ApplicationId) -> Option<&NodeId> {
         match &self.applications.get(application)?.next {
             Next::By(neighbour) => Some(neighbour),
@@ -248,8 +248,8 @@ impl Router {
         }
     }
 
-    /// The label announced to a neighbour for an application, and the label that the neighbour announced; `None` if
-    /// there is none. For tests.
+    /// The label announced to a neighbour for an application, and the label that the neighbour announced; each is
+    /// `None` if there is none. For tests.
     pub fn labels(&self, application: &ApplicationId, neighbour: &NodeId) -> [Option<RouteLabel>; 2] {
         let entry = self.applications.get(application);
         [entry.and_then(|entry| entry.announced.get(neighbour)), entry.and_then(|entry| entry.heard.get(neighbour))]

@@ -32,7 +32,7 @@ const ELSEWHERE_MAX: usize = 1_000;
 const JUDGES_MAX: usize = 1_000;
 /// How many verdicts of one node are kept.
 const VERDICTS_MAX: usize = 40;
-/// The rule that inhibits operations for lack of hardware.
+/// The name, in reports, of the rule that inhibits operations for lack of hardware.
 const ROOM: &str = "capacity";
 /// The maximum length of an id, a cause or the description of an event, in characters; longer ones are truncated.
 const TEXT_CHARS_MAX: usize = 600;
@@ -109,7 +109,7 @@ impl Picture {
         self.extra = extra;
     }
 
-    /// Adds an event of a node. Returns `None` for a duplicate or an unknown source.
+    /// Adds an event of a node, and returns it as the page shows it; `None` for a duplicate or an unknown source.
     pub fn happened(&mut self, source: usize, now_ms: u64, event: &Value) -> Option<ColonyEvent> {
         let origin = self.sources.get_mut(source)?;
         if !origin.is_new(event) {

@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use crate::hub::Hub;
 
 /// The page may load scripts and styles from this server, connect to it, and show images from `data:` addresses, and
-/// nothing else. Scripts and styles are files of their own, so that no inline code has to be allowed by its hash.
+/// nothing else. Scripts and styles are separate files, so that no inline code has to be allowed by its hash.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 

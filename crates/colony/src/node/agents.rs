@@ -187,7 +187,7 @@ impl Step<'_> {
         self.report(TraceEvent::Judged { request, verdict, created: None });
     }
 
-    /// Adds an accepted operation to the agent's history, if its policy declares to read operations.
+    /// Adds an accepted operation to the agent's history, if its policy declares that it reads operations.
     pub(super) fn note_done(&mut self, instance: &InstanceId, proposal: &Proposal) {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return };
         let remembers = self.reasoner.remembers(self.state, owned);

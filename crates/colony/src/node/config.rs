@@ -19,7 +19,7 @@ pub struct Config {
     pub facts: Vec<Fact>,
     /// Its own acceptance policy; without one, it accepts every instance that fits.
     pub acceptance: Option<Arc<Acceptance>>,
-    /// Applications that its agents know in addition to those hosted on it. In a simulated world, all applications.
+    /// Applications that its agents know even if no instance of them is on the node. Empty on a live node.
     pub catalogue: Vec<Arc<Descriptor>>,
     /// The budget of one evaluation of a policy: inferences, memory and output.
     pub budget: Budget,
@@ -32,9 +32,9 @@ pub struct Config {
 /// Periods and timeouts. Safety depends on none of these.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Timing {
-    /// How often each agent evaluates; `None` if the shell triggers evaluations.
+    /// The time between two evaluations of an agent; `None` if the shell triggers evaluations.
     pub evaluation_period: Option<Duration>,
-    /// How many evaluations an agent has left when the owner of the node announces its eviction.
+    /// How many evaluations an agent has left when the owner of the node announces the eviction of its instance.
     pub notice: u32,
     /// How long the source waits for a target to be ready.
     pub prepare_timeout: Duration,

@@ -33,7 +33,7 @@ struct Bounds {
     owners: &'static [usize],
     transfers: u8,
     crashes: u8,
-    /// How many disks may be lost; the node then restarts empty.
+    /// How many times, in all, a node may lose its disk and restart empty.
     wipes: u8,
     /// How many nodes may be lost for good.
     losses: u8,
@@ -65,9 +65,9 @@ impl Bounds {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct World {
     members: Vec<u32>,
-    /// All messages ever sent, sorted by index.
+    /// The indices of all messages ever sent, in ascending order.
     network: Vec<u32>,
-    /// How often each node has lost its disk.
+    /// How many times each node has lost its disk.
     lives: Vec<u8>,
     is_lost: Vec<bool>,
     transfers: u8,
@@ -77,8 +77,8 @@ struct World {
     ended: Vec<u16>,
     /// Instances that were on a lost disk or node, or in custody for a node that was declared lost.
     excused: Vec<u16>,
-    /// For each instance, the highest epoch in which it was owned; `u32::MAX` if it was taken in an epoch that is not
-    /// higher.
+    /// For each instance, the highest epoch in which it was owned; `u32::MAX` if it was later taken in an epoch that
+    /// is not higher.
     epochs: Vec<Epoch>,
 }
 
@@ -88,7 +88,8 @@ struct Found {
     steps: u64,
     /// The first violation found, and the steps that lead there; `None` if the invariants hold in all worlds.
     violation: Option<(String, Vec<String>)>,
-    /// The number of worlds from which no quiescent world can be reached without a further fault.
+    /// The number of worlds from which no quiescent world can be reached without a further fault. Not counted, and 0,
+    /// if there is a violation.
     stuck: usize,
 }
 
@@ -127,7 +128,8 @@ fn explore(bounds: Bounds) -> Found {
     Found { worlds: known.len(), steps, violation: None, stuck }
 }
 
-/// Counts the worlds from which one of `goals` can be reached.
+/// Counts the worlds from which one of `goals` can be reached. `backwards` has the steps to be followed: for each, the
+/// world after it and the world before it.
 fn reaching(count: usize, backwards: &mut [(u32, u32)], goals: Vec<u32>) -> usize {
     backwards.sort_unstable();
     let mut reaches = vec![false; count];

@@ -29,8 +29,8 @@ impl Step<'_> {
         }
     }
 
-    /// Creates an instance here, if it fits and the acceptance policy agrees. Idempotent: a duplicate, with the same
-    /// key, reports the instance that the first one created.
+    /// Creates an instance here, unless the node's manager inhibits it. Idempotent: a repeated command, with the same
+    /// key, only reports the instance that the first one created.
     fn deploy(&mut self, key: DeployKey, descriptor: Arc<Descriptor>) {
         let request = Request::deploy(descriptor.application.id.clone(), self.own_id());
         let known = self.state.ledger.deploys.iter().find(|(known, _)| *known == key);
@@ -90,8 +90,8 @@ impl Step<'_> {
         }
     }
 
-    /// Replaces the description of an instance; `None` restores the previous one. If the update is accepted, a pending
-    /// operation of the agent is aborted; the agent keeps its memory.
+    /// Replaces the descriptor of an instance; `None` restores the previous one. If the update is accepted, a transfer
+    /// that is being prepared for the agent is aborted, and its proposal is dropped. The agent keeps its memory.
     fn update(&mut self, instance: &InstanceId, descriptor: Option<Arc<Descriptor>>) {
         let from = self.state.ledger.owned.get(instance).map(|owned| owned.descriptor.version);
         let is_newer = descriptor.is_some();
@@ -149,7 +149,7 @@ impl Step<'_> {
         change.arrives().map_or(Ok(()), |taken| self.state.manager.has_room(taken))
     }
 
-    /// Proposes a migration on behalf of the agent, unless the agent waits for a transfer.
+    /// Judges a migration as if the agent had proposed it. Ignored while a transfer is being prepared for the agent.
     fn migrate(&mut self, instance: &InstanceId, target: NodeId) {
         let Some(agent) = self.state.agents.get_mut(instance) else { return };
         if agent.frozen_by.is_some() || !self.state.ledger.owned.contains_key(instance) {
@@ -172,10 +172,10 @@ impl Step<'_> {
         self.journal(JournalRecord::Pinned { instance, is_pinned });
     }
 
-    /// Called when an operator declares that a neighbour will never answer again. Instances in custody for it are
-    /// adopted under fresh ids, because they may still exist elsewhere under the old ones; those that an operator ended
-    /// stay ended. Grants to it are closed, transfers to it that are being prepared are aborted, and reservations for
-    /// its transfers are dropped.
+    /// Called when an operator declares a journal lost: the neighbour with this journal will never answer again.
+    /// Instances in custody for it are adopted under fresh ids, because they may still exist elsewhere under the old
+    /// ones; those that an operator ended stay ended. Grants to it are closed, transfers to it that are being prepared
+    /// are aborted, and reservations for its transfers are dropped.
     ///
     /// The record of transfers taken from it is kept, in case it was not lost after all and asks about them. Nothing is
     /// resent to it.

@@ -20,7 +20,7 @@ use crate::journal::Owned;
 use crate::message::TransferKind;
 use crate::rules::{Situation, know, visible};
 
-/// Caches and scratch memory for evaluating policies. No decision depends on its content.
+/// Caches and scratch memory for evaluating policies. No decision depends on what they contain.
 pub(crate) struct Reasoner {
     engine: Engine,
     decider: Decider,
@@ -41,7 +41,7 @@ pub(super) struct Answer {
     pub(super) has_failed: bool,
     /// The first solution; `None` if the policy has none, or could not be loaded.
     pub(super) solution: Option<FirstSolution>,
-    /// Why the evaluation was stopped; `None` if it was complete.
+    /// Why the evaluation did not complete; `None` if it did.
     pub(super) ending: Option<String>,
     /// How much history the policy reads.
     pub(super) remembers: MemoryDeclaration,
@@ -59,7 +59,7 @@ impl Reasoner {
         }
     }
 
-    /// Checks that agents of this application can be run here: its flavours are consistent, and its policy can be
+    /// Checks that agents with this descriptor can run here: the flavours are consistent, and the policy can be
     /// loaded.
     pub(super) fn check(&mut self, state: &State, descriptor: &Descriptor) -> Result<(), Rule> {
         if let Some(cause) = descriptor.application.flavour_fault() {
@@ -148,9 +148,9 @@ impl Reasoner {
         &mut self.machine
     }
 
-    /// The facts that the node's manager sees: its node, the known applications, the instances on the node, including
-    /// those whose copies drain, and its reservations. `asked` describes the application of the request that it judges;
-    /// `None` for the owner's initiative.
+    /// The facts that the node's manager sees: about the node, the known applications, the reservations, and the
+    /// instances on the node, including those whose copies drain. `asked` is the descriptor of the instance that the
+    /// judged request concerns; `None` for the owner's initiative.
     pub(super) fn manager_view(
         &self,
         state: &State,

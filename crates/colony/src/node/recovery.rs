@@ -9,8 +9,8 @@ use crate::journal::{JournalRecord, Owned};
 
 impl State {
     /// Returns the state of a node after a start. The effects kill copies that are not in the ledger, resume copies
-    /// that must run, and stop those that were to stop. Agents continue from their snapshots, and the messages of open
-    /// transfers are resent at once.
+    /// that must run, and adapt or stop copies that may not have been adapted or stopped before the crash. Agents
+    /// continue from their snapshots, and the messages of open transfers are due to be resent at once.
     pub(crate) fn start(start: Start, now: Time, effects: &mut Vec<Effect>) -> Result<State, StartError> {
         let Start { config, mut ledger, new_journal, seed } = start;
         let (journal, boot) = match &ledger.boot {

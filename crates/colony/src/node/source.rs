@@ -14,8 +14,9 @@ use crate::journal::{Custody, Grant, JournalRecord, OwnCause};
 use crate::message::{AgentSnapshot, Message, Prepare, TransferKind};
 
 impl Step<'_> {
-    /// Starts a transfer after this node's manager has accepted it: freezes the agent, and asks the target. Inhibits it
-    /// instead if the target is unknown, lost or rejected, or already has an open grant for the application.
+    /// Starts a transfer after this node's manager has accepted the request: freezes the agent, and asks the target.
+    /// Inhibits the request instead if the target has not introduced itself, was declared lost or is rejected, or, for
+    /// a replication, if another instance of the application is already offered to the target.
     pub(super) fn begin(&mut self, instance: &InstanceId, proposal: &Proposal, target: &NodeId, kind: TransferKind) {
         let Some(owned) = self.state.ledger.owned.get(instance).cloned() else { return };
         let Some(peer) = self.state.ledger.peers.get(target).copied() else {
@@ -79,9 +80,9 @@ impl Step<'_> {
         self.state.retries.insert(transfer, Retry { at: self.now + after, after });
     }
 
-    /// Called when the target has reserved hardware. Hands the instance over; before a migration, the copy of an
-    /// exclusive application is stopped here. A duplicate is ignored; for a transfer that was aborted, the abort is
-    /// sent again.
+    /// Called when the target is ready: hands the instance over, or offers the replica. Before a migration, the copy of
+    /// an exclusive application is first stopped here. A duplicate is ignored; for a transfer that was aborted, the
+    /// abort is sent again.
     pub(super) fn ready(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, token: Token) {
         if transfer.journal != self.state.ids.journal {
             return;
@@ -120,8 +121,8 @@ impl Step<'_> {
         self.hand_over(transfer, token, is_running);
     }
 
-    /// Called when the copy of an exclusive application has stopped here. Hands its instance over, or restarts the copy
-    /// if the transfer was aborted in the meantime.
+    /// Called when a copy has stopped here. If it was stopped before a transfer, because its application is exclusive,
+    /// hands the instance over, or restarts the copy if the transfer was aborted in the meantime.
     pub(super) fn own_copy_stopped(&mut self, workload: WorkloadId) {
         if !self.state.stopping.remove(&workload) {
             return;
@@ -168,8 +169,8 @@ impl Step<'_> {
                 if let Some(agent) = self.state.agents.get_mut(&asked_by) {
                     agent.frozen_by = None;
                 }
-                // The new instance gets the number that was sent to the target; other replications may have returned to
-                // the parent in the meantime.
+                // The replica gets the share of the replication budget that was sent to the target, even if a share of
+                // another replica has returned to the parent in the meantime.
                 let given = prepare.replications_left.unwrap_or(0);
                 let left = owned.replications_left.map(|left| [left.saturating_sub(1).saturating_sub(given), given]);
                 self.journal(JournalRecord::Grant(Grant {
@@ -237,8 +238,8 @@ impl Step<'_> {
         Some((outgoing.asked_by, outgoing.proposal))
     }
 
-    /// Called when the target owns the instance. Without custody or grant, the transfer was closed here earlier. In
-    /// both cases the target may now forget it.
+    /// Called when the target owns the instance: closes the custody or the grant, unless that happened earlier. In
+    /// either case, the target may now forget the transfer.
     pub(super) fn taken(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, concerning: u64) {
         if transfer.journal != self.state.ids.journal {
             return;
@@ -284,7 +285,8 @@ impl Step<'_> {
     }
 
     /// Called when the target will never take the instance. An instance in custody is owned again, and its agent
-    /// continues from its snapshot; a grant is void. A duplicate finds neither, and is ignored.
+    /// continues from its snapshot, unless an operator has ended the instance; a grant is void. A duplicate finds
+    /// neither custody nor grant, and is ignored.
     pub(super) fn not_taken(&mut self, sender: JournalId, transfer: TransferId) {
         let ledger = &self.state.ledger;
         if let Some(custody) = ledger.custody_of(transfer).cloned() {

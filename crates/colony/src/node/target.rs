@@ -16,7 +16,7 @@ use crate::rules::Concern;
 
 impl Step<'_> {
     /// Handles a request for hardware. Requests are judged one after another, and hardware is reserved for accepted
-    /// requests. A duplicate of an accepted request gets `Ready` again, or no answer while its copy starts or after the
+    /// requests. A duplicate of an accepted request gets `Ready` again, or no answer while the copy starts or after the
     /// instance was taken. A duplicate of an inhibited request is judged again.
     pub(super) fn prepare(&mut self, from: &NodeId, sender: JournalId, prepare: Arc<Prepare>) {
         let transfer = prepare.transfer;
@@ -98,7 +98,8 @@ impl Step<'_> {
             && custody.is_none_or(|custody| prepare.epoch > custody.owned.epoch)
     }
 
-    /// Called when a copy is healthy. If it was started for a reservation, tells the source that this node is ready.
+    /// Called when a copy is healthy, and at once for a reservation whose copy starts later. If the copy is that of a
+    /// reservation, tells the source that this node is ready.
     pub(super) fn healthy(&mut self, workload: WorkloadId) {
         let place = self.state.incoming.iter_mut().find(|(_, place)| place.workload == workload);
         let Some((transfer, place)) = place else { return };
@@ -144,7 +145,7 @@ impl Step<'_> {
     }
 
     /// Called when the source hands an instance over. If the token is that of the reservation, this node takes the
-    /// instance: the migration takes effect with the record written here. A duplicate is answered with `Taken` again;
+    /// instance: the transfer takes effect with the record written here. A duplicate is answered with `Taken` again;
     /// without a valid reservation, the answer is `NotTaken`.
     pub(super) fn transfer(
         &mut self,

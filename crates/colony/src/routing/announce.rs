@@ -22,7 +22,7 @@ impl Outbox {
         self.routes.entry(neighbour.clone()).or_default().insert(application.clone(), label);
     }
 
-    /// Adds a label, unless the outbox already has an announcement for the application.
+    /// Adds a label, unless the outbox already has an announcement of the application to the neighbour.
     pub(crate) fn add_unless_there(&mut self, neighbour: &NodeId, application: &ApplicationId, label: RouteLabel) {
         self.routes.entry(neighbour.clone()).or_default().entry(application.clone()).or_insert(Some(label));
     }
@@ -88,8 +88,8 @@ impl Step<'_> {
         }
     }
 
-    /// Announces all routes that do not lead through the neighbour. Labels announced earlier are repeated unchanged:
-    /// they were feasible for the neighbour, and might not be with a larger metric.
+    /// Announces all routes that do not lead through the neighbour. Labels announced earlier are repeated unchanged,
+    /// because a larger metric might make them infeasible for the neighbour.
     pub(super) fn announce_table(&mut self, neighbour: &NodeId) {
         let Router { applications, neighbours, .. } = &*self.router;
         let label = |entry: &Entry| {
@@ -251,9 +251,10 @@ impl Step<'_> {
         }
     }
 
-    /// Announces a metric that has changed by [`RouterLimits::drift_part`](super::RouterLimits::drift_part), or at all
-    /// if `is_exact`. A larger metric is announced only with a newer sequence, because it might be infeasible for the
-    /// neighbours; the next hop is asked for one. A neighbour with a much shorter infeasible path is asked, too.
+    /// Announces a metric that has changed by at least the part that
+    /// [`RouterLimits::drift_part`](super::RouterLimits::drift_part) defines, or at all if `is_exact`. A larger metric
+    /// is announced only with a newer sequence, because it might be infeasible for the neighbours; the next hop is
+    /// asked for one. A neighbour with a much shorter infeasible path is asked, too.
     fn announce_drift(&mut self, application: &ApplicationId, is_exact: bool) {
         let part = self.router.config.limits.drift_part;
         let Router { applications, neighbours, .. } = &*self.router;
@@ -287,8 +288,8 @@ impl Step<'_> {
     }
 }
 
-/// The neighbour with the shortest infeasible path, and its metric; `None` if no infeasible path is shorter than
-/// `label`.
+/// The neighbour with the shortest infeasible path, and the metric of that path; `None` if no infeasible path is
+/// shorter than that of `label`.
 fn better_infeasible<'a>(
     entry: &'a Entry,
     label: RouteLabel,

@@ -25,7 +25,7 @@ pub(crate) struct Entry {
     /// The best label ever announced, which only gets better; `None` before the first.
     pub(crate) best_announced: Option<RouteLabel>,
     pub(crate) next: Next,
-    /// The neighbour that took the instance, and until when requests are forwarded there.
+    /// The neighbour that took an instance from here, and until when requests are forwarded there.
     pub(crate) moved: Option<(NodeId, Time)>,
     /// The search for a route, if one is in progress.
     pub(crate) search: Option<Search>,
@@ -120,7 +120,7 @@ impl Entry {
         heard.fold(announced.max(self.sequence), u64::max)
     }
 
-    /// A sequence with which a label is feasible whatever its metric.
+    /// The smallest sequence with which a label is feasible whatever its metric.
     pub(crate) fn needed_sequence(&self) -> u64 {
         self.best_announced.map_or(1, |label| label.sequence.saturating_add(1))
     }
@@ -163,8 +163,8 @@ impl Entry {
     }
 
     /// The hops for requests: the next hop, the neighbour to which an instance moved, then the other neighbours that
-    /// claim to have a route, feasible ones first. All but the first are for requests that have visited those before or
-    /// find their links down.
+    /// claim to have a route, feasible ones first. A request goes to the first one that it has not visited and whose
+    /// link works.
     pub(crate) fn hops(&self, neighbours: &BTreeMap<NodeId, Neighbour>) -> Hops {
         let mut next = Vec::new();
         if let Next::By(neighbour) = &self.next {

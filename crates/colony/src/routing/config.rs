@@ -28,7 +28,7 @@ pub struct RouterTiming {
     pub ask_after: Duration,
     /// The maximum backoff between two such requests; the delay doubles each time.
     pub ask_after_max: Duration,
-    /// How long requests are forwarded to an instance that has moved while there is no route to it.
+    /// How long requests are forwarded to the neighbour that took an instance, unless a route is known earlier.
     pub moved_for: Duration,
     /// How long a node remembers an application without routes and instances, with its best label.
     pub forget_after: Duration,
@@ -39,7 +39,7 @@ pub struct RouterTiming {
 pub struct RouterLimits {
     /// The maximum number of known applications. Applications on the node itself are added even if it is reached.
     pub applications_max: usize,
-    /// The maximum number of applications to which one neighbour's routes are stored.
+    /// The maximum number of routes of one neighbour that are stored, one for each application.
     pub routes_per_neighbour_max: usize,
     /// The maximum number of routes in one message.
     pub routes_per_update_max: usize,

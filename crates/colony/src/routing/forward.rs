@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mario_domain::{ApplicationId, NodeId};
 
-/// How many nodes may forward a client request.
+/// How many nodes may forward a request with a new [`Trail`].
 pub const HOPS_MAX: u8 = 64;
 
 /// A snapshot of the next hops of all applications, which any number of threads may read.

@@ -13,7 +13,7 @@ use super::names::Names;
 pub enum RoutingMessage {
     /// All routes of the sender, or only the changed ones.
     Update(Update),
-    /// The sender needs a newer sequence of an application before it can use a label.
+    /// The sender needs a newer sequence of an application, to use a label or to announce a larger metric.
     Request(SequenceRequest),
     /// The sender has missed updates and needs all routes again.
     Repeat,
@@ -54,7 +54,7 @@ pub struct SequenceRequest {
     pub hops_left: u8,
 }
 
-/// How new a route is and how far an instance is.
+/// How new a route is, and how far away its instance is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct RouteLabel {
     /// The sequence number. Only nodes that host instances of the application increase it.

@@ -1,8 +1,8 @@
 //! The names under which clients reach an application. They are announced with its routes, so that every ingress with a
 //! route knows them.
 //!
-//! An announcement carries the proof of its names, which the shell verifies before the router receives it. A router
-//! announces the names that it has, and prefers the later version.
+//! An announcement carries a proof of its names. The shell verifies it, and removes names without a valid proof, before
+//! it passes the announcement to the router. A router announces the names that it has, and prefers the later version.
 
 use std::sync::Arc;
 
@@ -46,7 +46,8 @@ impl Router {
 }
 
 impl Step<'_> {
-    /// Sets the names of an application that is hosted here.
+    /// Stores the names of an application that is hosted here, unless the same or a later version is known, and
+    /// announces them.
     pub(super) fn named(&mut self, application: &ApplicationId, names: Arc<Names>) {
         self.take_names(application, names, usize::MAX);
         self.announce_names(application);

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::{RememberedOperation, expire, remember};
 
-/// The history of an agent, limited to the part that its policy declares to read. A migrating agent takes it along; a
-/// replica starts with an empty history.
+/// The history of an agent, limited to the part that its policy declares that it reads. A migrating agent takes it
+/// along; a replica starts with an empty history.
 ///
 /// `R` is a fact about client requests and `T` a target, in the representation of the node or the simulator.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -63,12 +63,12 @@ impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
         true
     }
 
-    /// Records an accepted operation, if the policy declares to read operations.
+    /// Records an accepted operation, if the policy declares that it reads operations.
     pub fn accepted(&mut self, remembers: MemoryDeclaration, operation: RememberedOperation<T>) {
         remember(&mut self.done, remembers.operations, operation);
     }
 
-    /// Removes the latest entry with the same operation and target, because it did not happen after all.
+    /// Removes the latest entry with the same operation and target, because the operation did not happen after all.
     pub fn undone(&mut self, operation: &RememberedOperation<T>) {
         let is_it =
             |done: &RememberedOperation<T>| done.operation == operation.operation && done.target == operation.target;

@@ -73,8 +73,8 @@ pub enum OwnerAct<I> {
 /// `present` finds an instance on the node.
 ///
 /// Actions without an effect are omitted: those on instances that `present` does not find, a shrink to the current
-/// flavour, and an eviction that was already announced. One invalid answer makes the whole result an error, e.g. a
-/// shrink to a flavour that needs more hardware.
+/// flavour, and an eviction that was already announced. One invalid answer, e.g. a shrink to a flavour that needs more
+/// hardware, makes the whole result an error.
 pub fn initiative<'a, I: Copy>(
     acceptance: &Acceptance,
     machine: &mut Machine,

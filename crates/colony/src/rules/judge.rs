@@ -30,10 +30,9 @@ pub struct Refusal {
     pub failure: Option<Box<AcceptanceFailure>>,
 }
 
-/// Judges a request. The error is the first rule that inhibits it. `consent` evaluates the node's own acceptance
-/// policy; it is called last, and only if no other rule inhibits the request.
-///
-/// Total: every request gets a verdict. Reserved hardware counts as used.
+/// Judges a request. The error is the first rule that inhibits it: reach, pin, availability, then free hardware, where
+/// reserved hardware counts as used. `consent` evaluates the node's own acceptance policy; it is called only if none of
+/// these rules inhibits the request.
 pub fn judge<K, E: From<Rule>>(
     manager: &Manager<K>,
     concern: Concern<'_>,

@@ -1,4 +1,4 @@
-//! The memory of an agent: inhibited operations.
+//! The operations that an agent remembers: inhibited ones, and accepted ones in its history.
 
 use mario_domain::AgentOperation;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// `T` identifies a target: an id on a node, an index into a table in the simulator.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct RememberedOperation<T> {
-    /// The evaluation that proposed it, from 1.
+    /// The number of the evaluation that proposed it, counted from 1.
     pub evaluation: u32,
     /// The operation.
     pub operation: AgentOperation,

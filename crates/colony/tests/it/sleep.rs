@@ -1,4 +1,4 @@
-//! Instances fall asleep, and client requests wake them.
+//! Instances that fall asleep, and client requests that wake them.
 
 use mario_colony::{Copies, Descriptor, Input, Message, TraceEvent};
 use mario_domain::{Capacity, Hardware, InstanceId, Quantity, Rule, Sleep, Verdict};

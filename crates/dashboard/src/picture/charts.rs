@@ -115,7 +115,7 @@ struct Line {
 }
 
 impl Line {
-    /// `None` if nothing was measured at all.
+    /// The line of one application; `None` if none of its values was measured.
     fn read(
         points: &[&Point],
         (name, colour): (&String, &usize),

@@ -37,13 +37,13 @@ pub struct Problem {
     pub node: Option<String>,
     /// The instance concerned.
     pub instance: Option<String>,
-    /// The problem of each node, if it is one of several nodes; otherwise empty.
+    /// One part for each node, if several nodes have the problem; otherwise empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<_>"))]
     pub parts: Vec<Part>,
 }
 
-/// The part of one node in a problem of several nodes.
+/// A problem that several nodes have, as it concerns one of them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Part {
@@ -157,8 +157,9 @@ fn links(found: &mut Found, picture: &Picture) {
     }
 }
 
-/// Adds the nodes whose managers inhibited all recent requests. A node that did so only for lack of hardware is
-/// reported as full, because it may accept a smaller or a later request; any other is reported as refusing everything.
+/// Adds the nodes whose managers inhibited at least the last [`REFUSALS_MIN`] requests. A node that did so only for
+/// lack of hardware is reported as full, because it may accept a smaller or a later request; any other is reported as
+/// refusing everything.
 fn verdicts(found: &mut Found, picture: &Picture, now_ms: u64) {
     let (mut full, mut refusing) = (Vec::new(), Vec::new());
     for (node, verdicts) in &picture.verdicts {

@@ -63,12 +63,12 @@ pub(super) enum Action {
 /// An action with which a node breaks the protocol.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Cheat {
-    /// The answer to a message leaves before its record is durable; then the node crashes.
+    /// The node answers the message with this index before the records of its step are durable, and then crashes.
     SendFirst(u32),
     Forged(usize, Message),
 }
 
-/// The result of a step of a node, and the messages that it sent.
+/// The result of a step of a node: its new state, the messages that it sent, and what happened to instances.
 #[derive(Clone, Default)]
 pub(super) struct Outcome {
     pub(super) member: u32,
@@ -239,7 +239,7 @@ impl Members {
     }
 
     fn envelope(&self, member: &Member, to: &NodeId, receiver: JournalId, mut message: Message) -> Envelope {
-        // The number of records depends on how a state was reached, so it is removed.
+        // The number of records depends on how a state was reached, so it is set to 0.
         if let Message::Transfer { concerning, .. } | Message::Taken { concerning, .. } = &mut message {
             *concerning = 0;
         }
@@ -356,7 +356,7 @@ impl Members {
                 let disk = member.disk.clone();
                 let input = self.received(member, *message);
                 self.handle(member, input, outcome);
-                // The record was not durable, but the message was sent.
+                // The records are lost in the crash, but the messages were sent.
                 outcome.taken.clear();
                 outcome.ended.clear();
                 *member = self.started(node, disk, life);

@@ -17,7 +17,7 @@ pub(super) enum Shortcut {
     TransferBeforeJournal,
     /// The target forgets a transfer before the source allows it.
     ForgetUnasked,
-    /// The source lets the target forget before it has recorded that the instance is gone.
+    /// The source allows the target to forget a transfer before its own record `Gone` is on disk.
     ForgetBeforeGone,
     /// Reservations are not counted.
     UncountedReservations,

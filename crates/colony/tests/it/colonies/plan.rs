@@ -137,8 +137,8 @@ somewhere(I, M) :-
     fact(I, random, R), node(_, _, Ms), length(Ms, L), L > 0, N is (R // 100) mod L, nth0(N, Ms, M).
 ";
 
-/// A policy that proposes nothing that it remembers as inhibited in 70 % of evaluations: it migrates to a neighbour, or
-/// else replicates on the own node. In 10 % it replicates onto a random neighbour.
+/// A policy that, in 70 % of evaluations, proposes an operation that it does not remember as inhibited: a migration to
+/// a neighbour, or else a replication on its own node. In 10 %, it replicates onto a random neighbour.
 const REMEMBERING: &str = "
 operation(migrate, I, M) :-
     drawn(I, K), K < 70, node(_, _, Ms), member(M, Ms), \\+ inhibited(migrate, I, M).

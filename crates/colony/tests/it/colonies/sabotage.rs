@@ -1,4 +1,4 @@
-//! Deliberate violations of the protocol, which prove that the checker detects them.
+//! Deliberate violations of the protocol. Tests with them prove that the checker detects violations.
 
 use mario_colony::Message;
 

@@ -56,7 +56,7 @@ pub struct World<'a> {
     links: Vec<Link>,
     generations: u64,
     journals: u128,
-    /// The number of scheduled repairs: restarts, links to be healed, and disk losses to be declared.
+    /// The number of scheduled repairs: restarts, links to be healed, and journals to be declared lost.
     repairs: u64,
     is_calm: bool,
     pub checker: Checker,
@@ -277,8 +277,9 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Passes each agent of a node an observation with a random number. After the horizon it has none, so that agents
-    /// propose nothing. Before the horizon, also triggers evaluation and judging, unless nodes use their own timers.
+    /// Passes each agent of a node an observation with a random number. After the horizon, the observation has no
+    /// number, so that agents propose nothing. Before the horizon, also triggers evaluation and judging, unless nodes
+    /// use their own timers.
     fn observe(&mut self, node: usize) {
         let instances: Vec<InstanceId> = self.daemons[node].node.iter().flat_map(Node::instances).cloned().collect();
         for instance in &instances {

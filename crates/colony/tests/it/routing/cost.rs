@@ -10,7 +10,7 @@ use super::shapes::Shape;
 type Density = fn(usize) -> usize;
 
 /// Costs in messages: of the first instance (`first`); of one migration on average, in its first 200 ms (`at_once`) and
-/// in the 20 ticks after them (`later`); and of an exact tick (`exact`), one message in each direction of each link.
+/// in the 20 ticks after that (`later`); and of an exact tick (`exact`), one message in each direction of each link.
 struct Cost {
     nodes: usize,
     instances: usize,

@@ -110,7 +110,7 @@ pub struct Network {
     pub random: Random,
     pub tally: Tally,
     config: RouterConfig,
-    /// Whether the invariants around a router are checked after each of its inputs.
+    /// Whether the invariants of a node are checked after each input to its router.
     pub is_checked: bool,
     /// Whether sequences of labels are increased at random in transit.
     pub is_forging: bool,

@@ -69,7 +69,7 @@ impl World<'_> {
         }
     }
 
-    /// Logs an effect and reports it to the checker, if it concerns them.
+    /// Logs an effect and reports it to the checker. Effects that neither of them uses are ignored.
     fn note(&mut self, node: usize, effect: &Effect) {
         match effect {
             Effect::Journal(record) => {

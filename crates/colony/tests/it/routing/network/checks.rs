@@ -28,7 +28,7 @@ impl Network {
     }
 
     /// Checks the invariants that always hold, for one node: following next hops from it does not loop, its next hops
-    /// are feasible, and it announces no route to the next hop of that route.
+    /// are feasible and remember what they announced, and it announces no route to the next hop of that route.
     pub(super) fn check(&self, node: usize) {
         let Some(router) = &self.routers[node] else { return };
         for application in &self.applications {
