@@ -35,7 +35,8 @@ pub struct Application {
 pub struct Sleep {
     /// The hardware that a sleeping instance keeps.
     pub keeps: Hardware,
-    /// The time that an instance takes to start when it wakes, in time units of the scenario.
+    /// The time that an instance takes to start when it wakes, in time units of the scenario; 0 for live nodes, which
+    /// do not use it.
     pub start: Quantity,
 }
 

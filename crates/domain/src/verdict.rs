@@ -51,7 +51,7 @@ pub enum Rule {
         /// The reason that `reject/2` gave, or a note that no clause of `accept/1` holds.
         reason: String,
     },
-    /// The node's acceptance policy failed: it raised an exception or exhausted its budget.
+    /// The node's acceptance policy failed: for example, it raised an exception or exhausted its budget.
     AcceptanceFailed {
         /// The cause of the failure.
         cause: String,

@@ -142,7 +142,7 @@ struct DecisionSearch<'a> {
     verdict: Option<JudgedDecision>,
     /// The time of the instance's first evaluation.
     first: Option<f64>,
-    /// Other instances with an evaluation, listed in the error if the wanted one is not found.
+    /// Some other instances with an evaluation, listed in the error if the wanted one is not found.
     others: Vec<String>,
     is_done: bool,
 }

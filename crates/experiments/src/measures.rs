@@ -11,7 +11,7 @@ use crate::figures::{GroupFigures, RunFigures};
 pub enum Measure {
     /// Mean response time, in milliseconds.
     Response,
-    /// The ratio of the request rate at an instance to the rate that it can handle, mean.
+    /// The mean ratio of the request rate at an instance to the rate that it can handle.
     ServiceUsage,
     /// Accepted replications.
     Replicate,

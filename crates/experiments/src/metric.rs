@@ -161,8 +161,8 @@ fn check_name(name: &str) -> Result<(), MetricSyntax> {
     if name.is_empty() || !name.chars().all(is_letter) { Err(MetricSyntax::Name) } else { Ok(()) }
 }
 
-/// Waits for a program. Returns its status if it failed, `None` if it succeeded, and an error if it was killed, after
-/// `timeout` or a request to stop.
+/// Waits for a program. Returns its status if it failed, `None` if it succeeded, and an error if it had to be killed,
+/// after `timeout` or because of a request to stop.
 fn wait(child: &mut Child, timeout: Duration, stop: &Stop) -> Result<Option<String>, MetricCause> {
     let end = Instant::now() + timeout;
     loop {

@@ -115,8 +115,8 @@ impl Run {
     }
 
     /// As [`Run::read`], for an untrusted trace. Its policies are evaluated to explain decisions until the allowance is
-    /// exhausted; further explanations are missing. `progress` is called with the number of different decisions that
-    /// are explained, and the total.
+    /// exhausted; further explanations are missing. `progress` is called with the number of decisions explained so far,
+    /// and the number to explain; equal decisions count once.
     pub fn read_within(
         trace: impl BufRead,
         allowance: &Allowance,

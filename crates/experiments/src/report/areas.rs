@@ -22,7 +22,8 @@ pub(crate) struct AreaCounts {
     frames: Samples<Vec<(u16, u16, u32)>>,
 }
 
-/// A cell of the map's grid with at least one node. If a node has no position, or if the trace has only counts, a tier.
+/// A cell of the map's grid with at least one node; a tier instead if any node has no position, or if the trace has
+/// only counts.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Area {
@@ -40,7 +41,7 @@ pub(crate) struct Areas {
     /// The kind of areas: `"map"` or `"tiers"`.
     by: &'static str,
     parts: Vec<Area>,
-    /// In each frame, area, application and the number of instances, where it is not 0.
+    /// For each frame, the number of instances by area and application, without zeros.
     #[cfg_attr(test, ts(type = "Samples<[area: number, application: number, instances: number][]>"))]
     frames: Samples<Vec<(u16, u16, u32)>>,
 }

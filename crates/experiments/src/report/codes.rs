@@ -1,5 +1,5 @@
-//! The tables by which the script decodes the numbers of operations, and of the kinds of explanation lines. They are
-//! generated from the lists that define the numbers.
+//! The tables by which the script of the page decodes operations and kinds of explanation lines. They are generated
+//! from the lists that define the codes.
 
 use mario_domain::AgentOperation;
 

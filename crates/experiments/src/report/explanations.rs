@@ -22,7 +22,7 @@ pub(crate) const EXPLAINED_MAX: usize = 3_000;
 /// The number of cases that a thread explains at a time.
 const CHUNK: usize = 64;
 
-/// The kinds of lines, by their number in the page.
+/// The kinds of lines, indexed by their codes in the page.
 pub(crate) const LINE_ROLES: [LineRole; 8] = [
     LineRole::Proposed,
     LineRole::Missed,

@@ -6,7 +6,7 @@ use mario_audit::reader::{Header, Target, TraceRecord};
 use mario_domain::InstanceId;
 use rustc_hash::FxHashMap;
 
-/// All instances so far, also those that have disappeared, numbered in the order of appearance.
+/// All instances so far, including those that have disappeared, numbered in the order of appearance.
 #[derive(Debug, Default)]
 pub(crate) struct Placement {
     places: FxHashMap<InstanceId, u32>,

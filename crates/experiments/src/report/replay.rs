@@ -29,7 +29,8 @@ const DECISIONS_MAX: usize = 60_000;
 
 /// Whether decisions are explained.
 pub(crate) enum Explain<'a> {
-    /// Within the allowance. The callback receives the number of explained cases, and the total.
+    /// Within the allowance. The callback receives the number of cases explained so far, and the number of cases to
+    /// explain.
     Within(&'a Allowance, &'a mut dyn FnMut(usize, usize)),
     No,
 }

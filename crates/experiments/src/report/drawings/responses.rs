@@ -71,7 +71,8 @@ impl Distribution<'_> {
     }
 }
 
-/// Formats a response time: from 10 ms without decimals, from 1 ms with one, and below with one significant digit.
+/// Formats a response time: from 10 ms without decimals, from 1 ms with one decimal, and below 1 ms with one
+/// significant digit.
 fn duration(value: Option<f64>) -> String {
     match value {
         None => "n/a".to_owned(),

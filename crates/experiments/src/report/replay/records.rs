@@ -152,7 +152,7 @@ impl EventColumns {
     }
 }
 
-/// The facts and decision of an agent, at one evaluation or at several consecutive ones with the same facts.
+/// The facts and the decision of an agent, at one evaluation or at several consecutive ones with the same knowledge.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Decision {
