@@ -43,7 +43,7 @@ pub type Body = BoxBody<Bytes, BodyError>;
 
 /// Runs copies of applications in one particular way, for example as processes.
 ///
-/// Calls for different copies are concurrent. Calls that start or end the same copy are sequential. A driver never
+/// Calls for different copies may be concurrent. Calls that start or end the same copy are sequential. A driver never
 /// restarts a copy on its own.
 pub trait Driver: Send + Sync {
     /// Starts a copy, and returns its address without waiting until it is healthy. Before the program runs, the driver
@@ -95,7 +95,7 @@ pub struct DriverContext {
 pub struct Task {
     /// The copy.
     pub workload: WorkloadId,
-    /// The instance that it is a copy of.
+    /// The instance whose copy this is.
     pub instance: InstanceId,
     /// The application.
     pub application: ApplicationId,

@@ -142,8 +142,8 @@ impl Core {
         self.publish_announced();
     }
 
-    /// Records the target of an accepted migration, so that late requests for the instance are forwarded there. Ignores
-    /// other requests.
+    /// Records the target of an accepted migration, so that the router can send late requests there. Ignores other
+    /// requests.
     pub(crate) fn departed(&mut self, request: &Request) {
         if let (Operation::Migrate(Target::Node(target)), Some(instance)) = (request.operation(), request.instance()) {
             self.hosted.departed.insert(instance.clone(), target.clone());

@@ -50,8 +50,8 @@ impl Identity {
         Ok(identity)
     }
 
-    /// Reads an identity by its certificate, as `mario ca` writes it: the authority's certificate follows in the same
-    /// file, and the key is beside it, with the extension `key`.
+    /// Loads an identity as `mario ca` writes it, given the certificate's file: the authority's certificate follows in
+    /// the same file, and the key is in a file beside it, with the extension `key`.
     pub fn load_bundle(certificate: &Path) -> Result<Identity, LiveError> {
         let read = fs::read(certificate)
             .map_err(|error| LiveError::new(format!("cannot read {}", certificate.display())).caused_by(error))?;

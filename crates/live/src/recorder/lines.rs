@@ -107,8 +107,8 @@ impl Recorder {
         }
     }
 
-    /// The line of a report; `None` for a report that the trace leaves out, mostly because records have its content.
-    /// Also remembers a new reservation.
+    /// The line of a report; `None` for a report that the trace leaves out, in most cases because a record has the same
+    /// content. Also remembers a new reservation.
     pub(super) fn reported(&mut self, report: &TraceEvent) -> Option<PartLine> {
         let event = match report {
             TraceEvent::Evaluated { instance, seen, .. } => return Some(self.evaluation(instance, seen)),

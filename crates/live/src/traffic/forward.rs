@@ -128,8 +128,8 @@ impl Forwarder {
         }
     }
 
-    /// Starts the journey of a client's request. If no application has its host name or path, and not all neighbours
-    /// have sent their routes, waits for them, at most for [`TrafficLimits::hold`].
+    /// Starts the journey of a client's request. If no known application has its host name or path, waits until one
+    /// has, or until all neighbours have sent their routes, but not longer than [`TrafficLimits::hold`].
     async fn depart_in_time(&self, parts: &mut Parts) -> Result<Journey, Failure> {
         let begun = Instant::now();
         let mut pause = FIRST_PAUSE;

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 
-/// Allocates ports of a range that are free on the loopback address.
+/// Allocates ports from a range that are free on the loopback address.
 ///
 /// Between the check and the workload's own bind, another program may take the port. The workload then fails to start;
 /// its next start gets another port.
@@ -22,8 +22,8 @@ struct State {
 }
 
 impl Ports {
-    /// Allocates ports of this range. `seed` selects the first one, so that several daemons on one machine seldom
-    /// collide.
+    /// Creates an allocator for this range. `seed` selects the first port, so that several daemons on one machine
+    /// seldom collide.
     pub fn new(range: RangeInclusive<u16>, seed: u64) -> Ports {
         let length = u64::from(range.end().saturating_sub(*range.start())) + 1;
         let next = *range.start() + (seed % length) as u16;

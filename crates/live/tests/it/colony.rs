@@ -224,7 +224,7 @@ impl Colony {
         sign(&file, &policy, &shop).expect("signed")
     }
 
-    /// Another application with a policy, signed by its own key.
+    /// An application with this id and a policy, signed with its own key.
     pub fn signed_by(&self, id: &str, policy: &str) -> Vec<u8> {
         let file: ApplicationFile = toml::from_str(&format!(
             "id = \"{id}\"\nhardware = 1\nmax_rate = 100\nmax_latency = 50\npolicy = \"p.pl\"\nrun = {{ driver = \"sample\" }}\n",

@@ -9,7 +9,7 @@ use crate::colony::Colony;
 
 /// A policy that proposes nothing.
 pub const STAYS: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, nowhere).";
-/// A policy that moves from `a` to `b`, and stays there.
+/// A policy that migrates its instance from `a` to `b`, and proposes nothing there.
 pub const MOVES: &str = "operation(migrate, I, b) :- serviceInstance(I, _, a).";
 
 #[test]

@@ -15,7 +15,7 @@ use crate::browser::Browser;
 use crate::colony::Colony;
 use crate::daemons::STAYS;
 
-/// A policy that moves from `b` to `c` when client requests arrive, and stays there.
+/// A policy that migrates its instance from `b` to `c` when client requests arrive, and proposes nothing there.
 const FOLLOWS: &str = "operation(migrate, I, c) :- serviceInstance(I, _, b), requests(I, _, R, _), R > 0.";
 
 /// Starts a dashboard of all daemons of a colony. Returns the runtime that keeps it running, and its address.

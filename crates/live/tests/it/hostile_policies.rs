@@ -1,4 +1,5 @@
-//! Policies that exhaust their budgets, deploys that must fail, a port in use, and crashes around compaction.
+//! Policies that exhaust their budgets or throw, a deploy key used twice, an unreachable neighbour, a port in use, and
+//! crashes around compaction.
 
 use std::fs;
 use std::net::TcpListener;
