@@ -36,17 +36,17 @@ pub struct Run {
     pub(crate) figures: Vec<ShownFigures>,
     #[serde(skip)]
     pub(crate) bars: Bars,
-    /// The number of instances of each application.
+    /// The number of instances of each application over time.
     #[serde(skip)]
     pub(crate) instances: Samples<Vec<u64>>,
-    /// The number of sleeping instances of each application; `None` if no application can sleep, or if the trace has
-    /// only counts.
+    /// The number of sleeping instances of each application over time; `None` if no application can sleep, or if the
+    /// trace has only counts.
     #[serde(skip)]
     pub(crate) asleep: Option<Samples<Vec<u64>>>,
     /// The numbers of evictions and of shrinks by owners of nodes so far; `None` if there were none.
     #[serde(skip)]
     pub(crate) owners: Option<Samples<[u64; 2]>>,
-    /// The number of instances in each tier.
+    /// The number of instances in each tier over time.
     #[serde(skip)]
     pub(crate) tiers: Samples<Vec<u64>>,
     #[serde(skip)]

@@ -22,8 +22,8 @@ pub struct Claim {
 /// An experiment, and the figures of a run of it.
 type Run<'a> = (&'a Experiment, &'a TraceFigures);
 
-/// Checks the paper's claims in one run of each experiment. A claim that names a policy is omitted if the experiment of
-/// that policy is missing.
+/// Checks the paper's claims in one run of each experiment. A claim about particular experiments is omitted if one of
+/// them is missing.
 pub fn claims(runs: &[Run<'_>]) -> Vec<Claim> {
     let judge = Judge { runs };
     let mut claims = Vec::new();
