@@ -25,7 +25,7 @@ use crate::runs::run_failure;
 pub struct Study {
     /// Policies, each with optional overrides: `POLICY[@KEY=VALUE,…]`.
     pub policies: Vec<String>,
-    /// The number of seeds for each policy.
+    /// The number of seeds with which each policy runs in each variant.
     pub seeds: u64,
     /// Programs and functions that compute a number for each run.
     pub metrics: Vec<Metric>,
