@@ -232,8 +232,8 @@ fn start_node(
     Ok((node, journal, effects))
 }
 
-/// Opens the recorder of the node's part of the trace, and adds the journal records that the trace lacks. If the
-/// journal no longer has all of them, the trace has a gap.
+/// Opens the recorder of the node's part of the trace, and adds the journal records after the last one in the trace.
+/// The trace has a gap if the journal no longer has all of them, or if the trace has none of the journal's records.
 fn recorder(
     config: &NodeConfig,
     checked: &LoadedFiles,
@@ -258,7 +258,7 @@ fn recorder(
     let count = crate::journal::Journal::count(journal);
     let missing = match last {
         Some(last) => journal.records_after(last)?,
-        // The trace has no record: it lacks nothing only if the journal is empty, too.
+        // The trace has no record of this journal, which is a gap unless the journal is empty.
         None => (count == 0).then(Vec::new),
     };
     if let Some(missing) = missing {
