@@ -1,8 +1,8 @@
-//! Styles and scripts that pages share, so that they look and read alike.
+//! Styles and scripts that pages share, so that they look and behave alike.
 //!
-//! A page concatenates what it needs, in the order of these lists, with its own parts after them.
+//! The report and the dashboard concatenate each list in its order, followed by their own parts.
 
-/// The colours of all pages and drawings, in light and in dark.
+/// The colours of all pages and drawings, for the light and the dark theme.
 pub const PALETTE: &str = include_str!("../assets/palette.css");
 
 /// The styles, the palette first.

@@ -57,7 +57,7 @@ pub struct Acceptance {
     words: Words,
 }
 
-/// The failure of an acceptance policy to return a valid answer. A request is then inhibited.
+/// The failure of an acceptance policy to return a valid answer. If it was judging a request, the request is inhibited.
 #[derive(Clone, Debug)]
 pub struct AcceptanceFailure {
     /// The cause, as in [`Rule::AcceptanceFailed`].

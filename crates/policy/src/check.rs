@@ -1,7 +1,7 @@
 //! Finds problems in a policy or an acceptance policy before it is deployed.
 //!
 //! Start at [`check`]. Some findings come from static analysis: undefined predicates, facts that no agent sees, clauses
-//! that never fire. Others come from running the policy of agents in all small worlds, and have a counterexample: the
+//! that never fire. Others come from running an agent's policy in all small worlds, and have a counterexample: the
 //! steps of a smallest world in which the problem occurs.
 //!
 //! The author of a policy can allow a finding with a comment that states the reason:
@@ -34,13 +34,13 @@ pub use finding::{Finding, FindingKind};
 /// The result of a check.
 #[derive(Clone, Debug)]
 pub struct CheckReport {
-    /// The findings in this order: invalid comments, static analysis (the main file first, then by file and position),
-    /// small worlds.
+    /// The findings in this order: invalid `allow` comments, static analysis (the main file first, then by file and
+    /// position), small worlds.
     pub findings: Vec<Finding>,
     /// The findings that comments in the text allow.
     pub allowed: Vec<AllowedFinding>,
-    /// Statistics about the small worlds; `None` if the text has no clauses of `operation/3`, or if directives change
-    /// them.
+    /// Statistics about the small worlds; `None` if no world was run, because the text is not a policy of agents or
+    /// [`Policy::clauses`] is empty.
     pub exploration: Option<Exploration>,
 }
 
@@ -55,7 +55,7 @@ enum Role {
     Library,
 }
 
-/// The facts that a text may read.
+/// The role of a text, and the facts that it may read.
 #[derive(Debug)]
 struct Known {
     role: Role,
@@ -125,7 +125,7 @@ pub fn check(
     findings.sort_by_key(|finding| {
         (finding.place.source_name() != name, finding.place.source_name().to_owned(), finding.place.span.start)
     });
-    // A function of the host decides for such a policy, which has no clauses to explore.
+    // If the text declares that a function of the host decides, a missing `operation/3` is not a finding.
     let is_outside = function::declared(&loaded)
         .map_err(|problems| PolicyError::Load { name: name.to_owned(), problems })?
         .is_some();
@@ -150,8 +150,8 @@ pub(crate) struct ClauseGoals {
     pub(crate) line: usize,
 }
 
-/// The clauses of `predicate`, one of [`MANAGER_GOALS`], in an acceptance policy, each with its goals as they are
-/// written. `None` if the text cannot be loaded or the predicate is not one of them.
+/// The clauses of `predicate` in an acceptance policy, with their heads and goals as they are written. `None` if the
+/// text cannot be loaded or `predicate` is not in [`MANAGER_GOALS`].
 pub(crate) fn clauses_with_goals(
     engine: &Engine,
     name: &str,

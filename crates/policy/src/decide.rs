@@ -108,13 +108,13 @@ pub enum ProposalFault {
     /// The target is neither a name nor an integer.
     NotATarget,
     /// The target is a name that the policy constructed and that occurs in no fact and no text. For a policy function:
-    /// the target is neither `self`, the own node, a neighbour, nor a node that client requests come through.
+    /// the target is none of `self`, the own node, the neighbours and the nodes that client requests come through.
     UnknownTarget,
     /// An operation without a target node, such as undeploy, names a node other than the instance's own.
     UndeploysElsewhere,
 }
 
-/// Buffers for decisions, reused from one decision to the next. Use one per thread.
+/// Evaluates policies. Reuses its buffers from one decision to the next; use one decider per thread.
 pub struct Decider {
     machine: Machine,
     decision: Decision,

@@ -44,7 +44,7 @@ pub struct ExplainedDecision {
     /// Why the policy failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How the decision ended; `error` describes it for users.
+    /// How the decision ended; `error` describes a failure for users.
     #[serde(skip)]
     pub ending: Ending,
 }
@@ -169,8 +169,8 @@ impl Explainer {
         (ExplainedDecision { instance: facts.text(instance), proposals, missed: Vec::new(), error, ending }, decision)
     }
 
-    /// The solutions of the decision, each with its proof. A proof is omitted if the interpreter finds another solution
-    /// at its position, and all proofs are omitted if the numbers of solutions differ. So an explanation never
+    /// The solutions of the decision, each with its proof. A proof is omitted if the interpreter finds a different
+    /// solution at its position, and all proofs are omitted if the numbers of solutions differ. So an explanation never
     /// contradicts the decision.
     fn proofs(&mut self, facts: &KnowledgeBase, instance: Constant, decision: &Decision) -> Vec<Proof> {
         let solutions = &decision.solutions;
@@ -254,7 +254,7 @@ impl Explainer {
     }
 
     /// The zero-based indices of the clauses of `operation/3` whose head matches the instance, each with the operation
-    /// in its head; `None` if the operation is a variable.
+    /// in its head, or `None` if that is a variable.
     fn heads(&mut self, facts: &KnowledgeBase, instance: Constant) -> Vec<(usize, Option<String>)> {
         let name = self.policy.symbols().intern("$why_head");
         let arguments = [Argument::Value(instance), Argument::Unknown, Argument::Unknown];
@@ -307,7 +307,7 @@ impl Explainer {
     }
 }
 
-/// Whether every policy is expected to consider this operation.
+/// Whether the operation, if not proposed, is listed even if no clause names it.
 const fn is_common(operation: AgentOperation) -> bool {
     match operation {
         AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => true,

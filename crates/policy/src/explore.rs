@@ -28,7 +28,7 @@ use run::{Run, Step, Verdict};
 use shape::{Shape, placements};
 use world::{APPLICATIONS, CAPACITIES, ExtraFact, ExtraValue, Gpus, Spread, World};
 
-/// The maximum number of inferences of all decisions together, checked after each world; beyond it, the exploration
+/// The maximum number of inferences of all decisions together. It is checked between worlds; beyond it, the exploration
 /// ends early.
 const INFERENCES_MAX: u64 = 2_000_000_000;
 
@@ -62,7 +62,7 @@ pub struct Exploration {
     pub worlds: usize,
     /// The number of different situations decided.
     pub decisions: usize,
-    /// The maximum number of inferences of one decision.
+    /// The largest number of inferences that a decision took.
     pub inferences_max: u64,
     /// The lines of the clauses of `operation/3` that never produced an agent's first solution.
     pub silent_clauses: Vec<usize>,
@@ -260,7 +260,7 @@ impl Explorer<'_> {
     }
 
     /// Runs the same nodes, clients and instances with each application, capacity, memory span and spread of extra
-    /// facts. Skips capacities for which too many instances share a node.
+    /// facts. Skips capacities that are too small for the instances on a node.
     fn explore_settings(&mut self, world: &mut World<'_>, memories: &[u32], spreads: &[Spread]) {
         for application in APPLICATIONS {
             for capacity in CAPACITIES {
@@ -402,8 +402,8 @@ impl Explorer<'_> {
             let larger = World { capacity: times * world.capacity, ..world.clone() };
             self.settle(&mut Run::new(&larger), 0)
         };
-        // Twice the hardware may lead to a few more instances once; unbounded growth continues with four times the
-        // hardware.
+        // Bounded growth may also yield more instances with twice the hardware; only unbounded growth continues with
+        // four times the hardware.
         let (twice, four_times) = (with(2), with(4));
         if !grew(run) || twice <= there || four_times <= twice {
             return;

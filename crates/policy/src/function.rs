@@ -23,7 +23,7 @@ use crate::decide::{Decision, Ending, InvalidProposal, Proposal, ProposalFault, 
 use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::policy::Policy;
 
-/// The name of the directive, with one argument.
+/// The name of the directive, which has one argument.
 pub(crate) const DIRECTIVE: &str = "decided_outside";
 
 /// A policy that is a function.
@@ -37,8 +37,9 @@ pub trait PolicyFunction: Send + Sync {
         false
     }
 
-    /// Receives the facts of an agent before its decision. If several agents decide at the same time, `preview` is
-    /// called for each of them before `decide` is called for the first, in the same order and with the same facts.
+    /// Receives the facts of an agent before its decision, if [`wants_preview`](PolicyFunction::wants_preview) returns
+    /// true. If several agents decide at the same time, `preview` is called for each of them before `decide` is called
+    /// for the first.
     fn preview(&self, _facts: &KnowledgeBase, _instance: Constant) {}
 }
 
@@ -51,7 +52,7 @@ pub struct FunctionProposal {
     pub target: Id,
 }
 
-/// Functions by the names used in texts.
+/// Policy functions by the names that policy texts use.
 #[derive(Clone, Default)]
 pub struct PolicyFunctions(BTreeMap<String, Arc<dyn PolicyFunction>>);
 
@@ -73,8 +74,8 @@ impl fmt::Debug for PolicyFunctions {
     }
 }
 
-/// The name of the function that a text declares, the last one of several; `None` if it declares none. An error if the
-/// argument is not a name.
+/// The name of the function that a text declares; the last one if it declares several, `None` if it declares none. An
+/// error if the argument is not a name.
 pub(crate) fn declared(loaded: &Loaded) -> Result<Option<Arc<str>>, LoadError> {
     let mut found = None;
     for declaration in &loaded.declarations {

@@ -7,7 +7,7 @@
 //!
 //! The proof is a type inference. Every argument of every predicate and every variable has a kind: nodes, instances,
 //! values that no renaming affects, or lists or terms of these. The facts determine some kinds, and each goal requires
-//! some kinds to be equal. A predicate of the language may be called if it commutes with renaming for the kinds of its
+//! some kinds to be equal. A built-in predicate may be called if it commutes with renaming for the kinds of its
 //! arguments: it only moves them, or compares values of one kind with each other. So two runs that differ only in names
 //! execute the same goals, with the same results up to the names.
 //!
@@ -41,7 +41,7 @@ pub struct NameInvariance {
 /// The `fact/3` facts under which a policy is invariant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FactsAllowed {
-    /// Facts that contain no names of renamed nodes and instances.
+    /// Facts that contain no names of renamed nodes or instances.
     Fixed,
     /// No facts, so that a goal that reads `fact/3` always fails.
     None,
@@ -90,7 +90,7 @@ impl Signatures {
     }
 
     /// The kinds of the arguments in the signature that applies to a goal with these arguments. Of several signatures,
-    /// the one whose first argument has the same name and arity. `None` if there is none.
+    /// the one whose first argument has the same name and arity as that of the goal. `None` if no signature applies.
     fn find(&self, indicator: &Indicator, arguments: &[Tree]) -> Option<&[Tree]> {
         let found = match self.0.get(indicator)?.as_slice() {
             [only] => only,
@@ -119,7 +119,7 @@ struct Inference<'a> {
     program: &'a Program,
     signatures: &'a Signatures,
     facts: FactsAllowed,
-    /// The kind of applications: [`APPLICATION`] if their names must not matter, [`FIXED`] if no renaming affects them.
+    /// The kind of applications: [`APPLICATION`] if they may be renamed, too; [`FIXED`] if they keep their names.
     applications: Kind,
     kinds: Kinds,
     /// The kinds of the arguments of each called predicate that the policy defines.
@@ -130,7 +130,7 @@ struct Inference<'a> {
     variables: Variables,
     /// The number of occurrences of each variable in the current clause.
     occurrences: BTreeMap<String, usize>,
-    /// The variables that are known to be the agent's own application at the current goal.
+    /// The variables that are known to be bound to the agent's own application at the current goal.
     own: Vec<String>,
     sees_neighbours: bool,
 }
@@ -196,7 +196,7 @@ impl<'a> Inference<'a> {
 
     /// Analyses a body, or a part of one.
     fn goal(&mut self, mut tree: &Tree, depth: usize) -> Result<(), String> {
-        // A long conjunction nests to the right.
+        // A long conjunction nests to the right, so it is analysed in a loop.
         while let TreeKind::Compound(name, parts) = &tree.kind
             && let (",", [first, second]) = (name.as_str(), parts.as_slice())
         {
@@ -216,8 +216,8 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Analyses a goal that is passed to a meta-predicate. Its variables in `own` are removed afterwards, because its
-    /// bindings may be undone.
+    /// Analyses a goal that is passed to a meta-predicate. The variables that it adds to `own` are removed afterwards,
+    /// because its bindings may be undone.
     fn inner_goal(&mut self, tree: &Tree, depth: usize) -> Result<(), String> {
         let known = self.own.len();
         self.goal(tree, depth)?;
@@ -293,8 +293,8 @@ impl<'a> Inference<'a> {
         kinds
     }
 
-    /// Analyses a call of facts or of a built-in predicate by its signature. Signatures are polymorphic, so each call
-    /// gets new kinds for their variables.
+    /// Analyses a goal that reads facts or calls a built-in predicate, by its signature. Signatures are polymorphic, so
+    /// each call gets new kinds for their variables.
     fn call_known(
         &mut self,
         indicator: &Indicator,

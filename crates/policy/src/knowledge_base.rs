@@ -157,7 +157,7 @@ impl KnowledgeBase {
         }
     }
 
-    /// The id of a constant; `None` if it is not an id, such as a float or the empty name.
+    /// The id of a constant; `None` if it is not a valid id: a float, a list or the empty name.
     pub fn to_id(&self, constant: Value<'_>) -> Option<Id> {
         match constant {
             Value::Integer(number) => Some(Id::Number(number)),
@@ -244,7 +244,7 @@ impl KnowledgeBase {
         rows(&self.services)
     }
 
-    /// The nodes. A node that was read as `node/2` only has no neighbours here.
+    /// The nodes. A node that was added only as `node/2` has no neighbours here.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeFact<'_>> {
         (0..self.nodes.len()).map(|row| NodeFact {
             node: constant(self.nodes.value(row, 0)),
@@ -372,7 +372,7 @@ fn rows<const COLUMNS: usize>(table: &Table) -> impl ExactSizeIterator<Item = [C
     (0..table.len()).map(|row| std::array::from_fn(|column| constant(table.value(row, column))))
 }
 
-/// A value of a fact as a constant. Only the neighbours of a node are not constants.
+/// A value of a fact as a constant. Only the neighbours of a node are not a constant; they become the empty list.
 fn constant(value: Value<'_>) -> Constant {
     match value {
         Value::Atom(atom) => Value::Atom(atom),

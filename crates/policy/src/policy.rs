@@ -26,7 +26,7 @@ pub struct PolicySettings {
 }
 
 impl Default for PolicySettings {
-    /// No memory, and a budget far above the needs of the shipped policies, whose decisions take less than a thousand
+    /// No memory, and a budget far above the needs of the shipped policies, whose decisions take fewer than a thousand
     /// inferences in the worlds of [`check()`](crate::check()).
     fn default() -> PolicySettings {
         PolicySettings {
@@ -247,8 +247,8 @@ impl Policy {
         self.reads_kinds
     }
 
-    /// The places of its clauses of `operation/3`, in order of priority. Empty if the text has no such clauses, or if
-    /// directives change them.
+    /// The places of its clauses of `operation/3`, in order of priority. A directive that changes `operation/3`
+    /// discards the places of the clauses before it.
     pub fn clauses(&self) -> &[Place] {
         &self.clauses
     }

@@ -1,4 +1,4 @@
-//! Clients in an open loop, while an instance migrates between daemons.
+//! Open-loop clients lose no request while an instance migrates between daemons.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -50,7 +50,7 @@ fn no_request_fails_while_an_instance_migrates_under_load() {
     });
     let reply = colony.deploy(0, "1", &colony.signed(WANDERS)).expect("an answer").json().expect("accepted");
     let instance = reply["instance"].as_str().expect("an id").to_owned();
-    // A node knows the route once it hosted the instance or a neighbour announced it.
+    // A node has a route once it hosts the instance or a neighbour has announced one.
     colony.wait("both nodes know the way", |colony| {
         (0..2).all(|index| colony.client(index, "/").is_some_and(|(status, _)| status == 200))
     });
@@ -89,8 +89,8 @@ fn no_request_fails_while_an_instance_migrates_under_load() {
     assert!(moves >= 3, "it moved {moves} times only");
 }
 
-/// An open-loop client: sends requests at fixed times, whether or not earlier ones were answered. Every second one is a
-/// `POST`, and connections are reused.
+/// An open-loop client: sends requests at fixed times, whether or not earlier ones were answered. Every other request
+/// is a `POST`, and connections are reused.
 async fn open_loop(ingresses: [SocketAddr; 2], tally: Arc<Tally>, requests: u64, rate: u64) {
     let pools: Arc<[Pool; 2]> = Arc::default();
     let begin = tokio::time::Instant::now();

@@ -13,7 +13,7 @@ use crate::colony::Colony;
 
 const STAYS: &str = "operation(_, _, _) :- fail.";
 
-/// The status of a request to the ingress of a node; `None` if it is not answered.
+/// The HTTP status with which the ingress of a node answers a `GET`; `None` if there is no answer.
 fn status(colony: &Colony, index: usize, host: &str, path: &str) -> Option<u16> {
     let mut stream = TcpStream::connect(colony.daemons[index].ingress).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
@@ -76,7 +76,7 @@ fn every_ingress_knows_the_names_of_applications_elsewhere() {
     let thief = signed(&colony, "thief", 1, &["shop.harbour"], &[]);
     let refused = colony.deploy(1, "8", &thief).expect("an answer");
     assert!(refused.status == 409 && refused.text.contains("host name shop.harbour"), "{}", refused.text);
-    // Without the taken name it is accepted.
+    // Without the name of `shop`, `bank` is accepted.
     let bank = signed(&colony, "bank", 1, &["bank.example.org"], &["/bank"]);
     colony.deploy(2, "9", &bank).expect("an answer").json().expect("accepted");
     colony.wait("both are reached", |colony| status(colony, 0, "bank.example.org", "/") == Some(200));
@@ -87,7 +87,7 @@ fn every_ingress_knows_the_names_of_applications_elsewhere() {
 #[test]
 fn a_name_claimed_during_a_partition_stays_with_its_first_holder_and_is_reported() {
     let mut colony = Colony::new("names-twice", &["a", "b"], 3);
-    // Each is deployed while the other node is down, so neither can know of the conflict.
+    // Each application is deployed while the other node is down, so neither node can detect the conflict.
     for (index, id) in [(0, "shop"), (1, "bank")] {
         colony.start(index, None);
         let document = signed(&colony, id, 1, &["www.example.org"], &[]);

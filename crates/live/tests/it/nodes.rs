@@ -1,4 +1,4 @@
-//! Data planes on loopback, connected by links over mutual TLS, with copies that are HTTP servers of this process.
+//! Data planes on loopback, connected by links over mutual TLS. The copies are HTTP servers in this process.
 
 #![allow(dead_code, reason = "tests and benches use different parts of it")]
 
@@ -218,7 +218,8 @@ fn pem(der: &[u8]) -> String {
     format!("-----BEGIN CERTIFICATE-----{text}\n-----END CERTIFICATE-----\n")
 }
 
-/// Opens a link from one node to another that adds a latency of `quanta`.
+/// Opens a link from one node to another. Requests over the link are counted with `quanta` more latency, but not
+/// delayed.
 pub async fn link(authority: &Authority, from: &TestNode, to: &TestNode, quanta: u32) -> NextHop {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

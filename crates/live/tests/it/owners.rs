@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::colony::Colony;
 use crate::daemons::STAYS;
 
-/// Gives a node an owner's policy, which is evaluated every 200 ms. An instance gets notice of two evaluations.
+/// Gives a node an owner's policy, which is evaluated every 200 ms. An eviction is announced two evaluations ahead.
 fn owned(colony: &Colony, index: usize, policy: &str) {
     let path = &colony.daemons[index].config;
     let text = fs::read_to_string(path).expect("written before");

@@ -35,7 +35,8 @@ fn answered_by(colony: &Colony) -> Option<usize> {
     (status == 200).then(|| ["a", "b", "c"].iter().position(|name| *name == node)).flatten()
 }
 
-/// Sends requests until the other instance answers. Returns how long that took, and how many requests failed.
+/// Sends requests until an instance on a node other than `gone` answers. Returns how long that took, and how many
+/// requests failed.
 fn until_rerouted(colony: &Colony, gone: usize) -> (Duration, u32) {
     let begun = Instant::now();
     let mut failed = 0;

@@ -1,5 +1,5 @@
-//! Requests that wait or are retried, because a link or a copy did not answer, or because a node does not know all
-//! names yet.
+//! Requests that are retried or wait, because a copy closed the connection without an answer, or because the node does
+//! not know all names yet.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -66,8 +66,8 @@ async fn requests_wait_for_a_name_until_every_neighbour_has_sent_its_routes() {
     assert_eq!(asking.await.unwrap().2, "known");
     assert!(named.values().all(|known| *known == application()));
 
-    // An unknown name is answered with 503 while the routes are incomplete, because an unreachable neighbour may know
-    // it.
+    // A request for an unknown name is answered with 503 while the routes are incomplete, because an unreachable
+    // neighbour may know the name.
     node.change(|routes| routes.hosts.clear());
     let (status, _, text) = ask(node.ingress, get("/")).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{text}");

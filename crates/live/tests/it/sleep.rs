@@ -24,7 +24,7 @@ fn an_instance_sleeps_releases_its_hardware_and_is_woken_by_a_request_even_after
     colony.start(1, None);
     colony.deploy(0, "1", &sleeper(&colony, 3)).expect("an answer").json().expect("accepted");
     colony.wait("it sleeps", |colony| is_asleep(colony, 0) && colony.get(0, "/v1/status")["free"] == 3);
-    // A client at the other node wakes it, and is answered.
+    // A client at the other node wakes the instance, and is answered.
     colony.wait("it is known at the other node", |colony| {
         colony.get(1, "/v1/routes")["next_hops"]["shop"].as_array().is_some_and(|hops| !hops.is_empty())
     });
@@ -49,7 +49,7 @@ fn a_request_to_a_sleeper_that_may_not_wake_goes_to_the_next_instance_or_fails()
     colony.start(0, None);
     colony.deploy(0, "1", &sleeper(&colony, 4)).expect("an answer").json().expect("accepted");
     colony.wait("it sleeps", |colony| is_asleep(colony, 0));
-    // Another instance takes some of the free hardware, so that the sleeper may not wake.
+    // Another instance takes some of the free hardware, so that too little is left for the sleeper to wake.
     let bank = colony.authority.application(
         mario_live::identity::application_id("bank").expect("a name"),
         Vec::new(),

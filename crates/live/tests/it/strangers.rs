@@ -11,7 +11,8 @@ use rustls::pki_types::ServerName;
 
 use crate::colony::Colony;
 
-/// Connects to the links of `a` with an identity, and waits until the daemon's log has the expected entry.
+/// Connects to the link port of `a` with the certificate in `NAME.pem`, and waits until the daemon's log has the
+/// expected entry.
 fn knock(colony: &mut Colony, name: &str, expected: &str) {
     let certificate = colony.directory.join(format!("{name}.pem"));
     let authority = colony.directory.join("ca.pem");

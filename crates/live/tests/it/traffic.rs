@@ -151,7 +151,7 @@ async fn a_request_without_a_route_waits_for_one() {
 }
 
 /// Starts a server that reads the start of each request, and closes the connection without an answer. Returns its
-/// address and the number of requests so far.
+/// address and a counter of the requests.
 pub async fn silent() -> (std::net::SocketAddr, Arc<AtomicU32>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -367,7 +367,7 @@ async fn upgraded_connections_and_raw_tcp_are_tunnelled_over_hops() {
     stream.write_all(b"CONNECT video.test:443 HTTP/1.1\r\nhost: video.test:443\r\n\r\n").await.unwrap();
     assert!(read_head(&mut stream).await.starts_with("HTTP/1.1 200"));
     echo(&mut stream).await;
-    // The end of one side reaches the other.
+    // The tunnel passes the end of the stream on, in both directions.
     stream.shutdown().await.unwrap();
     assert_eq!(stream.read(&mut [0; 10]).await.unwrap(), 0);
 }
@@ -401,7 +401,7 @@ async fn bodies_are_bounded_and_slow_copies_time_out() {
     node.set_copies(vec![copy(1, fixed("ok").await, Protocol::Http1)]);
     assert_eq!(ask(node.ingress, post("/", vec![0; 100_000])).await.0, StatusCode::OK);
     assert_eq!(ask(node.ingress, post("/", vec![0; 100_001])).await.0, StatusCode::PAYLOAD_TOO_LARGE);
-    // Without a length, the body is aborted when it gets too long.
+    // A body of undeclared length is rejected once it exceeds the limit.
     let mut stream = TcpStream::connect(node.ingress).await.unwrap();
     stream.write_all(b"POST / HTTP/1.1\r\nhost: video.test\r\ntransfer-encoding: chunked\r\n\r\n").await.unwrap();
     let chunk = [&b"4000\r\n"[..], &[b'x'; 0x4000], b"\r\n"].concat();

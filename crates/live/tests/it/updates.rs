@@ -33,7 +33,7 @@ fn a_policy_update_keeps_the_copy_running() {
     colony.wait("it decides", |colony| only(colony, 0)["evaluations"].as_u64() > Some(0));
     let (before, evaluations) = (only(&colony, 0)["copy"].clone(), only(&colony, 0)["evaluations"].as_u64());
 
-    // A description that is not newer or not signed is rejected, and so is an update of an unknown instance.
+    // A description that is not newer, or that is not signed, is rejected, and so is an update of an unknown instance.
     let same = put(&colony, 0, &instance, &signed(&colony, STAYS, 1, 8));
     assert!(same.status == 409 && same.text.contains("its version is 1, and version 1 runs"), "{}", same.text);
     assert_eq!(put(&colony, 0, &instance, b"version = 9").status, 422);
@@ -102,7 +102,7 @@ fn a_shadow_survives_the_daemon_and_shadows_later_instances() {
     assert!(other.status == 422 && other.text.contains("of application `shop`"), "{}", other.text);
     let broken = put(&colony, path, &signed(&colony, "operation(", 2, 8));
     assert!(broken.status == 422 && broken.text.contains("cannot be loaded"), "{}", broken.text);
-    // A shadow policy that loops costs only its own budget.
+    // A shadow policy that loops exhausts only its own budget.
     let loops = "operation(undeploy, I, self) :- serviceInstance(I, _, _), loop.\nloop :- loop.\n";
     assert_eq!(put(&colony, path, &signed(&colony, loops, 2, 8)).status, 200);
     colony.kill(0);

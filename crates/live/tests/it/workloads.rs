@@ -42,7 +42,7 @@ impl Bench {
         Bench { driver: driver(&directory, journal, Cgroups::none(), 64 << 10), directory, journal }
     }
 
-    /// Another driver with the same directory and journal, as the next daemon has it.
+    /// Another driver with the same directory and journal, as a restarted daemon would have.
     fn restarted(&self) -> ProcessDriver {
         driver(&self.directory, self.journal, Cgroups::none(), 64 << 10)
     }
@@ -68,7 +68,7 @@ fn driver(directory: &Path, journal: JournalId, cgroups: Cgroups, log_bytes_max:
     ProcessDriver::new(context, launcher(), cgroups, Ports::new(20_000..=29_999, journal.0 as u64 * 131))
 }
 
-/// The living processes with a mark that starts with this prefix.
+/// The running processes whose mark, the variable `MARIO_WORKLOAD`, starts with this prefix.
 fn marked(prefix: &str) -> Vec<i32> {
     let wanted = format!("MARIO_WORKLOAD={prefix}");
     let pids = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -275,7 +275,7 @@ async fn the_next_daemon_adopts_a_running_copy_and_sees_its_end() {
     next.drain(task.workload, TIMEOUT).await.unwrap();
     assert_eq!(next.ended(task.workload).await, "it exited with code 0");
     assert_eq!(bench.restarted().adopt(&task).await, None);
-    // The first driver is the parent of the shim, and has to wait for it.
+    // The first driver is the parent of the shim, and has to reap it.
     bench.driver.stop(task.workload).await.unwrap();
 }
 
@@ -284,14 +284,14 @@ async fn a_record_with_a_recycled_process_id_is_not_adopted_and_its_process_not_
     let bench = Bench::new();
     let mut stranger = Command::new("/bin/sleep").arg("60").spawn().unwrap();
     let pid = stranger.id().cast_signed();
-    // Start times have a resolution of 10 ms, and the copy must not start in the same tick.
+    // Start times have a resolution of 10 ms, and the copy must not start in the same tick as the stranger.
     tokio::time::sleep(Duration::from_millis(50)).await;
     let task = task(1, sample(&[]));
     bench.driver.start(&task).await.unwrap();
     let path = bench.driver.workspace(task.workload).path().join("start.json");
     let record: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     bench.driver.stop(task.workload).await.unwrap();
-    // The shim is gone. The forged record names an unrelated process, as if it had got the id of the shim.
+    // The shim is gone. The forged record names an unrelated process, as if the shim's process id had been reused.
     let mut forged = record.clone();
     forged["pid"] = pid.into();
     fs::write(&path, forged.to_string()).unwrap();
@@ -300,7 +300,7 @@ async fn a_record_with_a_recycled_process_id_is_not_adopted_and_its_process_not_
     assert_eq!(next.adopt(&task).await, None);
     next.stop(task.workload).await.unwrap();
     assert!(stranger.try_wait().unwrap().is_none(), "the stranger was killed");
-    // A record of another boot of the system is ignored, even if id and time match.
+    // A record from another boot of the system is ignored, even if process id and start time match.
     let started = Process::open(pid, started_of(pid)).unwrap().started();
     forged["started"] = started.into();
     forged["system_boot"] = "another".into();

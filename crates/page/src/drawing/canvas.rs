@@ -11,7 +11,7 @@ const CHARACTER: f64 = TEXT * 0.56;
 /// The distance between the lines of labels.
 const LINE: f64 = 13.0;
 
-/// The colour of texts and lines that matter.
+/// The colour of the most important texts and lines.
 pub const INK: &str = "var(--ink)";
 /// The colour of labels.
 pub const SOFT: &str = "var(--soft)";
@@ -109,6 +109,7 @@ pub struct Room {
 
 impl Room {
     /// Returns the space for the numbers of a left axis up to `most`, for its label above, and for an axis below.
+    /// `right` is the space on the right.
     pub fn for_axes(most: f64, right: f64) -> Room {
         Room { left: left_room(most), right, top: 30.0, bottom: 36.0 }
     }
@@ -176,7 +177,7 @@ impl Canvas {
         values.iter().flat_map(line).collect()
     }
 
-    /// Draws the left axis from 0 to `most`, with its grid.
+    /// Draws the left axis from 0 to `most`, with its grid and label.
     pub fn y_axis(&mut self, scale: Scale, most: f64, steps: Steps, label: &str) {
         let grid = self.grid(|value| scale.at(value), &ticks(0.0, most, 4, steps));
         self.elements.extend(grid);

@@ -18,8 +18,8 @@ pub struct Chart {
     pub layouts: Vec<Layout>,
     /// The tooltips along the horizontal axis, from left to right.
     pub tips: Vec<String>,
-    /// The values on that axis at which tips begin and end: tip `n` is shown from value `n` to value `n + 1`. Empty if
-    /// there are no tips.
+    /// The values on that axis at which tips begin and end: `tips[n]` is shown from `edges[n]` to `edges[n + 1]`. Empty
+    /// if there are no tips.
     #[serde(serialize_with = "compact::list")]
     pub edges: Vec<f64>,
 }
@@ -37,7 +37,7 @@ pub struct Layout {
     pub drawing: Element,
     /// The area of the tooltips along the horizontal axis; `None` if there are none.
     pub hover: Option<Hover>,
-    /// Whether a page that is narrower scrolls the drawing, instead of making it smaller.
+    /// Whether a page that is narrower scrolls the drawing instead of shrinking it.
     pub scrolls: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct Hover {
     pub(super) factor: f64,
 }
 
-/// The width of a file in columns of a paper.
+/// The width of an SVG file, in columns of a paper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileWidth {
     /// One column, 336 points wide.
@@ -66,8 +66,8 @@ impl Chart {
         Chart { parts: Vec::new(), layouts: layouts.into_iter().collect(), tips: Vec::new(), edges: Vec::new() }
     }
 
-    /// The content of an SVG file, sized in points. Two columns take the second layout if there is one. Empty without
-    /// layouts.
+    /// The content of an SVG file, sized in points. [`FileWidth::Two`] uses the second layout if there is one. Empty if
+    /// there are no layouts.
     pub fn svg(&self, title: &str, columns: FileWidth) -> String {
         let (nth, points) = match columns {
             FileWidth::One => (0, 336.0),

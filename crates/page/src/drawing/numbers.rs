@@ -3,7 +3,7 @@
 /// The thousands separator: a narrow no-break space, which no locale reads as a decimal point.
 const THOUSANDS: char = '\u{202f}';
 
-/// Formats a number rounded to a whole one, with separated thousands.
+/// Formats a number rounded to an integer, with separated thousands.
 pub fn whole(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut grouped = String::new();

@@ -34,8 +34,8 @@ pub struct Part {
 }
 
 impl Stack {
-    /// The chart in some widths. `tip` returns the first line of the tooltip at a time. Without times, the chart shows
-    /// `missing` instead.
+    /// The chart in each of these widths. `tip` describes a time, for the start of its tooltip. Without times, the
+    /// chart shows `missing` instead.
     pub fn chart(&self, widths: &[f64], missing: &str, tip: impl Fn(f64) -> String) -> Chart {
         if self.times.is_empty() {
             return Chart::still(widths.iter().map(|width| nothing(*width, missing)));
@@ -122,8 +122,8 @@ impl Stack {
         canvas.finish()
     }
 
-    /// Returns the time from which the counts at an index apply; after the last index, the end of its interval, which
-    /// is as long as the interval before it, but ends with the axis.
+    /// Returns the time from which the counts at an index apply. For the index after the last, returns the end of the
+    /// last interval: it is as long as the interval before it, but does not extend beyond the axis.
     fn edge(&self, place: usize) -> f64 {
         match (self.times.get(place), self.times.as_slice()) {
             (Some(time), _) => *time,

@@ -24,7 +24,7 @@ pub const JSON: &str = "application/json";
 /// The media type of tables as comma-separated values.
 pub const CSV: &str = "text/csv; charset=utf-8";
 
-/// The headers of every reply, beside the content security policy.
+/// The headers of every reply, in addition to the content security policy.
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::REFERRER_POLICY, "no-referrer"),
@@ -96,8 +96,8 @@ pub(super) fn refuse<B: Body>(request: &Request<B>) -> Option<Reply> {
     None
 }
 
-/// Whether the request has one `Host` header, and names this machine. This prevents DNS rebinding: a foreign page whose
-/// name resolves to this address must not read what is served here.
+/// Whether the request has exactly one `Host` header and names only this machine as its host. This prevents DNS
+/// rebinding: a foreign page whose name resolves to this address must not read what is served here.
 fn is_for_this_machine<B>(request: &Request<B>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };

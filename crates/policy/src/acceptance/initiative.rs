@@ -1,4 +1,5 @@
-//! The instances that the owner of a node evicts or shrinks, as `evict/2` and `shrink/3` of the acceptance policy say.
+//! The instances that the owner of a node evicts or shrinks, according to `evict/2` and `shrink/3` of the acceptance
+//! policy.
 
 use std::fmt;
 
@@ -56,9 +57,9 @@ impl Acceptance {
         self.defines(Goal::Evict) || self.defines(Goal::Shrink)
     }
 
-    /// Returns the instances that the owner wants to evict or shrink. One invalid answer makes the whole result an
-    /// error: no reason, an instance that is not on the node, or a flavour that is not an id. So does a failure of the
-    /// policy.
+    /// Returns the instances that the owner wants to evict or shrink. An error if the policy fails or any of its
+    /// answers is invalid: without a reason, for an instance that is not on the node, or with a flavour that is not an
+    /// id.
     pub fn initiative(&self, machine: &mut Machine, view: &ManagerView) -> Result<Initiative, AcceptanceFailure> {
         let mut wanted = Initiative::default();
         if self.defines(Goal::Shrink) {
@@ -88,7 +89,7 @@ impl Acceptance {
         Ok(wanted)
     }
 
-    /// Calls `answer` for each answer to a goal whose arguments are all unbound.
+    /// Queries `evict/2` or `shrink/3` with unbound arguments, and calls `answer` for each answer.
     fn each(
         &self,
         goal: Goal,

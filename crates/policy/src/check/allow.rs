@@ -25,7 +25,8 @@ struct Allowance {
 const OPENING: &str = "% mario: allow ";
 
 /// Separates the findings that comments allow from the others. A comment applies to the findings in its own file; a
-/// comment in the policy's main file applies to the findings in all files. Invalid comments become findings, too.
+/// comment in the policy's main file applies to the findings in all files. Invalid `allow` comments become findings,
+/// too.
 pub(super) fn apply_allowances(
     found: Vec<Finding>,
     loaded: &Loaded,

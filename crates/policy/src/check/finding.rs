@@ -15,7 +15,8 @@ pub struct Finding {
     pub message: String,
     /// How to fix it, if known.
     pub hint: Option<String>,
-    /// A counterexample, line by line: the steps of a world in which it happens. Empty for findings of static analysis.
+    /// A counterexample, line by line: the steps of a world in which the problem occurs. Empty for findings of static
+    /// analysis.
     pub story: Vec<String>,
 }
 
@@ -43,7 +44,7 @@ pub enum FindingKind {
     WrongKind,
     /// The name of an operation is unknown.
     UnknownOperation,
-    /// A variable occurs once although its name does not start with `_`.
+    /// A variable occurs only once although its name does not start with `_`.
     SingletonVariable,
     /// The clauses of one predicate are not consecutive, or replace those of another file.
     ScatteredClauses,

@@ -36,7 +36,8 @@ pub(super) fn unknown_calls(
     )
 }
 
-/// Reports clauses of `accept/1` or `reject/2` whose first argument is not a `request/5`. Such clauses never apply.
+/// Reports a clause of `accept/1` or `reject/2` whose first argument cannot match a `request/5`, so that it never
+/// applies.
 fn misspelt_request(clause: &Clause<'_>, known: &Known, findings: &mut Vec<Finding>) {
     let Some(("accept", [request]) | ("reject", [request, _])) = clause.head.callable() else { return };
     if known.role != Role::Acceptance || matches!(request.kind, TreeKind::Variable(_)) {
@@ -53,8 +54,8 @@ fn misspelt_request(clause: &Clause<'_>, known: &Known, findings: &mut Vec<Findi
     findings.push(finding.hint("write `request(Operation, Instance, Application, From, To)`"));
 }
 
-/// Reports clauses of `evict` and `shrink` with the wrong arity, which are never called. If there are also clauses with
-/// the right arity, nothing is reported: the others may be helper predicates.
+/// Reports a clause of `evict` or `shrink` with the wrong arity, which a manager never queries. If there are also
+/// clauses with the right arity, nothing is reported: this one may be a helper predicate.
 fn misspelt_initiative(clause: &Clause<'_>, text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
     let (name, given, expected, hint) = match clause.head.callable() {
         Some(("evict", arguments)) => ("evict", arguments.len(), 2, "write `evict(Instance, Reason)`"),
@@ -69,7 +70,7 @@ fn misspelt_initiative(clause: &Clause<'_>, text: &Text<'_>, known: &Known, find
     findings.push(finding.hint(hint));
 }
 
-/// Reports clauses of `operation` with the wrong arity, which are never called.
+/// Reports a clause of `operation` with the wrong arity: agents query only `operation/3`.
 fn misspelt_operation(clause: &Clause<'_>, known: &Known, findings: &mut Vec<Finding>) {
     let Some(("operation", arguments)) = clause.head.callable() else { return };
     if known.role != Role::Policy || arguments.len() == 3 {

@@ -17,7 +17,7 @@ pub(super) struct Clause<'a> {
     pub(super) place: &'a Place,
 }
 
-/// Predicates whose clauses may change while a program runs.
+/// Predicates whose clauses may change while a program is loaded or runs.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Change {
     /// The predicates with this name.

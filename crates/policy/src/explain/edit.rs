@@ -6,7 +6,8 @@ use super::step::{Comparison, ProofStep};
 use crate::knowledge_base::{Constant, Copied, KnowledgeBase};
 use crate::policy::Policy;
 
-/// The maximum number of neighbours of the node that are tried as the last hop of client requests.
+/// The number of the node's neighbours that are tried as new last hops of client requests. At most one more hop is
+/// tried.
 const NEW_HOPS_MAX: usize = 3;
 
 /// The predicates whose facts the search may change.
@@ -51,7 +52,7 @@ impl Kind {
     }
 
     /// The costs of removing and of adding a fact. Facts of `earlier/5` are cheap, because the requests of one earlier
-    /// evaluation are several facts.
+    /// evaluation may be several facts.
     fn weights(self) -> (f64, f64) {
         match self {
             Kind::Inhibited | Kind::Done => (1.0, 3.0),
@@ -86,7 +87,7 @@ pub(super) struct Cell {
 
 impl Situation {
     /// The actual facts. Extra facts are included only for nearby subjects: an agent may see the prices of a whole
-    /// region, and the search would try each of them. Hardware by kind is included only if the policy reads it.
+    /// region, and the search would try each of them. `free/3` is included only if the policy may read it.
     pub(super) fn of(facts: &KnowledgeBase, policy: &Policy) -> Situation {
         fn rows<const COUNT: usize>(facts: impl Iterator<Item = [Constant; COUNT]>) -> Vec<Row> {
             facts.enumerate().map(|(index, values)| Row { origin: Some(index), values: values.to_vec() }).collect()
@@ -206,8 +207,8 @@ impl Situation {
         changed
     }
 
-    /// The situations that the search reaches from this one with a single change. The changes of quantities are derived
-    /// from the comparisons in `steps`, at which the clause failed.
+    /// The situations that the search reaches from this one with a single change. `steps` are those at which the clause
+    /// failed; the changes of quantities are derived from their comparisons.
     pub(super) fn neighbours(&self, steps: &[ProofStep], instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
         let mut found = Vec::new();
         let mut comparisons = Vec::new();
@@ -238,8 +239,8 @@ impl Situation {
         found
     }
 
-    /// For a comparison with `>`: situations in which all rates, or all latencies, above the right side of the
-    /// comparison are lowered to it. For `>=`, the limit is one less than the right side. Only requests of `instance`
+    /// Situations in which all rates, or all latencies, above a limit are lowered to it. The limit is the right side of
+    /// a comparison with `>`, or one less with `>=`; other comparisons give no situations. Only requests of `instance`
     /// are changed, and only if at least two exceed the limit.
     fn lowered(&self, comparison: &Comparison, instance: Constant) -> Vec<Situation> {
         let limit = match &*comparison.operator {
@@ -385,11 +386,11 @@ fn collect_comparisons<'a>(steps: &'a [ProofStep], found: &mut Vec<&'a Compariso
     }
 }
 
-/// The amounts, in both directions, by which the search changes a quantity to make a comparison true. Multiples of 2
-/// and 10 are included, because the quantity may contribute to the compared value in part only.
+/// The amounts, in both directions, by which the search changes a quantity to make a comparison true. Two and ten times
+/// the amount are included, because the quantity may contribute only partly to the compared value.
 fn deltas(comparison: &Comparison) -> Vec<f64> {
     let gap = comparison.right - comparison.left;
-    // Beyond the gap by 1, because the quantity may be an integer.
+    // A strict comparison needs more than the gap: 1 more, because the quantity may be an integer.
     let beyond = gap + if gap < 0.0 { -1.0 } else { 1.0 };
     let mut deltas = match &*comparison.operator {
         ">" | "<" => vec![beyond],

@@ -25,7 +25,7 @@ const TRIALS_MAX: usize = 400;
 const ANALYSED_MAX: usize = 40;
 /// The maximum number of situations from which the next round starts.
 const STARTS_MAX: usize = 5;
-/// The maximum number of decisions to minimise one quantity.
+/// The maximum number of decisions to minimise the change of one quantity.
 const SHRINKS_MAX: usize = 40;
 /// Quantities that differ by less are considered equal.
 const PRECISION: f64 = 0.000_5;

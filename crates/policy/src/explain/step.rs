@@ -19,11 +19,12 @@ pub struct ProofStep {
     pub kind: ProofStepKind,
     /// The goal with its values, as Prolog.
     pub text: String,
-    /// In a failure: the one-based position of this goal in its clause body, where it is the furthest goal reached.
-    /// `None` in a proof, and for goals that are not reached through a conjunction.
+    /// In a failure: the one-based position in its conjunction or clause body, if this is the furthest goal reached
+    /// there. `None` for other steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<usize>,
-    /// The file of the clause that was used; absent for other kinds of goals, and if a directive created the clause.
+    /// The file of the clause that was used; absent for other kinds of goals, and if a directive changed the predicate,
+    /// so that the place is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line of the clause that was used; absent like the file.
@@ -82,7 +83,8 @@ pub struct Comparison {
 pub struct ClauseText {
     /// The one-based index among the clauses of its predicate.
     pub number: usize,
-    /// The file of the clause. Absent, like the line and the text, if a directive created the clause.
+    /// The file of the clause. Absent, like the line and the text, if a directive changed the predicate, so that the
+    /// place is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The number of the line on which the clause starts.
@@ -178,7 +180,7 @@ fn step(tree: &Tree, loaded: &Loaded) -> Option<ProofStep> {
         }
         ("goal", [index]) => {
             let TreeKind::Integer(index) = index.kind else { return None };
-            // If the only step of a goal has the same text as the goal, it is shown once.
+            // If the only step of a goal has the same text as the goal, the step replaces the goal.
             if let [only] = &mut step.steps[..]
                 && only.goal.is_none()
                 && only.text == step.text

@@ -73,7 +73,7 @@ impl Target {
     }
 }
 
-/// An instance, its node, and the free hardware of that node.
+/// The state of an instance, and the free hardware of its node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct InstanceState {
     pub(super) instance: usize,
@@ -92,7 +92,8 @@ struct Situation {
     limits: [i64; 2],
     spread: u8,
     gpus: Gpus,
-    /// The units of each node if there are GPUs, because the number of free GPUs depends on it; otherwise 0.
+    /// The units of hardware of each node if there are GPUs, because the number of free GPUs depends on them; otherwise
+    /// 0.
     capacity: i64,
     nodes: usize,
     received: Vec<ReceivedRequests>,
@@ -105,7 +106,7 @@ pub(super) struct CachedDecider<'p> {
     decider: Decider,
     facts: KnowledgeBase,
     known: FxHashMap<Situation, Proposed>,
-    /// The maximum number of inferences of one decision.
+    /// The largest number of inferences that a decision took.
     pub(super) inferences_max: u64,
     /// The total number of inferences of all decisions.
     pub(super) inferences: u64,

@@ -127,7 +127,7 @@ impl<'w> Run<'w> {
     }
 
     /// Runs one management cycle. Client requests first wake sleeping instances. Then all agents propose from the same
-    /// state, the managers judge the requests in the order of the instances' ids, and the accepted ones are enacted.
+    /// state, the managers judge the proposals in the order of the instances' ids, and the accepted ones are enacted.
     /// Hardware that they free is available in the next cycle. Finally, instances whose notice has ended are evicted.
     pub(super) fn cycle(&mut self, decider: &mut CachedDecider<'_>) -> Vec<Step> {
         self.cycle += 1;
@@ -268,7 +268,7 @@ fn judge(
             None => return Verdict::NotATarget,
             Some(flavour) if flavour == agent.flavour => return Verdict::NoChange,
             Some(_) if agent.is_asleep => return Verdict::Accepted,
-            // An adapt that shrinks an instance frees its hardware for the next cycle.
+            // Hardware that a shrinking adapt frees is available in the next cycle.
             Some(flavour) => (node, (needed_in(flavour) - needed).max(0)),
         },
         (AgentOperation::Sleep, _) if !world.can_sleep || agent.is_asleep => return Verdict::NoChange,

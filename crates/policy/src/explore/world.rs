@@ -75,8 +75,8 @@ pub(super) struct World<'a> {
     pub(super) gpus: Gpus,
     /// The names of the application's flavours, the default first; empty unless the policy uses flavours.
     pub(super) flavours: &'a [String],
-    /// If set, the owner of the node tells the first instance to leave within this number of evaluations; `None` if no
-    /// instance has to leave.
+    /// The number of evaluations after which the first instance is evicted, as announced at the start; `None` if no
+    /// instance is evicted.
     pub(super) notice: Option<u32>,
     /// Whether instances may sleep. A sleeping instance occupies no hardware.
     pub(super) can_sleep: bool,
@@ -107,8 +107,8 @@ impl World<'_> {
         self.clients.len() * each
     }
 
-    /// The number of these units of an empty node that instances can use. If each instance needs the node's only GPU,
-    /// only one instance fits.
+    /// How many of `units`, the hardware of an empty node, instances can use. If each instance needs the node's only
+    /// GPU, only one instance fits.
     pub(super) fn room(&self, units: i64) -> i64 {
         match self.gpus {
             Gpus::NotAsked => units,

@@ -117,7 +117,8 @@ impl Kinds {
         Ok(())
     }
 
-    /// Queues the unification of everything inside this shape with [`FIXED`]; `None` if the shape is a kind of names.
+    /// Queues the unification of everything inside this shape with [`FIXED`]; `None` if the shape is that of names: of
+    /// nodes, instances or applications.
     fn fix(&mut self, shape: &Shape) -> Option<()> {
         match shape {
             Shape::Node | Shape::Instance | Shape::Application => return None,

@@ -5,8 +5,8 @@ use mario_prolog::{Table, Value};
 
 use super::{Constant, KnowledgeBase, quantity, rows};
 
-/// The past. Agents have `earlier/5` and `done/4` only if their policy declares `remembers/2`, and `age/2` only if it
-/// reads that.
+/// The past. Agents have `earlier/5` and `done/4` only if their policy declares them with `remembers/2`, and `age/2`
+/// only if the policy may read it.
 #[derive(Clone, Debug)]
 pub(super) struct History {
     pub(super) earlier: Table,
@@ -100,8 +100,9 @@ impl KnowledgeBase {
         }
     }
 
-    /// Copies facts that the search for changes (see `explain`) does not edit from another knowledge base with the same
-    /// atom table: hardware by kind, flavours, evictions and sleep. With [`Copied::NeedsOnly`], `free/3` is left empty.
+    /// Copies the facts about hardware by kind, flavours, evictions and sleep from `other`, which must have the same
+    /// atom table. The search for changes (see `explain`) does not edit them, except `free/3`, which is left empty with
+    /// [`Copied::NeedsOnly`].
     pub(crate) fn copy_unedited(&mut self, other: &KnowledgeBase, copied: Copied) {
         self.kinds.clone_from(&other.kinds);
         if copied == Copied::NeedsOnly {
@@ -159,7 +160,7 @@ impl KnowledgeBase {
         self.leaving.push(&[instance, Value::Integer(i64::from(evaluations))]);
     }
 
-    /// Adds `asleep(Instance)`: the workload of an instance is stopped.
+    /// Adds `asleep(Instance)`: the fact that an instance sleeps.
     pub fn push_asleep(&mut self, instance: Constant) {
         self.asleep.push(&[instance]);
     }
