@@ -1,4 +1,4 @@
-//! Tests the dashboard with live nodes, and its page in a real browser.
+//! Tests the dashboard: its HTTP server, its view of live nodes, and its page in a real browser.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

@@ -267,8 +267,8 @@ struct Columns {
 }
 
 impl Columns {
-    /// Chooses columns with labels if they fit the width, otherwise columns without labels. If neither fit, chooses
-    /// those with labels, which are wider than `width`.
+    /// Chooses columns with labels if they fit the width, otherwise columns without labels. If neither set fits,
+    /// chooses those with labels, which are wider than `width`.
     fn new(graph: &Graph<'_>, layers: &Layers, width: f64) -> Columns {
         let times = graph.boxes.iter().filter_map(Application::time).map(|time| small_width_of(&time));
         let names = graph.boxes.iter().map(|one| small_width_of(&one.short_name()));
