@@ -1,4 +1,4 @@
-//! The histories of agents, reconstructed only from the records of a trace.
+//! The histories of agents, reconstructed from a trace.
 
 use std::sync::Arc;
 

@@ -62,7 +62,7 @@ pub use audit::{Audit, DecisionCheck, INFERENCE_BUDGET_DEFAULT, Options, audit};
 pub use finding::{Finding, FindingKind};
 pub use histories::{Histories, VisibleHistory};
 pub use knowledge::{Knowledge, Situation};
-// For `experiments`, which explains decisions of a trace.
+// For `experiments`, which loads policies of a trace.
 #[doc(hidden)]
 pub use policies::resolver;
 pub use report::{AuditReport, Counts, Provenance, TraceEnding};

@@ -14,7 +14,8 @@ pub(super) struct Life {
     /// The highest epoch of any owner so far.
     epoch: u32,
     has_ended: bool,
-    /// Whether it may be missing at the end: its node lost its disk, was declared lost, or has a gap in its records.
+    /// Whether it may be missing at the end, because the node that had it lost its disk, was declared lost, or has a gap
+    /// in its records.
     is_excused: bool,
 }
 
@@ -157,7 +158,7 @@ impl LiveWorld {
         self.expected.push_back(expected);
     }
 
-    /// Hands an instance over, and keeps it in custody until the target has answered.
+    /// Checks a handover, and moves the instance from the owned ones into custody, until the target has answered.
     pub(super) fn hand_over(
         &mut self,
         node: u32,
@@ -189,7 +190,7 @@ impl LiveWorld {
         self.depart(transfer, Departure { from: node, target, instance, epoch, parent: None, has_arrived: false });
     }
 
-    /// Offers a new instance to a target.
+    /// Checks the offer of a new instance to a target, and adds it to the open offers.
     pub(super) fn offer(&mut self, node: u32, offer: &OfferState) {
         self.leave(node, &offer.transfer, &offer.parent);
         let is_here = self.nodes[node as usize].owned.contains_key(&offer.parent);
