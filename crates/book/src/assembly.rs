@@ -1,7 +1,7 @@
 //! Assembles the sources of the book in the layout that mdBook reads.
 //!
-//! Every file keeps its path in the repository, so that links between files stay valid. Only the summary is moved to
-//! the top, where mdBook expects it.
+//! Sources keep their paths in the repository, so that links between them stay valid. Only the summary is moved to the
+//! top, where mdBook expects it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -82,7 +82,8 @@ fn missing_chapters(root: &Path, summary: &str, chapters: &BTreeSet<String>) -> 
 }
 
 /// Copies the files that a page links to, including its pictures. A linked directory is copied with an index page.
-/// Markdown pages are skipped, because the summary lists them; missing files, because the check of links reports them.
+/// Markdown pages are skipped, because only those in the summary belong to the book; missing files, because the check
+/// of links reports them.
 fn copy_what_is_linked(root: &Path, sources: &Path, path: &str, text: &str) -> Result<(), BookError> {
     for link in markdown::links(text).iter().filter(|link| !link.is_outside()) {
         let file = link.target.split('#').next().unwrap_or_default();

@@ -1,8 +1,8 @@
-//! A problem of a page or of a source file.
+//! A problem in a page or in a source file.
 
 use std::fmt;
 
-/// A problem of a page or of a source file.
+/// A problem in a page or in a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The file, with a line number if there is one.

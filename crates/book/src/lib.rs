@@ -1,8 +1,8 @@
-//! Builds the book of mario: assembles its sources, runs mdBook, and checks every link of the result.
+//! Builds the book of mario: assembles its sources, runs mdBook, and checks the links of the result.
 //!
-//! Start at [`build`]. The sources are a copy of a part of the repository, with all files at their original paths: the
-//! pages that `docs/book/SUMMARY.md` names, the files that they link to, and a [`mod@reference`] that is generated from
-//! the code. So the links of a page are the same in the repository and in the book.
+//! Start at [`build`]. The sources are copies of the pages that `docs/book/SUMMARY.md` names and of the files that they
+//! link to, and a [`mod@reference`] that is generated from the code. The copies keep their paths, so the links of a
+//! page are the same in the repository and in the book.
 //!
 //! | module | what it does |
 //! |---|---|

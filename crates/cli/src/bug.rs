@@ -1,4 +1,4 @@
-//! The message for a bug in mario itself.
+//! Reports panics, which are bugs in mario itself.
 
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};

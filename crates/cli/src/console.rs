@@ -123,7 +123,7 @@ impl Console {
         io::stdout().flush().map_err(|error| output_failure(&error))
     }
 
-    /// Writes requested help, which is data, in the colours of standard output.
+    /// Writes requested help to standard output, because it is data.
     pub fn write_help(&self, help: &StyledStr) -> Result<(), Failure> {
         self.write_data(
             |stdout| {
@@ -132,7 +132,7 @@ impl Console {
         )
     }
 
-    /// Writes a diagnostic that is itself the result of a command, in the colours of standard output.
+    /// Writes a diagnostic to standard output, because it is the result of a command.
     pub fn write_diagnostic(&self, diagnostic: &Diagnostic) -> Result<(), Failure> {
         let renderer = if self.colours_stdout { Renderer::coloured() } else { Renderer::plain() };
         self.write_data(|stdout| stdout.write_all(renderer.render(diagnostic).as_bytes()))
@@ -187,7 +187,7 @@ impl Console {
         }
     }
 
-    /// Forwards what a program run by mario wrote to its standard error.
+    /// Forwards to standard error what a Prolog program wrote there.
     pub fn pass_error(&self, text: &str) {
         to_stderr(text);
     }

@@ -7,7 +7,8 @@
 //! | SIGHUP | a terminal or a connection that closes; stays ignored under `nohup` on Linux |
 //! | SIGXCPU | the system, when the CPU time of `ulimit -t` is used up |
 //!
-//! Other signals, such as SIGQUIT and SIGKILL, keep their default effect.
+//! SIGXFSZ is caught, so that a write beyond the limit of `ulimit -f` fails with an error. SIGQUIT and SIGKILL keep
+//! their default effect.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

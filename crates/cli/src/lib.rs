@@ -7,7 +7,8 @@
 //! **Invariant:** a command writes data to standard output and messages to standard error, through [`Console`].
 //! Exceptions are the prompt of `mario prolog` and the log of a daemon.
 //!
-//! **Invariant:** an exit code is chosen in one place, [`Exit`].
+//! **Invariant:** the exit code of a command is chosen in one place, [`Exit`]. Only processes of workloads, which the
+//! daemon starts from this binary, choose their own.
 //!
 //! **Invariant:** no logic of its own. A command calls a library and shows the result.
 //!

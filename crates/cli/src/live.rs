@@ -52,7 +52,7 @@ impl NodeArguments {
         self.try_ask(method, path, headers, body).map_err(|fault| failure(&fault))
     }
 
-    /// Like [`NodeArguments::ask`], but returns the fault itself, so that the caller can report it.
+    /// Like [`NodeArguments::ask`], but returns the [`LiveError`] itself, so that the caller decides how to report it.
     pub(crate) fn try_ask(
         &self,
         method: Method,

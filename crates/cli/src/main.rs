@@ -1,4 +1,4 @@
-//! The binary `mario`: configures the allocator, and calls the library, which does everything else.
+//! The binary `mario`: configures how the process uses memory, and calls the library, which does everything else.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 
@@ -14,8 +14,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 
 /// Keeps freed memory in the process, because a run soon needs it again, and the process ends when its work is done.
-/// The system has to clear memory that is returned, and splits large pages. Returning memory would make a run of a
-/// million users 5 to 7 % slower, and a further run in the same process 10 % slower, for 3 % less memory.
+/// The system would have to clear returned memory before its next use, and would split large pages. Returning memory
+/// would make a run of a million users 5 to 7 % slower, and a further run in the same process 10 % slower, for 3 % less
+/// memory.
 ///
 /// `MIMALLOC_PURGE_DELAY` in the environment takes precedence.
 fn keep_memory() {

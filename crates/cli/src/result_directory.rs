@@ -13,7 +13,7 @@ const RUNS: &str = "runs";
 /// A directory for results. If it was created here and is still empty when this value is dropped, it is removed.
 pub(crate) struct ResultDirectory {
     path: PathBuf,
-    /// The directories that were created, innermost first: this one and its parent.
+    /// The directories that were created here, innermost first: this one, and its parent if that did not exist.
     made: Vec<PathBuf>,
 }
 

@@ -6,8 +6,8 @@ use std::fmt;
 use mario_domain::InstanceId;
 use serde::{Deserialize, Serialize};
 
-/// The identity of a journal: 128 random bits, drawn when the node's data directory was created. A node that lost its
-/// disk gets another journal, and so is another node to its neighbours.
+/// The identity of a journal: 128 random bits, fixed at the node's first start. A node that lost its disk gets another
+/// journal, so its neighbours treat it as another node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct JournalId(pub u128);
@@ -18,7 +18,7 @@ pub struct JournalId(pub u128);
 pub struct TransferId {
     /// The journal of the source.
     pub journal: JournalId,
-    /// The boot of the source that created the transfer.
+    /// The number of the source's boot in which the transfer was created.
     pub boot: u32,
     /// Counts the transfers of this boot.
     pub counter: u32,
@@ -27,7 +27,7 @@ pub struct TransferId {
 /// The id of one copy of an application on a node, created by that node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkloadId {
-    /// The boot of the node that created the copy.
+    /// The number of the node's boot in which the copy was created.
     pub boot: u32,
     /// Counts the copies of this boot.
     pub counter: u32,
@@ -38,12 +38,13 @@ pub struct WorkloadId {
 #[serde(transparent)]
 pub struct Token(pub u128);
 
-/// Counts the owners of an instance: 1 for the first, one more for each node that takes it over.
+/// Counts the changes of an instance's owner: 1 for the first owner, one more each time that a node takes the instance
+/// over.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Epoch(pub u32);
 
-/// The idempotency key of a deploy: a repeated command is the same deploy.
+/// The idempotency key of a deploy: commands with the same key are the same deploy.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DeployKey(pub u128);

@@ -59,14 +59,14 @@ pub enum Input {
     },
     /// A stopping copy has stopped.
     Stopped(WorkloadId),
-    /// The last [`Effect::Adapt`] of this copy is done: it no longer runs in its old flavour or description, so its
-    /// surplus hardware is free.
+    /// The last [`Effect::Adapt`] of this copy is done: the copy no longer runs with its old flavour or description, so
+    /// its surplus hardware is free.
     Adapted(WorkloadId),
-    /// The last [`Effect::Sweep`] is done: only the copies that it listed run on the node.
+    /// The last [`Effect::Sweep`] is done: all copies that it did not list have been killed.
     Swept,
     /// A command of an operator.
     Operator(Command),
-    /// Sets whether the node accepts new instances, e.g. because it is about to leave.
+    /// Sets whether the node accepts new instances. A node that is about to leave accepts none.
     Availability(Availability),
     /// The time of [`Node::next_timeout`](crate::Node::next_timeout) has been reached.
     Timeout,
@@ -130,7 +130,7 @@ pub enum Command {
         target: NodeId,
     },
     /// The neighbour with this journal will never come back. Each instance in custody for it is adopted under a fresh
-    /// id.
+    /// id, unless an operator ended the instance.
     Lost(JournalId),
 }
 
@@ -162,9 +162,9 @@ pub enum Effect {
         /// The flavour to run it in; `None` for an application without flavours.
         flavour: Option<FlavourId>,
     },
-    /// Adopt a copy that survived a restart of the node. If it does not run, e.g. because its instance was asleep, start
-    /// it. A copy that is being stopped starts once it has stopped. Report when the copy is healthy, or that it did
-    /// not start.
+    /// Make a copy run: adopt it if it survived a restart of the node, or else start it, e.g. when its instance wakes.
+    /// A copy that is being stopped starts once it has stopped. Report when the copy is healthy, or that it did not
+    /// start.
     Resume {
         /// The copy.
         workload: WorkloadId,
@@ -225,7 +225,7 @@ pub enum TraceEvent {
     },
     /// The availability of the node was set.
     Availability(Availability),
-    /// An agent's own manager has accepted its proposal: the target is asked, and the agent is frozen.
+    /// This node's manager has accepted an agent's proposal: the target is asked, and the agent is frozen.
     Preparing {
         /// The transfer.
         transfer: TransferId,
@@ -287,16 +287,16 @@ pub enum TraceEvent {
         /// The transfer.
         transfer: TransferId,
     },
-    /// An operator's update of an instance, or its rejection.
+    /// An operator's update or rollback of an instance was accepted or rejected.
     Updated {
         /// The instance.
         instance: InstanceId,
-        /// The version before the update, which stays in use if the update was rejected; `None` if this node does not
+        /// The version before the command, which stays in use if the command was rejected; `None` if this node does not
         /// own the instance.
         from: Option<u64>,
-        /// The version of the update; `None` for a rollback without a previous version.
+        /// The version that the command asks for; `None` for a rollback without a previous version.
         to: Option<u64>,
-        /// The reason, if the update was rejected; else `None`.
+        /// Why the command was rejected; `None` if it was accepted.
         refused: Option<Inhibition>,
     },
     /// An instance that an operator undeployed has ended.
@@ -315,8 +315,8 @@ pub enum TraceEvent {
         /// The failure.
         failure: Failure,
     },
-    /// A client request reached a sleeping instance, and the manager judged whether the instance may wake. If accepted,
-    /// the instance wakes.
+    /// A client request reached a sleeping instance, and the manager judged whether the instance may wake. It wakes if
+    /// the verdict is [`Verdict::Accepted`].
     Woken {
         /// The instance.
         instance: InstanceId,
@@ -371,9 +371,9 @@ pub struct FactsAndDecision {
     pub free: Capacity,
     /// The client requests of the last evaluation period.
     pub requests: Vec<RequestFact>,
-    /// Its remembered inhibitions, in the order seen.
+    /// The inhibited operations that the agent remembers, in the order in which its policy sees them.
     pub inhibited: Vec<(AgentOperation, Target)>,
-    /// The first solution of its policy; `None` if the policy has none, or could not be loaded.
+    /// The first solution of its policy; `None` if the evaluation found none, or the policy could not be loaded.
     pub solution: Option<FirstSolution>,
     /// Why the evaluation was stopped, e.g. because its budget was spent or the policy could not be loaded; `None` if
     /// it was complete.
@@ -382,7 +382,7 @@ pub struct FactsAndDecision {
     pub random: Option<u32>,
 }
 
-/// The first solution of a policy, with its clause of `operation/3`, counted from 0.
+/// The first solution of a policy, with the clause that produced it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FirstSolution {
     /// An operation.
@@ -391,14 +391,14 @@ pub enum FirstSolution {
         operation: AgentOperation,
         /// The target, as the policy wrote it.
         target: Target,
-        /// The clause of the policy, counted from 0.
+        /// The index of the clause of `operation/3`, from 0.
         clause: usize,
     },
     /// A solution that is not an operation.
     Invalid {
         /// Why the solution is not an operation.
         fault: String,
-        /// The clause of the policy, counted from 0.
+        /// The index of the clause of `operation/3`, from 0.
         clause: usize,
     },
 }
@@ -418,7 +418,7 @@ impl PartialEq for Failure {
 pub struct Proposal {
     /// The operation.
     pub operation: AgentOperation,
-    /// The target, as the policy wrote it; [`Target::Own`] for an operation without a target.
+    /// The target, as the policy or the operator wrote it; [`Target::Own`] for an operation without a target.
     pub target: Target,
 }
 

@@ -18,7 +18,7 @@ pub use stored::{
     StoredTaken,
 };
 
-/// One record of a node's journal. It is on disk before any effect after it is performed.
+/// One record of a node's journal. It is on disk before any later effect is performed.
 ///
 /// Reservations are not recorded: a token that was lost in a crash never becomes valid again, so `NotTaken` is final.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -48,8 +48,8 @@ pub enum JournalRecord {
     },
     /// A new instance is offered to a target.
     Grant(Grant),
-    /// The target has taken the instance that was handed over or offered, or an operator declared lost the target of an
-    /// offer.
+    /// The target has taken the instance that was handed over or offered, or an operator declared the target of an
+    /// offer lost.
     Gone {
         /// The transfer.
         transfer: TransferId,
@@ -57,7 +57,8 @@ pub enum JournalRecord {
         /// target lost.
         concerning: u64,
     },
-    /// The target will never take an instance that was offered, or that was ended in custody.
+    /// The transfer of an instance that was offered, or ended in custody, is closed: the target will never take it or,
+    /// in the second case, was declared lost.
     NotTaken {
         /// The transfer.
         transfer: TransferId,
@@ -93,7 +94,7 @@ pub enum JournalRecord {
         /// The instance.
         instance: InstanceId,
     },
-    /// A copy no longer uses its surplus hardware: it no longer runs in its larger flavour or description, or it
+    /// A copy no longer uses its surplus hardware: it no longer runs with its larger flavour or description, or it
     /// stopped because its instance sleeps.
     Shrunk {
         /// The copy.
@@ -148,7 +149,7 @@ pub struct Ledger {
     pub(crate) previous: BTreeMap<InstanceId, Arc<Descriptor>>,
     pub(crate) custody: BTreeMap<InstanceId, Custody>,
     pub(crate) grants: BTreeMap<TransferId, Grant>,
-    /// Transfers that were taken and not forgotten yet, with their sources.
+    /// Transfers whose instances this node has taken, with their sources, until it forgets them.
     pub(crate) taken: BTreeMap<TransferId, NodeId>,
     pub(crate) draining: BTreeMap<WorkloadId, Draining>,
     /// Copies that are to run with less hardware, or to stop because their instances sleep, and the surplus hardware
@@ -158,12 +159,12 @@ pub struct Ledger {
     pub(crate) peers: BTreeMap<NodeId, PeerRecord>,
     /// The number of the last record that concerns each neighbour.
     pub(crate) concerning: BTreeMap<NodeId, u64>,
-    /// Journals that will never come back, as operators declared.
+    /// Journals that operators declared lost.
     pub(crate) lost: BTreeSet<JournalId>,
 }
 
 impl Ledger {
-    /// Applies a record. Never fails: if a record contradicts earlier ones, the consistent part of it is applied.
+    /// Applies a record. Never fails: a change to an entry that does not exist is skipped.
     pub fn apply(&mut self, record: &JournalRecord) {
         self.sequence += 1;
         match record {
@@ -265,7 +266,7 @@ impl Ledger {
                 self.concerning.insert(from.clone(), self.sequence);
                 self.note_concerning(from, transfer.journal, *concerning);
                 self.taken.insert(*transfer, from.clone());
-                // The instance returned before its old custody ended, so the old copy is dropped.
+                // The instance returned before its old custody ended, so the old copy is drained if it runs.
                 if let Some(custody) = self.custody.remove(&owned.instance) {
                     self.drain_copy(&custody);
                 }
@@ -338,8 +339,8 @@ impl Ledger {
         self.draining.insert(owned.workload, draining);
     }
 
-    /// The hardware of all copies on the node: owned, in custody, and stopping, with the surplus of shrinking copies. A
-    /// copy that was stopped before its instance was handed over keeps its hardware: the node owns the instance again
+    /// The hardware of all copies in the ledger: owned, in custody, and draining, with the surplus of shrinking copies.
+    /// A copy that was stopped before its instance was handed over keeps its hardware: the node owns the instance again
     /// if the target does not take it.
     pub fn used(&self) -> Hardware {
         let owned = self.owned.values().map(Owned::needed);
@@ -384,7 +385,7 @@ impl Ledger {
         self.previous.get(instance)
     }
 
-    /// The stopping copies, in the order of their ids.
+    /// The draining copies, in the order of their ids.
     pub fn draining(&self) -> impl Iterator<Item = (&WorkloadId, &Draining)> {
         self.draining.iter()
     }
@@ -413,7 +414,7 @@ impl Ledger {
             || self.lost.contains(&journal)
     }
 
-    /// Transfers that were taken and not forgotten yet, with their sources.
+    /// Transfers whose instances this node has taken, with their sources, until it forgets them.
     pub fn taken(&self) -> impl Iterator<Item = (&TransferId, &NodeId)> {
         self.taken.iter()
     }
@@ -423,7 +424,8 @@ impl Ledger {
         self.taken.keys().copied().filter(|transfer| !self.lost.contains(&transfer.journal))
     }
 
-    /// The copies that the ledger knows: owned, in custody, or draining. Any other copy on the node is an orphan.
+    /// The copies that the ledger knows: owned, in custody, or draining. After a restart of the node, any other copy is
+    /// an orphan.
     pub fn workloads(&self) -> impl Iterator<Item = WorkloadId> {
         let owned = self.owned.values().map(|owned| owned.workload);
         let custody = self.custody.values().map(|custody| custody.owned.workload);

@@ -50,9 +50,9 @@
 //! drives one [`Node`] with messages. Tests check that both accept and inhibit the same requests.
 //!
 //! **Transfer.** The transfer of an instance is crash-safe and idempotent: the source keeps the instance in custody
-//! until the target has answered. Messages are resent until they are answered; late and duplicate ones do no harm. The
-//! migration takes effect with a single record in the target's journal, so safety does not depend on clocks, leases or
-//! failure detection. `docs/transfer.md` has the protocol and its invariants.
+//! until the target has answered. Messages that need an answer are resent until they are answered; late and duplicate
+//! ones do no harm. The migration takes effect with a single record in the target's journal, so safety does not depend
+//! on clocks, leases or failure detection. `docs/transfer.md` has the protocol and its invariants.
 //!
 //! **Invariant:** no clock, no I/O, no ambient randomness, and no table of all nodes.
 //!

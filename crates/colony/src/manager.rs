@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 /// The manager of one node: its hardware, used and reserved.
 ///
-/// Requests are judged one after another, and hardware is reserved for each accepted one, so that two requests for the
-/// last free unit are never both accepted. `K` identifies a reservation.
+/// Requests are judged one after another, and hardware is reserved or taken for each accepted one before the next is
+/// judged, so that two requests for the last free unit are never both accepted. `K` identifies a reservation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Manager<K> {
     node: NodeId,
@@ -30,7 +30,7 @@ pub struct Reservation<K> {
 pub enum Availability {
     /// The node accepts new instances.
     Up,
-    /// The node is up but about to leave, and accepts none.
+    /// The node is up but about to leave, and accepts no new instances.
     Leaving,
     /// The node is down.
     Down,
@@ -95,7 +95,7 @@ impl<K> Manager<K> {
         }
     }
 
-    /// Reserves hardware. The caller has checked with [`Manager::has_room`] that it fits.
+    /// Reserves hardware. The caller must have checked with [`Manager::has_room`] that it fits.
     pub fn reserve(&mut self, key: K, needed: Hardware) {
         self.reservations.push(Reservation { key, needed });
     }

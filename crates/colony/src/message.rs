@@ -12,7 +12,8 @@ use crate::rules::{History, RememberedOperation};
 
 /// A message between neighbours. Messages may be lost, duplicated, reordered or late. The receiver detects duplicate
 /// and late ones by the transfer's id, the reservation's token and the journals; it ignores them, or repeats its
-/// answer. Only [`Message::Hello`], which opens a session, never arrives in a later session.
+/// answer. The exception is a [`Message::Prepare`] of a transfer that is neither reserved nor taken: it is judged
+/// again. Only [`Message::Hello`], which opens a session, never arrives in a later session.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Message {
     /// The first message of a session.
@@ -74,14 +75,14 @@ pub enum Message {
 pub struct Hello {
     /// Its journal.
     pub journal: JournalId,
-    /// How many records its journal has. Fewer than before means that a disk was restored from a backup, and the node
+    /// How many records its journal has. Fewer than before means that its disk was restored from a backup, and the node
     /// is rejected.
     pub sequence: u64,
     /// The number of the last record of its journal that concerns the receiver; 0 if none does. `Transfer` and `Taken`
-    /// carry it too. A smaller number than before means that a disk was restored from a backup, however many records
+    /// carry it too. A smaller number than before means that its disk was restored from a backup, however many records
     /// were added since.
     pub concerning: u64,
-    /// The transfers that it is the source of and that are open.
+    /// The open transfers of which it is the source.
     pub open: Vec<TransferId>,
     /// Facts about it for its neighbours' agents.
     pub facts: Vec<Fact>,
@@ -108,7 +109,7 @@ pub struct Prepare {
     pub wakefulness: Wakefulness,
     /// How many replications the instance has left on the target; `None` for unlimited.
     pub replications_left: Option<u32>,
-    /// The size of the agent's snapshot, in bytes.
+    /// The approximate size in bytes of the snapshot that the source will send.
     pub snapshot_bytes: u64,
 }
 
@@ -128,13 +129,14 @@ pub struct AgentSnapshot {
     pub evaluations: u32,
     /// The inhibited operations that it remembers.
     pub memory: Vec<RememberedOperation<Target>>,
-    /// The history that its policy reads; empty unless the policy declares that it looks back.
+    /// The history that its policy reads. Requests and operations are kept only if the policy declares that it
+    /// remembers them.
     pub history: History<RequestFact, Target>,
 }
 
 impl AgentSnapshot {
-    /// Its approximate size in bytes, which [`NodeLimits::snapshot_bytes_max`](crate::NodeLimits::snapshot_bytes_max)
-    /// limits.
+    /// Its approximate size in bytes, limited by
+    /// [`NodeLimits::snapshot_bytes_max`](crate::NodeLimits::snapshot_bytes_max).
     pub fn bytes(&self) -> u64 {
         let target = |target: &Target| match target {
             Target::Own => 0,

@@ -2,14 +2,14 @@
 //!
 //! | file | what happens |
 //! |---|---|
-//! | `agents` | agents evaluate, their own manager judges |
-//! | `sleep` | instances fall asleep, and client requests wake them |
+//! | `agents` | agents evaluate, and the node's manager judges their proposals |
+//! | `sleep` | instances fall asleep and wake |
 //! | `source` | instances leave: prepare, custody, gone |
-//! | `target` | instances come: judge, reserve, take |
+//! | `target` | instances arrive: judge, reserve, take |
 //! | `operators`, `owner` | operators' commands; evictions and shrinks by the owner of the node |
 //! | `timers` | expiry, resending, restarting, periodic evaluation |
 //! | `recovery` | a node starts from the ledger of its journal |
-//! | `reasoner` | evaluates the policies of agents and of the manager |
+//! | `reasoner` | evaluates the policies of agents, and builds the facts that the manager sees |
 
 mod agents;
 mod config;
@@ -77,7 +77,7 @@ pub(crate) struct State {
     agents: BTreeMap<InstanceId, Agent>,
     outgoing: BTreeMap<TransferId, Outgoing>,
     incoming: BTreeMap<TransferId, Incoming>,
-    /// Messages that are resent until they are answered.
+    /// When to resend the open message of each transfer.
     retries: BTreeMap<TransferId, Retry>,
     /// Copies of dropped reservations that have not stopped yet, and their hardware.
     dropped: BTreeMap<WorkloadId, Hardware>,
@@ -96,7 +96,7 @@ struct ConfigRef(Arc<Config>);
 #[derive(Clone, Debug, Default)]
 struct NeighbourFacts(Arc<Vec<Fact>>);
 
-/// The volatile state of an agent. It is lost in a crash, except for the snapshot in the ledger.
+/// The volatile state of an agent. After a crash, the agent continues from its snapshot in the ledger.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Agent {
     evaluations: u32,
@@ -154,7 +154,7 @@ pub(crate) struct Retry {
 pub enum StartError {
     /// The journal belongs to another node.
     OtherNode(NodeId),
-    /// The instances in the journal do not fit on the node.
+    /// The copies in the journal do not fit on the node.
     TooSmall {
         /// The hardware that is used according to the journal.
         used: Hardware,
@@ -176,8 +176,8 @@ pub struct Knowledge {
 
 impl Node {
     /// Starts a node, for the first time or again, from the ledger of its journal. The first effects are its recovery:
-    /// awake instances are resumed, and copies that are not in the ledger are killed. No new instance is accepted
-    /// before [`Input::Swept`].
+    /// copies that are not in the ledger are killed, and those of awake instances are resumed. No new instance is
+    /// accepted before [`Input::Swept`].
     pub fn start(engine: &Engine, start: Start, now: Time, effects: &mut Vec<Effect>) -> Result<Node, StartError> {
         Ok(Node { state: State::start(start, now, effects)?, reasoner: Reasoner::new(engine) })
     }
@@ -321,13 +321,13 @@ impl State {
 }
 
 impl Step<'_> {
-    /// Applies a record to the ledger and to the manager's hardware, and adds the effect that writes it to disk.
+    /// Applies a record to the ledger, updates the manager's free hardware, and adds the effect that writes it to disk.
     fn journal(&mut self, record: JournalRecord) {
         let State { ledger, manager, .. } = &mut *self.state;
         let before = ledger.used();
         ledger.apply(&record);
         let after = ledger.used();
-        // One kind of hardware may grow while another shrinks.
+        // After the record, more of one kind of hardware may be in use, and less of another.
         let given_back = manager.give_back(before.saturating_sub(after));
         let is_counted = given_back.and_then(|()| manager.take(after.saturating_sub(before)));
         debug_assert!(is_counted.is_ok(), "{record:?} does not fit");
@@ -369,8 +369,8 @@ impl Step<'_> {
         }
     }
 
-    /// Handles a message; drops it if it is for another journal or from a rejected neighbour. Handlers detect
-    /// duplicates.
+    /// Handles a message. Unless it is a hello, drops it if it is for another journal or from a rejected neighbour.
+    /// Handlers detect duplicates.
     fn receive(&mut self, from: &NodeId, sender: JournalId, receiver: Option<JournalId>, message: Message) {
         if let Message::Hello(hello) = message {
             self.greeted(from, hello);
@@ -418,7 +418,7 @@ impl Step<'_> {
         if known.is_none_or(|known| known.journal != hello.journal || known.sequence != hello.sequence) {
             self.journal(JournalRecord::Peer { node: from.clone(), journal: hello.journal, sequence: hello.sequence });
         }
-        // A transfer that the source no longer knows will never be handed over.
+        // The source will never hand over an instance by a transfer that it no longer knows.
         let is_dead = |incoming: &Incoming, transfer: &TransferId| {
             incoming.sender == hello.journal && !hello.open.contains(transfer)
         };

@@ -33,7 +33,7 @@ fn place(name: &str) -> PathBuf {
     place
 }
 
-/// Returns a command that runs a script in a directory.
+/// A function that returns a command to run a script in a directory.
 type Shell = fn(&str, &Path) -> Command;
 
 /// Returns a command that runs a script in a directory, where `mario` is the binary under test.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 
-// Modules for Unix only use links, file modes, signals, terminals or names of arbitrary bytes.
+// Modules that exist only on Unix use links, file modes, signals, terminals or names of arbitrary bytes.
 mod audit;
 #[cfg(unix)]
 mod bad_input;

@@ -158,7 +158,7 @@ const EXPECTED: [(&str, f64); 13] = [
     ("tier/0.utilisation", 0.5),
     // 4 s at 100 W and 2 units of 5 W each, and 4 s at 10 W.
     ("node_joules", 440.0 + 40.0),
-    // 99 times 8000 bits at 1 µJ.
+    // 99 times 8000 bits at 1 µJ per bit.
     ("link_joules", 0.792),
     ("energy_joules", 480.792),
     // 2 units for 4 s at 1 per second, and 99 kB at 2 for 10⁹ bytes.

@@ -7,8 +7,8 @@
 //!                            └─ 13 namespaces with a daemon each, in a tree
 //! ```
 //!
-//! However the second half ends, the kernel then kills every process in its namespaces, and removes them and its
-//! mounts.
+//! However the second half ends, the kernel then kills every process in its namespaces, and removes the namespaces and
+//! their mounts.
 
 mod clients;
 mod nodes;
@@ -101,7 +101,7 @@ fn can_make_namespaces() -> Result<(), String> {
     }
 }
 
-/// The working directories of the processes that run below a directory.
+/// The working directories of all processes that run in a directory or below it.
 fn processes_in(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let running = entries.filter_map(|entry| fs::read_link(entry.path().join("cwd")).ok());
@@ -168,7 +168,7 @@ fn moves_and_replications(nodes: &Nodes, runtime: &tokio::runtime::Runtime) -> L
     load
 }
 
-/// Kills a daemon that the wandering instance visits with SIGKILL, and checks that the restarted daemon gets its links
+/// Sends SIGKILL to a daemon that the wandering instance visits, and checks that the restarted daemon gets its links
 /// back and that the instance migrates again.
 fn killed_daemon(nodes: &mut Nodes) {
     let b = Nodes::index("b");
@@ -183,7 +183,7 @@ fn killed_daemon(nodes: &mut Nodes) {
     wait(nodes, "the nomad wanders on", || nodes.counted("mario_arrived_total") > before);
 }
 
-/// Kills the workloads of a node with SIGKILL, and checks that the node restarts them.
+/// Sends SIGKILL to the workloads of a node, and checks that the node restarts them.
 fn killed_workload(nodes: &Nodes) {
     let index = Nodes::index("a1");
     let before = nodes.workloads(index);
@@ -207,7 +207,7 @@ fn cut_link_and_partition(nodes: &Nodes, relays: &Relays) {
     wait(nodes, "the cut link is up again", || links_up("a") == 4 && links_up("a2") == 1);
     relays.cut(&[("r", "b"), ("r", "c")]);
     wait(nodes, "two subtrees are cut off", || links_up("b") == 3 && links_up("c") == 3);
-    // An instance of the shop is on this side of the partition.
+    // An instance of the shop is on the same side of the partition as `c3`.
     assert!(clients::is_served(nodes, Nodes::index("c3"), "shop"));
     relays.heal();
     wait(nodes, "the partition has healed", || links_up("b") == 4 && links_up("c") == 4);

@@ -93,7 +93,8 @@ fn a_decision_of_a_stored_run_is_explained_as_it_was_made() {
     assert!(shown.contains(&format!("time {time}: ")) && shown.contains("was accepted"), "{moves}\n{shown}");
     let (shown, _, code) = explain(&["--instance", instance, "--time", time, "--format", "json"]);
     assert!(code == Some(0) && shown.contains(r#""inhibited":null"#), "{shown}");
-    // The rejection of an unknown instance lists instances; that of a time too early names the first evaluation.
+    // For an unknown instance, the error lists instances; for a time before the first evaluation, it names that
+    // evaluation.
     let (_, said, code) = explain(&["--instance", "999999"]);
     assert!(code == Some(2) && said.contains("instances are 1, "), "{said}");
     let (_, said, code) = explain(&["--instance", "1", "--time", "10"]);
@@ -149,7 +150,7 @@ fn a_run_whose_policies_exhaust_their_budget_warns_early_without_a_terminal() {
         .expect("the binary was built and runs");
     let begun = Instant::now();
     let mut is_told = false;
-    // Waits for the warning, until the run ends or 2 minutes have passed.
+    // Waits until the warning appears, the run ends, or 2 minutes have passed.
     while !is_told && begun.elapsed() < Duration::from_mins(2) && child.try_wait().expect("it is ours").is_none() {
         std::thread::sleep(Duration::from_millis(100));
         is_told =

@@ -23,7 +23,7 @@ impl Running {
         kill(Pid::from_raw(self.0.id() as i32), signal).expect("it is there");
     }
 
-    /// Waits until a condition is true. Panics after a minute, or if the process ends before.
+    /// Waits until a condition is true. Panics after a minute, or if the process ends first.
     pub fn until(&mut self, holds: impl Fn() -> bool) {
         let patience = Instant::now() + Duration::from_mins(1);
         while !holds() {
@@ -33,7 +33,7 @@ impl Running {
         }
     }
 
-    /// Waits until the process ends. Returns its exit code, `None` if a signal ended it, and its standard error.
+    /// Waits until the process ends. Returns its exit code (`None` if a signal ended it) and its standard error.
     pub fn end(&mut self) -> (Option<i32>, String) {
         let mut message = String::new();
         self.0.stderr.as_mut().expect("piped").read_to_string(&mut message).expect("text");

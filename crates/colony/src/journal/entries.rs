@@ -15,7 +15,7 @@ use crate::message::AgentSnapshot;
 pub struct Owned {
     /// The instance.
     pub instance: InstanceId,
-    /// How many owners it has had, with this node.
+    /// Its epoch on this node.
     pub epoch: Epoch,
     /// Its copy.
     pub workload: WorkloadId,
@@ -82,7 +82,7 @@ pub struct Custody {
     pub target: NodeId,
     /// The target's journal.
     pub receiver: JournalId,
-    /// Whether the copy here runs. Not if the application is exclusive, or the instance sleeps or was ended.
+    /// Whether the copy here is to run: false if the application is exclusive, or if the instance sleeps or was ended.
     pub is_running: bool,
     /// Whether an operator ended it in the meantime.
     pub is_ended: bool,
@@ -127,7 +127,7 @@ pub struct PeerRecord {
     pub journal: JournalId,
     /// The number of records that it last reported; `u64::MAX` if it is rejected.
     pub sequence: u64,
-    /// The highest number that it reported of a record concerning this node; see
+    /// The highest number that it has sent in a `Transfer` or `Taken` for its last record that concerns this node; see
     /// [`Hello::concerning`](crate::Hello::concerning).
     pub concerning: u64,
 }

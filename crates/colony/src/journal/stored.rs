@@ -21,13 +21,13 @@ pub struct StoredLedger {
     pub custody: Vec<Custody>,
     /// The new instances that were offered and whose targets have not answered.
     pub grants: Vec<Grant>,
-    /// Transfers that were taken and not forgotten, with their sources.
+    /// Transfers whose instances the node has taken and that it has not forgotten, with their sources.
     pub taken: Vec<StoredTaken>,
     /// Copies that are to stop.
     pub draining: Vec<StoredDraining>,
     /// Shrinking copies, and their surplus hardware.
     pub shrinking: Vec<StoredShrinking>,
-    /// The newest idempotency keys of deploys, the oldest first.
+    /// The idempotency keys of deploys that are kept, the oldest first.
     pub deploys: Vec<StoredDeploy>,
     /// Neighbours as they last introduced themselves.
     pub peers: Vec<StoredPeer>,
@@ -50,7 +50,7 @@ pub struct StoredBoot {
     pub boot: u32,
 }
 
-/// A transfer that was taken and not forgotten.
+/// A transfer whose instance the node has taken and that it has not forgotten.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredTaken {
     /// The transfer.

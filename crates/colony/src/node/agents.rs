@@ -1,4 +1,5 @@
-//! Evaluates the agents of a node, and judges their proposals by the node's own manager.
+//! Evaluates the policies of the agents on a node, judges their proposals, and enacts those that concern only this
+//! node.
 
 use std::sync::Arc;
 
@@ -92,14 +93,15 @@ impl Step<'_> {
                 (AgentOperation::Replicate, Target::Node(node)) => {
                     self.begin(instance, &proposal, node, TransferKind::Replicate);
                 }
-                // Never reached: a migration to this node is inhibited as out of reach, and only an adapt has a flavour
-                // as its target.
+                // Never reached: a migration to this node is inhibited as out of reach, a replication to it is handled
+                // above, and only an adapt has a flavour as its target.
                 (AgentOperation::Migrate | AgentOperation::Replicate, Target::Own | Target::Flavour(_)) => {}
             },
         }
     }
 
-    /// The verdict of this node's manager on a proposal of an agent on it; the error is the rule that inhibits it.
+    /// The verdict of this node's manager on the proposal of an agent here; the error is the rule that inhibits the
+    /// proposal.
     fn judge_own(&mut self, instance: &InstanceId, proposal: &Proposal, request: &Request) -> Result<(), Rule> {
         let own = self.own_id();
         let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
@@ -137,8 +139,8 @@ impl Step<'_> {
         if is_spent { Err(Rule::Budget) } else { Ok(()) }
     }
 
-    /// Judges a request that concerns this node, with the node's own acceptance policy if it has one. `needed` is the
-    /// hardware that the request needs at its target.
+    /// Judges a request that concerns this node by the built-in rules, and by the node's acceptance policy if it has
+    /// one. `needed` is the hardware that the request needs at its target.
     pub(super) fn judge_here(
         &mut self,
         concern: Concern<'_>,
@@ -187,7 +189,7 @@ impl Step<'_> {
         self.report(TraceEvent::Judged { request, verdict, created: None });
     }
 
-    /// Adds an accepted operation to the agent's history, if its policy declares that it reads operations.
+    /// Adds an accepted operation to the agent's history, if its policy declares that it remembers operations.
     pub(super) fn note_done(&mut self, instance: &InstanceId, proposal: &Proposal) {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return };
         let remembers = self.reasoner.remembers(self.state, owned);
@@ -197,7 +199,7 @@ impl Step<'_> {
         }
     }
 
-    /// Removes an operation that did not happen after all from an agent's history.
+    /// Removes from an agent's history an operation that was not enacted after all.
     pub(super) fn note_undone(&mut self, instance: &InstanceId, proposal: &Proposal) {
         if let Some(agent) = self.state.agents.get_mut(instance) {
             let Proposal { operation, target } = proposal.clone();
@@ -237,7 +239,7 @@ impl Step<'_> {
         Some(instance)
     }
 
-    /// Records that this node owns a new instance, and starts its copy unless the instance sleeps.
+    /// Records that this node owns an instance, and starts its agent and, unless the instance sleeps, its copy.
     pub(super) fn own(&mut self, owned: Owned, cause: OwnCause) {
         let start = (!owned.is_asleep()).then(|| owned.start());
         self.start_agent(&owned);
@@ -269,7 +271,7 @@ impl Step<'_> {
         self.effects.extend(effect);
     }
 
-    /// Called when a copy no longer runs in its old flavour or description. Frees its surplus hardware.
+    /// Called when a copy no longer runs with its old flavour or description. Frees its surplus hardware.
     pub(super) fn adapted(&mut self, workload: WorkloadId) {
         if self.state.ledger.shrinking.contains_key(&workload) {
             self.journal(JournalRecord::Shrunk { workload });

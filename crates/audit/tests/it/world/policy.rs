@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// Simple enough to be reimplemented by [`solutions`].
+/// A policy that is simple enough for [`solutions`] to reimplement.
 pub const POLICY: &str = "
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _).
 operation(migrate, I, M) :- \\+ inhibited(migrate, I, _), requests(I, M, R, _), M \\== self, R > 20.
@@ -50,7 +50,7 @@ pub fn solutions(facts: &Value, inhibited: &[Value], own: usize, near: &[usize])
     solutions.extend(with(5).map(|_| json!(["migrate", {"unknown": "nowhere"}, 3])));
     solutions.extend(with(7).map(|_| json!(["replicate", 0, 4])));
     solutions.extend(with(8).map(|_| json!(["invalid", "there is no such operation", 5])));
-    // Facts about node 1 are known there and on the neighbours that reach it.
+    // Facts about node 1 are known there and on nodes that reach it as a neighbour.
     let knows = own == 1 || near.contains(&1);
     solutions.extend(with(6).filter(|(source, _)| knows && *source == 1).map(|_| json!(["replicate", 1, 6])));
     solutions.extend(with(4).flat_map(|_| near.iter().map(|node| json!(["migrate", node, 7]))));

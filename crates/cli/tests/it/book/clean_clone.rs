@@ -13,7 +13,7 @@ use super::page::{Block, blocks};
 use super::walk::walk;
 use super::{pages_in, root};
 
-/// The only command of the README that is not run here, because it would run this test again.
+/// The only `sh` block of the README that is not run here, because it would run this test again.
 const ALL_TESTS: &str = "./test\n";
 
 fn base() -> PathBuf {
@@ -27,7 +27,8 @@ fn git(directory: &Path, arguments: &[&str]) -> Output {
     output
 }
 
-/// Returns a clean clone of the last commit. Outside of a checkout, prints a message and returns `None`; in CI, panics.
+/// Returns a clean clone of the last commit. Outside of a checkout, panics in CI, and otherwise prints a message and
+/// returns `None`.
 fn clean_clone() -> Option<PathBuf> {
     let is_ci = env::var_os("CI").is_some_and(|value| value == "true");
     if !root().join(".git").exists() {
@@ -59,7 +60,7 @@ fn newcomers_shell(script: &str, directory: &Path) -> Command {
     let mut command = Command::new("sh");
     command.args(["-euc", script]).current_dir(directory).env("PATH", path).env("CARGO_INSTALL_ROOT", installed);
     command.env("CARGO_TARGET_DIR", base().join("target")).env_remove("RUSTUP_TOOLCHAIN").env_remove("LD_LIBRARY_PATH");
-    // The built binary runs only for seconds, so it is optimised little: that halves the compile time.
+    // The built binary runs only for seconds, so few optimisations are enabled, which halves the compile time.
     for (setting, value) in [("LTO", "off"), ("CODEGEN_UNITS", "16"), ("OPT_LEVEL", "1"), ("DEBUG", "0")] {
         command.env(format!("CARGO_PROFILE_RELEASE_{setting}"), value);
     }
@@ -81,8 +82,8 @@ fn typed(script: &str, clone: &Path) -> (String, String) {
     (printed, said)
 }
 
-/// Returns the commands that mario suggests next: in each line after `kept in`, the text from the path of the binary
-/// on.
+/// Returns the commands that mario suggests next: in the lines from `kept in` on, the text that starts with the path of
+/// the binary.
 fn next_commands(said: &str) -> Vec<String> {
     let program = base().join("target/release/mario").display().to_string();
     let own_lines = said.lines().skip_while(|line| !line.starts_with("kept in"));

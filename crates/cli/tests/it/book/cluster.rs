@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{place, read, shell, yaml};
 
-/// Installs a fake `mario` that prints its arguments, one per line.
+/// Installs a fake `mario` that prints its command line, one word per line.
 fn note_instead_of_running(directory: &Path) {
     let program = directory.join("mario");
     fs::write(&program, "#!/bin/sh\nprintf '%s\\n' mario \"$@\"\n").expect("the test's own directory is writable");

@@ -1,11 +1,11 @@
 //! Checks that the parser accepts the command lines in the README and on the pages of the book, except those that are
-//! shown to fail.
+//! shown to fail with exit code 2.
 
 use super::page::{Block, blocks};
 use super::{pages_in, read};
 
-/// Returns the calls of mario in a block: the text after `mario` or `cargo run --release --` at the start of a line,
-/// each with its line number. A line that is continued with a backslash counts once.
+/// Returns the calls of mario in a block: the text after `mario` or `cargo run --release --` at the start of a line or
+/// after `$ `, each with its line number. A line that is continued with a backslash counts once.
 fn calls(block: &Block) -> Vec<(usize, String)> {
     let joined = block.text.replace("\\\n", " ");
     let calls = joined.lines().enumerate().filter_map(|(index, line)| {

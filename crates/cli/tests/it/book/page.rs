@@ -3,7 +3,7 @@
 /// A block between two fences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Block {
-    /// The line of its first line of text, from 1.
+    /// The number of its first line of text in the page, from 1.
     pub line: usize,
     /// The words after the fence: the language, and options for the tests.
     pub words: Vec<String>,

@@ -43,8 +43,8 @@ impl Drop for Running {
     }
 }
 
-/// Returns the arrivals of migrated instances according to the journalled records in the nodes' traces: node, instance,
-/// and time in milliseconds.
+/// Returns the arrivals of instances from other nodes according to the journalled records in the nodes' traces: node,
+/// instance, and time in milliseconds.
 fn arrivals(out: &Path) -> Vec<(String, String, f64)> {
     let mut arrivals = Vec::new();
     for node in fs::read_dir(out.join("nodes")).expect("nodes").flatten() {

@@ -144,15 +144,15 @@ fn the_same_scenario_ends_in_the_same_placement_simulated_and_live() {
     let live = run(&[&["live", "--scenario", &path, "--for", "20s"], &policy[..]].concat(), "live");
     assert_eq!(live.placement, simulated.placement);
     assert!(simulated.placement.values().sum::<usize>() >= 4, "{:?}", simulated.placement);
-    // The windows of the two runs start at different times, so their last rates may differ slightly.
     assert_eq!(live.requests.keys().collect::<Vec<_>>(), simulated.requests.keys().collect::<Vec<_>>());
     for (at, expected) in &simulated.requests {
         let seen = &live.requests[at];
         assert_eq!(seen.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{at:?}");
         for (neighbour, (rate, latency)) in expected {
             let (live_rate, live_latency) = seen[neighbour];
+            // The windows of the two runs start at different times, so their last rates may differ slightly.
             assert!((live_rate - rate).abs() <= 2.0, "{at:?} {neighbour}: {live_rate} live, {rate} simulated");
-            // Latencies are quantised to one millisecond; the rest is overhead of the machine.
+            // Live latencies are rounded to one millisecond; the rest is overhead of the machine.
             assert!(
                 (live_latency - latency).abs() <= 2.0,
                 "{at:?} {neighbour}: {live_latency} live, {latency} simulated"

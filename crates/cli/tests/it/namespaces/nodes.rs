@@ -38,7 +38,7 @@ pub const TREE: [(&str, Option<&str>); 13] = [
 pub const SMALL_DISK: &str = "b3";
 
 /// A policy that migrates to the neighbour through which all requests come. If they come from several places, it
-/// replicates to the first neighbour.
+/// replicates to the first neighbour among these.
 pub const FOLLOWS: &str = "
 operation(migrate, I, N) :- asks(I, N), \\+ (asks_at_all(I, M), M \\== N).
 operation(replicate, I, N) :- asks(I, N), asks_at_all(I, M), M \\== N, !.
@@ -274,7 +274,7 @@ impl Nodes {
         self.ask(Nodes::index(node), Method::POST, "/v1/instances", &[(DEPLOY_KEY, &key.to_string())], document)
     }
 
-    /// Whether a node owns an instance of an application whose copy is healthy.
+    /// Whether a node owns an instance of an application, and the copy of that instance is healthy.
     pub fn hosts(&self, index: usize, application: &str) -> bool {
         let answer = self.get(index, "/v1/instances");
         let is_it = |one: &Value| {

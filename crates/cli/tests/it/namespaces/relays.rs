@@ -97,7 +97,8 @@ impl Relay {
         let mut buffer = vec![0; 16 << 10];
         while let Ok(count @ 1..) = from.read(&mut buffer).await {
             if self.is_cut() {
-                // Like a cut wire: nothing arrives for longer than any timeout, not even the end of the connection.
+                // Like a cut wire: for longer than the nodes tolerate silence, nothing arrives, not even the end of the
+                // connection.
                 tokio::time::sleep(Duration::from_secs(30)).await;
                 break;
             }
