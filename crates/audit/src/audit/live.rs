@@ -9,7 +9,7 @@
 //! | `node` | one node: its records are consecutive, its hardware suffices, its reported state follows from its records |
 //! | `transfers` | between nodes: owners, epochs, departures and arrivals |
 //! | `agents` | what agents saw, decided and proposed, and the outcome |
-//! | `owners` | the actions of node owners, such as that they evict only announced instances |
+//! | `owners` | the actions of node owners: for example, they evict only announced instances |
 //! | `decisions` | the decisions of agents, by recomputing them |
 
 mod agents;

@@ -14,8 +14,8 @@ pub(super) struct Life {
     /// The highest epoch of any owner so far.
     epoch: u32,
     has_ended: bool,
-    /// Whether it may be missing at the end, because the node that had it lost its disk, was declared lost, or has a gap
-    /// in its records.
+    /// Whether it may be missing at the end, because the node that had it lost its disk, was declared lost, or has a
+    /// gap in its records.
     is_excused: bool,
 }
 
