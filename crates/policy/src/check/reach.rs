@@ -153,8 +153,8 @@ fn is_local(name: &str, goal: &Tree, clause: &Clause<'_>) -> bool {
     count(goal) == count(clause.head) + clause.body.map_or(0, count)
 }
 
-/// Whether a goal is assumed to succeed also when fewer of its variables are bound. Negations, control constructs and
-/// predicates that collect solutions may not.
+/// Whether a goal is assumed to still succeed when fewer of its variables are bound: all except negations, control
+/// constructs and predicates that collect solutions.
 fn is_plain(name: &str, arity: usize) -> bool {
     !matches!(
         (name, arity),

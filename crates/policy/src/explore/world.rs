@@ -75,8 +75,8 @@ pub(super) struct World<'a> {
     pub(super) gpus: Gpus,
     /// The names of the application's flavours, the default first; empty unless the policy uses flavours.
     pub(super) flavours: &'a [String],
-    /// The number of evaluations after which the first instance is evicted, as announced at the start; `None` if no
-    /// instance is evicted.
+    /// The number of evaluations that the first instance has left before its announced eviction; `None` if no eviction
+    /// is announced.
     pub(super) notice: Option<u32>,
     /// Whether instances may sleep. A sleeping instance occupies no hardware.
     pub(super) can_sleep: bool,
