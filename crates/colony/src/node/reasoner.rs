@@ -204,8 +204,8 @@ impl Reasoner {
 }
 
 impl State {
-    /// The descriptors known on this node, one per application: the catalogue, then those of the applications that are
-    /// owned, in custody, reserved or asked for, in the order of their ids.
+    /// The descriptors known on this node, one per application: the catalogue, then `asked` and those of instances that
+    /// are owned, in custody or expected, in the order of their applications' ids.
     fn descriptors<'a>(&'a self, asked: Option<&'a Arc<Descriptor>>) -> Vec<&'a Arc<Descriptor>> {
         let owned = self.ledger.owned.values().map(|owned| &owned.descriptor);
         let custody = self.ledger.custody.values().map(|custody| &custody.owned.descriptor);

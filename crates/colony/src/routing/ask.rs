@@ -107,9 +107,10 @@ impl Step<'_> {
         }
     }
 
-    /// Handles a neighbour's request for a newer sequence. A node that hosts an instance increases its sequence as
-    /// requested; a node whose label is new enough announces it; other nodes ask their next hop, and forward the
-    /// answer. A node without a route ignores the request.
+    /// Handles a neighbour's request for a newer sequence. A node whose own instance gets the requests increases its
+    /// sequence as requested, and announces it; a node whose label is new enough announces that. Other nodes ask their
+    /// next hop, or another neighbour if the next hop is the one that asks, and announce the newer sequence once they
+    /// have it. A node without a route ignores the request.
     pub(super) fn requested(&mut self, from: &NodeId, request: &SequenceRequest) {
         let SequenceRequest { application, sequence, hops_left } = request;
         let Router { applications, neighbours, refused, .. } = &mut *self.router;

@@ -21,7 +21,7 @@ pub struct RouterTiming {
     /// All differences, including small ones, are announced at every Nth tick, where N is this number.
     pub exact_every: u64,
     /// How long a node that has lost its route keeps its announcements, while it searches for another one, before it
-    /// withdraws them. Also the time within which an equal request for a sequence is not repeated.
+    /// withdraws them. Also how long a neighbour is not asked again for the same or an older sequence.
     pub hold_for: Duration,
     /// How long a node waits before it asks for a newer sequence, if its next hop has just withdrawn its route: its
     /// other neighbours may be about to do the same. Also the first backoff between such requests.

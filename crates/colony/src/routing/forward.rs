@@ -40,8 +40,8 @@ pub enum Forwarding<'a> {
     Here,
     /// The request goes to a neighbour.
     To(&'a NodeId),
-    /// There is no route from here: the request goes back to the previous node, which tries another neighbour. At the
-    /// first node, the client gets an error that there is no instance.
+    /// No neighbour is left to try: the request goes back to the previous node, which tries another neighbour. At the
+    /// first node, the client gets an error.
     Back,
     /// The request has no hops left.
     UsedUp,

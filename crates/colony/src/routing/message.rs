@@ -11,7 +11,7 @@ use super::names::Names;
 /// later session.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum RoutingMessage {
-    /// All routes of the sender, or only the changed ones.
+    /// The routes that the sender announces to the receiver: all of them, or only changes.
     Update(Update),
     /// The sender needs a newer sequence of an application, to use a label or to announce a larger metric.
     Request(SequenceRequest),

@@ -86,7 +86,7 @@ fn a_crash_after_any_record_neither_loses_nor_duplicates_an_instance() {
 }
 
 /// Delivers messages until a side has written more than `records` records, then drops the messages in transit and
-/// returns `true`. Returns `false` if all messages were delivered before.
+/// returns `true`. Returns `false` if no message is left before that.
 fn deliver_until(pair: &mut Pair, side: usize, records: usize) -> bool {
     while pair.deliver_one() {
         if pair.sides[side].records.len() > records {

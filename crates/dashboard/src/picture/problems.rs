@@ -74,8 +74,8 @@ impl Found {
         self.0.push(Problem { severity, text, node, instance: instance.map(str::to_owned), parts: Vec::new() });
     }
 
-    /// Adds a problem that several nodes share as one, because one entry per node would hide other problems. `words`
-    /// returns the text for two or more nodes, given their number. Adds nothing for no nodes.
+    /// Adds a problem of several nodes as a single entry, because one entry per node would hide other problems. `words`
+    /// returns the text for two or more nodes, given their number. Adds nothing if there are no nodes.
     fn add_together(&mut self, mut parts: Vec<Part>, words: impl FnOnce(usize) -> String) {
         match parts.len() {
             0 => {}

@@ -79,7 +79,7 @@ pub(super) struct ShownLink {
     round_trip_ms: Option<f64>,
 }
 
-/// An instance, on the node that reports it or that it migrated to.
+/// An instance: on the node that reports it, or on the unpolled node that it migrated to.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct ShownInstance {

@@ -22,7 +22,7 @@ pub struct Checker {
     offered: BTreeMap<TransferId, usize>,
     /// The instances that were handed over, and their agents' snapshots, by transfer.
     snapshot: BTreeMap<TransferId, (InstanceId, Arc<AgentSnapshot>)>,
-    /// The transfer that each agent is preparing, by node and instance.
+    /// The transfer that is being prepared for each agent, by node and instance.
     proposed: BTreeMap<(usize, InstanceId), TransferId>,
     /// The keys of deploys that a node has enacted since it last lost its disk.
     deployed: BTreeSet<(usize, DeployKey)>,
@@ -255,7 +255,8 @@ impl Checker {
         self.proposed.retain(|(at, _), _| *at != node);
     }
 
-    /// Checks the state of all nodes after an event on one of them.
+    /// Checks the invariants after an event on `node`: owners, custody and exclusive copies over all nodes, hardware and
+    /// grants on this node.
     pub fn check(&mut self, daemons: &[Daemon], node: usize) {
         self.check_owners(daemons);
         self.check_custodians(daemons);

@@ -6,7 +6,7 @@ use mario_colony::{Copies, Descriptor, Message, PolicyText};
 use mario_domain::{Application, ApplicationId, Hardware, Quantity};
 use mario_testing::Random;
 
-/// The end of new faults and of agents' proposals. After that, the colony must become quiescent.
+/// When new faults and agents' proposals end. After that, the colony must become quiescent.
 pub const HORIZON_MS: u64 = 8_000;
 
 /// One colony to be run. All times are in milliseconds.
