@@ -6,7 +6,7 @@
 //!
 //! | file | what is checked |
 //! |---|---|
-//! | `node` | one node: its records are consecutive, its hardware suffices, its reported state follows from its records |
+//! | `node` | one node: its records are consecutive, its hardware suffices, its reported state is the replayed one |
 //! | `transfers` | between nodes: owners, epochs, departures and arrivals |
 //! | `agents` | what agents saw, decided and proposed, and the outcome |
 //! | `owners` | the actions of node owners: for example, they evict only announced instances |
