@@ -255,8 +255,8 @@ impl Checker {
         self.proposed.retain(|(at, _), _| *at != node);
     }
 
-    /// Checks the invariants after an event on `node`: owners, custody and exclusive copies over all nodes, hardware and
-    /// grants on this node.
+    /// Checks the invariants after an event on `node`: owners, custody and exclusive copies over all nodes, hardware
+    /// and grants on this node.
     pub fn check(&mut self, daemons: &[Daemon], node: usize) {
         self.check_owners(daemons);
         self.check_custodians(daemons);
