@@ -98,7 +98,7 @@ impl Console {
         self.is_conversation
     }
 
-    /// Whether data for people may be coloured.
+    /// Whether to colour data for people on standard output.
     pub fn colours_data(&self) -> bool {
         self.colours_stdout
     }

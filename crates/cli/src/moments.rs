@@ -18,7 +18,7 @@ use crate::{Console, Failure, read_text};
 /// The file in which a run stores its scenario.
 const RUN: &str = "run.json";
 
-/// A scenario that starts from the state of a run, or of live nodes, at a given time.
+/// A scenario with which a run, or live nodes, can be resumed from a given time.
 pub(crate) struct Snapshot {
     /// The scenario, as the text of a scenario file. It needs no other file.
     pub(crate) text: String,

@@ -12,8 +12,8 @@ use crate::Failure;
 const OPENING_BYTES: u64 = 1024;
 
 /// Returns an error if the file exists, is not empty, and `is_ours` does not recognise its first bytes. A file that
-/// cannot be read passes; writing it may then fail. For the error message, `kind` names the expected kind of file (`a
-/// report`), and `option` is the option that names the output.
+/// cannot be read passes; writing it may then fail. In the error message, `kind` is the expected kind of file, with its
+/// article, and `option` is the option that names the output.
 pub(crate) fn refuse_to_replace(
     path: &Path,
     is_ours: impl Fn(&[u8]) -> bool,

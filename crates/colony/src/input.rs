@@ -267,7 +267,7 @@ pub enum TraceEvent {
     },
     /// The copy of a dropped reservation has stopped, so its hardware is free.
     Freed(WorkloadId),
-    /// A request was accepted and enacted, or inhibited: a label of rule (r1) of the semantics.
+    /// A request was accepted and enacted, or inhibited: an element of the label of a step (r1) of the semantics.
     Judged {
         /// The request.
         request: Request,

@@ -321,7 +321,8 @@ impl State {
 }
 
 impl Step<'_> {
-    /// Applies a record to the ledger, updates the manager's free hardware, and adds the effect that writes it to disk.
+    /// Applies a record to the ledger, updates the manager's free hardware, and adds the effect that writes the record
+    /// to disk.
     fn journal(&mut self, record: JournalRecord) {
         let State { ledger, manager, .. } = &mut *self.state;
         let before = ledger.used();

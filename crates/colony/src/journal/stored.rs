@@ -27,7 +27,7 @@ pub struct StoredLedger {
     pub draining: Vec<StoredDraining>,
     /// Shrinking copies, and their surplus hardware.
     pub shrinking: Vec<StoredShrinking>,
-    /// The idempotency keys of deploys that are kept, the oldest first.
+    /// The kept idempotency keys of deploys, the oldest first.
     pub deploys: Vec<StoredDeploy>,
     /// Neighbours as they last introduced themselves.
     pub peers: Vec<StoredPeer>,

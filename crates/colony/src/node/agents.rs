@@ -1,5 +1,5 @@
-//! Evaluates the policies of the agents on a node, judges their proposals, and enacts those that concern only this
-//! node.
+//! Evaluates the policies of the agents on a node, judges their proposals, and enacts the accepted ones that concern
+//! only this node.
 
 use std::sync::Arc;
 
