@@ -6,12 +6,12 @@
 //! :- remembers(inhibited, 10).
 //! ```
 //!
-//! Agents store only what is declared, and their age if the policy reads `age/2`. A setting of the agent overrides the
-//! declaration about `inhibited`.
+//! Agents store client requests and operations only if the policy declares them, and their age if it reads `age/2`. For
+//! inhibitions, a setting overrides the declaration, and a default applies if there is neither.
 
 use mario_prolog::{LoadError, Loaded, Meaning, Place, Problem, SourceTree, TreeKind};
 
-/// The name of the directive, with two arguments.
+/// The name of the directive, which has two arguments.
 pub(crate) const DIRECTIVE: &str = "remembers";
 
 /// How far back a policy looks. By default, it does not look back.

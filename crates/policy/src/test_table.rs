@@ -1,7 +1,7 @@
 //! Tables of tests for a policy: each test has facts and the operations that the policy must propose.
 //!
-//! A table is a text of facts and tests. Facts outside of tests apply to every test, but a test's own facts replace all
-//! those whose predicate has the same name.
+//! A table is a text of facts and tests. Facts outside of tests are shared by all tests, but a test's own facts replace
+//! the shared facts whose predicate has the same name.
 //!
 //! ```prolog
 //! service(video, 4, 10, 25).

@@ -1,8 +1,7 @@
 //! Explains the verdict of a node's manager on a request, and finds changes that would lead to another verdict.
 //!
 //! Everything is verified by running the policy: a goal is reported as failed if the goals before it in the clause have
-//! a solution and together with it they have none, and a change of facts is shown only if the request is accepted with
-//! it.
+//! a solution, but have none together with it. A change of facts is shown only if the request is accepted with it.
 
 mod initiative;
 
@@ -42,8 +41,8 @@ pub struct ExplainedVerdict {
     /// which it failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<JudgingClause>,
-    /// Changes of facts with which the request would be accepted, each verified by judging again: of each kind of
-    /// change, the smallest that suffices.
+    /// Changes of facts with which the request would be accepted, each verified by judging again. Of each kind of
+    /// change, only the first that suffices is listed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
 }
@@ -190,7 +189,7 @@ impl Judging<'_> {
         std::iter::once(matched).chain(goals).collect::<Vec<_>>().join(", ")
     }
 
-    /// The changes with which the request would be accepted: the smallest of each kind, at most [`CHANGES_MAX`].
+    /// The changes with which the request would be accepted: the first of each kind, at most [`CHANGES_MAX`] in all.
     fn changes(&mut self, facts: &str) -> Vec<String> {
         let (trees, _) = self.engine.read_trees(self.name, facts);
         let mut changes = Vec::new();
@@ -216,8 +215,8 @@ enum Kind {
     NoFact(usize),
 }
 
-/// Texts with changed facts, each with the kind and a description of the change. Of each kind, the smallest change
-/// comes first. Empty if no `node` fact has a number of free units.
+/// Texts with changed facts, each with the kind and a description of the change. Changes of the same kind are in
+/// ascending order of size. Empty if no `node` fact has a number of free units.
 fn candidates(facts: &str, trees: &[Tree]) -> Vec<(String, (Kind, String))> {
     let mut found = Vec::new();
     let Some((node, free)) = trees.iter().find_map(node_fact) else { return found };

@@ -72,7 +72,8 @@ const fn number(meaning: &'static str) -> FactArgument {
 
 const INHIBITED: &[FactArgument] = &[id("the operation"), id("the instance"), id("the target")];
 
-/// All facts that an agent may see. The position of a predicate is the index of its relation in a compiled policy.
+/// The predicates of all facts that an agent may see. A predicate's position is the index of its relation in a compiled
+/// policy.
 pub const FACTS: &[FactPredicate] = &[
     FactPredicate {
         name: "service",
@@ -142,8 +143,8 @@ pub const FACTS: &[FactPredicate] = &[
     FactPredicate { name: "asleep", arguments: &[id("the instance")] },
 ];
 
-/// The number of predicates at the start of [`FACTS`] that a policy cannot define. Clauses that a policy has for the
-/// other ones replace the host's facts.
+/// The number of predicates at the start of [`FACTS`] that a policy cannot define. It may define the others; its
+/// clauses then replace the host's facts.
 pub(crate) const FIRST_FACTS: usize = 8;
 
 /// The positions of `earlier/5`, `done/4` and `age/2` in [`FACTS`]: the history.

@@ -54,7 +54,7 @@ pub(crate) enum Step {
     MoreOf(Term),
 }
 
-/// The function of a builtin, by number of arguments.
+/// The function of a builtin. Deterministic builtins have a variant for each number of arguments.
 #[derive(Clone, Copy)]
 pub(crate) enum Code {
     /// Deterministic, without arguments.

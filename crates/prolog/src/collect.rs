@@ -14,7 +14,7 @@ use crate::store::give_back;
 use crate::stored::{Attributes, Block};
 use crate::term::{Tag, Term};
 
-/// The size in cells up to which a result is free of charge: the cost of the inference that collects it covers it.
+/// The maximum size in cells of a list that is copied back free of charge.
 const FREE_CELLS: usize = 16;
 
 /// If the block has less free capacity than this number of cells, the budget is checked before the next value is

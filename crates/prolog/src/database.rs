@@ -76,7 +76,7 @@ impl Database {
         self.bytes
     }
 
-    /// The clauses of a dynamic predicate; `None` for any other predicate.
+    /// The clauses of a dynamic predicate; `None` if neither the query nor the program has an entry for it.
     pub(crate) fn get<'a>(&'a self, program: &'a Program, predicate: PredicateId) -> Option<&'a DynamicPredicate> {
         if !self.changed.is_empty()
             && let Some(changed) = self.changed.get(&predicate)
@@ -123,7 +123,7 @@ impl Database {
         self.names.is_empty()
     }
 
-    /// Makes an undefined or abolished predicate dynamic.
+    /// Makes a predicate dynamic if it is undefined or abolished.
     pub(crate) fn declare(&mut self, program: &Program, predicate: PredicateId) {
         self.edit(program, predicate).abolished = false;
     }
@@ -195,8 +195,8 @@ impl Database {
         removed
     }
 
-    /// Sweeps the predicates with enough dead clauses: drops those that no goal called at one of the `open` generations
-    /// can see.
+    /// Sweeps the predicates with enough dead clauses: drops the dead clauses that no goal called at one of the `open`
+    /// generations can see.
     pub(crate) fn sweep(&mut self, mut open: Vec<Generation>) {
         self.wants_sweep = false;
         open.sort_unstable();

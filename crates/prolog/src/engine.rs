@@ -40,7 +40,7 @@ const LIBRARY: &[(&str, &str)] = &[
     ("library/dcg_high_order.pl", include_str!("library/dcg_high_order.pl")),
 ];
 
-/// Library predicates that belong to the language itself, so that a program cannot redefine them.
+/// Predicates of the language itself, most of them defined in the library, that a program cannot redefine.
 const SYSTEM: &[(&str, usize)] = &[
     ("findall", 3),
     ("findall", 4),

@@ -47,7 +47,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// Returns whether a term is a test. Otherwise, stores a fact for all tests, applies a `policy` directive, or
+    /// Returns whether a term is a test. If it is not, stores it as a shared fact, applies it as a directive, or
     /// reports a problem.
     fn is_test<'t: 'a>(&mut self, tree: &'t Tree) -> bool {
         match tree.callable() {
@@ -147,7 +147,7 @@ impl<'a> Reading<'a> {
             let message = format!("there is no service/4 fact of `{}`", request.application());
             return Err(FactProblem::new(tree, message));
         };
-        // The other operations place no instance, so they need no hardware.
+        // Only operations that place an instance are judged with the hardware that it needs.
         let needed = if request.operation().name().asks_for_place() {
             with_kinds(tree, &agent_facts, needed, agent_facts.needs().filter(|row| row[0] == application))?
         } else {
@@ -252,7 +252,7 @@ fn request(tree: &Tree) -> Result<Request, FactProblem> {
     match operation.to_string().as_str() {
         "deploy" => Ok(Request::deploy(application.into(), node(to)?)),
         word => match AgentOperation::ALL.into_iter().find(|operation| operation.as_str() == word) {
-            // A request term has no flavour, so the target of an adapt is arbitrary.
+            // These operations have no target, except for adapt: its flavour is arbitrary, because the term has none.
             Some(operation) if !operation.asks_for_place() => by_agent(operation.towards(Target::Own)),
             Some(operation) => by_agent(operation.towards(target(to)?)),
             None => {

@@ -1,4 +1,4 @@
-//! Explains which instances the owner of a node evicts or shrinks.
+//! Explains which instances the owner of a node wants to evict or shrink.
 
 use mario_domain::InstanceId;
 use mario_prolog::{Engine, Machine};

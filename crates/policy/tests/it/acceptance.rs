@@ -1,4 +1,4 @@
-//! Node managers judge requests by their policies, within the available hardware.
+//! Tests that node managers judge requests by their policies, within the available hardware.
 
 use std::fs;
 

@@ -69,7 +69,7 @@ fn every_shipped_policy_is_clean() {
             assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
             if let Some(exploration) = report.exploration {
                 assert_eq!(exploration.ended_early, None, "{name}");
-                // Only this policy has clauses that never win: by design, it proposes nothing.
+                // Only `never-move` has clauses that never win: by design, it proposes nothing.
                 let is_silent = name.ends_with("never-move.pl");
                 assert_eq!(
                     exploration.silent_clauses.is_empty(),
@@ -338,7 +338,7 @@ fn distinguishes_lost_state_from_unread_state() {
         (", \\+ seen(I, _), assertz((seen(I, 1) :- true)).\n", 1),
         (", retract(seen(I, N)), M is N + 1, assertz(seen(I, M)).\n", 1),
         (", nb_setval(last, I), nb_getval(last, I).\n", 1),
-        // State that is never read, a global variable of another name that is read, and facts that a directive stores.
+        // Nothing is lost: the state is never read, another global variable is read, or a directive stores the facts.
         (", assertz(seen(I, 1)).\n", 0),
         (", nb_setval(last, I), nb_getval(first, I).\n", 0),
         (", seen(I, _).\n:- assertz(seen(s1, 1)).\n", 0),

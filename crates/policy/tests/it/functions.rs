@@ -32,7 +32,7 @@ fn name(name: &str) -> Id {
     Id::name(name).expect("it is not empty")
 }
 
-/// The decision of a function: each solution as `operation target`, or the description of its fault; and how it ended.
+/// The decision of a function: each solution as `operation target` or the description of its fault, and the ending.
 fn decide(function: Fixed, wanted: SolutionLimit) -> (Vec<String>, Ending) {
     let engine = Engine::new();
     let policy = load(&engine, ":- decided_outside(mine).").expect("a policy").decided_by(Arc::new(function));

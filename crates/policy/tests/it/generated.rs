@@ -62,7 +62,7 @@ impl Generated {
         let remembered = random.pick(&[0, 0, 1, 2, 10]);
         let inhibited = (0..remembered)
             .map(|_| {
-                // One in eight may be of another instance, to test that policies ignore it.
+                // About one in eight gets a random instance, to test that policies ignore inhibitions of others.
                 let whose = if random.below(8) == 0 { random.pick(&INSTANCES) } else { instance };
                 [random.pick(&OPERATIONS), whose, random.pick(&HOPS)]
             })

@@ -13,14 +13,14 @@ use crate::generated::Argument::{self, Integer, Name};
 use crate::generated::{Generated, HOPS, INSTANCES, OWN_NODE};
 use crate::{load, policies, shipped};
 
-/// The shipped policies of agents, except those that the proof cannot analyse.
+/// The shipped policies of agents, except `flavours-by-load` and `sleep-at-night`.
 fn all_shipped(engine: &Engine) -> Vec<(String, Policy)> {
     let files = fs::read_dir(policies()).expect("they are shipped").map(|entry| entry.expect("an entry").file_name());
     let mut names: Vec<String> = files
         .filter_map(|file| file.to_str().and_then(|file| file.strip_suffix(".pl")).map(str::to_owned))
         .filter(|name| !name.contains(".test") && name != "library")
         .filter(|name| !["accept-what-fits", "evict-the-largest"].contains(&name.as_str()))
-        // They read `flavour/6`, `running/2` and `asleep/1`, for which the proof has no signatures.
+        // These two read `flavour/6` and `running/2`, or `asleep/1`, for which the proof has no signatures.
         .filter(|name| !["flavours-by-load", "sleep-at-night"].contains(&name.as_str()))
         .collect();
     names.sort();
@@ -34,7 +34,7 @@ fn all_shipped_policies_are_invariant_without_facts_about_nodes() {
     assert_eq!(policies.len(), 13, "{policies:?}");
     for (name, policy) in &policies {
         let found = name_invariance(&engine, policy);
-        // It reads `needs/3` and `free/3`, for which the proof has no signatures.
+        // This policy reads `needs/3` and `free/3`, for which the proof has no signatures.
         if name == "several-resources" {
             assert!(found.is_err(), "{found:?}");
             continue;
@@ -49,7 +49,7 @@ fn all_shipped_policies_are_invariant_without_facts_about_nodes() {
     }
 }
 
-/// The invariance of a policy whose only clause has this body.
+/// The invariance of a policy whose only clause of `operation/3` has this body.
 fn with_body(engine: &Engine, body: &str) -> Result<NameInvariance, NameDependence> {
     let text = format!("operation(migrate, I, N) :- {body}.\nhelp(a, 1). same(X, X). same(X, X, _).");
     name_invariance(engine, &load(engine, &text).expect("it is a policy"))
@@ -315,7 +315,7 @@ struct Renaming {
 }
 
 impl Renaming {
-    /// Two renamings with the same order of the new names, including `self`. The renamed knowledge bases differ only in
+    /// Two renamings whose new names, with `self`, are in the same order. The renamed knowledge bases differ only in
     /// names, so an invariant policy must decide alike.
     fn two(random: &mut Random) -> [Renaming; 2] {
         let mut nodes: Vec<Argument> = HOPS.iter().copied().filter(|hop| *hop != Name("self")).collect();

@@ -1,4 +1,4 @@
-//! Sharing and cycles in the values of an answer.
+//! Finds equal values, and cycles in values. Makes cyclic values finite so that they can be written.
 
 use super::names::Names;
 use crate::store::Store;

@@ -89,7 +89,7 @@ pub(super) fn part(op: Unary, number: Number) -> Solved<Number> {
 pub(super) fn unary(op: Unary, number: &Number) -> Solved<Number> {
     let x = to_float(number)?;
     checked(match op {
-        // ISO 9.3.6.3: the logarithm of zero is undefined, not an overflow. So is the cotangent here.
+        // ISO 9.3.6.3: the logarithm of zero is undefined, not an overflow. The cotangent of zero is treated alike.
         Unary::Log | Unary::Log2 | Unary::Log10 | Unary::Cot if x == 0.0 => return Err(undefined()),
         Unary::Sqrt => x.sqrt(),
         Unary::Sin => libm::sin(x),
@@ -125,7 +125,7 @@ pub(super) fn binary(op: Binary, a: &Number, b: &Number) -> Solved<Number> {
         }
         _ => {
             let (y, x) = (to_float(a)?, to_float(b)?);
-            // ISO Cor.2 9.3.14: the origin has no angle.
+            // ISO Cor.2 9.3.13: the origin has no angle.
             if y == 0.0 && x == 0.0 { Err(undefined()) } else { checked(libm::atan2(y, x)) }
         }
     }
@@ -134,7 +134,7 @@ pub(super) fn binary(op: Binary, a: &Number, b: &Number) -> Solved<Number> {
 // The inverse hyperbolic functions use `log1p(x)`, which is `ln(1 + x)`, so that results near zero keep all their
 // digits.
 
-/// For numbers of this size and above, adding 1 to the square or subtracting 1 from it is lost in rounding.
+/// Above this absolute value, adding 1 to the square of a number, or subtracting 1 from it, is lost in rounding.
 const HUGE: f64 = (1_u64 << 28) as f64;
 
 fn inverse_sinh(x: f64) -> f64 {

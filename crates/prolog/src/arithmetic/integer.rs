@@ -1,7 +1,7 @@
 //! Functions on integers of any size.
 //!
-//! Operations on long numbers are charged before they are computed. A result that does not fit in the heap budget is
-//! not computed.
+//! Operations that may take more than linear time are charged before they are computed. If the result may be longer
+//! than the operands, the heap budget is checked first, too.
 
 use super::call::{Call, multiplication_cost};
 use super::evaluable::Binary;
@@ -11,7 +11,7 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{Pow, Signed, Zero};
 
-/// Cost of a greatest common divisor, per square of the words of the longer operand.
+/// Factor of the cost of `gcd` and `lcm`; the other factor is the square of the longer operand's length in words.
 const GCD_CELLS: u64 = 8;
 /// Fixed cost of a modular power in addition to its multiplications; `STEP_CELLS` is added for each bit of the
 /// exponent.

@@ -149,7 +149,7 @@ pub(super) fn pow(base: f64, exponent: f64) -> f64 {
         return libm::pow(base, exponent);
     }
     let logarithm = log_of(base.abs());
-    // A larger product could overflow when it is split into halves, and the result is infinite or zero anyway.
+    // Beyond this limit, the result is infinite or zero, and splitting a huge exponent into halves could overflow.
     let size = if (logarithm.high * exponent).abs() > 1000.0 {
         if (logarithm.high > 0.0) == (exponent > 0.0) { f64::INFINITY } else { 0.0 }
     } else {

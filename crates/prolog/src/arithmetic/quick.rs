@@ -19,7 +19,7 @@ pub(super) fn evaluate(store: &Store, term: Term, steps: &mut u64) -> Option<Num
     })
 }
 
-/// A [`Number`] that fits in a word, so that copying and dropping it costs nothing.
+/// A [`Number`] other than a big integer, so that it can be copied and needs no drop.
 #[derive(Clone, Copy)]
 enum Short {
     Int(i64),

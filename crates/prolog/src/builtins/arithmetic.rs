@@ -181,7 +181,7 @@ fn fold(core: &mut Core, list: Term, start: Option<Term>, step: Fold) -> Solved<
     Ok(Some(value))
 }
 
-/// Attributes errors in the elements to `is/2`, as SWI-Prolog does.
+/// Attributes errors without a context to `is/2`, as SWI-Prolog does.
 fn blame_is(raised: Raised) -> Raised {
     match raised {
         Raised::Fault(fault) => Raised::FaultIn(fault, atoms::IS, 2),

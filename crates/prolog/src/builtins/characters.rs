@@ -25,7 +25,7 @@ pub(crate) fn lower(character: char) -> char {
     character.to_lowercase().next().unwrap_or(character)
 }
 
-/// The digit zero of each decimal number system in Unicode, in ascending order; the digits one to nine follow each
+/// The digit zero of each decimal number system in Unicode 14, in ascending order; the digits one to nine follow each
 /// zero.
 const ZEROS: &[u32] = &[
     0x30, 0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6, 0xE50, 0xED0,
@@ -388,7 +388,7 @@ fn enumerate_characters(
     Ok(Step::Fail)
 }
 
-/// The characters to test for a type with a given argument.
+/// The characters that may have a type with a given argument.
 enum Candidates {
     All,
     One(char),

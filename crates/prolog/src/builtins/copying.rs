@@ -107,8 +107,8 @@ fn unbound(core: &Core, variable: Term) -> Solved<Term> {
     if variable.is_variable() { Ok(variable) } else { Err(Fault::Uninstantiation(variable).into()) }
 }
 
-/// `'$suspend'(Variable, Goal)`: suspends a goal until the variable is bound. It is called after the goals that were
-/// suspended earlier.
+/// `'$suspend'(Variable, Goal)`: suspends a goal until the variable is bound. The goal is called after those that were
+/// suspended on the variable earlier.
 fn suspend(core: &mut Core, variable: Term, goal: Term) -> Solved {
     let variable = unbound(core, variable)?;
     let goal = core.store.deref(goal);

@@ -67,7 +67,7 @@ fn order(core: &mut Core, a: Term, b: Term) -> Ordering {
 }
 
 /// A stable merge sort. The sort of the standard library is not used, because it may panic if comparisons are
-/// inconsistent, which happens if the budget runs out during the sort.
+/// inconsistent, as they may be after the budget runs out.
 fn merge_sort(core: &mut Core, space: &mut SortSpace, direction: Direction) -> Solved<()> {
     const RUN: usize = 8;
     let SortSpace { items, merged } = space;
@@ -267,7 +267,7 @@ fn pair_key(core: &Core, item: Term) -> Solved<Option<Term>> {
 /// The items in their original order, without duplicates.
 pub(super) fn distinct(core: &mut Core, items: &[Term]) -> Solved<Vec<Term>> {
     core.store.reserve(SORTED_WORDS * items.len())?;
-    // Each item is a key with its position, so that the original order can be restored.
+    // Items are sorted together with their positions, so that the original order can be restored.
     let positions = (0_i64..).zip(items).map(|(position, &key)| Keyed { key, item: Term::small(position) });
     let mut space = SortSpace { items: positions.collect(), merged: Vec::new() };
     merge_sort(core, &mut space, Direction::Ascending)?;

@@ -480,7 +480,7 @@ impl Goal {
         }
     }
 
-    /// Whether a cut to this level occurs in the goal.
+    /// Whether a cut to this level may occur in the goal.
     pub(super) fn cuts_to(&self, wanted: Level) -> bool {
         match self {
             Goal::Cut(level) | Goal::Body(_, level) => *level == wanted,

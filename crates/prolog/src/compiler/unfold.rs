@@ -1,8 +1,8 @@
 //! Inlines calls of small predicates before a clause is compiled.
 //!
 //! A policy consists of short rules that call each other, and most of their cost would be the calls. A predicate can be
-//! unfolded if it is static and has one small clause, whose head has only distinct variables: then a call is equivalent
-//! to the body. A cut in the body remains local to it.
+//! unfolded if it is static and has one small clause, whose head has only distinct variables, and no goal of the body
+//! is a variable: then a call is equivalent to the body. A cut in the body remains local to it.
 
 use crate::store::{Store, View};
 use crate::stored::StoredTerm;
@@ -35,7 +35,7 @@ pub(crate) fn is_unfoldable(store: &Store, stored: &StoredTerm, clause: Term) ->
 }
 
 /// The body with calls of unfoldable predicates replaced. `redefined` tells whether the program defines a predicate. If
-/// it defines `aggregate_all/3`, nothing is replaced in the arguments of that, because they need not be goals.
+/// it defines `aggregate_all/3`, nothing is replaced in the arguments of its calls, because they need not be goals.
 pub(crate) fn unfold(
     store: &mut Store,
     unfoldable: &Unfoldable,

@@ -37,7 +37,8 @@ pub(super) struct Variable {
 pub(super) struct Analysis {
     pub(super) ids: FxHashMap<usize, VariableId>,
     pub(super) variables: Vec<Variable>,
-    /// Whether a cut of the clause may come after a call, or in a goal that is interpreted at run time.
+    /// Whether a cut of the clause may follow a call or a goal on a host relation, or occur in a goal that is
+    /// interpreted at run time.
     pub(super) late_cut: bool,
     /// Whether some call of a predicate is not the last goal of the clause.
     pub(super) returns: bool,

@@ -1,7 +1,7 @@
 //! Indexes of dynamic predicates: find the clauses that may match a call, by one of its arguments.
 //!
 //! An index is built when a call first needs it, extended when a clause is added at either end, and discarded when the
-//! predicate is swept. It also contains the clauses removed since the last sweep.
+//! predicate is swept. It also contains removed clauses that are not swept yet.
 
 use super::predicate::Position;
 use crate::program::index::Key;

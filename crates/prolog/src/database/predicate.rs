@@ -9,8 +9,8 @@ use crate::term::{Tag, Term};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
-/// A counter that each change to the database increments. A goal sees the clauses that existed in the generation in
-/// which it was called. Clauses of the program itself have generation 0.
+/// A counter that is incremented whenever clauses are added or removed. A goal sees the clauses that existed in the
+/// generation in which it was called. Clauses of the program itself have generation 0.
 pub(crate) type Generation = u64;
 /// The position of a clause in its predicate; not reused while a goal may refer to it.
 pub(crate) type Position = i64;

@@ -60,7 +60,7 @@ fn unpack(bytes: &[u8]) -> Option<Program> {
 }
 
 /// A hash of the data that an image depends on: the texts of the library, the sources of instructions and indexes, the
-/// names in `bare`, and the numbers of its predicates and builtins.
+/// names in `bare`, and how many predicates and builtins `bare` has.
 fn fingerprint(bare: &Program) -> u64 {
     let mut hasher = FxHasher::default();
     for (_, text) in LIBRARY {

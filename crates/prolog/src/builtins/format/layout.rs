@@ -77,8 +77,9 @@ impl Layout {
     }
 }
 
-/// Splits `pad` into shares that differ by at most one. The larger shares are first the middle one, then alternately
-/// one to its right and one to its left, at distances 1, 2, 3 and so on, then the others from the right.
+/// Splits `pad` into a share for each of `points` fill points. The shares differ by at most one. The middle point has
+/// priority for a larger share, then alternately a point to its right and one to its left, at distances 1, 2, 3 and so
+/// on, then the others from the right.
 fn shares(pad: usize, points: usize) -> Vec<usize> {
     let mut shares = vec![pad / points; points];
     let mut left = pad % points;

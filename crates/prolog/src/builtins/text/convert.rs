@@ -36,7 +36,7 @@ fn atom_list(core: &mut Core, atom: Term, list: Term, kind: Kind) -> Solved {
 }
 
 /// Unifies `list` with the codes or characters of `text`, according to `kind`. A string or a complete list of either
-/// kind is compared as text. A term that can never be a list of either kind is an error.
+/// kind is compared as text. Any other term is an error, unless reading it stops at an unbound element or tail.
 pub(super) fn unify_list(core: &mut Core, list: Term, text: &str, kind: Kind) -> Solved {
     match read_text(core, list, Accept::List) {
         Ok(other) => Ok(other == text),

@@ -1,5 +1,5 @@
-//! Tests of the predicates on text, characters and formats. Most cases are lines `goal => answers`: each answer is the
-//! instantiated goal; no answer is `false`, and an error is its formal part.
+//! Tests of the predicates on text, characters and formats. Most cases are lines `goal => answers`: each answer is
+//! written as the instantiated goal, no answer as `false`, and an error as its formal part.
 
 use super::TABLES;
 use crate::builtins::{Builtin, Code, FIRST, State, Step, characters, format};

@@ -32,7 +32,7 @@ impl TermOptions {
     }
 }
 
-/// Reads a list of options; a later one overrides an earlier one. Only `variable_names` accumulates.
+/// Reads a list of options. A later option overrides an earlier one of the same name, but `variable_names` accumulate.
 pub(crate) fn parse(core: &mut Core, list: Term) -> Solved<TermOptions> {
     let mut options = TermOptions { write: WriteOptions::plain(), full_stop: false, new_line: false };
     for option in core.proper_list(list)? {
