@@ -43,10 +43,10 @@ pub struct Scenario {
     pub step: Duration,
     /// The timing of evaluations.
     pub agents: AgentTiming,
-    /// The time between two activations of the managers. The first is at 0 and judges the initial deployments.
+    /// The time between two activations of the managers, and from the start to the first. The initial deployments are
+    /// judged before the run starts.
     pub management_period: Duration,
-    /// The number of evaluations of an agent between the announcement that its node evicts its instance and the
-    /// eviction.
+    /// The number of evaluations that an agent has left when its node announces the eviction of its instance.
     pub notice: u32,
     /// The network settings.
     pub network: Network,
@@ -114,7 +114,7 @@ impl Measures {
 pub struct ApplicationPlan {
     /// The descriptor.
     pub application: Application,
-    /// The group of the application in figures, e.g. `WS`.
+    /// The kind of the application, e.g. `WS`. Figures and the assignment of users group applications by kind.
     pub kind: String,
     /// The policy of its agents.
     pub policy: PolicyIndex,
@@ -122,7 +122,7 @@ pub struct ApplicationPlan {
     pub service_time: Duration,
     /// Further facts about the application, which agents see.
     pub facts: Vec<Fact>,
-    /// The node on which an operator redeploys the application when no instance is left.
+    /// The node on which operators deploy the application by default, and redeploy it when no instance is left.
     pub home: NodeIndex,
     /// The calls that an instance makes for each request that it serves, in stages.
     pub stages: Vec<Stage>,
@@ -137,7 +137,7 @@ pub struct Deploy {
     pub application: ApplicationIndex,
     /// The node.
     pub node: NodeIndex,
-    /// The policy of the agent of the deployed instance and of its replicas.
+    /// The policy of the agents of the deployed instance and of its replicas, until an [`Update`] changes it.
     pub policy: PolicyIndex,
 }
 
@@ -202,7 +202,7 @@ pub enum Workload {
 /// The timing and budget of evaluations.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct AgentTiming {
-    /// The time at which the agents start of all instances that are deployed by then.
+    /// The time at which the agents of all instances that are deployed by then start.
     pub start: Time,
     /// The time between two evaluations of an agent, and between its start and its first evaluation.
     pub period: Duration,
@@ -244,8 +244,8 @@ pub enum Occupancy {
 pub enum Management {
     /// The agents decide, each by its policy.
     Agents,
-    /// First fit: each arriving user is assigned to the node nearest to the access point where an instance has spare
-    /// capacity or a new instance fits. Instances never move.
+    /// First fit: nodes are tried in the order of their distance from an arriving user's access point. The user is
+    /// assigned to the first node on which instances have spare capacity or a new instance fits. Instances never move.
     EdgeFirstFit,
     /// At each activation of the managers, a central planner with global knowledge searches for the best placement.
     Central(Search),
@@ -296,9 +296,9 @@ impl Search {
 pub enum Arbitration {
     /// By the managers of all nodes concerned; accepted operations are enacted together.
     Managers,
-    /// Prototype behaviour: operators' deployments come first, then agents' proposals in reverse order. Each is judged
-    /// by free hardware and by the acceptance policies of nodes that have one, and enacted before the next is judged.
-    /// An instance that migrates gets a new id and loses its memory.
+    /// Prototype behaviour: operators' deployments come first, then agents' proposals in reverse order of arrival. Each
+    /// is judged by free hardware and by the acceptance policies of nodes that have one, and enacted before the next is
+    /// judged. An instance that migrates gets a new id, and its agent loses its memory.
     Sequential,
     /// By free hardware alone: the operations of a central planner are judged and enacted one by one.
     Central,
@@ -381,7 +381,7 @@ pub enum DisturbanceEvent {
     Crash(NodeIndex),
     /// A node goes down as announced, with everything on it.
     Leave(NodeIndex),
-    /// A node announces that it will leave. From now on, it accepts no instances.
+    /// A node announces that it will leave. From then on, it accepts no instances.
     Notice(NodeIndex),
     /// A node comes up, empty. A node whose first event is a join is absent until then.
     Join(NodeIndex),

@@ -29,7 +29,7 @@ pub fn schema_text() -> String {
     text
 }
 
-/// The keys that say what a file is merged with. They are not part of [`Settings`].
+/// The keys that control how a file is merged with a preset and other files. They are not part of [`Settings`].
 fn layer_keys() -> Map<String, Value> {
     let words = |description: &str, items: Value| json!({ "description": description, "anyOf": [items, { "type": "array", "items": items }] });
     let names: Vec<&str> = presets::names().collect();

@@ -86,7 +86,7 @@ const DUPLICATE: &str = "duplicate key";
 /// of the others.
 pub(crate) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&text.text);
-    // If the first error is another one, duplicate keys are not reported: the parser may have misread the text.
+    // If the first error is not a duplicate key, duplicate keys are not reported: the parser may have misread the text.
     let is_first_or_own = |(index, error): &(usize, &toml::de::Error)| *index == 0 || error.message() != DUPLICATE;
     let errors: Vec<&toml::de::Error> = match errors.first() {
         Some(first) if first.message() != DUPLICATE => {

@@ -1,4 +1,5 @@
-//! Compares the speed of runs with the paper's prototype, YAFS and simpy, and the event queue with the standard heap.
+//! Compares the speed of the simulator with that of the paper's prototype, YAFS and simpy, and the speed of the event
+//! queue with that of the standard heap.
 //!
 //! `cargo bench -p mario-simulator --bench speed [-- runs|hops|queue|simpy]`
 

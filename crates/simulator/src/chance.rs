@@ -4,7 +4,7 @@ use crate::population::AgentIndex;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Identifies the random streams of this module; other uses of randomness have their own constant.
+/// Separates the random numbers of this module from other uses of the same seed.
 const STREAM: u64 = 0x6365_6c6c_6368_616e;
 
 /// Exclusive upper bound of the numbers drawn.

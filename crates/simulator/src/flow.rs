@@ -89,8 +89,8 @@ enum Mode {
     /// All requests go to one instance, and their number is the same in every period. Users in the cohort share an
     /// accumulator; other users have one each.
     Plain,
-    /// Requests are counted one by one: several equally near instances share them, or their number varies from period
-    /// to period.
+    /// Requests are counted by a round robin: several equally near instances share them, or their number varies from
+    /// period to period.
     RoundRobin(RoundRobinIndex),
 }
 
@@ -411,7 +411,7 @@ impl Flow {
 
     /// Removes the requests of `users` users with one schedule from the inflow of an instance, from now on.
     fn end_stay(&mut self, users: u32, from: Endpoint, schedule: Schedule, now: Time) {
-        // The inflow of a removed or moved instance is already cleared, and that of a frozen one stays.
+        // A cleared inflow has nothing to remove, and that of a frozen instance stays.
         if !self.is_cleared[from.agent.position()] && !self.frozen.contains(&from.agent) {
             self.inflows.change(from.agent).leave(users, from.path, schedule, Window { length: self.window, now });
         }
@@ -526,7 +526,7 @@ impl Flow {
             && self.calls.as_ref().is_none_or(|calls| calls.is_consistent(scenario, application_of))
     }
 
-    /// Whether no user is in two cells, and each cell has as many routes as its mode needs.
+    /// Whether the members of all cells agree with `cell_of_user`, and each cell has as many routes as its mode needs.
     fn cells_agree(&self) -> bool {
         let mut members = vec![false; self.cell_of_user.len()];
         let mut is_sound = |index: usize| {

@@ -34,8 +34,8 @@ macro_rules! mesh {
 }
 
 impl Resolving<'_> {
-    /// Nodes and links, with the settings of `[[nodes]]`, of the node table and of `[[node]]` applied in this order.
-    /// `None` if they cannot be made, after an error.
+    /// Nodes and links, with the settings of `[[nodes]]`, of the node table and of `[[node]]` applied in this order. If
+    /// they cannot be built, reports an error and returns `None`.
     pub(super) fn infrastructure(&mut self) -> Option<Topology> {
         let mut topology = match &self.settings.topology {
             TopologySettings::TiledTree(tree) => self.tiled_tree(tree)?,
@@ -135,8 +135,8 @@ impl Resolving<'_> {
         self.shaped(made)
     }
 
-    /// Reports each of `keys` that a later layer than that of `list` sets: it has no effect, because the list has the
-    /// values of all levels.
+    /// Reports each of `keys` that is set in a later layer than `list`. Such a key has no effect, because the list has
+    /// the values of all levels.
     fn check_list_is_latest(&mut self, list: &str, keys: &[&str]) {
         let written = |key: &str| self.document.written(&format!("topology.{key}"));
         let Some(values) = written(list) else { return };
@@ -345,8 +345,8 @@ impl Resolving<'_> {
         (texts, acceptance_of)
     }
 
-    /// Checks that there is a path from the home of every application to every access point. Reports the first home for
-    /// which there is not.
+    /// Checks that there is a path from the home of every application to every access point. Reports the first home
+    /// from which an access point cannot be reached.
     pub(super) fn check_reachability(&mut self, topology: &Topology, applications: &[ApplicationPlan]) {
         let homes: BTreeSet<NodeIndex> = applications.iter().map(|plan| plan.home).collect();
         for home in homes {

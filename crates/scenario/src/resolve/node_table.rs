@@ -1,4 +1,4 @@
-//! Reads capacities and facts of nodes from a table with one row for each node.
+//! Reads capacities and facts of nodes from a table with at most one row for each node.
 
 use std::sync::Arc;
 
@@ -139,7 +139,7 @@ fn capacity(row: &Row<'_>, column: usize) -> Result<Capacity, TrajectoryError> {
 }
 
 /// The capacity with the amount of one kind of hardware replaced by the number in a field. Fails if the capacity is
-/// unbounded.
+/// unbounded or the number is invalid.
 fn with_kind(
     capacity: Capacity,
     kind: HardwareKind,
@@ -154,7 +154,7 @@ fn with_kind(
     hardware.map(Capacity::Bounded).ok_or_else(|| row.expected(column, "a whole number from 0 to 4294967295"))
 }
 
-/// The value of a fact: an integer, a fraction, or a name; `None` for an empty field.
+/// The value of a fact: an integer, a float, or a name; `None` for an empty field.
 fn value(row: &Row<'_>, column: usize) -> Option<FactValue> {
     let field = row.field(column);
     match (read_id(field)?, row.number(column)) {

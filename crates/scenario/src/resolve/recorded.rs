@@ -1,5 +1,5 @@
-//! Checks whether recorded users are in the area of the topology and fit into memory, and notes which part of the
-//! record the run leaves out.
+//! Checks whether recorded users are in the area of the topology and fit into memory, and whether the steps of users
+//! end before or after the run.
 
 use super::Resolving;
 use crate::document::At;
@@ -127,8 +127,8 @@ impl Resolving<'_> {
         false
     }
 
-    /// Adds a note if the steps of users end before the run. Adds one if the run ends before the steps; for generated
-    /// users, only if some of them never arrive.
+    /// Adds a note if the steps of users end before the run, or if the run ends before the steps. In the latter case,
+    /// generated users are noted only if some of them never arrive. Does nothing for static users.
     pub(super) fn note_unused_steps(&mut self, attachments: &Attachments) {
         let (duration, step) = (self.settings.duration.value(), self.step().units());
         let count = attachments.steps.len();

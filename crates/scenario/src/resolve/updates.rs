@@ -89,7 +89,7 @@ fn without_effect(updates: Vec<Update>, applications: &[ApplicationPlan], deploy
 }
 
 impl Policies {
-    /// If `policy` is not among the first `known` policies, but one of these has the same text and memory, removes
+    /// If `policy` was added after the first `known` policies, and one of those has the same text and memory, removes
     /// `policy`. Returns the index of the policy that is kept.
     fn same_as_before(&mut self, known: usize, policy: PolicyIndex) -> PolicyIndex {
         if policy.position() < known {

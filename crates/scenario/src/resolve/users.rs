@@ -29,7 +29,7 @@ use crate::{ApplicationPlan, UserPlan, Workload};
 
 const MOBILITY: At<'static> = At::Key("mobility");
 
-/// The maximum number of hotspots in all districts together: more would not fit into memory.
+/// The maximum number of hotspots in all districts together, which bounds the memory.
 const COUNT_MAX: u32 = 1 << 24;
 
 impl<'a> Resolving<'a> {
@@ -126,8 +126,8 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    /// The area of the topology: as configured, or else the bounding box of its nodes. Reports an error if neither
-    /// exists.
+    /// The area of the topology: as configured, or else the bounding box of its nodes. Reports an error if the
+    /// configured area is invalid, or if neither exists.
     fn covered(&mut self, topology: &Topology, remedy: &str, at: &[At<'_>]) -> Option<Area> {
         if let Some(area) = self.settings.topology.area() {
             return self.area(&area, &TOPOLOGY_AREA);
@@ -181,7 +181,7 @@ impl<'a> Resolving<'a> {
         applications: &[ApplicationPlan],
     ) -> Option<Attachments> {
         let application = |id: &Id| {
-            // An application with the number 4 in the prototype is called `app4` in the paper.
+            // Application 4 of the prototype is called `app4` in the paper.
             let by_number = || Id::name(&format!("app{id}")).ok().and_then(|id| find_application(applications, &id));
             let found = find_application(applications, id).or_else(by_number)?;
             Some(applications[found.position()].application.id.clone())

@@ -1,13 +1,13 @@
 //! Random geometric graphs: finds pairs of nearby nodes on a plane, and the shortest links that connect all nodes.
 
-/// A position or a size, in metres north and east of the south-west corner of an area.
+/// A position relative to the south-west corner of an area, or the size of the area, in metres.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Metres {
     pub(super) north: f64,
     pub(super) east: f64,
 }
 
-/// A grid of square cells, so that only positions in nearby cells are compared.
+/// Positions, sorted into a grid of square cells so that only those in nearby cells are compared.
 pub(super) struct Near<'p> {
     places: &'p [Metres],
     radius: f64,
@@ -36,7 +36,7 @@ impl Metres {
 
 impl<'p> Near<'p> {
     pub(super) fn new(places: &'p [Metres], size: Metres, radius: f64) -> Near<'p> {
-        // About two positions per cell, unless the radius is larger.
+        // The side of a cell with about two positions. The radius may require larger cells.
         let crowd = (size.north * size.east * 2.0 / places.len() as f64).sqrt();
         // In a very elongated area, the number of cells along the longer side must not exceed the number of positions.
         let longest = size.north.max(size.east) / places.len() as f64;
@@ -110,7 +110,7 @@ impl<'p> Near<'p> {
     }
 
     /// Adds links until the graph is connected, by Borůvka's algorithm: in each round, each part except the largest
-    /// gets the shortest link to another part, until one part is left. The total length of the added links is minimal.
+    /// gets its shortest link to another part. The total length of the added links is minimal.
     pub(super) fn connect(&self, links: &mut Vec<(u32, u32)>) {
         let mut parts = Parts::new(self.places.len());
         for (one, other) in &*links {
@@ -145,7 +145,7 @@ impl<'p> Near<'p> {
     fn look_beyond(&self, node: u32, part_of: &[u32], best: &mut Option<Missing>) {
         let place = self.places[node as usize];
         for distance in 0..self.rows.max(self.columns) {
-            // A lower bound on the distance of positions in this ring, in metres.
+            // A lower bound on the distance to positions in this ring, in metres.
             let least = distance.saturating_sub(1) as f64 * self.cell;
             if best.is_some_and(|best| best.square < least * least) {
                 return;

@@ -20,7 +20,7 @@ pub enum ExportError {
     NumberedName(NodeId),
     /// The key of a fact is a number, or has another meaning in a file.
     TakenKey(NodeId, String),
-    /// The name of a node, or a text in a fact, has a character that is not allowed in XML.
+    /// The name of a node, or the key or text of a fact, has a character that is not allowed in XML.
     Character(String),
 }
 

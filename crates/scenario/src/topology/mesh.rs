@@ -48,8 +48,8 @@ pub enum Latency {
 pub enum AccessPoints {
     /// All.
     All,
-    /// This share of all nodes, from 0 to 1, but at least one node: those that are the most hops from the hub. On a
-    /// tie, the first.
+    /// This share of all nodes, from 0 to 1, but at least one node: the nodes with the most hops to the hub. Ties go to
+    /// the earlier node.
     Farthest(f64),
 }
 
@@ -63,8 +63,8 @@ pub struct ConnectedTopology {
 }
 
 impl Mesh {
-    /// The defaults: a hub of unbounded hardware, 6 units around it and 1 farther out; a latency of 1 millisecond plus
-    /// 1 per kilometre; three quarters of the nodes are access points, as in the tree of the paper.
+    /// The defaults: a hub of unbounded hardware, 6 units for its neighbours and 1 for nodes farther out; a latency of
+    /// 1 millisecond plus 1 per kilometre; three quarters of the nodes are access points, about as in the paper's tree.
     pub fn over(area: Area) -> Mesh {
         Mesh {
             area,

@@ -1,5 +1,4 @@
-//! Trees over a grid of access points: four neighbours share a parent, four parents share the next one, up to the
-//! cloud.
+//! Trees over a grid of access points: on each level, every square of four nodes shares a parent, up to the cloud.
 
 use std::error::Error;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Means, spreads and correlations of the figures.
+//! Means, maxima and correlations for the figures.
 
 use super::{MeanAndMax, StepCounts};
 

@@ -1,7 +1,8 @@
 //! The results of the client requests of each user.
 //!
-//! A user's requests are accounted for only when the user's path changes or the user stops sending. Until then, their
-//! delays follow from the state of the servers on the path ([`PathDelay`]), so reading an account does not modify it.
+//! A user's requests are not accounted for one by one, but e.g. when the user's path changes or the user stops sending.
+//! Until then, their delays follow from the state of the servers on the path ([`PathDelay`]), so reading an account
+//! does not modify it.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::UserIndex;
@@ -140,12 +141,13 @@ impl Accounts {
     }
 
     /// Adds the user at `members[place]`, who has just been accounted for, to the cohort of the cell, if
-    /// [`Cohort::try_join`] accepts it. Members of the cohort come first in `members`.
+    /// [`Cohort::try_join`] accepts the user. Members of the cohort come first in `members`. Does nothing if any
+    /// application calls another.
     pub(super) fn add_to_cohort(&mut self, cohort: &mut Cohort, members: &mut [UserIndex], place: usize, now: Time) {
         let account = &mut self.of_user[members[place].position()];
         let first_other = cohort.users() as usize;
         if !self.failed.is_empty() {
-            // Losses with calls are accounted for per user.
+            // Requests that are lost because a call is lost are accounted for per user.
             return;
         }
         if account.schedule.is_some_and(|schedule| cohort.try_join(schedule, account.waited, now)) {
@@ -161,7 +163,7 @@ impl Accounts {
         !self.of_user[user.position()].counted.is_finite()
     }
 
-    /// Removes a user from a cohort, and adds the cohort's results to the user's account.
+    /// Adds the results of a user's requests in a cohort to the user's account, when the user leaves the cohort.
     pub(super) fn leave(&mut self, user: UserIndex, cohort: &Cohort) {
         let account = &mut self.of_user[user.position()];
         *account = account.apart_from(cohort);
@@ -180,8 +182,7 @@ impl Accounts {
         }
     }
 
-    /// The results of all requests of a user so far, and the number of links that they passed since the last
-    /// accounting.
+    /// The results of all requests of a user so far, and the number of links passed by those since the last accounting.
     pub(super) fn sent(
         &self,
         user: UserIndex,

@@ -1,10 +1,10 @@
 //! Calls between applications, as rates.
 //!
-//! For each request that an instance serves, it sends requests of its calls from its own node. They belong to the
+//! For each request that an instance serves, it sends the requests of its calls from its own node. They belong to the
 //! *cell* of the called application at that node (see [`Nearest`](crate::routing::Nearest)), and take the same routes
-//! as users of that cell. So whenever routes or users have changed, rates are propagated through the call graph,
-//! callers first. Rates are whole multiples of a small fraction of a request, so that sums do not depend on the order
-//! of summation.
+//! as the requests of users in that cell. So whenever routes or users have changed, rates are propagated through the
+//! call graph, callers first. Rates are whole multiples of a small fraction of a request, so that sums do not depend on
+//! the order of summation.
 //!
 //! The duration of calls is integrated over time for each calling instance, as waiting is for servers ([`Load`]): the
 //! mean over a span is the difference of two integrals, divided by the length of the span. Waiting is an approximation,
@@ -51,8 +51,8 @@ pub(super) struct CallFlow {
     users: BTreeMap<CellIndex, Contribution>,
     /// The work list, ordered callers first: by the rank of the application, then cells before instances.
     work_list: BTreeSet<(u32, WorkItem)>,
-    /// Callers whose calls or their routes changed. Their next accounting starts with the integrals on the current
-    /// routes.
+    /// Callers whose calls, or the routes of these calls, have changed. [`CallFlow::start`] stores the integrals from
+    /// which their next accounting starts.
     to_start: BTreeSet<AgentIndex>,
     /// The results of the requests of each call.
     accounts: Vec<CallAccount>,
@@ -96,14 +96,14 @@ struct Entry {
     failed: f64,
 }
 
-/// The calls to one application from one node. `total` is their rate, in requests per period.
+/// The calls to one application from one node. `total` is the rate of their requests.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct CallCell {
     total: Parts,
     /// The rate on each of the routes.
     share: Parts,
     routes: SmallVec<[CallRoute; 1]>,
-    /// The calling instances, each with the number of its calls.
+    /// The calling instances, each with the number of its calls to the application.
     callers: BTreeMap<AgentIndex, u32>,
 }
 
@@ -192,7 +192,7 @@ impl CallFlow {
             && self.is_acyclic(&application_of)
     }
 
-    /// Whether the routes of calls lead only to applications of a higher rank, so that following them terminates.
+    /// Whether every call leads to applications of a higher rank than its callers, so following calls terminates.
     fn is_acyclic(&self, application_of: impl Fn(AgentIndex) -> ApplicationIndex) -> bool {
         let rank = |agent: AgentIndex| self.rank[application_of(agent).position()];
         self.cells.values().all(|cell| {

@@ -1,10 +1,10 @@
 //! Corrections for users who recently joined or left an instance.
 //!
 //! The steady part assumes that a user who is routed to an instance has sent to it over the whole period. So a user who
-//! joined during the period is overcounted by what it sent before joining, and a user who left is undercounted by what
-//! it sent before leaving. The two corrections are independent: for a user who joined and left in one period, they add
-//! up. Users who join or leave between the same two requests, on the same path and with the same schedule, are
-//! therefore stored as one change, and equal numbers of joins and leaves cancel out.
+//! joined during the period is overcounted by the requests before joining, and a user who left is undercounted by the
+//! requests before leaving. The two corrections are independent: for a user who joined and left in one period, they add
+//! up. A correction depends only on the path, the schedule and the requests sent before the change. Users for whom
+//! these are the same are stored as one change, and equal numbers of joins and leaves cancel out.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ use super::schedule::Schedule;
 use super::window::Window;
 use crate::population::RequestFact;
 
-/// All changes at one instance that still affect the current period.
+/// The changes at one instance that may still affect a period.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Changes(SmallVec<[Change; USUAL]>);
 
@@ -40,7 +40,7 @@ enum Before {
     Time { rate: f64, time: Time },
 }
 
-/// Most instances have one join and one leave at a time.
+/// The number of changes stored inline. Most instances have at most one join and one leave at a time.
 const USUAL: usize = 2;
 
 /// How many of the last changes are searched for an equal one. Changes made at the same time are consecutive, so it is
@@ -48,7 +48,7 @@ const USUAL: usize = 2;
 const LAST: usize = 8;
 
 impl Changes {
-    /// Records that `users` users left at `now`. A negative number of users joined.
+    /// Records that `users` users left at `now`, or joined if the number is negative.
     pub(super) fn add(&mut self, users: i32, path: ArrivalPath, schedule: Schedule, now: Time) {
         let before = Before::new(schedule, now);
         let last = self.0.len().saturating_sub(LAST);
@@ -101,8 +101,8 @@ impl Before {
     }
 
     /// The number of these requests sent since `begins`, the start of the period. The schedule is extended to before
-    /// the first request, because the steady part assumes that the user has always sent. Zero once all were sent before
-    /// the period.
+    /// the first request, because the steady part assumes that the user has always sent. Not positive if all were sent
+    /// before the period.
     fn sent_since(&self, begins: Time, window: Duration) -> f64 {
         match *self {
             Before::Number { first, period, number: sent } => {
@@ -113,7 +113,7 @@ impl Before {
     }
 }
 
-/// How many requests are sent before a time; negative before the first.
+/// How many requests are sent before a time; negative if it is at least a period before the first.
 fn number(first: Time, period: Duration, time: Time) -> f64 {
     ((time - first) / period).ceil()
 }

@@ -1,7 +1,7 @@
 //! Users of one cell with the same send times share one accumulator.
 //!
 //! While a cell has one route, all members with the same send times get the same counts and delays. They share one
-//! accumulator; a member stores its value on joining and is credited the difference on leaving. A route change
+//! accumulator: a member's account is debited its value on joining and credited its value on leaving. A route change
 //! therefore updates one sum, not every user.
 
 use mario_domain::{Duration, Time};
@@ -43,8 +43,8 @@ impl Cohort {
         if self.users == 0 { 0.0 } else { f64::from(self.users) * self.schedule().rate() }
     }
 
-    /// Adds a user who starts to use the path now. Possible if the user's send times are exact, and the cohort is
-    /// empty, or has the same schedule and was last accounted for now. `waited` is the current [`PathDelay::waited`] on
+    /// Adds a user who starts to use the path now. The user's send times must be exact. The cohort must be empty, or
+    /// have the same schedule and have started to use the path now. `waited` is the current [`PathDelay::waited`] on
     /// the path. Returns whether the user was added.
     pub(super) fn try_join(&mut self, schedule: Schedule, waited: f64, now: Time) -> bool {
         let Schedule::Exact { first, period } = schedule else { return false };

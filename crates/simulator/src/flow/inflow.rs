@@ -1,9 +1,9 @@
 //! The requests that reach one instance, as rates.
 //!
 //! Most of the inflow is *steady*: users who have been routed here for longer than an evaluation period send the same
-//! number of requests in each period. [`Changes`] corrects it for users who joined or left recently. Users who are
-//! shared by several equally near instances are counted request by request, round robin ([`Share`]), and so are users
-//! whose number of requests per period varies.
+//! number of requests in each period. [`Changes`] corrects it for users who joined or left recently. The requests of
+//! users who are shared by several equally near instances are counted by round robins ([`Share`]), and so are those of
+//! users whose number of requests per period varies.
 
 use std::hint::black_box;
 
@@ -24,8 +24,8 @@ const NOTHING: f64 = 1e-9;
 /// overlap.
 const MANY_SHARES: usize = 4;
 
-/// How many of the last shares are searched for an equal one. Cells that change their round robin together are
-/// consecutive.
+/// How many of the last shares are searched for an equal one. The shares of cells that change their round robin
+/// together are consecutive.
 const LAST: usize = 8;
 
 /// The path of arriving requests: the last hop and the latency.
@@ -215,9 +215,9 @@ impl Inflows {
 pub(crate) enum Recurrence {
     /// The same snapshot as in the last period.
     AsBefore,
-    /// A new snapshot: the one with this number in the first repetition of a pattern.
+    /// A new snapshot: the one with this number in the first pass through a pattern.
     First(u8),
-    /// The snapshot with this number of a recurring pattern, seen in an earlier repetition.
+    /// The snapshot with this number in a pattern, seen in an earlier pass.
     Again(u8),
     /// New facts.
     New,
@@ -250,9 +250,9 @@ enum TrafficPhase {
     Open,
     /// They vary only by round robin. Each round robin has a cycle, but the common pattern is too long.
     Cycling,
-    /// They vary only by round robin. This is the first repetition of a pattern.
+    /// They vary only by round robin. This is the first pass through a pattern.
     Counted(Pattern),
-    /// They vary only by round robin. This is a later repetition of a pattern.
+    /// They vary only by round robin. This is a later pass through a pattern.
     Recurring(Pattern),
     /// They do not vary.
     Steady,
@@ -467,7 +467,7 @@ fn is_on(fact: &RequestFact, path: ArrivalPath) -> bool {
     fact.neighbour == path.neighbour && fact.latency.to_bits() == path.latency.units().to_bits()
 }
 
-/// Adds to `facts` a rate of requests on a path.
+/// Adds a rate of requests on a path to `facts`.
 pub(super) fn add(facts: &mut Vec<RequestFact>, path: ArrivalPath, rate: f64) {
     match facts.iter_mut().find(|fact| is_on(fact, path)) {
         Some(fact) => fact.rate += rate,

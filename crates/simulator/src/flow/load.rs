@@ -68,7 +68,7 @@ impl Load {
             && self.links.iter().zip(&fresh.links).all(|(one, other)| one.pace == other.pace)
     }
 
-    /// A load of zero, with capacity for `instances` instances.
+    /// A load of zero, with memory reserved for `instances` instances.
     pub(super) fn new(topology: &Topology, network: Network, instances: usize) -> Load {
         let link = |position| topology.link(LinkIndex(position as u32));
         let links = (0..topology.link_count()).map(|position| Server::new(Pace::of_link(link(position), network)));
@@ -233,7 +233,7 @@ impl Server {
     }
 }
 
-/// The mean wait of an M/D/1 queue: constant service time, random arrivals.
+/// The mean wait of an M/D/1 queue: Poisson arrivals, constant service time.
 fn wait(busy: f64, service: Duration) -> Duration {
     let busy = busy.clamp(0.0, BUSY_MAX);
     service * busy / (2.0 * (1.0 - busy))

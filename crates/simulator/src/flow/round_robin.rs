@@ -1,8 +1,8 @@
 //! Round robin of the requests of one cell's users between several equally near instances. Also used for a single
 //! instance, if the number of requests varies from period to period.
 //!
-//! Cells whose users send at the same times and that started at the same time share one round robin if they have
-//! equally many instances, even different ones.
+//! Cells share one round robin if they start at the same time, their users send at the same times, and they have the
+//! same number of instances and the same first turn. The instances may be different ones.
 
 #[cfg(test)]
 mod tests;
@@ -56,7 +56,8 @@ pub(super) struct RoundRobin {
     holders: u32,
 }
 
-/// One period of a regular round robin. Its requests to an instance can be counted without looking at the users.
+/// One period of a round robin whose later periods have as many requests. Its requests to an instance can be counted
+/// without looking at the users.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Cycle {
     /// The position of the instance with the first turn in this period.

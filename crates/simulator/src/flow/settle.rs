@@ -35,7 +35,8 @@ impl Former {
 }
 
 impl Flow {
-    /// Reroutes the cells whose routes may have changed since the last call, with the placement or the infrastructure.
+    /// Reroutes the cells whose routes may have changed since the last call, drops the inflow and backlog of cleared
+    /// instances, and updates calls.
     pub(crate) fn settle(&mut self, router: &mut Nearest, world: &mut FlowWorld<'_>) {
         let mut stale = std::mem::take(&mut self.stale);
         router.take_stale(&mut stale);

@@ -17,7 +17,7 @@ pub(super) struct Span {
 }
 
 impl Window {
-    /// The span in which requests with this latency were sent that arrive in this period.
+    /// When requests with this latency must be sent to arrive in this period.
     pub(super) fn sent(self, latency: Duration) -> Span {
         Span { from: self.now - self.length - latency, until: self.now - latency }
     }

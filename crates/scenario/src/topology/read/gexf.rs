@@ -77,7 +77,7 @@ impl State {
             }
             "node" => {
                 let id = required(element, "id", "an `id`", "`<node>`")?;
-                // Tools that require a label repeat the id, which carries no information.
+                // Some tools always write a label. One that repeats the id carries no information.
                 let label = element.attribute("label").filter(|label| *label != id);
                 let attributes = label
                     .map(|label| Attribute {
@@ -142,7 +142,7 @@ impl State {
         }
     }
 
-    /// Adds the declared default to each node or edge without the attribute.
+    /// Adds the declared default of each attribute to the nodes or edges without it.
     fn add_defaults(&mut self) {
         for declared in &self.declared {
             let Some((text, span)) = &declared.default else { continue };

@@ -133,7 +133,7 @@ impl State {
         }
     }
 
-    /// Adds the declared default to each node or edge without the attribute.
+    /// Adds the declared default of each attribute to the nodes or edges without it.
     fn add_defaults(&mut self) {
         for key in &self.keys {
             let Some((text, span)) = &key.default else { continue };

@@ -30,7 +30,7 @@ pub(super) fn read(text: &str) -> Result<Graph, GraphError> {
         let mut members = object(text, raw, "a node: an object with an `id`")?;
         let id = members.take(text, "id", &span, "an `id`", "the node")?;
         let name = match &id {
-            // As in the other formats, a string with an integer is a number.
+            // As in the other formats, an integer in quotes is a number.
             Scalar::Text(name) => Scalar::untyped_name(name),
             _ => id.clone(),
         };

@@ -46,7 +46,7 @@ impl Flow {
         }
     }
 
-    /// Puts cells whose routes may have changed, and instances that were removed or moved, on the work list.
+    /// Puts cells whose routes may have changed, and calling instances whose inflow is dropped, on the work list.
     pub(in crate::flow) fn note_stale(&mut self, cells: &[CellIndex], router: &Nearest, world: &FlowWorld<'_>) {
         let Some(calls) = &mut self.calls else { return };
         for cell in cells.iter().filter(|cell| calls.cells.contains_key(cell)) {

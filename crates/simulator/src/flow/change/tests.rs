@@ -30,7 +30,7 @@ impl User {
         self.stays.last().is_some_and(|(span, _)| !span.until.is_finite())
     }
 
-    /// How many of its requests were sent in a span, counted one by one if their times are known.
+    /// How many requests the user sent in a span, counted one by one if their times are known.
     fn sent(&self, from: Time, until: Time) -> f64 {
         match self.schedule {
             Schedule::Exact { first, period } => {
