@@ -1,9 +1,9 @@
-//! A run: handles events in the order of time, each kind in its own function.
+//! Runs a scenario: handles its events in the order of time, each kind of event in its own function.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `setup` | everything before time 0 |
-//! | `traffic` | client requests: sent, carried, served |
+//! | `setup` | the world at time 0 |
+//! | `traffic` | client requests as messages: sending, transport and service |
 //! | `calls` | calls between applications |
 //! | `movement` | users who arrive, move and leave |
 //! | `management`, `evaluation_schedule`, `parking` | agents that evaluate, managers that judge, operators that deploy |
@@ -76,7 +76,7 @@ pub struct RunOptions {
 /// How to treat an agent for whose facts a proposal is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Reuse {
-    /// Reuse its last proposal, or that of an agent with the same knowledge: a policy is a pure function of its facts.
+    /// Reuse it, even if it comes from another agent with the same knowledge: a policy is a pure function of its facts.
     Proposals,
     /// Evaluate its policy again.
     Nothing,
@@ -123,9 +123,10 @@ pub enum SimulationError {
 pub struct RunStatistics {
     /// Evaluations that were due, including those of parked agents and those that reused a proposal.
     pub due: u64,
-    /// Evaluations that ran the policy, because no known proposal could be reused.
+    /// Evaluations that ran the policy instead of reusing a proposal.
     pub evaluated: u64,
-    /// Evaluations that failed: budget exhausted, uncaught exception, or an invalid proposal.
+    /// Evaluations that ran the policy and failed: the first solution was invalid, or there was none because of an
+    /// exhausted budget or an uncaught exception.
     pub failed: u64,
     /// Evaluations in batches that are large enough to be divided among several threads. Includes those that reused a
     /// proposal.
@@ -138,7 +139,7 @@ pub struct RunStatistics {
     pub emitted: u64,
     /// The evaluations of the nodes' acceptance policies.
     pub acceptances: AcceptanceStatistics,
-    /// The first failed decision, and the first inhibited request unless one was accepted earlier.
+    /// The first failed decision, and the first inhibited request unless a request was accepted in an earlier cycle.
     pub first_reasons: FirstReasons,
 }
 
@@ -188,7 +189,7 @@ pub struct Simulation<'a> {
     has_ended: bool,
     agents_have_started: bool,
     statistics: RunStatistics,
-    /// Counts the decisions since the start or since the run was resumed, and those that exhausted their budget.
+    /// Counts the decisions since the run was started or resumed, and how many of them exhausted their budget.
     watch: Arc<BudgetWatch>,
     scratch: Scratch,
 }
@@ -259,8 +260,9 @@ struct User {
 struct Scratch {
     facts: Vec<RequestFact>,
     label: CycleLabel,
-    /// Agents to unpark. `parked` has the evaluations of parked agents, counted by application.
+    /// Agents to unpark.
     to_unpark: Vec<AgentIndex>,
+    /// The outcomes of the parked agents of a batch, counted by application.
     parked: Vec<ParkedCounts>,
     /// The users who move in a step, if movements are generated during the run.
     changes: Vec<(UserIndex, Option<NodeIndex>)>,
@@ -394,7 +396,7 @@ impl Simulation<'_> {
         &self.population
     }
 
-    /// The counter of decisions that exhaust their budget. Another thread may read it during the run.
+    /// The counter of decisions and of exhausted budgets. Another thread may read it during the run.
     pub fn budget_watch(&self) -> Arc<BudgetWatch> {
         Arc::clone(&self.watch)
     }

@@ -1,8 +1,8 @@
 //! Checks whether a restored state is consistent.
 //!
 //! A checkpoint is decoded directly into the tables of a run, and an index out of range would cause a panic later. So
-//! the state is validated before the run resumes. Here, each field has a rule that limits its numbers; in addition, the
-//! tables check their own consistency.
+//! the state is validated before the run resumes. Here, each field has a rule for its numbers; in addition, the tables
+//! check their own consistency.
 
 mod rules;
 mod scenario;
@@ -42,7 +42,7 @@ pub(crate) struct TableSizes {
 }
 
 impl TableSizes {
-    /// The sizes of the tables of a scenario. Those of tables that grow during a run are zero.
+    /// The sizes of the tables in a scenario. The sizes of the tables of a run are zero.
     pub(crate) fn of(scenario: &Scenario) -> TableSizes {
         let period = |workload: &Workload| match *workload {
             Workload::Periodic { period, .. } | Workload::OnOff { period, .. } => period.units().to_bits(),

@@ -57,7 +57,7 @@ pub enum RequestFailure {
     Broken,
     /// The answer had this status, which is not 200.
     Status(u16),
-    /// There was no answer within ten seconds.
+    /// There was no complete answer within ten seconds.
     Late,
     /// The request was not sent, because too many others were open.
     Overload,
@@ -79,14 +79,14 @@ impl RequestFailure {
     }
 }
 
-/// A failed client request: a line of `failed.jsonl`. Requests that were not sent are not recorded.
+/// A failed client request: a line of `failed.jsonl`. Requests that were not sent because of overload are included.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FailedRequest {
-    /// When it was sent, in seconds since the clients started.
+    /// When it was sent or was to be sent, in seconds since the clients started.
     pub at_s: f64,
     /// The time until it failed, in seconds.
     pub lasted_s: f64,
-    /// The access point to which it was sent.
+    /// The access point to which the user was connected.
     pub node: String,
     /// The requested application.
     pub application: String,

@@ -280,7 +280,7 @@ impl Colony {
         Ok(Some(Ended { tallies, failed, operations, instances, startup, duration, memory_bytes }))
     }
 
-    /// Runs the colony while clients send requests: deploys later applications, injects faults and reports progress.
+    /// Runs the colony while clients send requests: makes the later deploys, injects faults and reports progress.
     /// Returns how long it ran.
     async fn serve(
         &mut self,
@@ -460,7 +460,7 @@ impl Colony {
         }
     }
 
-    /// The application of each instance on a node; `None` if the node does not answer.
+    /// The application of each instance that a node owns; `None` if the node does not answer.
     async fn hosted(&self, node: usize) -> Option<Vec<String>> {
         let reply = self.client(node).ok()?.ask(Method::GET, "/v1/instances", &[], Vec::new()).await.ok()?;
         let answer = reply.json().ok()?;

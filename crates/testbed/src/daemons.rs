@@ -47,7 +47,7 @@ struct Daemon {
 }
 
 impl Daemons {
-    /// Creates the daemons of nodes with these ids, without starting them.
+    /// Makes this process the subreaper of its descendants. Does not start the daemons of these nodes yet.
     pub(crate) fn new(
         binary: PathBuf,
         directory: Directory,
@@ -207,7 +207,7 @@ fn descendants(root: i32) -> Vec<i32> {
     found.split_off(1)
 }
 
-/// Parses `node ID: links A, clients B, operators C`; `None` for any other line.
+/// Parses the addresses in `node ID: links A, clients B, operators C`; `None` if one is missing or invalid.
 fn parse(line: &str) -> Option<ListenAddresses> {
     let mut found = [None; 3];
     for (slot, word) in found.iter_mut().zip(["links ", "clients ", "operators "]) {

@@ -1,4 +1,4 @@
-//! The files of a colony on one machine.
+//! The files of a colony on one machine, except the results of a run.
 //!
 //! ```text
 //! DIR/colony/ca.pem ca.key operator.pem operator.key   the authority, and the operator who deploys
@@ -31,7 +31,7 @@ pub(crate) const COLONY: &str = "testbed";
 /// The validity of certificates, in days.
 const DAYS: u32 = 30;
 
-/// The ports for copies of applications, split evenly between the nodes.
+/// The ports for copies of applications, split evenly among the nodes.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
 
 /// The files of a colony.

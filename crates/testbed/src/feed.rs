@@ -33,7 +33,7 @@ impl DashboardFeed {
         self.operators.iter().map(watch::Sender::subscribe).collect()
     }
 
-    /// The data that only the testbed has: tiers, users, response times measured at clients, and injected faults. A
+    /// Data that only the testbed has, such as tiers, users, response times measured at clients, and injected faults. A
     /// JSON object with the keys of the dashboard's `extra`; null before the first update.
     pub fn picture(&self) -> watch::Receiver<Value> {
         self.picture.subscribe()

@@ -51,7 +51,7 @@ pub struct Plan {
     pub duration: Duration,
     /// Time units of the scenario that pass in one second.
     pub speed: f64,
-    /// The parts of the scenario that are ignored in a live run, as messages for the user.
+    /// Messages for the user about parts of the scenario that are ignored in a live run.
     pub notes: Vec<String>,
 }
 
@@ -209,12 +209,12 @@ impl Plan {
         })
     }
 
-    /// The units of the scenario that have passed after some real time.
+    /// The time units of the scenario that pass in this real time.
     pub fn units(&self, elapsed: Duration) -> f64 {
         elapsed.as_secs_f64() * self.speed
     }
 
-    /// The real time in which a number of units passes.
+    /// The real time in which this number of time units passes.
     pub fn real(&self, units: f64) -> Duration {
         Duration::from_secs_f64((units / self.speed).clamp(0.0, 1e9))
     }

@@ -33,7 +33,7 @@ pub struct FailedAcceptance {
     pub node: NodeId,
     /// The name of the policy in the scenario.
     pub policy: String,
-    /// The request or the question, in words.
+    /// The request as a term, or a description of the question to the owner.
     pub request: String,
     /// The cause.
     pub cause: String,

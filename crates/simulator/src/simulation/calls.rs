@@ -1,9 +1,9 @@
-//! Calls to other applications for client requests, if messages are simulated.
+//! Calls that instances make to other applications while they serve client requests, if messages are simulated.
 //!
 //! A client request to an application that calls others is *pending* from the start of its service until all its calls
 //! have been answered. An instance does not wait for its calls: it starts the next request as soon as its own part is
-//! done. Answers to calls take no time, like answers to users. If a call is lost, or if the instance is removed before
-//! all its calls were answered, the request is lost as well. Calls that were already sent are still delivered and
+//! done. Answers to calls take no time, like answers to users. If a call is lost, or if the instance is removed while
+//! the request is pending, the request is lost as well. Calls that were already sent are still delivered and
 //! served, but their answers are ignored.
 
 use mario_domain::Time;
@@ -101,8 +101,8 @@ impl PendingTable {
         PendingIndex::at(self.all.len() - 1)
     }
 
-    /// Whether each restored pending request is at a valid stage, and waits for exactly the events that refer to it:
-    /// scheduled `answers`, and requests with these `origins`.
+    /// Whether each restored pending request is at a valid stage, and waits for exactly what refers to it: scheduled
+    /// `answers`, requests with these `origins`, and other pending requests.
     pub(super) fn is_consistent(
         &self,
         stage_count: impl Fn(AgentIndex) -> usize,

@@ -1,6 +1,6 @@
 //! Stores and restores the whole state of a run between two events.
 //!
-//! Scratch memory and data derived from the scenario alone are not stored, but rebuilt.
+//! Scratch memory and data that can be recomputed are not stored, but rebuilt. The budget watch restarts at zero.
 
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Fidelity, Scenario, UserPlan};
@@ -12,7 +12,7 @@ use crate::population::AgentIndex;
 use crate::validation::TableSizes;
 
 impl<'a> Simulation<'a> {
-    /// The whole state. [`Simulation::restore`] reads it in the same order.
+    /// The state to store. [`Simulation::restore`] reads it in the same order.
     pub(crate) fn saved(&self) -> impl Serialize + '_ {
         // Destructured, so that a new field does not compile until it is decided here whether to save it.
         let Simulation {

@@ -1,4 +1,4 @@
-//! The evaluation schedule: agents that evaluate at the same time form one batch, with one event.
+//! The evaluation schedule: agents that are scheduled one after another for the same time form a batch, with one event.
 
 use mario_domain::Time;
 use mario_scenario::{ApplicationIndex, indices};
@@ -145,7 +145,7 @@ impl EvaluationSchedule {
         self.slots[agent.position()] = Slot { batch: index, position, ..Slot::UNSCHEDULED };
     }
 
-    /// Appends the batch `other` to `index` and frees it. No agent in it may be parked.
+    /// Moves the agents of batch `other` to the end of batch `index`, and frees `other`. None of them may be parked.
     pub(super) fn join(&mut self, other: BatchIndex, index: BatchIndex) {
         let agents = std::mem::take(&mut self.batches[other.position()]).agents;
         self.free.push(other);
@@ -154,7 +154,7 @@ impl EvaluationSchedule {
         }
     }
 
-    /// Prefetches the slots of these agents, for [`EvaluationSchedule::unpark`]. The return value only keeps the reads
+    /// Prefetches the slots of these agents before they are parked or unparked. The return value only keeps the reads
     /// from being optimised away.
     pub(super) fn prefetch(&self, agents: &[AgentIndex]) -> u32 {
         let slots = agents.iter().filter_map(|agent| self.slots.get(agent.position()));

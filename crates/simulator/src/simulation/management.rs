@@ -26,11 +26,11 @@ const AGENTS_PER_GROUP: usize = 256;
 /// The result of evaluating an agent's policy.
 struct Answer {
     proposal: Option<Proposal>,
-    /// Whether agents with the same knowledge may share it.
+    /// Whether agents with the same knowledge may share the proposal.
     is_plain: bool,
     basis: Basis,
     has_failed: bool,
-    /// The reason, unless one was already reported.
+    /// Why the decision failed, unless the first failed decision of the run is already known.
     failed: Option<Box<FailedDecision>>,
     /// Kept only if a recorder needs it.
     decision: Option<Decision>,
@@ -58,7 +58,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Takes a number for an object that is not an instance: the prototype numbers everything with one counter.
+    /// Takes a number for an object that is not an instance, if one counter numbers everything as in the prototype.
     pub(super) fn take_shared_number(&mut self) {
         if self.scenario.numbering == Numbering::Shared {
             self.population.numbers.take(1);
@@ -371,7 +371,7 @@ impl Simulation<'_> {
         self.queue.schedule(now + self.scenario.management_period, Event::Management);
     }
 
-    /// Updates traffic and routes after an accepted operation.
+    /// Updates placement, traffic, routes and the evaluation schedule after an accepted operation.
     fn follow(&mut self, outcome: &Outcome, recorder: &mut impl Recorder) {
         match outcome {
             Outcome::Nop(_) => {}
@@ -436,7 +436,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Adapts rate traffic to the current placement.
+    /// Adapts rate traffic to the current placement and routes.
     pub(super) fn settle_flow(&mut self) {
         if let Some((flow, router, mut world)) = self.flowing() {
             flow.settle(router, &mut world);
@@ -485,15 +485,15 @@ impl Simulation<'_> {
                 .any(|user| user.wanted.is_some() && self.scenario.leads_to(user.application, application))
     }
 
-    /// Whether the first deployment of an application is still pending.
+    /// Whether the scenario deploys an application later, and has not deployed it yet.
     fn is_to_come(&self, application: ApplicationIndex) -> bool {
         let (begun, to_come) = self.scenario.deploys.split_at(self.deploys_begun);
         let is_of_it = |deploy: &Deploy| deploy.application == application;
         to_come.iter().any(is_of_it) && !begun.iter().any(is_of_it)
     }
 
-    /// Proposes a new instance on the application's home node on behalf of an operator, unless one exists by now or no
-    /// user wants it any more. The managers judge it at their next activation.
+    /// Requests a new instance on the application's home node on behalf of an operator, if the application is still
+    /// missed. The managers judge the request at their next activation.
     pub(super) fn redeploy(&mut self, application: ApplicationIndex) {
         self.is_redeploying[application.position()] = false;
         if !self.is_missed(application) {

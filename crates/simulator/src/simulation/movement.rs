@@ -73,8 +73,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Connects a user to the wanted access point, or to the nearest one that is up. Disconnects a user who wants none,
-    /// or if none is up.
+    /// Connects a user to the wanted access point or, if that is down, to the nearest one that is up. Disconnects the
+    /// user if none is wanted or none is up.
     pub(super) fn connect(&mut self, index: UserIndex, recorder: &mut impl Recorder) {
         let user = &self.users[index.position()];
         let to = user.wanted.and_then(|wanted| self.working_access_point(wanted));
@@ -104,7 +104,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Stops the requests of a user who has left. An event that is already scheduled is ignored.
+    /// Stops the requests of a user who has left. A request that is already scheduled is not sent.
     fn end_sending(&mut self, index: UserIndex) {
         self.users[index.position()].next_emission = None;
         if let Some(flow) = &mut self.flow {
@@ -123,7 +123,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The access point itself if it is up, else the nearest one that is up. Access points whose distance is unknown,
+    /// The wanted access point if it is up, else the nearest one that is up. Access points whose distance is unknown,
     /// because a position is missing, come last; the tie-break is the order of nodes. `None` if none is up.
     fn working_access_point(&self, wanted: NodeIndex) -> Option<NodeIndex> {
         if self.paths.is_node_up(wanted) {

@@ -72,8 +72,8 @@ pub(super) fn planner(scenario: &Scenario) -> Option<Box<dyn Planner>> {
 }
 
 impl Simulation<'_> {
-    /// The plan for this activation: the planner's orders if there is a planner, the operators' deployments, then the
-    /// planner's.
+    /// The plan for this activation: the planner's orders, if there is a planner, and all deployments, those of
+    /// operators before those of the planner.
     pub(super) fn plan(&mut self) -> Plan {
         let mut plan = Plan::default();
         if let Some(planner) = &mut self.planner {

@@ -1,5 +1,5 @@
-//! Possible reasons why agents achieve nothing: the first failed decision, and the first inhibited request if none was
-//! accepted in an earlier cycle.
+//! Possible reasons why agents achieve nothing: the first failed decision, and the first inhibited request if no
+//! request was accepted in an earlier cycle.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,8 +16,8 @@ use crate::population::{AgentIndex, CycleLabel, Outcome, Population, Target};
 pub struct FirstReasons {
     /// The first failed decision: the evaluation was not completed, or the proposal was invalid.
     pub failed: Option<FailedDecision>,
-    /// The first request of an agent that was inhibited; `None` if there was none, or one was accepted in an earlier
-    /// cycle.
+    /// The first request of an agent that was inhibited; `None` if no request was inhibited up to and including the
+    /// first cycle in which a request was accepted.
     pub inhibited: Option<InhibitedRequest>,
     /// Whether a request of an agent was accepted.
     pub has_accepted: bool,

@@ -4,8 +4,8 @@
 //! wake. If the instance is not allowed to wake, the request is forwarded from its node to the nearest instance that is
 //! awake. After a refusal, the manager is asked again only after the agent's next evaluation.
 //!
-//! If traffic is modelled as rates, the first request arrives when the rate routed to a sleeping instance adds up to
-//! one request. If the instance is not allowed to wake, no requests are routed to it until its next evaluation. Until
+//! If traffic is modelled as rates, the first request arrives when the requests routed to a sleeping instance add up to
+//! one. If the instance is not allowed to wake, no requests are routed to it until its next evaluation. Until
 //! then, its agent sees the requests that would have reached it.
 
 use std::collections::BTreeMap;
@@ -102,7 +102,7 @@ impl Simulation<'_> {
         verdict.is_accepted()
     }
 
-    /// Starts a woken instance, which takes its start time. Requests queue in the meantime.
+    /// Starts a woken instance, which takes the start time of its application. Requests queue in the meantime.
     fn start_workload(&mut self, agent: AgentIndex) {
         let (start, now) = (self.start_time(agent), self.queue.now());
         if let Some(flow) = &mut self.flow {

@@ -39,7 +39,7 @@ impl Simulation<'_> {
         self.queue.schedule(next, Event::Emission(index));
     }
 
-    /// Queues a message that has reached a node. It is handled after all events that were due before it.
+    /// Queues a message that has reached a node, to be handled by the next [`Event::Handling`].
     pub(super) fn arrive(&mut self, message: MessageIndex) {
         if self.arriving.is_empty() {
             self.queue.schedule(self.queue.now(), Event::Handling);

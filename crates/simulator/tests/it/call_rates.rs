@@ -83,9 +83,9 @@ fn ran(scenario: &Scenario, fidelity: Fidelity) -> Ran {
     recorders.0
 }
 
-/// Users on node 0 of a front end on node 1. The front end calls an application in each of two stages; the second of
-/// them calls another. All service times are zero. With [`Occupancy::Latency`], a link carries one message at a time,
-/// else any number at once.
+/// Users at node 0 send requests to a front end on node 1. The front end calls an application in each of two stages;
+/// the second of them calls another. All service times are zero. With [`Occupancy::Latency`], a link carries one
+/// message at a time, else any number at once.
 fn graph(users: u32, order: CallOrder, occupancy: Occupancy) -> Scenario {
     let mut world = scenario(topology(&[9, 9, 9], &[(0, 1, 2.0), (1, 2, 3.0)]));
     for node in [1, 2, 1, 2] {

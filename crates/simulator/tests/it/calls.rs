@@ -61,8 +61,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A user on node 0 of a front end on the same node, whose service time is 3. The front end calls an application on
-/// node 1, over a link of latency 2. The service time of the called application is 1.5.
+/// A user at node 0 sends requests to a front end on the same node, whose service time is 3. The front end calls an
+/// application on node 1, over a link of latency 2. The service time of the called application is 1.5.
 fn two(stages: Vec<Stage>) -> Scenario {
     let mut world = scenario(topology(&[9, 9], &[(0, 1, 2.0)]))
         .with_application(1, 0, STILL)
@@ -117,8 +117,8 @@ fn stages_follow_each_other_and_calls_may_call_others() {
     world.applications[2].stages = vec![stage(CallOrder::Sequence, &[(3, 2)])];
     let found = answers(&world);
     // Own service: 1. First stage: 2 + 0.5. Second stage: 2 + 0.25 for application 2, which then calls 3 over the link
-    // in 2. That call arrives 4.25 after the start of the stage, when 3 has been idle since 4. So each of its two calls
-    // takes 2 + 4, and the other call to 3 takes 4.
+    // in 2. That call arrives 4.25 after the start of the stage, when 3 has been idle since 4. So each of the two
+    // calls of application 2 takes 2 + 4, and the call of application 0 to 3 takes 4.
     let third = 2.0 + 0.25 + 2.0 * (2.0 + 4.0);
     assert!(found.users.iter().all(|time| (time - (1.0 + 2.5 + third)).abs() < 1e-9), "{:?}", found.users);
     let of =

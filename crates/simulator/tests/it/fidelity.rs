@@ -114,7 +114,7 @@ fn ran(fidelity: &str, settings: &[&str]) -> Ran {
     }
 }
 
-/// Variants of the paper's scenario: without queues, and with more users at different times.
+/// Variants of the paper's scenario that differ in queueing, in the number of users, and in when users arrive and send.
 const WORLDS: [(&str, &[&str]); 10] = [
     ("nothing queues", &WIDE),
     ("the paper's, phases spread", &["workload.phase=spread"]),

@@ -31,7 +31,7 @@ const DRAWN: u64 = 60;
 /// The number of additional random worlds with policies that look back.
 const REMEMBERING: u64 = 6;
 
-/// Additional random worlds. In each, a lie of a rare entry of the list is believed or detected.
+/// Additional random worlds, for entries of the list whose lies rarely occur in other worlds.
 const RARE: [u64; 15] = [75, 90, 96, 115, 130, 139, 145, 150, 162, 165, 173, 222, 256, 424, 541];
 
 /// A trace as JSON values: the header, then the records.
@@ -120,7 +120,7 @@ fn believed(kind: &Kind) -> Option<&'static Believed> {
     BELIEVED.iter().find(|entry| entry.is_about(&kind.field, kind.change, kind.detail))
 }
 
-/// The believed lies that the list does not have, and the detected ones that it has as never detected.
+/// The believed lies that the list does not have, and the detected ones that it lists as never detected.
 fn faults(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
     let mut faults = Vec::new();
     for (kind, tally) in tallies {

@@ -2,9 +2,9 @@
 //! the state of all nodes.
 //!
 //! A recorder observes a simulation and drives one `mario_colony::Node` for each node of its world. The nodes are
-//! connected by instant and ordered messages. Whenever an agent observes, evaluates or is judged in the simulation, so
-//! is its twin, in the same order. Each proposal and each verdict, with its reason, must be the same, cycle by cycle,
-//! up to the names of instances.
+//! connected by instant and ordered messages. When an agent observes, evaluates or is judged in the simulation, the
+//! same happens to its twin, in the same order. Each proposal and each verdict, with its reason, must be the same,
+//! cycle by cycle, up to the names of instances.
 //!
 //! For the first test, `MARIO_NODES=10000` draws that many worlds, and `MARIO_NODE_WORLD=1234` replays one.
 

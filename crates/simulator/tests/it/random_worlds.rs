@@ -35,7 +35,7 @@ const WORLDS: u64 = 400;
 /// The number of parts of a run, after each of which it is checked.
 const PARTS: u32 = 16;
 
-/// Prints the replay command if the test of a world panics.
+/// Prints the number of a world as a replay command, if its test panics.
 struct Replay(u64);
 
 impl Drop for Replay {

@@ -140,7 +140,7 @@ fn a_different_past_is_reported_with_its_line() {
     assert!(held(&lines).starts_with("line 1 of the trace"), "{}", held(&lines));
 }
 
-/// The auditor detects updates that are missing, at another time, to another policy, or not part of the trace format.
+/// The auditor detects updates that are missing, at another time, to another policy, or in a format without updates.
 #[test]
 fn lies_about_updates_are_detected() {
     let text = trace(&paper(&[], 7, "workload-aware", Some("latency-aware")), Detail::Full);

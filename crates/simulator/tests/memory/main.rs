@@ -37,9 +37,9 @@ fn bytes_at_the_end(make: impl FnOnce() -> Scenario) -> (f64, RunStatistics) {
     (bytes as f64, statistics)
 }
 
-/// The bytes per additional item, from twice to four times the `first` size. From `first` to twice that size, they may
-/// differ by at most 15 %. Sizes double as the capacities of vectors do, so that the share of spare capacity is the
-/// same.
+/// The bytes per additional item, from twice to four times the `first` size. Panics if they differ by 15 % or more from
+/// those between `first` and twice that size. Sizes double as the capacities of vectors do, so that the share of spare
+/// capacity is the same.
 fn bytes_each(what: &str, first: u32, bytes: impl Fn(u32) -> f64) -> f64 {
     let [small, medium, large] = [first, 2 * first, 4 * first].map(bytes);
     let first = f64::from(first);

@@ -1,4 +1,4 @@
-//! Central planning: searches for the best allocation at each activation.
+//! Central planning: searches for the best allocation whenever its inputs have changed.
 
 use mario_scenario::{ApplicationIndex, NodeIndex, Search};
 
@@ -6,7 +6,7 @@ use super::{Answers, Planner, View};
 use crate::optimum::{Allocation, Distances, Problem, Room, best, changes};
 use crate::population::Plan;
 
-/// A planner that searches for the best allocation, and reaches it in one cycle.
+/// A planner that searches for the best allocation, and plans all changes for a single cycle.
 pub(super) struct Central {
     search: Search,
     distances: Distances,

@@ -18,7 +18,7 @@ pub(super) struct FirstFit {
 /// The capacity that was assigned to users.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::simulation) struct Answers {
-    /// For each user, whether the user was handled: capacity was assigned, or no reachable node had any.
+    /// For each user, whether the user was handled: capacity was assigned, or no reachable node had enough.
     is_answered: Vec<bool>,
     /// For each application and node, the request rate that its instances there can handle in addition to what was
     /// assigned.

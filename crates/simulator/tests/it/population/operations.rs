@@ -1,4 +1,4 @@
-//! Rule r1: the effects of each operation, and their limits.
+//! Rule r1: the effects and limits of deploys, undeploys, migrations and replications.
 
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Hardware, InstanceId, NodeId, Rule, Verdict};

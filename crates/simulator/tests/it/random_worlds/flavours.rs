@@ -12,9 +12,9 @@ use crate::world::{audited, outputs};
 /// The number of worlds.
 const WORLDS: u64 = 160;
 
-/// Policies that propose adapts and other operations.
+/// Policies that propose adapts and other operations. The last defines `flavour` and `running` itself.
 const TEXTS: [&str; 7] = [
-    // Under high load, a larger flavour that fits; under low load, a smaller one; otherwise replicates.
+    // Adapts to a larger flavour that fits under high load, and to a smaller one under low load; else replicates.
     ":- dynamic flavour/6, running/2.\n\
      rate(I, T) :- findall(R, requests(I, _, R, _), Rs), sum_list(Rs, T).\n\
      operation(adapt, I, F) :- serviceInstance(I, A, N), running(I, G), flavour(A, G, H, M, _, _), rate(I, T), T > M,\n\
@@ -39,7 +39,7 @@ const TEXTS: [&str; 7] = [
      operation(replicate, I, self) :- running(I, lite).\n\
      operation(adapt, I, large) :- running(I, lite), node(_, F), F > 0.\n\
      operation(undeploy, I, self) :- running(I, large), \\+ requests(I, _, _, _).\n",
-    // Adapts to the flavour of the best quality that fits.
+    // Adapts to the flavour with the best quality among those that need no more than the free hardware.
     "operation(adapt, I, F) :- serviceInstance(I, A, N), running(I, G), node(N, Free),\n\
          findall(Q-X, (flavour(A, X, H, _, _, Q), H =< Free), Xs), sort(Xs, Sorted), last(Sorted, _-F), F \\== G.\n\
      operation(migrate, I, M) :- requests(I, M, _, _), M \\== self.\n",

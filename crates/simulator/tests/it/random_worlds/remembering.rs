@@ -11,7 +11,7 @@ use crate::world::outputs;
 /// The number of worlds.
 const WORLDS: u64 = 160;
 
-/// Policies that look back, some of them invariant under renaming and some not.
+/// Policies that look back, and one that defines the predicates itself. One computes with the id of its instance.
 const TEXTS: [&str; 8] = [
     // Replicates towards sustained demand.
     ":- dynamic requests/4, earlier/5.\n:- remembers(requests, 2).\n\
@@ -25,11 +25,11 @@ const TEXTS: [&str; 8] = [
     ":- dynamic age/2.\n\
      operation(undeploy, I, self) :- age(I, 2).\n\
      operation(migrate, I, M) :- age(I, A), A > 0, node(_, _, Ms), last(Ms, M).\n",
-    // Migrates back to where its requests came from before the last migration.
+    // After a migration, migrates towards the node that forwarded its requests before; else to the first neighbour.
     ":- remembers(requests, 1). :- remembers(operations, 1).\n\
      operation(migrate, I, M) :- done(1, I, migrate, _), earlier(1, I, M, _, _), M \\== self.\n\
      operation(migrate, _, M) :- node(_, _, [M | _]).\n",
-    // Follows the trend of rates, including fractional ones.
+    // Replicates if the total rate rose, and undeploys if it fell.
     ":- remembers(requests, 3), remembers(inhibited, 2).\n\
      sum(I, A, T) :- findall(R, earlier(A, I, _, R, _), Rs), sum_list(Rs, T).\n\
      operation(replicate, I, self) :- sum(I, 1, One), sum(I, 2, Two), One > Two, \\+ inhibited(replicate, I, self).\n\

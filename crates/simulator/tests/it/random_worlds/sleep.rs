@@ -40,7 +40,7 @@ const TEXTS: [&str; 7] = [
      operation(sleep, I, self) :- \\+ asleep(I), requests(I, _, R, _), R < 4.\n\
      operation(replicate, I, self) :- \\+ asleep(I), \\+ inhibited(replicate, I, self).\n\
      operation(sleep, I, self) :- \\+ asleep(I).\n",
-    // Follows requests while awake, and sleeps while there is no room.
+    // Sleeps if there is no free hardware, wakes if there is enough, and follows requests.
     "operation(sleep, I, self) :- \\+ asleep(I), node(_, F), F \\== inf, F < 1.\n\
      operation(wake, I, self) :- asleep(I), node(_, F), F \\== inf, F > 2.\n\
      operation(migrate, I, M) :- requests(I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\
@@ -59,7 +59,7 @@ const LOOKS: &str = "reject(request(wake, I, A, N, N), tight(F)) :- asleep(I), s
 
 /// Lets the instances of four of five applications sleep, and models the traffic of more worlds as rates.
 pub fn give_sleep(scenario: &mut Scenario, number: u64) {
-    // Rates do not support the prototype's routing table.
+    // Rates support neither the prototype's routing nor its observation.
     let is_by_rule = scenario.routing != Routing::LeastUsed && scenario.observation == Observation::Arrivals;
     if is_by_rule && number % 8 < 5 {
         scenario.network.fidelity = Fidelity::Flow;

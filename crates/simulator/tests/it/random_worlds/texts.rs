@@ -59,7 +59,7 @@ const HOSTILE: [&str; 22] = [
      choice(3, undeploy, self, _).\n\
      operation(O, I, M) :- node(_, _, Ms), total(I, T), length(Ms, L), K is (I * 7 + truncate(T) * 3 + L) mod 5,\n\
          choice(K, O, M, Ms), \\+ inhibited(O, I, M).\n",
-    // Tries all operations that it does not remember as inhibited.
+    // Tries every replication and migration that it does not remember as inhibited.
     ":- dynamic inhibited/3, refused/3.\n\
      operation(O, I, M) :- node(_, _, Ms), member(O, [replicate, migrate]), member(M, [self | Ms]),\n\
          \\+ inhibited(O, I, M), \\+ refused(O, I, M).\n\
