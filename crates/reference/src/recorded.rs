@@ -50,7 +50,7 @@ pub struct RecordedRun {
     pub evaluations: Vec<Evaluation>,
     /// All activations of the managers, in order.
     pub activations: Vec<Activation>,
-    /// The stored data about its messages.
+    /// The stored data about the messages of the run.
     pub messages: Messages,
 }
 

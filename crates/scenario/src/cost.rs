@@ -39,7 +39,7 @@ pub(crate) struct Extent {
     pub(crate) nodes: f64,
     /// Each link counts once.
     pub(crate) links: f64,
-    /// The mean number of hops from an access point to the cloud.
+    /// An estimate of the mean number of hops from an access point to the cloud.
     pub(crate) hops: f64,
     pub(crate) users: f64,
     /// The number of mobility steps.
@@ -60,7 +60,7 @@ const STEP_BYTES: f64 = 24.0;
 /// The bytes of the figures that a run records in each step for each group of applications, including their copy at the
 /// end of the run.
 const STEP_FIGURE_BYTES: f64 = 128.0;
-/// The same for each activation of the managers.
+/// The bytes of the figures that a run records in each activation of the managers for each group of applications.
 const ACTIVATION_FIGURE_BYTES: f64 = 170.0;
 /// The bytes of a queued client request.
 const REQUEST_BYTES: f64 = 50.0;
@@ -237,7 +237,8 @@ fn requests(settings: &Settings, extent: &Extent, applications: f64) -> (f64, f6
     (events, count * (1.0 - 1.0 / load.max(1.0)) * REQUEST_BYTES)
 }
 
-/// The earliest time of a client request under `[workload]`, in milliseconds. Settings in `[[user]]` are ignored.
+/// The earliest possible time of a client request under `[workload]`, in milliseconds. Settings in `[[user]]` are
+/// ignored.
 pub(crate) fn first_request(settings: &Settings) -> f64 {
     match &settings.workload {
         WorkloadSettings::Periodic(workload) => match workload.phase {

@@ -141,7 +141,7 @@ impl Document {
         for (section, key, other, value) in WITHOUT_EFFECT {
             let [path, other_path] = [key, other].map(|key| format!("{section}.{key}"));
             let chosen = self.written(&other_path).map(|node| &node.value);
-            // `sliding` is the only value in the table that is a default.
+            // `sliding` is the only value in `WITHOUT_EFFECT` that is a default.
             let is_chosen = chosen.map_or(value == "sliding", |chosen| *chosen == Value::String(value.to_owned()));
             if is_chosen && self.written(&path).is_some() && self.rank(&path) > self.rank(&other_path) {
                 notes.push(format!("`{path}` has no effect: `{other_path}` is `{value}`"));

@@ -26,8 +26,8 @@ pub struct Document {
     pub(crate) layer: u32,
     /// The number of the first layer that was added by [`Document::set`]; `None` if there is none.
     pub(crate) first_override: Option<u32>,
-    /// Whether a text is not valid TOML, or an include was skipped. If so, the tree is not interpreted, because it is
-    /// incomplete.
+    /// Whether a text is not valid TOML, or an include was skipped at a limit. If so, the tree is not interpreted,
+    /// because it is incomplete.
     is_broken: bool,
     pub(crate) mistakes: Vec<Mistake>,
     notes: Vec<String>,
@@ -348,7 +348,7 @@ impl Document {
         self.nearest(path).map_or_else(|| self.whole.clone(), |node| node.place.clone())
     }
 
-    /// Resolves a path relative to the directory of the file that it is written in.
+    /// Resolves a path relative to the directory of the text in which it is written.
     pub(crate) fn path(&self, at: &[At<'_>], written: &str) -> PathBuf {
         self.place(at).text.directory.join(written)
     }

@@ -33,7 +33,7 @@ impl Files for NoFiles {
     }
 }
 
-/// The keys that say what a text is merged with. They are not part of the scenario itself.
+/// The keys that control how a text is merged with other texts. They are not part of the scenario itself.
 pub(crate) const LAYER_KEYS: [&str; 3] = ["preset", "include", "reset"];
 
 /// The lists whose elements have ids. An element of a later layer is merged into the earlier element of the same id.
@@ -57,7 +57,7 @@ pub(crate) struct Layers<'a> {
     pub(crate) layer: u32,
     /// Whether parts of the tree are missing, because a text is not valid TOML or an include was skipped at a limit.
     pub(crate) is_broken: bool,
-    /// The files that are being included, outermost first.
+    /// The paths of the texts that are being merged, outermost first; empty for a preset.
     open: Vec<PathBuf>,
     /// The number of includes so far.
     includes: usize,
@@ -201,7 +201,7 @@ impl<'a> Layers<'a> {
     }
 
     /// Merges the top-level table `above` into `below`. Nested tables are merged, the lists in `settings::LISTS` are
-    /// extended, and everything else is replaced.
+    /// extended (elements with the same id are merged), and everything else is replaced.
     pub(crate) fn merge(&mut self, below: &mut Table, above: Table) {
         let known = positions(below);
         for (key, node) in above.entries {

@@ -2,7 +2,7 @@
 //!
 //! Start at [`Document`], which is a preset or a scenario file with its includes and overrides. [`Document::settings`]
 //! returns its settings with all defaults filled in. [`Document::resolve`] returns the [`Scenario`], which has
-//! everything that a run depends on as plain data, or an error with all [`Mistake`]s and their places:
+//! everything that a run depends on as plain data, or an error with the [`Mistake`]s found and their places:
 //!
 //! ```
 //! use mario_scenario::{Document, NoFiles};
@@ -66,7 +66,7 @@ pub use calls::{Call, CallOrder, Stage};
 pub use cost::Cost;
 pub use document::Document;
 pub use emitter::Emitter;
-// For `simulator`, whose policies share the engine that checked them.
+// For `simulator`, which compiles policies with the engine that checked them.
 #[doc(hidden)]
 pub use engine::engine;
 pub use index::{ApplicationIndex, NodeIndex, PolicyIndex, UserIndex};

@@ -44,7 +44,7 @@ pub struct Mistake {
     pub hint: Option<String>,
 }
 
-/// Why a scenario is invalid: all its errors, at least one.
+/// Why a scenario is invalid: the errors that were found, at least one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
     /// The name of the scenario.

@@ -32,7 +32,7 @@ pub struct Overview {
     pub steps: usize,
     /// The number of deployments that operators propose during the run, including the initial ones.
     pub deploys: usize,
-    /// The number of disturbance events: failures, announcements and repairs.
+    /// The number of disturbance events, such as crashes, notices and repairs.
     pub disturbances: usize,
 }
 

@@ -111,7 +111,7 @@ pub fn remembers(policy: &PolicyText) -> MemoryDeclaration {
     loaded.map_or_else(|_| MemoryDeclaration::default(), |policy| policy.remembers())
 }
 
-/// Whether a text contains a whole word: `age`, but not only `average`.
+/// Whether a text contains a whole word: `age`, but not as a part of `average`.
 fn has_word(text: &str, word: &str) -> bool {
     let is_part_of_word = |character: char| character == '_' || character.is_alphanumeric();
     text.match_indices(word)
@@ -194,7 +194,7 @@ fn not_shipped<'a>(what: &str, written: &str, names: impl Iterator<Item = &'a st
     mistake.hint(format!("the path of a file ends in `.pl`; {hint}"))
 }
 
-/// The text of a policy file and of the files that it loads. Loads it to check that it is a valid policy.
+/// The text of a policy file and of the files that it loads. Loads the file to check that it is a valid policy.
 pub(crate) fn load(role: Role, path: &Path, place: &Place, files: &mut dyn Files) -> Result<PolicyText, Vec<Mistake>> {
     let cannot_read = |path: &Path, error: &str| {
         let message = format!("cannot read `{}`: {error}", path.display());
@@ -227,9 +227,10 @@ type Wanted = (String, String);
 /// The name and the text of a file, or why it cannot be read.
 type Answer = Result<(String, String), String>;
 
-/// Loads a policy, with the files that `find` returns. Returns the errors, and the result of `find` for each file.
+/// Loads a policy, with the files that `find` returns. Returns the errors, and the result of `find` for each requested
+/// file.
 ///
-/// The loader needs a resolver with a static lifetime, and `files` is borrowed. So the loader runs in a separate thread
+/// The loader needs a resolver with a static lifetime, and `find` may borrow. So the loader runs in a separate thread
 /// and asks this thread for files. The alternative, loading again after each missing file, would rerun all directives.
 fn load_with(
     role: Role,

@@ -40,8 +40,8 @@ impl Position {
         Position::checked(self.latitude + north / DEGREE_M, self.longitude + degrees_east)
     }
 
-    /// The point on the unit sphere. The longer the chord between two such points, the farther apart are the positions,
-    /// and comparing chords needs no trigonometry.
+    /// The point on the unit sphere. The longer the chord between two such points, the farther apart the positions are.
+    /// Comparing chords needs no trigonometry.
     pub(crate) fn on_unit_sphere(self) -> [f64; 3] {
         let (north, east) = (self.latitude.to_radians(), self.longitude.to_radians());
         [north.cos() * east.cos(), north.cos() * east.sin(), north.sin()]

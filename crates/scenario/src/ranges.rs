@@ -1,7 +1,7 @@
 //! Checks the numbers of a tree against their ranges in the schema.
 //!
-//! Number types such as [`Time`](crate::settings::Time) also check their range when they are read. For all other
-//! numbers, this is the only check.
+//! Number types such as [`Time`](crate::settings::Time) also check their range when they are read. The ranges of plain
+//! numbers are not checked then.
 
 use std::sync::OnceLock;
 

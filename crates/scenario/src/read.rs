@@ -26,7 +26,7 @@ pub(crate) const KIND: &str = "kind";
 /// The serde name of enums whose tables must state their kind. Tables of other enums have the first kind by default.
 const KIND_REQUIRED: &str = "kind is required";
 
-/// Limits the search for errors to about this number of values. After each error, the tree is read again from the
+/// The search for errors reads at most about this number of values. After each error, it reads the tree again from the
 /// start.
 const VALUES_MAX: usize = 10_000_000;
 

@@ -51,7 +51,7 @@ pub struct Resolved {
     pub deploy_places: Vec<Place>,
     /// The estimated cost.
     pub cost: Cost,
-    /// The texts of the files that were read, by the path as written in the scenario, except those in `left_out`.
+    /// The texts of the files that were read, by the path as written in the scenario. `left_out` lists what is missing.
     pub files: CarriedFiles,
     /// The paths of files whose content is not in `files`: it is not UTF-8, it is longer than 8 MiB, or another content
     /// was read under the same path.
@@ -198,7 +198,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Adds a note for each activity that never happens, because the run ends before its first time.
+    /// Adds a note for each activity that never happens, because it would begin at or after the end of the run.
     fn note_what_never_happens(&mut self) {
         let settings = self.settings;
         let duration = settings.duration.value();

@@ -34,7 +34,8 @@ pub(crate) fn format_float(value: f64) -> String {
     format!("{sign}{digits}{}.0", "0".repeat((whole - length) as usize))
 }
 
-/// The fewest digits that distinguish the float from its neighbours, the last one rounded half to even.
+/// The float in scientific notation, with the fewest digits that are read back as the same float. Ties in the last
+/// digit are rounded to even where the result is still read back as the same float.
 fn shortest(value: f64) -> String {
     let shortest = format!("{value:e}");
     let digits = shortest.bytes().take_while(|&byte| byte != b'e').filter(u8::is_ascii_digit).count();

@@ -12,7 +12,7 @@ pub(crate) enum Escapes {
     Unicode,
 }
 
-/// Whether the atom `name` is read back without quotes.
+/// Whether the atom `name` can be written without quotes and read back unchanged.
 pub(crate) fn is_plain_atom(name: &str) -> bool {
     match name {
         "[]" | "{}" | "!" | ";" => return true,

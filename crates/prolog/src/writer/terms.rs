@@ -1,4 +1,4 @@
-//! Writes terms as tokens, with an explicit stack, so that deep terms do not use the native stack.
+//! Writes terms token by token, with an explicit stack, so that deep terms do not overflow the native stack.
 
 use super::quoting::{is_plain_atom, push_quoted};
 use super::tokens::Tokens;
@@ -15,7 +15,7 @@ pub(super) const ARGUMENT_PRIORITY: u16 = 999;
 /// The position of a term.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Between brackets or commas: an operator as an atom needs no parentheses there.
+    /// Between brackets or commas, or the whole term: an atom that is an operator needs no parentheses there.
     Argument,
     /// Next to an operator.
     Operand,
@@ -51,10 +51,10 @@ pub(super) struct Work<'w, 't> {
     tokens: Tokens<'w>,
     tasks: Vec<Task>,
     limit: Limit,
-    /// The number of steps after which writing stops, because the term may be cyclic; `usize::MAX` if it never stops.
+    /// The number of steps after which writing stops, because the term may be cyclic; `usize::MAX` for no limit.
     patience: usize,
     steps: usize,
-    /// The number of bytes charged so far.
+    /// The number of bytes of text charged so far.
     charged: usize,
 }
 
@@ -195,7 +195,7 @@ impl<'w, 't> Work<'w, 't> {
     }
 
     fn variable(&mut self, term: Term, address: usize) {
-        // Covers looking up the variable and writing its number.
+        // The cost of looking up the variable and writing its name or number.
         self.terms.store.meter.walk(2 * STEP_CELLS);
         let term = self.terms.store.deref(term);
         match self.options.variable_names.get(&term) {

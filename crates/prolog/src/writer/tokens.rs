@@ -1,4 +1,4 @@
-//! Builds text token by token, with a space wherever two tokens would be read as one.
+//! Builds text token by token, with a space wherever a token would be read differently without it.
 
 use crate::reader::characters::{is_name_part, is_symbol};
 
@@ -30,7 +30,7 @@ impl<'t> Tokens<'t> {
         self.text.len() - self.start
     }
 
-    /// The memory of the text in bytes.
+    /// The allocated size of the whole text, in bytes.
     pub(super) fn capacity(&self) -> usize {
         self.text.capacity()
     }

@@ -1,12 +1,12 @@
 //! Stress test of budgets: calls predicates, and runs random goals, with large, deep, shared and cyclic arguments, and
 //! checks that the budget bounds their time and memory.
 //!
-//! Each goal runs with a small budget, and must end within a fixed CPU time. Resident memory is measured in a separate
-//! process.
+//! Goals with a small budget must end within a fixed CPU time. Goals that try to use much memory run in a separate
+//! process, whose peak resident memory is checked.
 //!
-//! For a long run by hand, in which one goal of 500 has large arguments:
-//! `MARIO_CAMPAIGN_GOALS=1000000 MARIO_CAMPAIGN_LARGE=500 MARIO_CAMPAIGN_SEED=7 cargo test --release -p mario-prolog --test it
-//! campaign::random -- --nocapture`.
+//! For a long run by hand, in which one goal in 500 has large arguments:
+//! `MARIO_CAMPAIGN_GOALS=1000000 MARIO_CAMPAIGN_LARGE=500 MARIO_CAMPAIGN_SEED=7 cargo test --release -p mario-prolog
+//! --test it campaign::random -- --nocapture`.
 
 use crate::fuzz::{predicates, setting};
 use mario_prolog::{Budget, Detail, Engine, Machine, Outcome, Program};
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const GOALS: u64 = 10_000;
 const SEED: u64 = 1;
 
-/// The number of calls of each predicate, each with a large argument that is chosen at random.
+/// The number of goals for each predicate, each with a large argument that is chosen at random.
 const KINDS: usize = 8;
 
 /// A budget that suffices to build the arguments.
@@ -35,7 +35,7 @@ const BUDGET: Budget = Budget {
 /// The budget of goals with small arguments, in long runs by hand.
 const SMALL_BUDGET: Budget = Budget { inferences: 1_000, ..BUDGET };
 /// The CPU time that a goal may take: 10 µs per inference of [`BUDGET`]. The cheapest inference takes a few nanoseconds
-/// in an optimised build. Generous, because machines that run tests are busy and slow.
+/// in an optimised build. The limit is generous, because machines that run tests may be busy and slow.
 const TIME_MAX: Duration = Duration::from_millis(300);
 /// The resident memory that a process may use in addition to 1.2 times the heap budget: its code, the library, and the
 /// engine's own tables.
@@ -114,8 +114,8 @@ impl Campaign {
         Some(Usage { time: start.elapsed(), inferences, outcome })
     }
 
-    /// Runs a goal, and asserts that the machine is still usable. Returns a message if the goal took longer than
-    /// [`TIME_MAX`].
+    /// Runs a goal. Returns a message if it took longer than [`TIME_MAX`]. Asserts that the machine is still usable
+    /// afterwards; with a small budget, only after every 16th goal.
     fn judge(&mut self, goal: &str, budget: &Budget) -> Option<String> {
         let usage = self.run(goal, budget)?;
         self.judged += 1;

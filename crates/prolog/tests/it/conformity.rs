@@ -145,8 +145,8 @@ fn judge(case: &Case, run: &mut impl FnMut(&str, &str, usize) -> Outcome) -> Res
     if ended_as_expected { Ok(()) } else { fail("other end") }
 }
 
-/// A goal that binds the variables as the case expects. It starts with all variables of the case's goal, so that its
-/// answers have the same variables in the same order.
+/// A goal that binds the variables as the case expects. It starts with `names`, the variables of the case's goal, so
+/// that its answers have the same variables in the same order.
 fn expected_answer_goal(names: &[String], expected: &str) -> String {
     let names = names.join(", ");
     format!("[{names}] = [{names}], ( {expected} ).")

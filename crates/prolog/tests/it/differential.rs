@@ -1,7 +1,7 @@
 //! Differential test: runs the same generated goals in our engine and in SWI-Prolog, and compares output, answers and
 //! errors as text.
 //!
-//! Start at [`generated_goals_behave_as_in_swi_prolog`]. Every disagreement is listed in
+//! Start at [`generated_goals_behave_as_in_swi_prolog`]. Intended disagreements are listed in
 //! `tests/differential/known.txt` with the reason for our behaviour. The test fails on a disagreement that is not
 //! listed, and on a listed one that no longer occurs.
 //!
@@ -163,7 +163,8 @@ fn witness(goal: &str) -> Case {
     Case { theme: "known", program, goal: goal.to_owned() }
 }
 
-/// The line that SWI-Prolog's driver prints for each case; `None` if SWI-Prolog is not installed. In CI, it must be.
+/// The line that SWI-Prolog's driver prints for each case. If SWI-Prolog is not installed, returns `None`, or panics if
+/// `CI` is set.
 fn run_in_swipl(cases: &[Case]) -> Option<Vec<String>> {
     let mut text = String::new();
     for case in cases {

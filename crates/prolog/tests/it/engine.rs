@@ -1,10 +1,10 @@
-//! Runs goals given as text in our engine, each with a new program.
+//! Runs goals in our engine. Each goal and its program are given as text.
 
 use crate::conformity::{End, Outcome};
 use mario_prolog::{Budget, Engine, Machine, Outcome as Answer, Program, Query, Sink};
 use std::sync::{Arc, Mutex};
 
-/// A budget that suffices for every goal of the tests that should terminate.
+/// A budget that suffices for every test goal that should terminate.
 pub const BUDGET: Budget = Budget {
     inferences: 30_000_000,
     heap_bytes: 1 << 29,

@@ -46,7 +46,8 @@ fn digest() -> (u64, usize) {
 }
 
 /// The C library selects its functions for the processor when a process starts, so this test runs itself again in a
-/// process that hides newer instruction sets from the C library. It also compares the values with a stored digest.
+/// process in which newer instruction sets are hidden from the C library. It also compares the values with a stored
+/// digest.
 #[test]
 fn floats_do_not_depend_on_the_processor() {
     const VARIABLE: &str = "GLIBC_TUNABLES";

@@ -196,7 +196,7 @@ pub fn builtins() -> Vec<(String, usize)> {
     found
 }
 
-/// The predicate of a clause, from its first line; `None` if the head does not end in it.
+/// The predicate of a clause, from its first line; `None` if the head does not end in that line.
 fn head(line: &str) -> Option<(String, usize)> {
     let name = &line[..line.find(['(', ' ', '.'])?];
     let Some(arguments) = line[name.len()..].strip_prefix('(') else { return Some((name.to_owned(), 0)) };
@@ -251,7 +251,8 @@ impl Target {
         Target { engine, machine }
     }
 
-    /// Loads a text and runs the start of each line, up to `:-`, as a goal. Returns false if the text does not load.
+    /// Loads a text, and runs `case` and the start of each line, up to `:-`, as goals. Returns whether the text could
+    /// be loaded; if not, the goals run with the library alone.
     fn load_and_call(&mut self, text: &str) -> bool {
         let _note = PanicNote("the text", text);
         let start = Instant::now();

@@ -198,8 +198,8 @@ fn answers_are_readable_after_a_collection() {
     assert!(texts[1][0].starts_with("g(_"), "{texts:?}");
 }
 
-/// A nearly full store is collected whenever its live cells have grown by an eighth, and each collection visits all of
-/// them.
+/// A nearly full store is collected whenever it has grown by an eighth of its live cells, and each collection visits
+/// all live cells.
 #[test]
 fn collections_that_free_little_are_charged() {
     let engine = Engine::new();

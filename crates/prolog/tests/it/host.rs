@@ -3,7 +3,7 @@
 use mario_prolog::{Argument, Budget, Engine, Machine, Outcome, Program, Relation, Relations, Table, Value};
 use std::sync::Arc;
 
-/// A host with one relation. If `shows_table` is false, it is visible only through the trait [`Relation`].
+/// A host with one relation. If `shows_table` is false, the relation is visible only through the trait [`Relation`].
 struct Host {
     table: Table,
     shows_table: bool,
@@ -44,7 +44,7 @@ fn a_table_holds_floats_lists_and_other_terms() {
     }
     let mut loader = engine.loader();
     loader.relation("r", 2);
-    // The goal of `p` is compiled, and iterates over the table in place. That of `q` is called at run time.
+    // The goal `r(K, V)` is compiled in `p`, and called as a term at run time in `q`.
     loader.load("program", "p(K, V) :- r(K, V). q(K, V) :- G = r(K, V), call(G).");
     let program = loader.finish().expect("it is right").program;
     for shows_table in [true, false] {

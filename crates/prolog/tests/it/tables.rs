@@ -51,7 +51,7 @@ fn removed_clauses_are_swept() {
     is_linear(TABLE, |n| format!("fill(50), t(_, _, _, _), queue({n})"));
 }
 
-/// The third goal changes the facts, so the query copies and indexes the predicate first.
+/// The third goal adds a fact, so the query copies the predicate, and indexes its copy.
 #[test]
 fn loaded_facts_are_indexed_like_asserted_ones() {
     let facts = |n: usize| (0..n).map(|i| format!("s({i}, a{i}).")).collect::<Vec<_>>().join("\n");

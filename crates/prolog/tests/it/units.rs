@@ -153,7 +153,7 @@ fn no_unit_costs_more_than_twenty_times_the_cheapest() {
         println!("{per_unit:8.1} instructions a unit, {units:6} units: {goal}");
     }
     // The goal `loop`, a bare call, is the reference. Some goals take fewer instructions per unit, because they are
-    // charged generously, or charged and then refused.
+    // charged more than their work, or charged and then refused.
     let (call, _, _) = costs.iter().find(|(_, _, goal)| goal.starts_with("loop ")).expect("it is there");
     let (dearest, _, goal) = &costs[0];
     assert!(*dearest <= RATIO_MAX * call, "{:.1} times a call: {goal}", dearest / call);

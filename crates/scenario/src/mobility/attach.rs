@@ -50,13 +50,13 @@ pub struct Handovers {
     pub of_user: Vec<u32>,
     /// The handovers in each step; none in the first.
     pub in_step: Vec<u32>,
-    /// Users who connect in each step and were not connected in the step before.
+    /// The number of users who connect in each step and were not connected in the step before.
     pub arrivals: Vec<u32>,
-    /// Users who disconnect in each step and were connected in the step before.
+    /// The number of users who disconnect in each step and were connected in the step before.
     pub departures: Vec<u32>,
 }
 
-/// Connects the users of a trace to access points.
+/// Computes the access points of users from their positions.
 pub fn attach(
     trajectories: &Trajectories,
     topology: &Topology,

@@ -59,7 +59,7 @@ pub struct Hotspot {
     pub position: Option<Position>,
     /// Its attraction, relative to the other hotspots.
     pub weight: f64,
-    /// The maximum distance of goals from it, north or south and east or west, in metres.
+    /// The maximum distance of goals from it along each axis (north to south, east to west), in metres.
     pub radius: f64,
 }
 
@@ -260,7 +260,7 @@ impl Commuters {
             let whereabouts = self.whereabouts(user, time);
             *due = match whereabouts.stays_until {
                 None => step + 1,
-                // Querying a step too early costs little; too late would be wrong.
+                // Querying a user one step too early costs little; one step too late would miss a movement.
                 Some(until) => ((until / self.commuting.step).floor().min(f64::from(u32::MAX)) as u32).max(step + 1),
             };
             let access_point = Some(self.finder.access_point(self.on_map(whereabouts.place), &mut None));

@@ -36,7 +36,7 @@ pub(super) fn distance(from: Metres, to: Metres) -> f64 {
 }
 
 /// A random position in the square that extends `radius` metres from `place` in each direction, clamped to an area of
-/// this size.
+/// size `size`.
 pub(super) fn near(place: Metres, radius: f64, size: Metres, random: &mut Pcg64) -> Metres {
     // The difference of two draws: most positions are close to the centre.
     let mut offset = || (random.random::<f64>() - random.random::<f64>()) * radius;

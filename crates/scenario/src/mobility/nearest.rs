@@ -34,8 +34,8 @@ pub(super) struct Found {
     position: u32,
 }
 
-/// A point within half the distance to the nearest other place is closest to this place. In squares, half is a quarter,
-/// here reduced to allow for rounding errors.
+/// A point is closest to a place if it is within half the distance from that place to its nearest neighbour. For
+/// squared distances, this is a quarter, here reduced to allow for rounding errors.
 const HALF_SQUARED: f64 = 0.25 * (1.0 - 1e-6);
 
 /// The best candidate so far. Candidates are compared by squared chord distance, then by node.

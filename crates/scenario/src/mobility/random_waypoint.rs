@@ -1,8 +1,8 @@
 //! Random waypoint mobility with hotspots, for users who move through a town.
 //!
 //! A user rests, then drives straight to a waypoint, rests there, and so on. Waypoints are near hotspots, some of which
-//! attract more users than others, or anywhere. Apart from the width of the area, only basic arithmetic and square
-//! roots are involved, which do not depend on the machine.
+//! attract more users than others, or anywhere. The width of the area needs a cosine; otherwise, positions are computed with
+//! basic arithmetic and square roots, whose results do not depend on the machine.
 
 use std::error::Error;
 use std::fmt;
@@ -45,7 +45,7 @@ pub struct RandomWaypoint {
     pub districts: u32,
     /// The number of hotspots in each district.
     pub hotspots: u32,
-    /// The maximum distance of waypoints from their hotspot, north or south and east or west, in metres.
+    /// The maximum distance of waypoints from their hotspot along each axis (north to south, east to west), in metres.
     pub hotspot_radius: f64,
     /// The share of waypoints that are drawn near a hotspot, from 0 to 1; all others are drawn anywhere in the
     /// district.
@@ -187,7 +187,7 @@ struct Town<'w> {
     size: Metres,
     /// The size of a district.
     district: Metres,
-    /// The hotspots of all districts, district by district, relative to the south-west corner of the district.
+    /// The hotspots of all districts, district by district, each relative to the south-west corner of its district.
     hotspots: Vec<Metres>,
     /// For each step, the index of the first user who arrives in it or later; the last entry is the number of users.
     first_of_step: Vec<u32>,
@@ -290,8 +290,8 @@ impl<'w> Town<'w> {
     }
 
     /// The district of a user. Users who arrive in one step are spread evenly over all districts, in the order of
-    /// users. The first of them has the district at its index modulo the number of districts, so that few late arrivals
-    /// are spread as well.
+    /// users. The number of the district of the first of them is the user's index modulo the number of districts, so
+    /// that single late arrivals are spread, too.
     fn district_of(&self, user: UserIndex, arrival: u32) -> District<'_> {
         let [first, next] = [0, 1].map(|more| u64::from(self.first_of_step[arrival as usize + more]));
         let across = self.waypoints.districts;

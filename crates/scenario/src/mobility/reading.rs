@@ -1,4 +1,4 @@
-//! Shared by all readers of mobility files: errors with their place, positions, ids, and the assembly of rows into
+//! Shared by all readers of mobility files: errors with their places, positions, ids, and the assembly of rows into
 //! trajectories.
 
 use std::error::Error;
@@ -42,7 +42,7 @@ pub enum TrajectoryProblem {
         /// The found number.
         found: usize,
     },
-    /// A value is invalid; the text says what is expected.
+    /// A value is invalid; the string says what is expected.
     Expected(&'static str),
     /// Positions are in metres, and their origin is unknown.
     NoOrigin,
@@ -74,7 +74,8 @@ pub(super) fn utf8(bytes: &[u8]) -> Result<&str, TrajectoryError> {
     Ok(text)
 }
 
-/// Parses the id of a user: an integer is a number, everything else is a name. `None` for an empty text.
+/// Parses the id of a user: an integer in canonical form is a number, any other text is a name. `None` for an empty
+/// text.
 pub(crate) fn user_id(text: &str) -> Option<Id> {
     match text.parse::<i64>() {
         // `007` and `+7` are names: as numbers they would not round-trip.

@@ -293,9 +293,9 @@ impl Walk {
     }
 }
 
-/// Divides a user's track into parts of equal duration, and passes steps with positions to `tell`, where the last
-/// position of a step counts. Fixes are not always in chronological order; as in the prototype, the duration is the sum
-/// of the absolute time differences between consecutive fixes.
+/// Divides a user's track into parts of equal duration, and passes positions with their steps to `tell`. If a step has
+/// several positions, the last one counts. Fixes are not always in chronological order; as in the prototype, the
+/// duration is the sum of the absolute time differences between consecutive fixes.
 fn own_pace(fixes: &[Fix], parts: u32, mut tell: impl FnMut(u32, Position)) {
     let passing = |pair: &[Fix]| (pair[1].seconds - pair[0].seconds).abs();
     let total: f64 = fixes.windows(2).map(passing).sum();

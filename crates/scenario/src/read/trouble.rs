@@ -43,7 +43,7 @@ impl Trouble {
 impl de::Error for Trouble {
     fn custom<T: fmt::Display>(message: T) -> Trouble {
         let message = message.to_string();
-        // Messages of this crate's own types may contain their remedy.
+        // Messages of this crate's own types may contain a hint after the separator.
         let mistake = match message.split_once(HINT) {
             Some((message, hint)) => Mistake::new(message).hint(hint),
             None => match remedy(&message) {

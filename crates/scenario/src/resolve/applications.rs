@@ -273,7 +273,7 @@ impl Resolving<'_> {
         memory: Option<u32>,
         at: &[At<'_>],
     ) -> Option<PolicyIndex> {
-        // Under the other strategies, agents must propose nothing.
+        // Under the other management strategies, agents must propose nothing.
         let written = match self.settings.management.strategy {
             ManagementStrategy::Agents => written,
             _ => NEVER_MOVE,

@@ -115,7 +115,7 @@ impl Resolving<'_> {
     }
 
     /// For each application, whether users use it directly: the value of its key `users`. By default, users use the
-    /// applications that no other calls.
+    /// applications that no other application calls.
     pub(super) fn used_by_users(&self, plans: &[ApplicationPlan]) -> Vec<bool> {
         let mut used = vec![true; plans.len()];
         for call in plans.iter().flat_map(ApplicationPlan::calls) {

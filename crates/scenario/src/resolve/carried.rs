@@ -33,8 +33,8 @@ impl Noted {
     }
 }
 
-/// Reads the files that a key names. A file that is embedded in the scenario is not read from disk, if the key is
-/// written in the main text.
+/// Reads the files that a key names. If the key is written in the main text, files that are embedded in the scenario
+/// are not read from disk.
 pub(super) struct FilesOfKey<'a> {
     carried: Option<&'a CarriedFiles>,
     /// The directory of the text in which the key is written. Paths are relative to it.

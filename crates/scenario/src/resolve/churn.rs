@@ -13,8 +13,8 @@ use crate::settings::{ChurnSettings, FailureSettings, Time};
 use crate::topology::Topology;
 use crate::{Disturbance, DisturbanceEvent};
 
-/// The maximum number of events, checked when random failures are drawn. Otherwise a mean time that is too short could
-/// exhaust memory.
+/// The maximum number of events, checked when random failures are drawn. Without a limit, a mean time that is too short
+/// could exhaust memory.
 const EVENTS_MAX: usize = 1_000_000;
 
 impl Resolving<'_> {

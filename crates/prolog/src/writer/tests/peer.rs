@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 const TERMS: usize = 500;
 
-/// Atoms as they are written in functional notation.
+/// Atoms, quoted where functional notation requires it.
 const ATOMS: &[&str] = &[
     "a",
     "b",

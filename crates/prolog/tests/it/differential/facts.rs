@@ -1,8 +1,8 @@
-//! Up to 39 facts, enough for an index on any argument, that change while goals iterate over them.
+//! Goals that query a table of up to 39 loaded facts and change it, also while they iterate over it.
 
 use super::generator::{Case, Generator};
 
-/// Keys of every kind that an index distinguishes, and some that it does not.
+/// Keys of many kinds: atoms, integers, compounds, lists, floats, strings and an unbound variable.
 const KEYS: &[&str] =
     &["a", "b", "c", "1", "2", "3", "f(1)", "f(2)", "g(1)", "[1]", "[a|b]", "[]", "1.5", "2.5", "\"s\"", "\"u\"", "_"];
 /// Keys that goals search for.
@@ -62,7 +62,7 @@ impl Generator {
         self.fill(&text)
     }
 
-    /// A loop of at most 30 rounds, whose steps run while a goal on the table has an open choice point.
+    /// A loop of at most 30 rounds over the solutions of a goal on the table. A round may change the table.
     fn open_loop(&mut self) -> String {
         let goal = self.choose(&[
             "t({asked},_,V)",

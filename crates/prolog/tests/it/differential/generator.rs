@@ -1,7 +1,8 @@
 //! Random goals from templates.
 //!
 //! A template is Prolog text with placeholders such as `{term}`, `{list}` and `{atom}`, each of which is replaced by
-//! random text of that kind. The parts of a goal share a few variables, so that one part uses the bindings of another.
+//! random text of that kind. The parts of a goal share a few variables, so that one part can use the bindings of
+//! another.
 
 use mario_testing::Random;
 

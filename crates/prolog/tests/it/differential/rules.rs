@@ -66,8 +66,8 @@ impl Generator {
     fn ssu_rule(&mut self, name: &str) -> String {
         let guard = if self.random.one_in(3) { format!(", {}", self.choose(GUARDS)) } else { String::new() };
         let (mut first, mut second) = (self.choose(FIRST), self.choose(SECOND));
-        // The variables of a guard must occur in the head: SWI-Prolog drops unifications of variables that occur
-        // nowhere else.
+        // Any of `X`, `Y` and `R` in a guard must also occur in the head: SWI-Prolog drops unifications of variables
+        // that occur nowhere else.
         if guard.contains('Y') {
             first = "g(X,Y)".to_owned();
         } else if guard.contains('X') && !first.contains('X') {

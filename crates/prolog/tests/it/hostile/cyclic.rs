@@ -4,7 +4,7 @@
 use super::{SMALL, Victim};
 use mario_prolog::Budget;
 
-/// Enough inferences for walks over 180,000 cells in all, so that a goal that would not terminate soon exhausts them.
+/// Suffices for walks over 180,000 cells in all. A goal that would not terminate exhausts it quickly.
 const BUDGET: Budget = Budget { inferences: 30_000, ..SMALL };
 
 /// Goals about a cyclic `X`, another cyclic term `Y` of the same shape, and a cyclic list `L`.

@@ -1,4 +1,4 @@
-//! Calls of builtins: with large arguments if their work grows with them, and with small ones.
+//! Calls with large arguments, of builtins whose work grows with their arguments; and calls with small arguments.
 
 /// Goals that build large arguments: a name, the minimum number of words per unit of size, and the goal. `#` is
 /// replaced by the size.

@@ -45,7 +45,7 @@ fn commuters(commuting: &Commuting, seed: u64) -> Commuters {
     Commuters::new(commuting.clone(), seed, &tree(commuting.area), grid).expect("a city")
 }
 
-/// A random city: long and short days, trips of zero duration, steps longer than days.
+/// A random city. Days may be long or short, trips may take no time, and steps may be longer than days.
 fn drawn_city(random: &mut Pcg64) -> Commuting {
     let rush = [0.0, 0.5, 3.0][random.random_range(0..3)];
     let trip = [0.0, 0.25, 2.5][random.random_range(0..3)];
@@ -134,7 +134,7 @@ fn hotspots_attract_in_proportion_to_their_weights() {
     let hotspots = vec![place(0.2, 0.2, 3.0), place(0.5, 0.8, 2.0), place(0.8, 0.3, 1.0)];
     let commuting = Commuting { users: 20_000, amplitude: 1.0, attraction: 0.6, hotspots: hotspots.clone(), ..city() };
     let commuters = commuters(&commuting, 7);
-    // At one o'clock on the second day all users are at their goals.
+    // At 13:00 on the second day, all users are at their goals.
     let noon = ((24.0 + 13.0) * 1_000.0 / commuting.step) as u32;
     for hotspot in &hotspots {
         let centre = hotspot.position.expect("it was given");
