@@ -1,8 +1,8 @@
 //! A run in which Python decides for the agents, for reinforcement learning.
 //!
 //! The simulation runs in a thread of its own. Where a policy would decide, the thread sends questions and waits for
-//! the answers. So Python gets the facts that a policy would get, at the same times. The thread asks for one agent at a
-//! time, or for all agents that are due at the same time.
+//! the answers. So Python gets the facts that a policy would get, at the same times. The thread asks about one agent at
+//! a time, or about all agents that are due at the same time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +40,7 @@ struct News {
     verdicts: Vec<(String, Option<String>)>,
 }
 
-/// News of all instances by their ids, and the time of the last of them.
+/// News of all instances by id, and the time of the latest news.
 #[derive(Default)]
 struct Journal {
     now: f64,
@@ -115,7 +115,7 @@ impl Session {
         let closed = Arc::clone(&is_closed);
         let thread = std::thread::spawn(move || {
             let ended = simulate(&resolved, &functions, following, &closed);
-            // Fails if the session was closed; then no caller waits for the end.
+            // Fails if the session was dropped; then no caller waits for the end.
             let _ = sender.send(RunEvent::End(ended));
         });
         let events = Mutex::new(events);
@@ -169,7 +169,7 @@ impl Session {
         Ok(())
     }
 
-    /// The simulation time of the last verdict, or of the last request that an instance began to serve.
+    /// The simulation time of the last recorded news: a verdict, or the start of serving a request.
     #[getter]
     fn now(&self) -> f64 {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner).now

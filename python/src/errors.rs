@@ -6,7 +6,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// The module that has the classes of exceptions.
+/// The Python module that defines the classes of exceptions.
 const CLASSES: &str = "mario.errors";
 
 /// The exception for a failure.

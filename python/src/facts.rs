@@ -8,8 +8,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// The facts of an agent, without `node/2`, which `node/3` contains, and without `refused/3`, which is an alias of
-/// `inhibited/3`.
+/// The facts of an agent, without `node/2`, whose values are also in `node/3`, and without `refused/3`, which is an
+/// alias of `inhibited/3`.
 pub(crate) fn dictionary<'py>(py: Python<'py>, facts: &KnowledgeBase) -> PyResult<Bound<'py, PyDict>> {
     let dictionary = PyDict::new(py);
     for (position, predicate) in FACTS.iter().enumerate() {

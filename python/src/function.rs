@@ -42,7 +42,7 @@ struct PythonPolicy {
     raised: Raised,
 }
 
-/// Converts a dictionary of Python functions that decide instead of policies, by name.
+/// Converts a dictionary of names and Python functions, which decide like policies.
 pub(crate) fn policies(functions: Option<&Bound<'_, PyDict>>, raised: &Raised) -> PyResult<PolicyFunctions> {
     let mut all = PolicyFunctions::default();
     for (name, function) in functions.into_iter().flatten() {
@@ -97,7 +97,7 @@ fn noted(py: Python<'_>, error: PyErr, note: impl FnOnce() -> String) -> PyErr {
 pub(crate) struct PythonMetric {
     pub(crate) name: String,
     pub(crate) function: Py<PyAny>,
-    /// Its source, if known: runs of different functions with the same name are not merged.
+    /// Its source code, if known, so that the runs of different functions with the same name are not merged.
     pub(crate) identity: String,
     pub(crate) raised: Raised,
 }

@@ -8,7 +8,8 @@
 //! **Invariant:** no simulation, decision or statistic is computed here: a binding calls a library or the front end,
 //! and converts values.
 //!
-//! **Invariant:** the GIL is released while a simulation runs, except in Python functions and while signals are polled.
+//! **Invariant:** the GIL is released while a simulation runs, except to convert facts, to call Python functions, and
+//! to poll for signals.
 //!
 //! **Invariant:** a failure of the front end is an exception with the text that the command line prints. Wrong
 //! arguments are a `ValueError` or a `TypeError`.

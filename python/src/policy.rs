@@ -28,7 +28,7 @@ pub(crate) struct LoadedPolicy {
 
 #[pymethods]
 impl LoadedPolicy {
-    /// Loads a text; without one, loads the shipped policy of this name or the file at this path.
+    /// Loads a policy from `text`; without it, loads the shipped policy called `name`, or the file at the path `name`.
     #[new]
     #[pyo3(signature = (name, text, budget))]
     fn new(py: Python<'_>, name: String, text: Option<String>, budget: Option<u64>) -> PyResult<LoadedPolicy> {

@@ -29,7 +29,7 @@ use crate::scenario::{ScenarioText, Texts};
 /// runs, and notes.
 type StudyOutput = (String, String, String, String, u64, Vec<String>);
 
-/// Makes the missing runs of a comparison, or of a sweep if there are keys.
+/// Makes the missing runs of a comparison, or of a sweep if there are keys, and returns the results.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, contenders, keys, seeds, seed, overrides, attachments, files, functions, metrics, metric_timeout, keep_runs, jobs, shard, out, progress))]
 #[allow(clippy::too_many_arguments, reason = "each is a keyword of the Python function, which names it")]
@@ -103,8 +103,8 @@ pub(crate) fn merge(py: Python<'_>, directories: Vec<PathBuf>, out: Option<PathB
     told.ok_or_else(|| PyValueError::new_err("there is nothing to merge: name at least one directory"))
 }
 
-/// Converts a metric, which is given as its name, a function or a command, and an identity that distinguishes it from
-/// others of that name.
+/// Converts a metric, which is given as three values: its name, its function or command, and an identity that
+/// distinguishes functions of the same name.
 fn read_metric(py: Python<'_>, metric: (String, Py<PyAny>, String), raised: &Raised) -> PyResult<Metric> {
     let (name, maker, identity) = metric;
     if let Ok(command) = maker.extract::<String>(py) {

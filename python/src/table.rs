@@ -1,5 +1,4 @@
-//! Tables that are exported through the Arrow `PyCapsule` interface: pandas, polars, pyarrow and others read them
-//! without a copy.
+//! Tables that are exported through the Arrow `PyCapsule` interface, which pandas, polars, pyarrow and others can read.
 
 use std::fs;
 use std::path::PathBuf;
@@ -34,7 +33,7 @@ enum Column {
 #[pymethods]
 impl Table {
     /// Reads a file of comma-separated values with a header. Columns named in `texts` are texts, those in `integers`
-    /// are integers, and all others are floating-point numbers. An empty cell of a number is null.
+    /// are integers, and all others are floating-point numbers. An empty cell in a column of numbers is null.
     #[staticmethod]
     fn read_csv(py: Python<'_>, path: PathBuf, texts: Vec<String>, integers: Vec<String>) -> PyResult<Table> {
         py.detach(|| {

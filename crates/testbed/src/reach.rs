@@ -1,8 +1,8 @@
-//! Determines which client requests a colony with faults could have answered.
+//! Determines whether injected faults explain why a client request failed.
 //!
-//! If faults separate a user from all instances of the application, a failed request is not a defect: in a tree, a cut
-//! link is a partition, and a part without instances gets none. A request that fails soon after a fault although
-//! an instance was reachable is counted separately, because nodes may still have been rerouting.
+//! If faults separate a user from all instances of the application, a failed request is not a defect: a cut link
+//! divides a tree, and the part without an instance cannot get one. A request that fails soon after a fault although an
+//! instance was reachable is counted separately, because nodes may still have been rerouting.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::plan::Plan;
 /// How long nodes may take to detect a fault and reroute: three seconds of silence, plus one second.
 pub(crate) const REROUTING: Duration = Duration::from_secs(4);
 
-/// The history of faults and hosted applications, by which failed requests are classified.
+/// The history of faults and of hosted applications, from which failed requests are classified.
 pub(crate) struct FaultHistory {
     links: Vec<(usize, usize)>,
     applications: usize,
@@ -26,7 +26,7 @@ pub(crate) struct FaultHistory {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Change {
     Fault(Fault),
-    /// The applications with instances on a node when it was last queried.
+    /// The set of applications with instances on a node has changed.
     Hosted {
         node: usize,
         applications: BTreeSet<usize>,
@@ -46,8 +46,8 @@ struct State {
 /// How faults explain a failed request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FaultImpact {
-    /// For part of the request, no instance was reachable. At no time during the request was an instance reachable for
-    /// four seconds without a new fault.
+    /// No instance was reachable for part of the request, and there were never four seconds in a row in which an
+    /// instance was reachable and no fault began or ended.
     CutOff,
     /// An instance was reachable during the whole request, and a fault began or ended during the request or within four
     /// seconds before it.
@@ -92,8 +92,9 @@ impl FaultHistory {
         };
         assert!(place < self.nodes && application < self.applications, "they are of the plan");
         let mut last_fault: Option<Instant> = None;
-        // During the request: whether no instance was reachable at some time, the start of the current period without a
-        // new fault, and the longest such period in which an instance was reachable.
+        // During the request: whether there was a time without a reachable instance; the start of the current
+        // undisturbed period, in which an instance is reachable and no fault begins or ends; and the longest such
+        // period.
         let mut was_cut_off = false;
         let mut undisturbed_since = begin;
         let mut longest = Duration::ZERO;

@@ -1,4 +1,4 @@
-//! Links with latency: relays between the daemons that delay every byte and can be cut.
+//! Relays that emulate links between daemons: they delay every byte, and a link can be cut.
 //!
 //! Each node reaches its neighbours through relays. The addresses of relays are fixed before any daemon runs, whereas
 //! the address of a daemon is known only once it has started, and changes on restart.
@@ -63,8 +63,8 @@ impl Relays {
         self.targets[node].send_replace(address);
     }
 
-    /// Cuts a link, or heals it. While a link is cut, its connections stay open and nothing arrives. When it heals, the
-    /// connections that were open at the cut are closed, so that no stream continues with a gap.
+    /// Cuts a link, or heals it. While a link is cut, no bytes arrive. When it heals, the connections that were open at
+    /// the cut are closed, so that no stream continues with a gap.
     pub(crate) fn set_cut(&self, link: usize, is_cut: bool) {
         self.cuts[link].send_replace(is_cut);
     }
@@ -119,7 +119,7 @@ async fn cut_and_healed(mut cut: watch::Receiver<bool>) {
     let _ = cut.wait_for(|is_cut| !is_cut).await;
 }
 
-/// Forwards bytes, each after the delay. While the link is cut, nothing is forwarded.
+/// Forwards bytes, each after the delay. While the link is cut, no bytes are forwarded.
 async fn delayed(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,

@@ -55,7 +55,7 @@ pub struct Summary {
     pub evaluations: u64,
     /// Evaluations without a valid answer.
     pub evaluations_failed: u64,
-    /// Instances at the end, on all nodes that answered.
+    /// Instances at the end. Until [`Summary::set_traced`], only those on nodes that answered.
     pub instances: usize,
     /// How often an injected fault killed a daemon.
     pub kills: u64,
@@ -80,7 +80,7 @@ pub struct ApplicationSummary {
     pub response_ms: Option<Percentiles>,
     /// The share of these response times that are longer than twice the tolerated latency; `None` without any.
     pub late_share: Option<f64>,
-    /// Instances at the end, on all nodes that answered.
+    /// Instances at the end. Until [`Summary::set_traced`], only those on nodes that answered.
     pub instances: usize,
 }
 
@@ -245,9 +245,9 @@ impl Summary {
         write(&directory.join("summary.json"), text.as_bytes())
     }
 
-    /// Replaces the numbers of evaluations and instances by those of the trace, which are exact. Logs omit evaluations
-    /// without a proposal, and instances may change until the last daemon has ended. `instances` returns the number of
-    /// instances of an application.
+    /// Replaces the numbers of evaluations and instances with those of the trace, which are exact: logs omit
+    /// evaluations that succeed without a proposal, and instances may change until the last daemon has ended.
+    /// `instances` returns the number of instances of an application.
     pub fn set_traced(&mut self, evaluations: u64, instances: impl Fn(&ApplicationId) -> usize) {
         self.evaluations = evaluations;
         for application in &mut self.applications {

@@ -4,13 +4,13 @@ use std::env;
 use std::fs;
 use std::path::Path;
 
-/// The number of equal lines shown before and after a difference.
+/// The number of equal lines shown before the first and after the last difference.
 const CONTEXT_LINES: usize = 2;
 
 /// The maximum number of differing lines shown of each text.
 const SHOWN_LINES_MAX: usize = 12;
 
-/// The maximum length of a shown line. A longer line is cut around the first character that differs.
+/// The maximum length of a shown line. A longer line is cut around the column of the first difference.
 const LINE_CHARACTERS_MAX: usize = 160;
 
 /// Asserts that the content of a file equals `text`. If the environment variable named in `update` is set, writes the
@@ -31,7 +31,7 @@ pub fn check_stored(path: &Path, text: &str, update: &str) {
     );
 }
 
-/// Asserts that two texts are equal, and shows the first difference if they are not: `-` is expected, `+` is found.
+/// Asserts that two texts are equal, and shows where they differ if they are not: `-` is expected, `+` is found.
 #[track_caller]
 pub fn assert_same_text(found: &str, expected: &str, what: &str) {
     let difference = difference(expected, found);
@@ -78,7 +78,8 @@ fn difference(expected: &str, found: &str) -> Option<String> {
     Some(shown)
 }
 
-/// A line without its newline. A line longer than [`LINE_CHARACTERS_MAX`] is cut around this column.
+/// A line without its newline, or with a note that it has none. A line longer than [`LINE_CHARACTERS_MAX`] is cut
+/// around `column`.
 fn excerpt(line: &str, column: usize) -> String {
     let (text, end) = match line.strip_suffix('\n') {
         Some(text) => (text, ""),

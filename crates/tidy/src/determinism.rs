@@ -15,8 +15,7 @@ pub const BANS: &str = "clippy.toml";
 const BLOCK_OPENS: &str = "```text deterministic";
 const BLOCK_CLOSES: &str = "```";
 
-/// Some of the bans that the file must have, for each source of nondeterminism: hash order, clocks, the environment and
-/// files.
+/// Bans that the file must contain, at least one against each of: hash order, clocks, the environment and files.
 const NEEDED: [&str; 6] = [
     "std::collections::HashMap",
     "std::collections::HashSet",
@@ -76,7 +75,7 @@ fn exceptions(workspace: &Workspace, names: &BTreeSet<&str>) -> Vec<Finding> {
     findings
 }
 
-/// The texts of the attributes that lift a ban, from `#` to before `)]`.
+/// The texts of the attributes that lift a ban, from `#` up to, but not including, `)]`.
 fn attributes(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(LINTS).filter_map(|(at, _)| {
         let start = text[..at].rfind('#')?;

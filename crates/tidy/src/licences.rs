@@ -31,7 +31,8 @@ pub fn is_accepted(expression: &str) -> bool {
     reader.any() == Some(true) && reader.words.is_empty()
 }
 
-/// Parses an expression word by word; AND binds tighter than OR. `None` if the expression is malformed.
+/// A recursive descent parser of SPDX expressions; AND binds tighter than OR. Its methods return whether an expression
+/// is accepted, or `None` if it is malformed.
 struct Reader<'a> {
     words: &'a [&'a str],
 }

@@ -30,7 +30,7 @@ fn check_row(workspace: &Workspace, line: usize, row: &str) -> Vec<Finding> {
         }
         files.extend(found);
     }
-    // If a path is wrong, every identifier in its file would be reported, too.
+    // If a path is wrong, the identifiers in the file that was meant would be reported, too.
     if !has_path || !findings.is_empty() {
         return findings;
     }

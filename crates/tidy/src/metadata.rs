@@ -18,7 +18,7 @@ pub struct Package {
     pub licence: Option<String>,
 }
 
-/// Every package that the workspace can link on any platform and with any of its features, including its own crates and
+/// Every package that `cargo metadata` lists for all platforms and features, including the crates of the workspace and
 /// what only tests and build scripts need.
 pub fn packages(root: &Path) -> io::Result<Vec<Package>> {
     let metadata = read(root, &["--locked", "--all-features"])?;

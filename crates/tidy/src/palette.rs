@@ -9,7 +9,8 @@ const EXTENSIONS: [&str; 4] = [".css", ".html", ".js", ".rs"];
 // Each is written in two parts, so that this file does not break its own rule.
 const DARK: [&str; 2] = [concat!("prefers-", "color-scheme"), concat!("light-", "dark(")];
 
-/// Applies the rule: outside of `crates/page`, no file that distinguishes dark from light has hexadecimal colours.
+/// Applies the rule: outside of `crates/page`, no CSS, HTML, JavaScript or Rust file that distinguishes dark from light
+/// has hexadecimal colours.
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
     let is_elsewhere = |file: &&SourceFile| {
         !file.path.starts_with(HOME) && EXTENSIONS.iter().any(|extension| file.path.ends_with(extension))

@@ -12,7 +12,7 @@ use crate::metadata::{self, array, text};
 const FOREIGN_DIRECTORIES: [&str; 2] = [".git", "node_modules"];
 const BUILD_OUTPUT_TAG: &str = "CACHEDIR.TAG";
 
-/// The maximum size of a text file, in bytes. Longer files are data, and are skipped.
+/// The maximum size of a text file, in bytes. Larger files are treated as data and skipped.
 const TEXT_SIZE_BYTES_MAX: u64 = 1 << 20;
 
 /// A workspace.
@@ -29,7 +29,7 @@ pub struct Workspace {
 /// A crate of the workspace.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// The last part of its directory, which serves as its name.
+    /// The name of its directory, which may differ from the name of the package.
     pub name: String,
     /// Its manifest, relative to the root.
     pub manifest: String,
@@ -44,7 +44,7 @@ pub struct Member {
 /// A text file of the workspace.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    /// Relative to the root, with `/` between the parts.
+    /// The path relative to the root, with `/` as the separator.
     pub path: String,
     /// The whole text.
     pub text: String,

@@ -43,14 +43,15 @@ impl<W: Write> TraceWriter<W> {
         self.call_became(call, application, UserResults { served: 0, lost: 1, response: Duration::ZERO });
     }
 
-    /// Records the cumulative results of all requests of a call since the start of the run. Only the difference to
-    /// earlier reports is added.
+    /// Records the cumulative results of all requests of a call since the start of the run. Only the increase since the
+    /// last report is counted.
     pub fn calls_sent(&mut self, call: CallRef, application: ApplicationRef, of: &CallResults) {
         let before = self.calls[call.position()];
         let (served, lost) = (of.served.saturating_sub(before.served), of.lost.saturating_sub(before.lost));
         if served + lost > 0 {
             self.call_became(call, application, UserResults { served, lost, response: of.response - before.sum });
-            // Set directly, because a sum of differences would depend on how often the total was reported.
+            // Set directly, because the rounding error of a sum of differences would depend on how often the total was
+            // reported.
             self.calls[call.position()].sum = of.response;
         }
         self.calls[call.position()].sent = of.sent;

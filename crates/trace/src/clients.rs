@@ -1,4 +1,4 @@
-//! Records the results of client requests, and the usage of instances.
+//! Records the results of client requests, and writes the usage of each application at the end of the run.
 
 use std::io::Write;
 
@@ -24,14 +24,15 @@ impl<W: Write> TraceWriter<W> {
         self.became_of(user, application, UserResults { served: 0, lost: 1, response: Duration::ZERO });
     }
 
-    /// Records the cumulative results of all requests of a user since the start of the run. Only the difference to
-    /// earlier reports is added.
+    /// Records the cumulative results of all requests of a user since the start of the run. Only the increase since the
+    /// last report is counted.
     pub fn sent(&mut self, user: UserRef, application: ApplicationRef, sent: &UserResults) {
         let before = self.clients[user.position()];
         let (served, lost) = (sent.served.saturating_sub(before.served), sent.lost.saturating_sub(before.lost));
         if served + lost > 0 {
             self.became_of(user, application, UserResults { served, lost, response: sent.response - before.sum });
-            // Set directly, because a sum of differences would depend on how often the total was reported.
+            // Set directly, because the rounding error of a sum of differences would depend on how often the total was
+            // reported.
             self.clients[user.position()].sum = sent.response;
         }
     }
@@ -65,8 +66,8 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// Writes the results of each application since the last call. Call it before each step of mobility except the
-    /// first.
+    /// Writes the results of the requests to each application since the last record of this kind. To be called before
+    /// each step of mobility except the first.
     pub fn responses(&mut self, time: Time) {
         for application in 0..self.seen.len() {
             let seen = std::mem::take(&mut self.seen[application]);

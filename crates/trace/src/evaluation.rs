@@ -26,8 +26,8 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Records an evaluation. `decided` is `None` if facts and solutions are the same as in the agent's last
-    /// evaluation. Only a trace with [`Detail::Full`] records evaluations; others count them, as
-    /// [`TraceWriter::count_evaluations`] does.
+    /// evaluation. Unless the detail is [`Detail::Full`], the evaluation is only counted, as by
+    /// [`TraceWriter::count_evaluations`].
     pub fn evaluation<'a, R, M, S>(
         &mut self,
         time: Time,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::record::Detail;
 use crate::reference::{AcceptanceRef, ApplicationRef, NodeRef, PolicyRef};
 
-/// The version of the format. A trace has the oldest version that covers its features.
+/// The version of the format. A simulated run uses the lowest version that covers its features.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Version {
     /// The basic format.
@@ -14,7 +14,7 @@ pub enum Version {
     /// For runs with agents that look back, several kinds of hardware, flavours, updates of policies, measures or
     /// models.
     Third,
-    /// For live nodes. Adds [`Header::live`].
+    /// For traces joined from the parts of live nodes. Adds [`Header::live`].
     Fourth,
     /// For runs in which owners of nodes have initiative. Adds [`Header::notice`].
     Fifth,
@@ -96,13 +96,13 @@ pub struct Header<'a> {
 /// The additional header of live nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct HeaderLive {
-    /// The time 0 of the trace, in milliseconds since 1970.
+    /// Time 0 of the trace, in milliseconds since 1970.
     pub began_ms: u64,
     /// Nodes that other nodes mention, but that have no part.
     pub silent: Vec<NodeRef>,
     /// Nodes that have an acceptance policy.
     pub acceptances: Vec<NodeRef>,
-    /// Nodes whose facts changed between two of their parts; `facts` has the latest.
+    /// Nodes whose facts differ between two of their parts. [`Header::facts`] has those of the part read last.
     pub facts_changed: Vec<NodeRef>,
 }
 

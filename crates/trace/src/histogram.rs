@@ -49,8 +49,8 @@ impl Histogram {
     }
 }
 
-/// The bucket of a value; `None` for zero. Computed from the bits of the value, so that it is the same on every
-/// machine.
+/// The bucket of a value; `None` for zero and for subnormal values. Computed from the bits of the value, so that it is
+/// the same on every machine.
 fn bucket(value: f64) -> Option<i32> {
     const MANTISSA_BITS: u32 = 52;
     const BIAS: i32 = 1_023;

@@ -9,8 +9,7 @@
 //! records only after a restart. Therefore, the records of a transfer also wait for each other: an arrival for its
 //! departure, a confirmation for its arrival, and the end of a transfer for its confirmation.
 //!
-//! Only the form of lines is checked here: records that contradict each other end up in the trace, and `mario_audit`
-//! reports them.
+//! Records that contradict each other are not rejected here: they end up in the trace, and `mario_audit` reports them.
 
 mod merge;
 mod parts;
@@ -69,7 +68,7 @@ pub enum JoinProblem {
     Version(u32),
     /// A line is not a record.
     Record(String),
-    /// It belongs to another node than the other parts of its directory.
+    /// It belongs to a different node than the earlier parts in its directory.
     Mixed {
         /// The node of the earlier parts.
         expected: NodeId,

@@ -82,7 +82,7 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// Sets the number of links that client requests passed in the whole run. It is written at the end, if the header
+    /// Sets the total number of hops of all client requests in the whole run. It is written at the end if the header
     /// has models.
     pub fn traffic(&mut self, hops: u64) {
         self.hops = Some(hops);
@@ -99,7 +99,7 @@ impl<W: Write> TraceWriter<W> {
 }
 
 /// The bucket of a value, computed from its bits: 64 times the exponent, plus the first six bits of the mantissa;
-/// `None` for zero.
+/// `None` for zero and for subnormal values.
 fn bucket(value: f64) -> Option<i32> {
     const MANTISSA_BITS: u32 = 52;
     const PART_BITS: u32 = 6;

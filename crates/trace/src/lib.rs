@@ -1,4 +1,4 @@
-//! The writer of traces, for simulated and for live nodes.
+//! Writes traces of simulated runs, and joins the parts that live nodes write into one trace.
 //!
 //! Start at [`TraceWriter`]. It is created with a [`Header`], takes records as plain data in order, and
 //! [ends](TraceWriter::finish) with the results of the run. `docs/trace.md` describes the format.
@@ -102,7 +102,7 @@ mod summing;
 mod update;
 
 mod histogram;
-// For `simulator`, whose tables have the numbers of the trace.
+// For `mario_simulator`, which formats the numbers in its tables as in the trace.
 #[doc(hidden)]
 pub mod json;
 mod latencies;

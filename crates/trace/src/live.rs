@@ -1,5 +1,4 @@
-//! The lines of the parts of a trace that daemons write, and the events on live nodes, which are also in the joined
-//! trace.
+//! The lines of the parts of a trace that daemons write. The events among them are also in the joined trace.
 
 mod state;
 
@@ -77,7 +76,7 @@ pub enum PartLine {
     Evaluation(Box<PartEvaluation>),
     /// An agent's proposal was inhibited.
     Inhibited(Box<PartInhibited>),
-    /// The owner of the node acted on an instance. The resulting journal records follow.
+    /// The owner of the node acted on an instance. The resulting journal records, if any, follow.
     Owner(Box<PartOwnerAct>),
     /// Any other event.
     #[serde(untagged)]
@@ -110,9 +109,10 @@ pub struct PartEvaluation {
     pub free: Capacity,
     /// Last hop, rate and latency of client requests; `None` for clients on the node itself.
     pub requests: Vec<(Option<NodeId>, f64, f64)>,
-    /// The inhibited operations that it remembers, with their targets; `None` for `self`.
+    /// The inhibited operations that the agent remembers, with their targets: `None` for `self`; a flavour is written
+    /// like a node.
     pub inhibited: Vec<(AgentOperation, Option<NodeId>)>,
-    /// The first solution of its policy; `None` if it had none.
+    /// The first solution of the policy; `None` if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solution: Option<PartSolution>,
     /// Why the policy failed; `None` if it did not.
@@ -127,7 +127,7 @@ pub struct PartEvaluation {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartSolution {
-    /// An operation, its target as written by the policy, and the clause; `None` for `self`.
+    /// An operation, its target as written by the policy (`None` for `self`), and the clause.
     Proposal(AgentOperation, Option<NodeId>, usize),
     /// The error, and the clause.
     Invalid(String, usize),
@@ -185,9 +185,9 @@ pub enum LiveEvent<N> {
         /// The hardware of the node.
         capacity: Capacity,
     },
-    /// The whole state of the node: the ledger of its journal, and its reservations.
+    /// The whole state of the node: the ledger of its journal, its reservations, and its transfers in preparation.
     State(Box<NodeState<N>>),
-    /// The node owns an instance. In the journal.
+    /// The node became the owner of an instance. In the journal.
     Own {
         /// The instance and its workload.
         #[serde(flatten)]
@@ -205,7 +205,7 @@ pub enum LiveEvent<N> {
         transfer: String,
         /// The target.
         target: N,
-        /// Whether its workload keeps running until then.
+        /// Whether its workload keeps running until the target has answered.
         is_running: bool,
     },
     /// An operator ended an instance that is in custody. In the journal.
@@ -283,7 +283,8 @@ pub enum LiveEvent<N> {
         /// The reason.
         inhibition: Inhibition,
     },
-    /// A workload was restarted in a smaller flavour, or stopped because its instance sleeps. In the journal.
+    /// A workload no longer uses its surplus hardware: it no longer runs with its larger flavour or description, or it
+    /// stopped because its instance sleeps. In the journal.
     Shrunk {
         /// The workload.
         workload: String,
@@ -319,7 +320,8 @@ pub enum LiveEvent<N> {
     },
     /// Hardware is reserved for an instance that may arrive.
     Reserved(ReservedState),
-    /// A reservation ended. If a workload was started for it, its hardware stays in use until [`LiveEvent::Freed`].
+    /// A reservation was dropped, because the instance did not arrive. If a workload was started for it, the hardware
+    /// stays in use until [`LiveEvent::Freed`].
     Released {
         /// The transfer.
         transfer: String,
@@ -338,7 +340,7 @@ pub enum LiveEvent<N> {
         /// The reachable neighbours whose facts are known.
         told: Vec<N>,
     },
-    /// An operator started or ended draining the node.
+    /// The node started or stopped draining.
     Draining {
         /// Whether it is draining.
         is_draining: bool,

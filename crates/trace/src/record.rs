@@ -67,9 +67,9 @@ pub struct FactsAndDecision<R, M, S> {
     pub requests: R,
     /// Operations and [`Target`]s that the agent remembers as inhibited.
     pub inhibited: M,
-    /// Each [`Solution`] of the policy, in order.
+    /// The [`Solution`]s that were asked for and found, in order.
     pub solutions: S,
-    /// The reason why the policy stopped before it returned all its solutions; `None` if it returned all.
+    /// Why the policy was stopped before all solutions asked for were found; `None` if it was not.
     pub ending: Option<String>,
     /// The number drawn for this evaluation, if the policy uses randomness.
     pub random: Option<u32>,
@@ -205,7 +205,7 @@ pub struct PlacementValue {
     pub satisfied: i64,
     /// Users who reach an instance.
     pub served: i64,
-    /// The total latency of those users, in millionths of a millisecond.
+    /// The total latency of the users who reach an instance, in millionths of a millisecond.
     pub latency_millionths: i64,
     /// Instances.
     pub instances: i64,

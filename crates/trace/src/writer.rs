@@ -29,7 +29,7 @@ pub struct TraceWriter<W: Write> {
     pub(crate) summing: Option<Box<Summing>>,
     /// The response times of each application, if the header has measures.
     pub(crate) latencies: Option<Vec<Latency>>,
-    /// The number of links that client requests passed in the whole run; `None` until it is set.
+    /// The total number of hops of all client requests in the whole run; `None` until it is set.
     pub(crate) hops: Option<u64>,
     pub(crate) has_models: bool,
     /// The results of calls, in the order of the header.
@@ -137,8 +137,8 @@ impl<W: Write> TraceWriter<W> {
         self.close()
     }
 
-    /// Flushes and returns the output. A trace that ends here, as for an interrupted run, has no results and no end
-    /// record.
+    /// Flushes and returns the output. A trace that is closed without [`TraceWriter::finish`], e.g. that of an
+    /// interrupted run, has no results and no end record.
     pub fn close(mut self) -> io::Result<W> {
         self.write_moves();
         match self.broken {

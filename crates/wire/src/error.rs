@@ -92,7 +92,7 @@ impl DecodeError {
     }
 
     /// Whether the bytes may be valid in a newer version: they contain an unknown alternative, field or format. Any
-    /// other error means that they are malformed.
+    /// other error means that they are malformed, or that a value exceeds its bound.
     pub fn is_newer(&self) -> bool {
         matches!(
             self.problem,

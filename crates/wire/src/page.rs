@@ -32,7 +32,7 @@ pub fn schema_tables() -> String {
     text
 }
 
-/// A table of bounds. Those that are not in it are in the tables of the schema.
+/// A table of all bounds in [`bounds`], and of those on the names of an application.
 pub fn bounds_table() -> String {
     let mut text = String::from("| what | at most |\n|---|---|\n");
     for (what, most) in [

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `message!` is for structs. `alternatives!` is for enums, which are encoded as a message in which exactly one field
-//! is set. If a type gains a field or a variant, its table does not compile until it has a row for it.
+//! is set. If a type gains a field or a variant, its table does not compile until a row is added for it.
 
 mod codecs;
 
@@ -29,7 +29,7 @@ pub(crate) enum Unknown {
     Refuse,
 }
 
-/// A type that is encoded as a message, which has a table in `docs/wire.md`.
+/// A type that is encoded as a message, and can describe itself in `docs/wire.md`.
 pub(crate) trait Schema: Sized {
     fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError>;
     fn read(fields: Fields<'_>, unknown: Unknown) -> Result<Self, DecodeError>;
@@ -208,7 +208,7 @@ pub(crate) struct Row {
 }
 
 impl Page {
-    /// Adds a table, unless there is one with this name. It precedes the tables that `rows` adds.
+    /// Adds a table, unless there is one with this name. The new table precedes those that `rows` adds.
     pub(crate) fn add(&mut self, name: &'static str, is_choice: bool, rows: impl FnOnce(&mut Page) -> Vec<Row>) {
         if self.tables.iter().any(|table| table.name == name) {
             return;
@@ -228,7 +228,7 @@ pub(crate) fn row<F>(number: u32, name: &str, presence: &impl Presence<F>, page:
 }
 
 impl Unknown {
-    /// Returns an error if a field with an unknown number is rejected.
+    /// Returns an error for the unknown field `number`, unless unknown fields are skipped.
     pub(crate) fn meets(self, number: u32) -> Result<(), Problem> {
         match self {
             Unknown::Skip => Ok(()),

@@ -36,7 +36,7 @@ pub struct Advisory {
     pub date: Date,
     /// The kind of defect.
     pub kind: Kind,
-    /// The versions in which it is fixed: those that match any of these requirements.
+    /// The versions in which the defect is fixed: those that match any of these requirements.
     pub patched: Vec<VersionReq>,
     /// The versions that never had the defect: those that match any of these requirements.
     #[serde(default)]

@@ -124,8 +124,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Writes the inherent items of a type, and its trait implementations except blanket and negative ones. Of
-    /// automatic implementations, only those of `Send` and `Sync` are written.
+    /// Writes the inherent items of a type, and its trait implementations except blanket ones, negative ones, and that
+    /// of `StructuralPartialEq`. Of automatic implementations, only those of `Send` and `Sync` are written.
     fn implementations(&mut self, inner: &'a Value, path: &str) {
         let blocks: Vec<&Value> =
             list(&inner["impls"]).filter_map(|id| self.item(id)).map(|item| &item["inner"]["impl"]).collect();

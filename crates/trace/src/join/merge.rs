@@ -90,7 +90,7 @@ impl Cursor<'_> {
 struct Merge<'a, W: Write> {
     survey: &'a Survey<'a>,
     writer: TraceWriter<W>,
-    /// The events of transfers that are already written.
+    /// The events of transfers that have been written so far.
     written: TransferEvents,
     departures: BTreeMap<String, Departure>,
     /// The node of each instance, and the index of its application.
@@ -352,7 +352,7 @@ impl<W: Write> Merge<'_, W> {
     }
 
     /// Updates the links of a node, and writes those that change. A link goes down when one end no longer reports it as
-    /// up, and comes up again when both ends do.
+    /// up, and comes up again when both ends report it as up.
     fn neighbours(&mut self, time: Time, node: NodeRef, up: &[NodeRef]) {
         let own = node.0;
         let up: BTreeSet<u32> = up.iter().map(|node| node.0).collect();

@@ -44,8 +44,8 @@ pub(super) struct SurveyedNode {
     pub(super) is_silent: bool,
 }
 
-/// The ids of transfers by kind of event: of all that the parts record, or of those already written. A record waits
-/// only for events that some part records.
+/// The ids of transfers, by kind of event: those with an event in any part, or those whose event has been written. A
+/// record waits only for an event that is in some part.
 #[derive(Default)]
 pub(super) struct TransferEvents {
     pub(super) departures: BTreeSet<String>,
@@ -127,7 +127,7 @@ impl<'a> Survey<'a> {
         NodeRef(place as u32)
     }
 
-    /// The index of a node named by a policy, if it exists.
+    /// The index of a node named by a policy; `None` if the trace does not have the node.
     pub(super) fn place_if_known(&self, node: &NodeId) -> Option<NodeRef> {
         self.nodes.binary_search_by(|known| known.id.cmp(node)).ok().map(|place| NodeRef(place as u32))
     }

@@ -3,7 +3,7 @@
 use mario_domain::{Hardware, InstanceId};
 use serde::{Deserialize, Serialize};
 
-/// The whole state of a node: the ledger of its journal, and its reservations.
+/// The whole state of a node: the ledger of its journal, its reservations, and its transfers in preparation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NodeState<N> {
     /// The number of records in its journal.
@@ -36,7 +36,7 @@ pub struct NodeState<N> {
 pub struct OwnedState {
     /// The instance.
     pub instance: InstanceId,
-    /// The epoch: the number of nodes that have owned it so far.
+    /// The epoch: 1 for the first owner, and one more each time that a node takes the instance over.
     pub epoch: u32,
     /// The index of its application.
     pub application: u32,

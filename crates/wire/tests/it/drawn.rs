@@ -33,7 +33,7 @@ impl Draw {
         self.random.below(bound)
     }
 
-    /// A number of random length in bits, often 0 or the largest.
+    /// A number of random length in bits, often 0 or `u64::MAX`.
     fn unsigned(&mut self) -> u64 {
         match self.below(8) {
             0 => 0,

@@ -10,13 +10,14 @@ use mario_wire::{Body, Envelope, FrameTooLong, Framer, bounds, decode, decode_re
 
 use crate::drawn::Draw;
 
-/// The number of mutated messages to decode; of records, half as many. `MARIO_WIRE_MUTATIONS` overrides it.
+/// The number of mutated messages to decode. Half as many mutated records are decoded. `MARIO_WIRE_MUTATIONS` overrides
+/// it.
 fn mutations() -> u64 {
     let wanted = std::env::var("MARIO_WIRE_MUTATIONS").ok();
     wanted.and_then(|wanted| wanted.parse().ok()).unwrap_or(40_000)
 }
 
-/// Makes one to three random changes: changes, inserts, removes or copies bytes, or truncates the end.
+/// Makes one to three random edits: changes, inserts, removes or copies bytes, or truncates the end.
 fn mutate(draw: &mut Draw, bytes: &mut Vec<u8>) {
     for _ in 0..=draw.below(3) {
         if bytes.is_empty() {
