@@ -1,5 +1,5 @@
-//! Each scenario in `mistakes.txt` has the errors listed there, each with a place and a hint, or `nothing` if it is
-//! valid.
+//! Each scenario in `mistakes.txt` has exactly the errors listed below it, each with a place and a hint. `nothing` is
+//! listed for a valid scenario.
 //!
 //! `UPDATE_MISTAKES=1` rewrites the listed errors.
 

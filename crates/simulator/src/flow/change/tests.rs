@@ -17,11 +17,11 @@ fn window(now: Time) -> Window {
     Window { length: WINDOW, now }
 }
 
-/// A user, whose requests are counted individually.
+/// A user whose requests are counted individually.
 struct User {
     schedule: Schedule,
     arrival: Time,
-    /// The spans in which the user's requests reached this instance, and the path of each.
+    /// The spans in which the user sent requests to this instance, and the path of each.
     stays: Vec<(Span, ArrivalPath)>,
 }
 
@@ -129,7 +129,7 @@ fn equal_numbers_of_joins_and_leaves_cancel_out() {
         changes.add(users, path, schedule, Time::at(100.0));
         assert_eq!(changes.len(), 1);
     }
-    // No request was sent in between, so this leave and the join cancel out.
+    // No request was sent in between, so this join cancels out the leave.
     changes.add(-1, path, schedule, Time::at(110.0));
     assert!(changes.is_empty());
 }
