@@ -28,7 +28,7 @@ const GOAL_PRIORITY: u16 = 999;
 /// Depth to which an abbreviated answer shows a term.
 const ABBREVIATED_DEPTH: usize = 10;
 
-/// Bytes by which the heap limit for writing exceeds the query's heap budget, or the cells in use if these are larger.
+/// Bytes added to the query's heap budget, or to the memory in use if that is larger, as the heap limit for writing.
 const ASIDE_BYTES: usize = 16 << 20;
 
 /// How much of large values to show.
@@ -142,8 +142,8 @@ impl Query<'_> {
 }
 
 impl Core {
-    /// Replaces the query's meter by a new one with the same budget, but more heap, so that the work that follows is
-    /// not charged to the query. Returns the query's meter, for [`Core::end_aside`].
+    /// Replaces the query's meter by a new one, so that the work that follows is not charged to the query. The budget
+    /// is the same except for a larger heap. Returns the query's meter, for [`Core::end_aside`].
     pub(crate) fn start_aside(&mut self) -> Meter {
         // Return unused memory first, so that it does not add to the memory used next.
         self.store.give_back();

@@ -65,7 +65,7 @@ impl Collectors {
         words - self.words()
     }
 
-    /// Returns unused pages of collected values to the system.
+    /// Returns unused memory of the buffers to the system.
     pub(crate) fn give_back(&mut self) {
         give_back(&mut self.block.cells);
         give_back(&mut self.roots);

@@ -80,7 +80,7 @@ const SYSTEM: &[(&str, usize)] = &[
     ("with_output_to", 2),
 ];
 
-/// The data that all programs share: atoms, builtins and library.
+/// The data that the programs of an engine share: atoms, builtins and library.
 ///
 /// Creating an engine unpacks the library; create one and share it.
 #[derive(Clone)]

@@ -143,7 +143,7 @@ fn measure(engine: &Engine, program: &Arc<Program>, agents: &[Agent]) -> (f64, f
     let (mut inferences, mut solutions) = (0, 0);
     let mut pass = |inferences: &mut u64, solutions: &mut u64| {
         for agent in agents {
-            // Each decision replaces the facts, because the context of an agent changes.
+            // The facts are replaced for each decision, because the context of an agent changes between decisions.
             for ((table, facts), (_, columns)) in current.tables.iter_mut().zip(&agent.facts).zip(PREDICATES) {
                 table.clear();
                 facts.chunks(columns).for_each(|row| table.push(row));

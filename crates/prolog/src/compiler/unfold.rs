@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 40;
 /// The maximum number of calls unfolded in one clause.
 const MAX_UNFOLDED: usize = 64;
 
-/// Whether the only clause of a predicate, `stored`, which was pasted as `clause`, may replace calls.
+/// Whether a clause, the only one of its predicate, may replace calls. `clause` is `stored`, pasted into the store.
 pub(crate) fn is_unfoldable(store: &Store, stored: &StoredTerm, clause: Term) -> bool {
     let head = store.argument(clause.address(), 1);
     let body = store.argument(clause.address(), 2);
