@@ -10,7 +10,7 @@ use crate::term::{Functor, Term};
 use crate::writer::{WriteOptions, name_variables};
 use strsim::levenshtein;
 
-/// The maximum length in bytes of compared names. The cost of a comparison is the product of the lengths.
+/// Longer names, in bytes, are not compared: the time of a comparison grows with the product of the lengths.
 const NAME_BYTES_MAX: usize = 64;
 
 /// An explanation of an exception.
@@ -158,8 +158,8 @@ impl Core {
         (message, self.indicator(culprit).and_then(|(name, arity)| self.similar(name, arity)))
     }
 
-    /// A hint that names up to three predicates with the same name, or with a similar name and the same arity; `None`
-    /// if there are none.
+    /// A hint with up to three defined predicates that have this name, or a similar name and this arity; `None` if
+    /// there are none.
     fn similar(&self, name: Atom, arity: i64) -> Option<String> {
         let wanted = self.atoms.name(name);
         if wanted.len() > NAME_BYTES_MAX {
@@ -199,7 +199,7 @@ pub(crate) fn singleton_hint<'a>(name: &str, others: impl Iterator<Item = &'a st
 
 /// The name that was probably intended instead of `wanted`: the nearest other name, if it is close enough.
 fn nearest_name<'a>(wanted: &str, others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // The maximum number of names compared. Hand-written clauses have fewer variables.
+    // The maximum number of names to compare; a hand-written clause rarely has more variables.
     const COMPARED_MAX: usize = 64;
     let length = wanted.chars().count();
     if wanted.len() > NAME_BYTES_MAX || length < 3 {

@@ -1,4 +1,4 @@
-//! Errors that a builtin raises instead of succeeding or failing.
+//! How a builtin ends if it neither succeeds nor fails: with an error, an exhausted budget, or `halt/0,1`.
 
 use crate::meter::Resource;
 use crate::stored::StoredTerm;
@@ -38,7 +38,7 @@ pub(crate) enum Raised {
     Fault(Fault),
     /// An ISO error with its own context predicate, e.g. the evaluable `(/)/2`.
     FaultIn(Fault, Atom, usize),
-    /// `throw/1`, or an error term created elsewhere.
+    /// The term of `throw/1`, or a complete error term for which there is no [`Fault`].
     Ball(Box<StoredTerm>),
     /// The budget is exhausted.
     Exhausted(Resource),

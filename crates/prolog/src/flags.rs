@@ -18,7 +18,8 @@ pub(crate) enum Unknown {
     Warning,
 }
 
-/// The effect of a unification that would create a cyclic term.
+/// The effect of `=/2` if it would create a cyclic term. Compiled clauses ignore this flag: they unify without occurs
+/// check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OccursCheck {
     /// It creates the cyclic term.

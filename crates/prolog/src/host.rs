@@ -135,8 +135,8 @@ pub trait Relations {
     /// The relation at a position; `None` stands for an empty relation.
     fn relation(&self, position: usize) -> Option<&dyn Relation>;
 
-    /// The relation at a position if it is a [`Table`], which is the fastest form; otherwise `None`. The rows must be
-    /// the same as those of [`Relations::relation`].
+    /// The relation at a position as a [`Table`], which the machine reads fastest; `None`, the default, if it is not
+    /// available in this form. The rows must be the same as those of [`Relations::relation`].
     fn table(&self, position: usize) -> Option<&Table> {
         let _ = position;
         None
@@ -167,12 +167,12 @@ pub(crate) type HostCode = std::sync::Arc<dyn Fn(&mut HostCall<'_>) -> Result<bo
 /// The error of a host predicate that neither succeeds nor fails.
 #[derive(Clone, PartialEq, Debug)]
 pub enum HostError {
-    /// An argument that must be bound is not.
+    /// An argument that must be bound is unbound.
     Instantiation,
-    /// An argument has the wrong type: the name of the expected type, and the zero-based argument.
+    /// An argument has the wrong type: the name of the expected type, and the zero-based index of the argument.
     Type(&'static str, usize),
     /// An argument has the right type, but its value is outside the domain: the name of the domain, and the zero-based
-    /// argument.
+    /// index of the argument.
     Domain(&'static str, usize),
 }
 

@@ -19,7 +19,7 @@ impl Interrupt {
     }
 
     /// Stops the running query soon, with [`Resource::Time`](crate::Resource::Time). Later queries stop, too, until
-    /// [`Interrupt::clear`].
+    /// [`Interrupt::clear`] is called.
     pub fn request(&self) {
         self.requested.store(true, Ordering::Relaxed);
     }

@@ -127,11 +127,11 @@
 //! # The sandbox
 //!
 //! A program has access only to what its host provides. Its output goes to a [`Sink`] ([`Machine::set_sink`]), or
-//! nowhere. `consult/1`, `ensure_loaded/1` and `include/1` ask a [`Resolver`], and without one they are errors;
-//! [`Directories`] is a resolver that never leaves certain directories, regardless of symbolic links and `..`. There
-//! are no predicates for files, network, processes, environment, clocks or ambient randomness. Changes to dynamic
-//! predicates, and global variables, last for one query; atoms that a query creates are freed with it. (At a prompt,
-//! changes must last longer: see [`Session`].)
+//! nowhere. The directives that load files, such as `consult/1` and `include/1`, ask a [`Resolver`]; without one, they
+//! are errors. [`Directories`] is a resolver for the files below certain directories; symbolic links and `..` do not
+//! lead out of them. There are no predicates for files, network, processes, environment, clocks or ambient randomness.
+//! Changes to dynamic predicates, and global variables, last for one query; atoms that a query creates are freed with
+//! it. (At a prompt, changes must last longer: see [`Session`].)
 //!
 //! An error in a text does not stop the loader: [`LoadError`] lists the first [`ERRORS_MAX`] errors, each with its
 //! place and often a hint. The cost of loading is bounded for the program as a whole: its directives share the
@@ -161,15 +161,15 @@
 //!   change that.
 //! - A list is made of `'.'(Head, Tail)` and the atom `[]`, as in ISO. SWI-Prolog uses `'[|]'`, and its `[]` is not an
 //!   atom.
-//! - The occurs check is off. Unification can create cyclic terms; they are compared, copied and traversed as in
-//!   SWI-Prolog.
+//! - The occurs check is off by default. Unification can then create cyclic terms; they are compared, copied and
+//!   traversed as in SWI-Prolog.
 //! - The goals of coroutines (`dif/2`, `freeze/2`, `when/2`) are suspended until their variables are bound; goals that
 //!   are still suspended are shown with the answer.
 //! - The libraries lists, apply, pairs, aggregate, assoc, ordsets, option, error, yall, dcg and others are always
 //!   loaded; `use_module(library(_))` is accepted. Modules are not separated: all clauses of a program share one
 //!   namespace.
-//! - Absent by design: streams opened by a program, tabling, threads, constraints, foreign code, and everything that
-//!   the sandbox forbids.
+//! - Absent by design: streams opened by a program, tabling, threads, constraint solvers, foreign code, and everything
+//!   that the sandbox forbids.
 //!
 //! Deep recursion and deep terms use the machine's memory, not the native stack.
 //!

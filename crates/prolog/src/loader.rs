@@ -71,7 +71,7 @@ pub struct Loaded {
     pub program: Arc<Program>,
     /// Problems that do not prevent running.
     pub warnings: Vec<Problem>,
-    /// The exit status, if a directive called `halt/0,1`: the text after it was not read.
+    /// The exit status, if a directive called `halt/0,1`: the text after that directive was not read.
     pub halted: Option<i32>,
     /// The terms read after [`Loader::keep_trees`] was called, in reading order; empty if it was not.
     pub trees: Vec<SourceTree>,
@@ -103,7 +103,8 @@ impl Loaded {
 pub struct Loader {
     engine: Engine,
     origin: Origin,
-    /// The library with the host's predicates and the current flags and operators. It has no clauses of the text.
+    /// The library with the host's predicates and the current flags and operators. It does not contain the clauses of
+    /// the text.
     base: Program,
     definitions: FxHashMap<Functor, Definitions>,
     order: Vec<Functor>,
@@ -120,7 +121,7 @@ pub struct Loader {
     interrupt: Option<Interrupt>,
     allowance: Option<Allowance>,
     halted: Option<i32>,
-    /// Whether loading has stopped, because a limit was exceeded.
+    /// Whether loading has stopped because a limit was exceeded or a directive was interrupted.
     is_stopped: bool,
     store: Store,
     atoms: Atoms,

@@ -43,7 +43,7 @@ use std::sync::Arc;
 const FRAME: usize = 2;
 /// The initial number of words of the environment stack.
 const FIRST_ENVIRONMENTS: usize = 1024;
-/// The number of words beyond those needed by which the environment stack grows.
+/// The number of spare words that the environment stack gets when it grows.
 const ENVIRONMENTS_STEP: usize = 1024;
 /// The number of cells at the bottom of the store for variables of `b_setval/2`.
 pub(crate) const GLOBAL_CELLS: usize = 16;
@@ -79,7 +79,7 @@ pub struct Machine {
     longest: Longest,
     pace: Pace,
     /// Whether an auxiliary goal is running instead of the query. No garbage is collected then, because that would move
-    /// terms to which the host refers.
+    /// terms to which the code that builds the answer refers.
     pub(crate) aside: bool,
 }
 

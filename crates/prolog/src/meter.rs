@@ -6,13 +6,13 @@ use crate::interrupt::Interrupt;
 /// A limit for each resource of a query. The default suits policies: all limits except that on answers are finite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// Predicate calls; work on large data counts one per 6 cells. A query also ends when the number of clause bodies
-    /// it has left, and of alternative clauses and branches it has tried, exceeds twice this limit in total.
+    /// Predicate calls; work on large data counts one per 6 cells. A query also ends when the clause bodies it has left
+    /// and the alternative clauses and branches it has tried number more than twice this limit.
     pub inferences: u64,
     /// Bytes of everything that the query creates: terms, stacks, trail, choice points, atoms, clauses, global
-    /// variables, collected answers, diverted output, and the temporary memory of builtins. The memory that the
-    /// operating system sees stays within 1.2 times this, plus 64 MiB for the engine and the program themselves, with
-    /// an allocator that returns freed memory.
+    /// variables, collected answers, diverted output, and the temporary memory of builtins. With an allocator that
+    /// returns freed memory, the memory that the operating system sees stays within 1.2 times this, plus 64 MiB for the
+    /// engine and the program.
     pub heap_bytes: usize,
     /// Entries on the trail.
     pub trail_entries: usize,

@@ -69,7 +69,8 @@ impl Number {
     }
 }
 
-/// Compares as `<` and `=:=` do: an integer with a float as floats (ISO 9.1.7). `None` if one is NaN.
+/// Compares as `<` and `=:=` do: for an integer and a float, the integer is converted to a float first. `None` if one
+/// is NaN.
 pub(crate) fn compare_values(a: &Number, b: &Number) -> Option<Ordering> {
     if a.is_integer() == b.is_integer() {
         compare_numbers(a, b)

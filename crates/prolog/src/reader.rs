@@ -1,7 +1,7 @@
 //! Reads terms from text.
 //!
 //! [`Reader::next`] returns one clause after the other. After an error, it continues with the next clause. The syntax
-//! is that of ISO Prolog with those extensions of SWI-Prolog that do not contradict it.
+//! is that of ISO Prolog with extensions of SWI-Prolog.
 
 mod error;
 mod mistakes;

@@ -19,12 +19,12 @@ use std::sync::Arc;
 
 /// A machine whose queries build on each other.
 ///
-/// Changes of one query to dynamic predicates, operators and flags are kept for the next. A plain [`Machine`] discards
-/// them, because a policy must answer the same way each time.
+/// The changes that a query makes to dynamic predicates, operators and flags are kept for later queries. A plain
+/// [`Machine`] discards them, because a policy must answer the same way each time.
 pub struct Session {
     machine: Machine,
     program: Arc<Program>,
-    /// Dynamic predicates created by queries, with the clauses left in them.
+    /// Dynamic predicates created by queries, with their current clauses.
     own: FxHashMap<Functor, Arc<DynamicPredicate>>,
 }
 

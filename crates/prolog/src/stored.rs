@@ -1,4 +1,4 @@
-//! Terms outside of a machine's store: clauses of dynamic predicates, `findall` results, thrown terms, and literals of
+//! Terms outside of a store, such as clauses of dynamic predicates, `findall` results, thrown terms, and literals of
 //! compiled programs.
 //!
 //! A term is copied into a block of cells whose addresses are relative to the start of the block. One linear pass
@@ -319,7 +319,8 @@ enum Forwarded {
     There(Term),
 }
 
-/// Follows bindings to a term in the store, or to a cell with a forwarding word, which refers to its copy in the block.
+/// Follows bindings to a term in the store, or to a forwarding word, which contains the position of the copy in the
+/// block.
 fn deref_forwarded(store: &Store, mut term: Term) -> Forwarded {
     while term.is_variable() {
         let value = store.cells[term.address()];

@@ -110,8 +110,8 @@ impl Symbols {
     }
 }
 
-/// Memory of a name in bytes. It is stored in the table and in the index, which have free slots, and exist twice while
-/// they grow.
+/// Memory of a name in bytes. The name is stored in the table and in the index. Both have free slots, and exist twice
+/// while they grow.
 fn name_bytes(name: &str) -> usize {
     2 * name.len() + 160
 }
@@ -122,7 +122,7 @@ const KEPT_NAMES: usize = 1 << 12;
 /// The table for new names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Scope {
-    /// The shared table, for text that is loaded.
+    /// The shared table, for loaded text, its directives, and sessions at a prompt.
     Shared,
     /// The machine's own table, for names created while a query runs.
     Local,

@@ -5,7 +5,7 @@ use crate::store::Store;
 use crate::stored::{Attributes, StoredTerm};
 use crate::term::{Tag, Term};
 
-/// Rows of constants, stored as machine words, so that reading them needs no conversion.
+/// Rows of values. Atoms and small integers are stored as machine words, so that reading them needs no conversion.
 ///
 /// Clearing keeps the memory, so that a host can refill a table without allocating.
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ impl Table {
     /// Removes all rows but keeps the memory.
     #[inline]
     pub fn clear(&mut self) {
-        // A host clears all its tables for each query, and most of them are empty.
+        // A host may clear many tables for each query, most of them empty.
         if self.rows > 0 {
             self.clear_rows();
         }

@@ -35,7 +35,7 @@ pub(crate) enum Tag {
 
 const TAGS: [Tag; 8] = [Tag::Ref, Tag::Att, Tag::Str, Tag::Lis, Tag::Atm, Tag::Int, Tag::Box, Tag::Hdr];
 
-/// A Prolog term: a copyable handle. Its compound parts live in the machine that created it.
+/// A Prolog term: a copyable handle. Its other cells, if any, are in the store or block in which it was created.
 ///
 /// A handle stays valid until the machine backtracks past its creation, collects garbage or is reset. Reading it later
 /// may return an arbitrary term or panic, but is never undefined behaviour.

@@ -53,7 +53,7 @@ impl Tree {
         TreeBuilder::new(store, atoms, read).tree(read.term, &read.span, 0)
     }
 
-    /// Converts a term that has no source text, with numbered variables; `None` if it is too deep to traverse.
+    /// Converts a term, with numbered variables and empty spans; `None` if it is too deep to traverse.
     pub(crate) fn of_term(store: &mut Store, atoms: &Atoms, term: Term) -> Option<Tree> {
         let mut variables = Vec::new();
         store.term_variables(term, &mut variables).ok()?;
@@ -62,7 +62,7 @@ impl Tree {
         TreeBuilder { store, atoms, names, spans: FxHashMap::default() }.tree(term, &(0..0), 0)
     }
 
-    /// The name and the arguments of an atom or a compound term; `None` for lists and other terms.
+    /// The name and the arguments of an atom or a compound term; `None` for a [`TreeKind::List`] and for other terms.
     pub fn callable(&self) -> Option<(&str, &[Tree])> {
         match &self.kind {
             TreeKind::Atom(name) => Some((name, &[])),

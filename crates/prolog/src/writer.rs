@@ -160,7 +160,7 @@ pub(crate) fn write_term(
 }
 
 impl Core {
-    /// The text of a term that will become an atom or a string. Its length is limited by the heap budget.
+    /// The text of a term. Its length is limited by the heap budget.
     pub(crate) fn text_of(&mut self, term: Term, options: &WriteOptions) -> Solved<String> {
         let Core { store, atoms, operators, .. } = self;
         let cells = store.meter.cell_limit.saturating_sub(store.cells.len());
@@ -202,8 +202,8 @@ pub(crate) fn name_variables(store: &mut Store, term: Term) -> Solved<FxHashMap<
     Ok(names.collect())
 }
 
-/// Counts the occurrences of variables as they are written, and records their order; returns false if the term is
-/// cyclic.
+/// Counts how often each variable is written, and records the order of the first occurrences; returns false if the term
+/// is cyclic.
 fn count_variables(
     store: &mut Store,
     term: Term,

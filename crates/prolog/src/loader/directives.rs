@@ -231,8 +231,8 @@ impl Loader {
         }
     }
 
-    /// Loads the file, or the list of files, that `use_module/1`, `ensure_loaded/1` or `consult/1` names, unless it is
-    /// loaded already. A library is only checked to exist.
+    /// Loads the files that a directive names: a list, or the first argument of `use_module/1,2`, `ensure_loaded/1` or
+    /// `consult/1`. Files that are loaded already are skipped. For a library, only checks that it exists.
     fn load_named(&mut self, source: usize, term: Term, span: &Range<usize>) {
         let mut items = Vec::new();
         if matches!(self.store.view(term), View::List(_)) {
@@ -400,7 +400,7 @@ impl Loader {
         }
     }
 
-    /// Translates a grammar rule; the error is a message.
+    /// Translates a grammar rule into a clause. `Err` is an error message.
     pub(super) fn translate(&mut self, rule: &StoredTerm) -> Result<StoredTerm, String> {
         let mut machine = self.machine.take().unwrap_or_else(|| Machine::for_loading(&self.engine));
         let library = Arc::clone(self.engine.library());

@@ -15,7 +15,7 @@ pub const WARNINGS_MAX: usize = 100;
 /// The maximum nesting depth of sources that load sources.
 pub const INCLUDE_DEPTH_MAX: usize = 32;
 
-/// The maximum number of files that the sources may name in directives to load them; repetitions count.
+/// The maximum number of files that the sources may load by directives; a file counts each time it is named.
 pub const INCLUDE_COUNT_MAX: usize = 1_000;
 
 /// The maximum total size in bytes of the sources that other sources load.
@@ -25,7 +25,7 @@ pub const INCLUDE_BYTES_MAX: usize = 64 << 20;
 /// links all clauses before it; each directive also has a small fixed cost.
 const LINKED_CLAUSES_MAX: usize = 2_000_000;
 
-/// Fixed cost of a directive, counted in linked clauses: it may copy the library.
+/// The fixed cost of a directive, counted in linked clauses: running it may copy the library.
 pub(super) const LINK_CLAUSES: usize = 64;
 
 /// The resources that loading has used so far.
@@ -45,7 +45,8 @@ pub(super) struct Spent {
 }
 
 impl Spent {
-    /// The remaining budget of the directives. The memory limit is not reduced, because it applies to each directive.
+    /// The remaining budget of the directives. The other limits, such as that on memory, are not reduced, because they
+    /// apply to each directive.
     pub(super) fn left_of(&self, budget: &Budget) -> Budget {
         Budget {
             inferences: budget.inferences.saturating_sub(self.inferences),
@@ -83,7 +84,8 @@ impl Loader {
         self.is_stopped = true;
     }
 
-    /// Ends loading because a directive exhausted the common budget of all directives, or was interrupted.
+    /// Ends loading because a directive exhausted the budget that all directives share or the allowance, or was
+    /// interrupted.
     pub(super) fn stop_exhausted(&mut self, resource: Resource, source: usize, span: Range<usize>) {
         let (message, hint) = match resource {
             Resource::OutputBytes => (
@@ -110,7 +112,7 @@ impl Loader {
         is_allowed
     }
 
-    /// Counts a request of a source to load another. If a limit is exceeded, ends loading and returns false.
+    /// Counts an attempt of a source to load another. If a limit is exceeded, ends loading and returns false.
     pub(super) fn may_include(&mut self, source: usize, span: &Range<usize>) -> bool {
         self.spent.include_count += 1;
         let message = if self.spent.depth >= INCLUDE_DEPTH_MAX {

@@ -1,4 +1,4 @@
-//! Links the clauses that were read into a program.
+//! Compiles the clauses that the loader has read, and links them into a program.
 
 use super::{Definitions, Loader, SourceClause, indicator};
 use crate::compiler::{self, CompileError, Neck, Scope, Unfoldable};
@@ -47,8 +47,8 @@ impl Loader {
             program.dynamic.insert(id, Arc::clone(&self.dynamic[&functor]));
         }
         for functor in &self.order {
-            // A predicate declared `multifile` or `discontiguous`, but without clauses, becomes dynamic: calls fail,
-            // and clauses may be asserted.
+            // A predicate that is only declared `multifile` or `discontiguous` becomes dynamic: calls fail, and clauses
+            // may be asserted.
             let is_empty = self.definitions[functor].clauses.is_empty() && !self.dynamic.contains_key(functor);
             if is_empty && self.definitions[functor].discontiguous && !program.is_defined(*functor) {
                 program.add_predicate(*functor, Definition::Dynamic, self.origin);

@@ -5,7 +5,7 @@ use super::{Place, Problem, Severity, Source, Topic};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Problems in the order of their discovery.
+/// The errors and the warnings found, each in the order of discovery.
 #[derive(Default)]
 pub(super) struct Problems {
     errors: Vec<Problem>,

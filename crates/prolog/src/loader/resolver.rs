@@ -10,7 +10,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Finds sources for `consult/1`, `ensure_loaded/1`, `use_module/1` and `include/1`.
+/// Finds sources for `consult/1`, `ensure_loaded/1`, `use_module/1,2` and `include/1`.
 pub trait Resolver: Send {
     /// Returns the name and the text of the source that `from` refers to as `wanted`, or the reason why it cannot be
     /// found.

@@ -21,7 +21,7 @@ use crate::term::{Functor, Term};
 /// retry.
 const RETRY_CELLS: u64 = 4;
 
-/// The continuation of the machine after a call.
+/// How the machine continues after a call.
 pub(super) enum Flow {
     Goto(Label),
     Fail,
@@ -63,8 +63,8 @@ impl Machine {
             };
             match next {
                 Ok(Next::Predicate(next)) => {
-                    // Each iteration is charged as an inference, because `X = call(X), call(X)` never leaves this loop
-                    // otherwise.
+                    // Each iteration is charged as an inference: otherwise, `X = call(X), call(X)` would never leave
+                    // this loop.
                     if !self.core.store.meter.walk(CELLS_PER_INFERENCE) {
                         return raise(Raised::Exhausted(Resource::Inferences));
                     }
@@ -181,8 +181,8 @@ impl Machine {
         self.next_dynamic(program, host, predicate, SearchFrom::Start, generation, None)
     }
 
-    /// Tries the clauses of a dynamic predicate from a position on. `retried` is its choice point; `None` at the first
-    /// call.
+    /// Tries the first clause of a dynamic predicate, from a position on, that may match. `retried` is the choice point
+    /// of the call when it is retried, and `None` when the predicate is entered.
     fn next_dynamic(
         &mut self,
         program: &Program,
@@ -276,7 +276,7 @@ impl Machine {
             }
         }
         if Neck::of(&core.store, clause) == Neck::Rule {
-            // No goal can have been woken, because no variable of the call was bound.
+            // The match bound no variable of the call, so it woke no goals, which would have to run before the cut.
             self.cut_to(self.barrier);
         }
         true

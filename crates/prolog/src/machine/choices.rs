@@ -44,7 +44,7 @@ pub(super) struct Choice {
     pub(super) barrier: u32,
     pub(super) cells: u32,
     pub(super) trail: u32,
-    /// The start of its arguments in `saved`.
+    /// The position of its saved arguments or values in the `saved` of the machine.
     pub(super) saved: u32,
 }
 
@@ -112,7 +112,7 @@ impl Machine {
         false
     }
 
-    /// Restores the state of the machine when the choice point was created, without the argument registers.
+    /// Restores the state that the machine had when the choice point was created, except for the argument registers.
     #[inline]
     pub(super) fn restore(&mut self, choice: &Choice) {
         let store = &mut self.core.store;

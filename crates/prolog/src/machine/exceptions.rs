@@ -1,8 +1,8 @@
 //! `catch/3` and `throw/1`.
 //!
-//! `catch/3` has an environment, to which its goal returns, and a choice point, which is restored when an exception is
-//! thrown. It is active while its environment is in the return chain of the running goal. Its choice point may exist
-//! longer.
+//! `catch/3` has an environment, to which its goal returns, and a choice point, whose state is restored when an
+//! exception reaches it. It is active while its environment is in the return chain of the running goal. Its choice
+//! point may exist longer.
 
 use super::Machine;
 use super::choices::ChoiceKind;
@@ -42,9 +42,9 @@ impl Machine {
     }
 
     /// Unwinds to the innermost active `catch/3` whose catcher unifies with the ball, and loads its recovery goal into
-    /// `X0`. Cleanups that become due are called before the recovery goal. Without such a `catch/3`, `X0` calls the
-    /// cleanups and throws the ball again. Returns the ball as `Err` if there are no cleanups either, or if the budget
-    /// is exhausted.
+    /// `X0`. Cleanups that become due are called before the recovery goal. Without such a `catch/3`, `X0` gets a goal
+    /// that calls the cleanups and throws the ball again. Returns the ball as `Err` if there are no cleanups either, or
+    /// if the budget is exhausted.
     pub(super) fn unwind(&mut self, ball: Box<StoredTerm>) -> Result<(), Box<StoredTerm>> {
         self.parts.clear();
         let cleanups = self.save_cleanups();
@@ -96,7 +96,7 @@ impl Machine {
         Err(ball)
     }
 
-    /// The error term (ball) for an error of a builtin; `Err` for conditions that cannot be caught.
+    /// The ball to throw; `Err` for conditions that cannot be caught.
     pub(super) fn ball(&mut self, raised: Raised, culprit: Culprit) -> Result<Box<StoredTerm>, Raised> {
         let (fault, context) = match raised {
             Raised::Fault(fault) => (fault, culprit.functor),

@@ -10,7 +10,8 @@ use crate::instruction::{FAIL, Instruction, Label};
 use crate::meter::Resource;
 use crate::program::{Definition, Program};
 
-/// Trying an alternative checks the budgets if the number of clause exits and alternatives is then a multiple of this.
+/// The budgets are checked when an alternative is tried and the number of clause exits and alternatives is a multiple
+/// of this.
 const EXITS_PER_CHECK: u64 = 1 << 12;
 
 impl Machine {
@@ -126,8 +127,8 @@ impl Machine {
         }
     }
 
-    /// A fast path for the most common retry: the next row at the end of a loop over rows. Returns where to resume, or
-    /// [`FAIL`] if the general path must be taken.
+    /// A fast path for the most common retry: the next row of a host relation that is enumerated inline. Returns where
+    /// to resume, or [`FAIL`] if the general path must be taken.
     pub(super) fn quick_retry(&mut self, program: &Program, host: &dyn Relations) -> Label {
         match self.choices.last() {
             Some(&choice) if choice.kind == ChoiceKind::InlineRows => {
@@ -149,8 +150,8 @@ impl Machine {
         self.retry_inline_rows(host, &program.row_calls[call as usize], choice)
     }
 
-    /// Charges an inference for a further answer of a builtin, relation or dynamic predicate: a failure-driven loop
-    /// must not be free.
+    /// Charges an inference for backtracking into a builtin, relation or dynamic predicate: a failure-driven loop must
+    /// not be free.
     #[inline]
     pub(super) fn count_retry(&mut self) -> Result<(), Stopped> {
         let meter = &mut self.core.store.meter;
@@ -210,9 +211,9 @@ impl Machine {
         self.service_interrupts(program, host, at, live)
     }
 
-    /// Leaves the fast path to check the budgets, to sweep the database and to call woken goals. Returns the label at
-    /// which to continue if woken goals must run before the instruction at `at`; `None` if the machine can continue
-    /// with that instruction.
+    /// Does the work outside the fast path: checks the budgets, sweeps the database, and calls woken goals. Returns the
+    /// label at which to continue if woken goals must run before the instruction at `at`; `None` if the machine can
+    /// continue with that instruction.
     #[cold]
     pub(super) fn service_interrupts(
         &mut self,

@@ -17,7 +17,8 @@ use crate::term::Term;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The first collection is due at this number of cells (8 MiB), or at half of the heap budget if that is less. A policy
-/// decision takes a few kilobytes. Later, it is the minimum growth between two collections.
+/// decision takes a few kilobytes. After that, it is the minimum growth before the next collection while half of the
+/// heap budget is free.
 const CELLS_MIN: usize = 1 << 20;
 /// The first collection is due at this length of the trail, or at half of its budget if that is less.
 const TRAIL_MIN: usize = 1 << 18;

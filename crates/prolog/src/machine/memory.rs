@@ -9,7 +9,8 @@ use super::choices::Choice;
 use crate::store::give_back;
 use crate::term::Term;
 
-/// If the vectors of a query exceeded this number of words in all, their memory is freed before the next query.
+/// If the vectors of a query exceeded this number of words in total, most of their memory is freed before the next
+/// query.
 const KEPT_WORDS: usize = 1 << 17;
 /// The size of a choice point in words.
 const CHOICE_WORDS: usize = size_of::<Choice>() / size_of::<Term>();
@@ -31,8 +32,8 @@ impl Longest {
 }
 
 impl Machine {
-    /// Measures the memory of stacks, atoms, clauses and diverted output for the budget. Returns unused pages if the
-    /// vectors may take more than the budget.
+    /// Measures the memory of stacks, atoms, clauses and diverted output for the budget. Returns unused pages to the
+    /// system if the vectors may take more than the budget.
     pub(super) fn measure(&mut self) {
         let environments = self.environments_top();
         let choices = self.choices.len() * CHOICE_WORDS + self.saved.len();

@@ -75,7 +75,7 @@ impl Machine {
         }
         let found = if retried.is_some() { Some(from) } else { relation.next_row(from, bound.get()) };
         let Some(row) = found else { return Flow::Fail };
-        // Searching for the next row now avoids a choice point after the last one.
+        // Searching for the next row now avoids leaving a choice point at the last row.
         match (relation.next_row(row + 1, bound.get()), retried) {
             (Some(next), Some(_)) => self.set_next(next as u32),
             (Some(next), None) => self.push_choice(ChoiceKind::Rows, next as u32, predicate, arity),
@@ -93,8 +93,8 @@ impl Machine {
 
     // ---- enumerated inline -----------------------------------------------------------------
 
-    /// Takes the first matching row, for the instruction at `at`, and pushes a choice point if another row matches.
-    /// Returns false if there is no row, or if it does not unify with the goal.
+    /// Takes the first row that may match. If another one may match, pushes a choice point for the instruction at `at`.
+    /// Returns false if there is no such row, or if the row taken does not unify with the goal.
     #[inline]
     pub(super) fn first_row(&mut self, host: &dyn Relations, call: &RowCall, at: usize) -> bool {
         let kept = self.saved.len();
@@ -130,7 +130,7 @@ impl Machine {
         };
         let mut found = self.find_row(&rows, call, kept, 0);
         if let Rows::Values(relation) = rows {
-            // The host compares only atoms and numbers; other values are compared here.
+            // The search compares only atoms, small integers and floats; other values are compared here.
             while let Some(row) = found {
                 if self.row_unifies(relation, call, kept, row) {
                     break;
@@ -191,8 +191,8 @@ impl Machine {
         }
     }
 
-    /// The first row at or after `from` that may match: its atoms and numbers are compared, other values are not.
-    /// `None` if there is none.
+    /// The first row at or after `from` that may match: atoms, small integers and floats are compared, other values are
+    /// not. `None` if there is none.
     #[inline]
     fn find_row(&self, rows: &Rows<'_>, call: &RowCall, kept: usize, from: usize) -> Option<usize> {
         let wanted = &self.saved[kept..kept + call.known.len()];

@@ -431,7 +431,7 @@ impl Machine {
                     }
                 }
                 Instruction::TryElse { otherwise } => {
-                    // Backtracking to the choice point would lose the woken goals.
+                    // Woken goals run first, because backtracking to the new choice point would drop them.
                     wake!(0);
                     self.push_choice(ChoiceKind::Label, otherwise, 0, 0);
                 }

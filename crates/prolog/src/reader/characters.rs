@@ -37,12 +37,14 @@ pub(crate) fn is_name_part(character: char) -> bool {
     character.is_alphanumeric() || is_combining(character)
 }
 
-/// Titlecase letters such as `ǅ`, which are neither upper nor lower case but have a lower case.
+/// Whether `character`, which is not uppercase, is a titlecase letter such as `ǅ`: it is not lowercase, but has a
+/// lowercase form.
 fn is_titlecase(character: char) -> bool {
     !character.is_ascii() && !character.is_lowercase() && !character.to_lowercase().eq([character])
 }
 
-/// Combining marks, which follow a letter in decomposed form.
+/// Whether `character` is in one of the main Unicode blocks of combining marks, such as the accents of decomposed
+/// letters.
 fn is_combining(character: char) -> bool {
     matches!(character,
         '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'

@@ -297,9 +297,9 @@ impl Parser<'_, '_, '_> {
 
     /// Whether the prefix operator just read has an operand; without one it is an atom.
     ///
-    /// If an infix operator follows, as in `- = x`, the prefix operator is an atom and the left operand of that
-    /// operator. There are two exceptions, in which the infix operator is an atom: no term follows it, as in `[\+ =]`,
-    /// or another infix operator follows it, as in `:- = - x`.
+    /// If an operator follows that is infix and not prefix, as in `- = x`, the prefix operator is an atom and the left
+    /// operand of that operator. There are two exceptions, in which the infix operator is an atom: no term follows it,
+    /// as in `[\+ =]`, or another infix operator follows it and the priorities allow it, as in `:- = - x`.
     fn has_operand(&mut self, prefix: Operator) -> Result<bool, SyntaxError> {
         let next = self.peek(0)?;
         let (atom, applied) = match next.token {

@@ -251,7 +251,7 @@ impl Store {
 
     fn slide(&mut self, marks: &Marks) {
         let mut to = 0;
-        // The words of a box below this address are not terms, and are copied unchanged.
+        // Cells below this address and not yet copied are raw words of a box, not terms: they are copied unchanged.
         let mut raw_end = 0;
         for (group, &word) in marks.bits.iter().enumerate() {
             let mut left = word;

@@ -6,7 +6,7 @@ use crate::meter::Resource;
 
 /// The number of steps of a walk between two checks of the budget.
 pub(super) const STRIDE: u64 = 1024;
-/// The number of steps of a walk that the cost of its inference covers.
+/// The number of steps of a walk that are covered by the inference of the call that makes it.
 const FREE_STEPS: u64 = 4;
 /// When a vector outgrows `1 / LARGE_SHARE` of the heap budget, it is reallocated once, with the size of the whole
 /// budget.
@@ -22,7 +22,7 @@ impl Store {
         self.meter.cell_limit.saturating_sub(self.words())
     }
 
-    /// The words that the query uses: cells, trail, and the memory elsewhere that is counted by the meter.
+    /// The words that the query uses: cells, trail, and the memory elsewhere that the meter counts.
     pub(crate) fn words(&self) -> usize {
         self.cells.len() + self.trail.len() + self.meter.words_elsewhere()
     }
@@ -74,8 +74,8 @@ impl Store {
         }
     }
 
-    /// The number of steps of a walk before it records visited compounds. A term without sharing has no more subterms
-    /// than the store has cells.
+    /// The number of steps after which a walk starts to record visited compounds: about the number of cells, because a
+    /// term without sharing has no more subterms than that.
     pub(crate) fn patience(&self) -> usize {
         self.cells.len().clamp(STRIDE as usize, PATIENCE_MAX)
     }
@@ -95,8 +95,8 @@ impl Store {
     }
 
     /// Prepares a nearly full vector for growth, if it takes a large part of the heap budget. The vector then reserves
-    /// all the address space that the budget allows, so that it is never reallocated again: the copy during a
-    /// reallocation could exceed the budget, and untouched pages cost nothing.
+    /// all the address space that the budget allows, so that it can grow without another reallocation, which would need
+    /// memory for both copies. Untouched pages cost nothing.
     pub(crate) fn grow_within_budget<T>(&self, vector: &mut Vec<T>) {
         grow_within(vector, self.meter.cell_limit, SPARE);
     }
@@ -114,7 +114,7 @@ fn grow_within<T>(vector: &mut Vec<T>, limit: usize, more: usize) {
     let limit = limit.saturating_mul(8) / size_of::<T>().max(1);
     let needed = vector.len() + more;
     if needed > vector.capacity() && needed > limit / LARGE_SHARE && vector.capacity() < limit {
-        // If no such range is available, the vector grows as usual.
+        // If that much address space is not available, the vector grows as usual.
         let _ = vector.try_reserve_exact(limit - vector.len() + SPARE);
     }
 }

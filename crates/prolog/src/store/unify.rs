@@ -57,7 +57,7 @@ impl Store {
         self.unify_pointers(a, b, OccursCheck::Yes)
     }
 
-    /// Unifies two different bound terms. Fails for two words without cells, such as different atoms.
+    /// Unifies two bound terms whose words differ. Fails if one of them has no cells, such as an atom.
     fn unify_pointers(&mut self, a: Term, b: Term, occurs: OccursCheck) -> bool {
         let base = self.frames.len();
         let unified = match self.parts_to_unify(a, b) {
