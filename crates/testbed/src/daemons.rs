@@ -47,7 +47,8 @@ struct Daemon {
 }
 
 impl Daemons {
-    /// Makes this process the subreaper of its descendants. Does not start the daemons of these nodes yet.
+    /// Prepares the daemons of these nodes without starting them, and makes this process the subreaper of its
+    /// descendants.
     pub(crate) fn new(
         binary: PathBuf,
         directory: Directory,

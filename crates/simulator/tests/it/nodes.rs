@@ -3,8 +3,8 @@
 //!
 //! A recorder observes a simulation and drives one `mario_colony::Node` for each node of its world. The nodes are
 //! connected by instant and ordered messages. When an agent observes, evaluates or is judged in the simulation, the
-//! same happens to its twin, in the same order. Each proposal and each verdict, with its reason, must be the same,
-//! cycle by cycle, up to the names of instances.
+//! same happens to its twin, in the same order. Each judged operation and its verdict, with the reason, must be the
+//! same, cycle by cycle, up to the names of instances.
 //!
 //! For the first test, `MARIO_NODES=10000` draws that many worlds, and `MARIO_NODE_WORLD=1234` replays one.
 
@@ -23,7 +23,7 @@ use mirror::{Counts, Mirror};
 
 const WORLDS: u64 = 1_000;
 
-/// Prints the replay command if the test of a world panics.
+/// Prints the number of a world as a replay command, if its test panics.
 struct Replay(u64);
 
 impl Drop for Replay {

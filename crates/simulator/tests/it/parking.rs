@@ -76,7 +76,7 @@ fn parking_changes_no_count_of_any_random_world() {
         (scenario.arbitration, scenario.memory) = (Arbitration::Managers, Memory::Sliding);
         scenario.management_period = scenario.management_period.min(scenario.agents.period);
         for deploy in &mut scenario.deploys {
-            // Initial instances that do not fit would make the scenario invalid.
+            // A scenario with initial instances that do not fit cannot be run.
             deploy.time = deploy.time.max(Time::at(1.0));
         }
         // Limits the duration, because some policies double the number of instances in each period.

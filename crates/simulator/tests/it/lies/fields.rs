@@ -239,7 +239,7 @@ fn object(value: &Value, field: &str, pointer: &str, tables: &Tables, changes: &
 fn list(elements: &[Value], field: &str, pointer: &str, tables: &Tables, changes: &mut Changes) {
     let named = |field: &str| ELEMENTS.iter().find(|(name, _)| *name == field).map(|(_, names)| *names);
     if let Some(names) = named(field) {
-        // The elements of this list have names, and none may be omitted.
+        // The elements of this list have names. They are changed, but neither dropped nor repeated.
         for (place, element) in elements.iter().enumerate() {
             any(element, &format!("{field}/{}", names[place]), &format!("{pointer}/{place}"), tables, changes);
         }

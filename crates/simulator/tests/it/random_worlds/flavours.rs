@@ -76,7 +76,7 @@ pub fn give_flavours(scenario: &mut Scenario, number: u64) {
             quality: Quantity::whole(1),
         };
         let units = own.hardware.as_units();
-        // Less of one kind, and more of another.
+        // Half the units and, in one of three cases, a GPU in addition.
         let lite = Hardware::units(units / 2);
         let lite = if seed.is_multiple_of(3) { lite.with(HardwareKind::Gpu, 1).expect("counted") } else { lite };
         let mut flavours = vec![
@@ -110,7 +110,7 @@ pub fn flavoured(number: u64) -> Scenario {
             }
         }
     }
-    // Initial instances that do not fit would make the scenario invalid.
+    // A scenario with initial instances that do not fit cannot be run.
     for deploy in &mut scenario.deploys {
         deploy.time = deploy.time.max(Time::at(1.0));
     }

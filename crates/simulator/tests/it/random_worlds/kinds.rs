@@ -64,7 +64,7 @@ pub fn of_kinds(number: u64) -> Scenario {
             policy.files = vec![("kinds.pl".to_owned(), (*text).to_owned())];
         }
     }
-    // Initial instances that do not fit would make the scenario invalid.
+    // A scenario with initial instances that do not fit cannot be run.
     for deploy in &mut scenario.deploys {
         deploy.time = deploy.time.max(mario_domain::Time::at(1.0));
     }

@@ -103,7 +103,7 @@ pub fn sleeping(number: u64) -> Scenario {
             }
         }
     }
-    // Initial instances that do not fit would make the scenario invalid.
+    // A scenario with initial instances that do not fit cannot be run.
     for deploy in &mut scenario.deploys {
         deploy.time = deploy.time.max(Time::at(1.0));
     }
