@@ -28,7 +28,8 @@ const GOAL_PRIORITY: u16 = 999;
 /// Depth to which an abbreviated answer shows a term.
 const ABBREVIATED_DEPTH: usize = 10;
 
-/// Bytes added to the query's heap budget, or to the memory in use if that is larger, as the heap limit for writing.
+/// The heap limit for writing is this number of bytes above the query's heap budget, or above the memory in use if that
+/// is larger.
 const ASIDE_BYTES: usize = 16 << 20;
 
 /// How much of large values to show.

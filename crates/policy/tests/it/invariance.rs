@@ -415,7 +415,7 @@ fn invariant_policies_propose_the_same_up_to_names() {
                 ((renaming.undo(engine.symbols(), decision), ending), decision.inferences)
             });
             assert_eq!(one.0, other.0, "{name}, knowledge base {number}");
-            // The numbers of inferences may differ slightly, because only one of two names may be an integer.
+            // The numbers of inferences may differ slightly: an atom in one renaming may be an integer in the other.
             assert!(one.1.abs_diff(other.1) * 16 <= one.1, "{name}, knowledge base {number}: {} {}", one.1, other.1);
             *proposals += one.0.0.len();
         }
