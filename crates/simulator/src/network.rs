@@ -71,7 +71,7 @@ impl Messages {
     }
 }
 
-/// The links. The two directions of a link are separate.
+/// The occupancy of each link, and the total number of hops. The two directions of a link are separate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Links {
     states: Vec<LinkState>,
@@ -118,7 +118,7 @@ impl Links {
         Links { states: states.collect(), hops: 0 }
     }
 
-    /// Whether the links are consistent with a topology.
+    /// Whether the restored links match a topology, and none is occupied forever.
     pub(crate) fn is_consistent(&self, topology: &Topology, network: Network) -> bool {
         let fresh = Links::new(topology, network);
         let is_same = |one: &LinkState, other: &LinkState| one.pace == other.pace && one.busy_until < Time::NEVER;
@@ -136,7 +136,7 @@ impl Links {
         now + (state.pace.takes + wait)
     }
 
-    /// How often a message was sent over a link.
+    /// How often messages were sent over links, in total.
     pub(crate) fn hops(&self) -> u64 {
         self.hops
     }

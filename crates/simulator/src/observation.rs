@@ -1,4 +1,4 @@
-//! The client requests that agents observe.
+//! The client requests that agents observe, if messages are simulated.
 //!
 //! There are two strategies. *Arrivals* is the default: the requests that reached the instance since the last
 //! evaluation of its agent, one fact for each last hop and latency, in standard order. *Route entries* is that of the
@@ -16,7 +16,7 @@ use crate::routing::Router;
 pub(crate) struct Observations {
     strategy: Observation,
     of_agent: Vec<InstanceObservation>,
-    /// The number of client requests that all instances together started to serve.
+    /// The number of client requests that all instances together have started to serve.
     rows: u64,
 }
 

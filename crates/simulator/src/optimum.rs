@@ -9,10 +9,10 @@
 //! |---|---|
 //! | `problem` | a snapshot of a world, and the objective |
 //! | `value` | the value of an allocation, and the order of preference |
-//! | `distances` | how far nodes are from users |
+//! | `distances` | how far nodes are from access points |
 //! | `greedy` | a good allocation, for worlds of any size |
 //! | `exact` | the best allocation, for small worlds |
-//! | `changes` | the operations that lead from one allocation to another |
+//! | `changes` | the operations that lead from the current placement to given allocations |
 
 use mario_scenario::{ApplicationIndex, Scenario, Search};
 

@@ -58,8 +58,8 @@ struct Path {
     end: NodeIndex,
     /// The version of the infrastructure in which the path was last found.
     version: u32,
-    /// The next path between the same nodes, in a circular list in which each path occurs once. A path stored by
-    /// `Paths::renew` is alone in its list.
+    /// The next path in a circular list of paths between the same nodes. A path stored by `Paths::renew` is alone in
+    /// its list.
     variant: PathIndex,
 }
 
@@ -92,7 +92,7 @@ impl PathBuilder {
         self.nodes.get(position) == Some(&node)
     }
 
-    /// Sets the link after `position` links, which starts at `node`.
+    /// Sets the link at `position`, which starts at `node`.
     #[inline]
     pub(crate) fn go(&mut self, position: usize, node: NodeIndex, link: LinkIndex) {
         if position < self.links.len() {
@@ -193,7 +193,7 @@ impl Paths {
         self.version += 1;
     }
 
-    /// Switches both directions of a link. Returns whether that changed anything.
+    /// Sets both directions of a link up or down. Returns whether that changed anything.
     pub(crate) fn set_link(&mut self, topology: &Topology, one: NodeIndex, other: NodeIndex, is_up: bool) -> bool {
         let mut has_changed = false;
         for link in [topology.link_between(one, other), topology.link_between(other, one)].into_iter().flatten() {
@@ -319,7 +319,7 @@ impl Paths {
         self.version
     }
 
-    /// Writes the path to a node that the last search, which started at `from`, has reached.
+    /// Writes the path between two nodes to `builder`. The last search must have started at `from` and reached `to`.
     pub(crate) fn trace(&self, from: NodeIndex, to: NodeIndex, builder: &mut PathBuilder) {
         builder.begin(from);
         builder.end(0);
@@ -334,8 +334,8 @@ impl Paths {
         builder.nodes.reverse();
     }
 
-    /// Returns the index of a found path, which is stored if it is new. If another path between the same nodes was
-    /// found since the last change of the infrastructure, returns that one instead.
+    /// Returns the index of the path in `builder`, which is stored if it is new. If another path between the same nodes
+    /// was found since the last change of the infrastructure, returns the index of that one instead.
     pub(crate) fn path(&mut self, topology: &Topology, end: NodeIndex, builder: &PathBuilder) -> PathIndex {
         let last = self.last_found.get(&(builder.origin, end)).copied();
         if let Some(last) = last

@@ -1,6 +1,6 @@
 //! All nodes and agents of a simulated world, in tables.
 //!
-//! The population applies the rules of `mario_colony` to all nodes at once. Its two main functions are the rules of the
+//! The population applies the rules of `mario_colony` to all nodes. Its two main functions are the rules of the
 //! semantics: with [`Population::r2`], new data becomes available to a node; with [`Population::r1`], proposals of
 //! agents and operators are judged and the accepted ones are enacted. In between, an [`Evaluator`] evaluates an agent's
 //! policy, and [`Population::propose`] takes its proposal:
@@ -63,7 +63,7 @@ pub use proposal::{CompactVerdict, Deployed, Deployment, Judged, Outcome, Propos
 pub use state::Population;
 pub(crate) use strategies::Plan;
 
-// Outside this crate, only its tests use these.
+// Hidden, because outside this crate only its integration tests name these types.
 #[doc(hidden)]
 pub use acceptance::{AcceptanceContext, AcceptanceCounts, AcceptanceQuery};
 #[doc(hidden)]

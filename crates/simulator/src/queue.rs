@@ -1,6 +1,6 @@
 //! The event queue: events are taken in the order of their times. The tie-break between equal times is the order of
-//! scheduling. Messages that have just arrived at a node are handled last: the simulation schedules an event of its own
-//! for them, after all events that were already scheduled for that time.
+//! scheduling. Messages that arrive at nodes are not handled at once: the simulation collects them, and schedules one
+//! event for all of them, after the events already scheduled for that time.
 
 use mario_domain::Time;
 use serde::{Deserialize, Serialize};

@@ -34,7 +34,7 @@ pub trait Recorder {
     fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
 
     /// An agent evaluated its policy. `decision` is `None` if the agent's facts have not changed since its last
-    /// evaluation. It may also be `None` if the recorder does not want decisions.
+    /// evaluation. It may also be `None` if no recorder wants decisions.
     fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {}
 
     /// The evaluations of parked agents at this time, counted by application. They are not reported individually.
@@ -50,7 +50,7 @@ pub trait Recorder {
     /// A client request reached a sleeping instance, and the node's manager decided whether it may wake.
     fn woken(&mut self, time: Time, agent: AgentIndex, verdict: &CompactVerdict, population: &Population) {}
 
-    /// The managers were active, even if there was nothing to judge.
+    /// The managers were activated. Also reported if there was nothing to judge.
     fn activation(&mut self, time: Time, population: &Population) {}
 
     /// The comparison of the placement with the best one at the last activation, if this recorder makes it. It is
@@ -62,7 +62,7 @@ pub trait Recorder {
     /// The placement was compared with the best one, after an activation of the managers.
     fn regret(&mut self, time: Time, compared: &RegretSample) {}
 
-    /// A node went down, with these instances.
+    /// A node went down, with these instances, or is absent at the start of the run.
     fn node_down(&mut self, time: Time, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {}
 
     /// A node came up, for the first time or again.

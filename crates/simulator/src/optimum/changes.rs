@@ -1,4 +1,4 @@
-//! The operations that lead from one allocation to another.
+//! The operations that lead from the current placement to given allocations.
 
 use std::collections::VecDeque;
 
@@ -21,9 +21,10 @@ struct Move {
 /// Others migrate to nodes where an instance is missing. If more exist than needed, the surplus is undeployed; if
 /// fewer, the rest is deployed.
 ///
-/// Undeploys come first, then migrations, then deploys. A migration comes after those that make room for it. If
-/// migrations wait for each other in a cycle, one of them is replaced by an undeploy and a deploy. So every operation
-/// has room when its turn comes, provided that the allocations fit.
+/// Undeploys of surplus instances come first, then migrations, then deploys. A migration comes after those that make
+/// room for it. If migrations wait for each other in a cycle, one of them is replaced by an undeploy among the
+/// migrations and a deploy at the end. So every operation has room when its turn comes, provided that the allocations
+/// fit.
 pub(crate) fn changes(
     scenario: &Scenario,
     wanted: &[Allocation],

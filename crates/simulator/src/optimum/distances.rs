@@ -41,8 +41,8 @@ impl Distances {
     }
 }
 
-/// A candidate of the search, ordered by distance. Ties go to the one discovered first, so with the metric of hops this
-/// is a breadth-first search.
+/// A candidate of the search, ordered by distance. Ties go to the one discovered first, so the search is breadth-first
+/// if the metric is hops.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Candidate {
     distance: f64,

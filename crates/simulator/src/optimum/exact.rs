@@ -2,9 +2,9 @@
 //!
 //! The objective is a sum over applications, which interact only through shared hardware. So first, all allocations of
 //! each application are enumerated separately. An allocation is dropped if another is at least as good and needs no
-//! more hardware on any node. Then applications are combined one after another, and only the best combination for each
-//! use of the hardware is kept (dynamic programming). A branch is pruned if it cannot reach the value of a greedy
-//! allocation, even with the best choices for all remaining applications.
+//! more hardware on any bounded node. Then applications are combined one after another, and only the best combination
+//! for each use of the hardware is kept (dynamic programming). A combination is pruned if it cannot reach the value of
+//! a greedy allocation, even with the best choices for all remaining applications.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -29,12 +29,12 @@ pub enum TooLarge {
     Allocations {
         /// The application.
         application: ApplicationId,
-        /// An upper bound on their number.
+        /// An upper bound on their number; `u64::MAX` if it overflows.
         ways: u64,
     },
     /// There are too many different hardware uses.
     Uses {
-        /// An upper bound on their number.
+        /// An upper bound on their number; `u64::MAX` if it overflows.
         ways: u64,
     },
 }
@@ -74,7 +74,7 @@ fn fitting(room: Option<u64>, hardware: u64, on_one_node_max: u64) -> u64 {
     }
 }
 
-/// One allocation of an application that may be part of the best.
+/// An allocation of one application that may be part of the best combination.
 struct Choice {
     value: PlacementValue,
     /// The hardware that the allocation uses on each bounded node.
@@ -85,12 +85,12 @@ struct Choice {
 /// The best known combination for one use of the hardware.
 struct Known {
     value: PlacementValue,
-    /// The index of the choice of each application so far.
+    /// For each application combined so far, the index of its choice.
     choices: Vec<u32>,
 }
 
-/// The best allocation of every application. The value of `greedy` is a lower bound for pruning. Returns `greedy` if
-/// nothing is better.
+/// The best combination of allocations, one for each application. The value of `greedy` is a lower bound for pruning.
+/// Returns `greedy` if nothing is better.
 pub(super) fn search(problem: &Problem, greedy: Vec<Allocation>) -> Vec<Allocation> {
     let target = problem.value(&greedy);
     let choices: Vec<Vec<Choice>> = problem.applications.iter().map(|demand| all_choices(problem, demand)).collect();

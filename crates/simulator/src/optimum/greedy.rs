@@ -1,12 +1,12 @@
 //! Greedy search with local improvement: adds the most valuable instances first, then moves, drops and exchanges
-//! instances while the value improves.
+//! instances while the value improves, in at most `PASSES_MAX` passes.
 
 use super::{Allocation, Demand, PlacementValue, Problem, Room};
 
 /// The maximum number of improvement passes.
 const PASSES_MAX: usize = 8;
 
-/// A good allocation of every application. It depends only on the problem.
+/// A good allocation of every application. The search is deterministic.
 pub(super) fn search(problem: &Problem) -> Vec<Allocation> {
     let mut search = Greedy::new(problem);
     search.construct();
@@ -119,9 +119,9 @@ impl<'a> Greedy<'a> {
         }
     }
 
-    /// For each application, adds one or more instances to one node, and drops instances that become superfluous. One
-    /// instance alone may not help, because users are satisfied only if enough instances share the load. Returns
-    /// whether the value improved.
+    /// For each application, adds one or more instances to one node and drops instances that become superfluous, if
+    /// that improves the value. One instance alone may not help, because users are satisfied only if enough instances
+    /// share the load. Returns whether the value improved.
     fn stack(&mut self) -> bool {
         let mut has_helped = false;
         for application in 0..self.allocations.len() {

@@ -86,7 +86,8 @@ fn random_problem(random: &mut Pcg64Mcg, nodes: usize, applications: usize) -> P
     Problem { rooms, applications: applications.collect() }
 }
 
-/// All allocations of an application that fit if no other application uses hardware.
+/// All allocations of an application that fit if no other application uses hardware, with at most `on_one_node_max`
+/// instances on a node.
 fn all_allocations(problem: &Problem, demand: &Demand) -> Vec<Allocation> {
     let mut all = vec![Allocation::default()];
     for (node, room) in (0..).zip(&problem.rooms) {

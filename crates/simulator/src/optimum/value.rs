@@ -17,7 +17,7 @@ pub struct PlacementValue {
     pub satisfied: i64,
     /// Users who reach an instance.
     pub served: i64,
-    /// The total latency of those users, in millionths of a millisecond.
+    /// The total latency of the users in `served`, in millionths of a millisecond.
     pub latency_millionths: i64,
     /// Instances.
     pub instances: i64,

@@ -103,7 +103,7 @@ pub enum ResumeError {
         /// Its size at the checkpoint, in bytes.
         saved: u64,
     },
-    /// Every number in the checkpoint is valid, but they contradict each other; or the program has a bug.
+    /// Resuming panicked: the checkpoint passes validation but contradicts itself, or the program has a bug.
     Contradictory {
         /// The checkpoint.
         path: PathBuf,
@@ -226,8 +226,8 @@ impl Checkpoint {
         &self.scenario
     }
 
-    /// Returns the simulation at the checkpoint and its directory, ready to continue. If the checkpoint is valid,
-    /// truncates the outputs to their lengths at the checkpoint; otherwise changes nothing.
+    /// Returns the simulation at the checkpoint, and the directory of the run, both ready to continue. If the
+    /// checkpoint is valid, truncates the outputs to their lengths at the checkpoint; otherwise changes nothing.
     pub fn resume(&self, threads: usize) -> Result<(Simulation<'_>, RunDirectory<'_>), ResumeError> {
         let Head { scenario, run, keep, reuse, has_regret, outputs } = &self.head;
         let run_path = self.directory.join(RUN);

@@ -1,7 +1,7 @@
-//! Digests of a run's outputs, so that resuming a run detects changes made in the meantime.
+//! Digests of a run's files, so that resuming a run detects changes made in the meantime.
 //!
-//! A 32-bit CRC detects every error burst of up to 32 bits, and misses any other damage with a probability of 2^-32. It
-//! is computed as buffers are written out, and costs little compared with writing them.
+//! A 32-bit CRC detects every error burst of up to 32 bits, and misses other random damage with a probability of about
+//! 2^-32. It is computed as buffers are written out, and costs little compared with writing them.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};

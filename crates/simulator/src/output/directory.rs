@@ -36,7 +36,7 @@ use crate::simulation::{AcceptanceStatistics, RunStatistics};
 /// Marks an incomplete run. It is the first file to be created, and is removed once all outputs are written.
 pub(super) const MARKER: &str = "PARTIAL";
 
-/// Written after a complete run, if the scenario asks for measures.
+/// Written by the caller after a complete run, if the scenario asks for measures.
 const MEASURES: &str = "measures.json";
 
 /// The outputs that may be written during a run.
@@ -58,7 +58,7 @@ pub struct OutputOptions {
 impl OutputOptions {
     /// The outputs during a run, and whether each is enabled.
     pub(super) fn outputs(self) -> [(&'static str, bool); 5] {
-        // At summary detail, nothing is recorded per agent or per user.
+        // Moves are recorded per agent, and handovers per user; both are too detailed for a summary.
         let is_single = self.detail != Detail::Summary;
         let [trace, operations, moves, handovers, messages] = OUTPUTS;
         [(trace, true), (operations, true), (moves, is_single), (handovers, is_single), (messages, self.messages)]
@@ -91,11 +91,11 @@ pub struct RunDirectory<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) keep: OutputOptions,
     pub(super) recorders: Recorders<'a>,
-    /// Locked during the run, so that no other process resumes it.
+    /// Locked during the run, so that no other process resumes or replaces it.
     pub(super) marker: File,
     /// The digest of `run.json`.
     pub(super) run: Digest,
-    /// The digest of the stored scenario, once there is a checkpoint.
+    /// The digest of `checkpoint.scenario`; `None` before the first checkpoint.
     pub(super) sealed: Option<Digest>,
 }
 
@@ -140,7 +140,7 @@ pub struct Summary {
     pub users: usize,
     /// Client requests that were sent, including the requests of calls between applications.
     pub emitted: u64,
-    /// How often a request passed a link.
+    /// The total number of links that the requests in `emitted` passed.
     pub hops: u64,
     /// How often the acceptance policies of nodes were evaluated and failed, and the first failure; `None` if none
     /// failed.

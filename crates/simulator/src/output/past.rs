@@ -2,8 +2,8 @@
 //!
 //! A run is a pure function of its scenario, so its state at any time can be restored without a checkpoint, by running
 //! the scenario again. [`compare_with_trace`] compares each record on the way with a recorded trace, and returns a
-//! count and a checksum. Only these are stored in the scenario. [`verify`] compares them when the scenario is run from
-//! that time, perhaps by another version of mario.
+//! count and a checksum. The scenario stores only these and the time. [`verify`] checks them before such a scenario is
+//! run, perhaps by another version of mario.
 
 use std::error::Error;
 use std::fmt;
@@ -61,7 +61,7 @@ pub fn compare_with_trace(
     if let Some(found) = compared.found.take() {
         return Err(found);
     }
-    // The next recorded line must be later; otherwise the simulation lacks a record.
+    // The next recorded line must not be earlier than `time`; otherwise the simulation lacks a record.
     if let Some(line) = compared.next_line().map_err(PastError::Read)?
         && time_of(&line).is_some_and(|recorded| recorded < time.units())
     {

@@ -32,7 +32,7 @@ const UNNUMBERED_VERSION: u32 = 1;
 /// line follow.
 const OPENING: &str = "checkpoint";
 
-/// The suffix of a file's name while it is being written.
+/// The file extension while a file is being written.
 const UNFINISHED: &str = "new";
 
 /// The maximum uncompressed size of a chunk. A chunk is preceded by its compressed and its uncompressed size.
@@ -151,7 +151,7 @@ pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Digest), SealError> {
     decode(&fs::read(path).map_err(SealError::Read)?)
 }
 
-/// Decodes a file. Every version of the format has a first line and the same checksum, so that a damaged file is not
+/// Decodes a file. Every version of the format has a first line, and a CRC-32 at the end, so that a damaged file is not
 /// mistaken for another version.
 fn decode(file: &[u8]) -> Result<(Vec<u8>, Digest), SealError> {
     let bytes = file.len() as u64;

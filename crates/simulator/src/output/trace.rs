@@ -38,7 +38,7 @@ impl<W: Write> TraceRecorder<W> {
         self.0.finish(time)
     }
 
-    /// Records how often client requests passed a link in the whole run. Call it before [`TraceRecorder::finish`].
+    /// Sets the number of links that client requests passed in the whole run. Call it before [`TraceRecorder::finish`].
     pub fn traffic(&mut self, hops: u64) {
         self.0.traffic(hops);
     }
@@ -281,7 +281,7 @@ fn target(target: &Target) -> mario_trace::Target<'_> {
     }
 }
 
-/// The capacity of an agent's instance, if it is not in the default flavour.
+/// The maximum request rate of an agent's instance; `None` if it runs in the default flavour.
 fn max_rate(agent: &Agent, population: &Population) -> Option<f64> {
     let is_other = agent.flavour() != FlavourIndex::DEFAULT;
     is_other.then(|| population.application(agent.application()).max_rate_in(agent.flavour()).value())

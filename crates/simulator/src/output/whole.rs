@@ -45,8 +45,8 @@ pub fn write_atomically<T>(path: &Path, content: impl FnOnce(&mut File) -> io::R
     }
 }
 
-/// Writes a file atomically through the temporary file `unfinished`, which is replaced if it exists. For directories
-/// that only one process uses: the next write replaces the leftover of a killed process.
+/// Writes a file atomically through the temporary file `unfinished`, which is replaced if it exists, for example the
+/// leftover of a killed process. No other process may use the same temporary file.
 pub(super) fn write_beside<T>(
     path: &Path,
     unfinished: &Path,

@@ -22,7 +22,7 @@ pub struct AcceptanceContext {
 pub struct AcceptanceCounts {
     /// The number of evaluations.
     pub asked: u64,
-    /// The number of failures. After a failure, the manager inhibits the request, or the owner does nothing.
+    /// The number of failures. After a failure, the manager inhibits the request, or the owner takes no new action.
     pub failed: u64,
     /// The first failure: the node, the question, and the cause.
     pub first: Option<(NodeIndex, AcceptanceQuery, AcceptanceFailure)>,

@@ -28,8 +28,8 @@ pub struct Agent {
     /// `None` until first needed.
     pub(crate) extra: Option<Box<ExtraKnowledge>>,
 
-    // The remaining fields are maintained by the optimisations in `layers`, and read elsewhere, too: `snapshots` holds
-    // the client requests that the agent sees.
+    // The remaining fields serve the optimisations in `layers`. Other code uses them, too: `snapshots` has the only
+    // copy of the client requests that the agent sees.
     /// Recent snapshots of client requests, with the proposals for them.
     pub(crate) snapshots: Box<[RequestSnapshot]>,
     /// The index of the current snapshot.
@@ -164,7 +164,7 @@ impl Agent {
         self.rate
     }
 
-    /// The number drawn for its evaluation, if its policy uses randomness: `fact(Instance, random, Drawn)`.
+    /// The number drawn for its next evaluation, if its policy uses randomness: `fact(Instance, random, Drawn)`.
     pub fn random(&self) -> Option<u32> {
         if self.is_blank { None } else { self.extra.as_ref()?.random }
     }
@@ -233,7 +233,8 @@ impl Agent {
         self.extra.as_ref()?.history.as_deref()
     }
 
-    /// The number of its evaluations since it arrived on its node; all its evaluations if it has no history.
+    /// The number of its evaluations since it arrived on its node or was switched to its policy, whichever was later;
+    /// all its evaluations if it has no history.
     pub fn age(&self) -> u32 {
         self.evaluations - self.history().map_or(0, |history| history.arrived)
     }
@@ -265,7 +266,7 @@ impl Agent {
 
     /// Counts an evaluation, after its facts have been read, and drops memories that the next evaluation must not see.
     /// Also ends the refusal to wake, and counts down the notice of an eviction. The prototype's memory is cleared
-    /// after evaluations 1 + every, 1 + 2 × every and so on.
+    /// after evaluations 1 + `every`, 1 + 2 × `every` and so on.
     pub(crate) fn count_evaluation(&mut self, memory: Memory, cycles: u32) {
         self.evaluations += 1;
         if self.is_blank {
@@ -331,7 +332,8 @@ impl Agent {
         self.invalidate_proposals_based_on(Basis::Past);
     }
 
-    /// Moves the instance to another node. Clears its observed client requests and its notice of eviction.
+    /// Moves the instance to another node. Clears what applies only to the old node: the observed client requests, a
+    /// refusal to wake, and a notice of eviction.
     pub(crate) fn set_node(&mut self, to: NodeIndex) {
         self.node = to;
         self.reached = None;

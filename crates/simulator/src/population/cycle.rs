@@ -21,7 +21,7 @@ impl Population {
     ///
     /// Operators' deployments are judged first, in the order given. Then follow the agents that have evaluated since
     /// the last cycle, in the order of their evaluations. This is the order of `Arbitration::Managers`; `strategies`
-    /// has the others.
+    /// has the other arbitrations.
     pub fn r1(&mut self, deployments: &[Deployment], context: &mut AcceptanceContext, label: &mut CycleLabel) {
         label.clear();
         match self.arbitration {
@@ -259,7 +259,7 @@ impl Population {
     }
 
     /// Whether an agent may target the node `to`, which is the target of its current proposal. A positive result is
-    /// cached until the agent moves or proposes something else, or the links change.
+    /// cached until the agent moves, its proposal is replaced, or the links change.
     pub(crate) fn is_in_reach(&mut self, index: AgentIndex, operation: AgentOperation, to: NodeIndex) -> bool {
         let agent = &mut self.agents[index.position()];
         if agent.reached == Some(self.links_version) {
@@ -303,7 +303,7 @@ impl Population {
         CompactVerdict::Inhibited(Box::new(Inhibition { node: self.node(own).id().clone(), rule }))
     }
 
-    /// A verdict on an instance of an application as a `Verdict` of the domain.
+    /// Converts a compact verdict to a `Verdict` of the domain. `application` is that of the instance concerned.
     pub fn verdict(&self, verdict: &CompactVerdict, application: ApplicationIndex) -> Verdict {
         match verdict {
             CompactVerdict::Accepted => Verdict::Accepted,

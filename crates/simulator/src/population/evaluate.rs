@@ -12,7 +12,8 @@ use crate::population::layers::decision_cache::is_plain;
 use crate::population::proposal::{Proposal, Target};
 use crate::population::state::Population;
 
-/// Evaluates the policies of the agents of one population, and reuses its memory. Each thread has one.
+/// Evaluates the policies of the agents of one population. Reuses its memory from one evaluation to the next. Each
+/// thread has its own.
 pub struct Evaluator {
     decider: Decider,
     facts: KnowledgeBase,
@@ -149,8 +150,8 @@ impl Situation for Around<'_> {
 
     fn facts(&self) -> Option<impl Iterator<Item = &Fact>> {
         let population = self.population;
-        // If only applications have facts, the knowledge base keeps them from one agent to the next. The random number
-        // of the previous agent must be removed.
+        // Facts about applications are the same for all agents, so the knowledge base keeps them. They are replaced
+        // only if nodes have facts, too, or to remove the random number of the previous agent.
         (population.has_node_facts || self.had_drawn).then(|| {
             let near = std::iter::once(&self.agent.node).chain(population.node(self.agent.node).neighbours());
             let about_nodes = near.filter_map(|node| population.node_facts.get(node.position())).flatten();
@@ -165,7 +166,8 @@ impl Population {
         is_plain(self.policy(self.agent(agent).policy()), decision)
     }
 
-    /// The proposal of an agent, given the decision of its policy: the first solution, if it is an operation.
+    /// The proposal of an agent, given the decision of its policy: the first solution. `None` if there is no solution,
+    /// or the first is invalid.
     pub fn proposal(&self, agent: AgentIndex, decision: &Decision) -> Option<Proposal> {
         let Some(Solution::Proposal(proposal)) = decision.solutions.first() else { return None };
         let has_target = proposal.operation.has_target();

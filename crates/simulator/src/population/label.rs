@@ -44,7 +44,8 @@ impl CycleLabel {
     }
 
     /// The number of entries: one for each operator's deployment, and one for each unparked agent that has evaluated
-    /// since the last cycle, even if it proposes nothing.
+    /// since the last cycle, even if it proposes nothing. If a plan has an order for an agent, its entry is that of the
+    /// order.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

@@ -1,4 +1,4 @@
-//! The names of nodes, applications and operations in policies.
+//! The names of nodes, applications, flavours and operations in policies.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Owners of nodes who evict or shrink instances there.
+//! Node owners who evict or shrink the instances on their nodes.
 
 use mario_colony::Availability;
 use mario_colony::rules::{self, EvictionNotice, HostedInstance};

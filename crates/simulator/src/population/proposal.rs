@@ -96,7 +96,7 @@ pub enum CompactVerdict {
         /// The hardware that was neither used nor reserved there at the time of judging.
         free: Capacity,
     },
-    /// Another rule inhibits the operation.
+    /// Any other inhibition, including lack of hardware if the needed amount is not that of a new instance.
     Inhibited(Box<Inhibition>),
 }
 

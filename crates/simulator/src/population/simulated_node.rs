@@ -25,13 +25,13 @@ pub struct SimulatedNode {
     pub(crate) acceptance: Option<Arc<Acceptance>>,
 }
 
-/// An operation that a manager has accepted in this cycle and that is not enacted yet.
+/// An operation for which a manager has reserved hardware in this cycle: accepted, and not enacted yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AcceptedOperation {
     /// The application of the instance.
     pub application: ApplicationIndex,
     /// The agent that migrates, or whose instance will hold more hardware on its node; `None` for a replica and for a
-    /// deploy, which get their ids when they are enacted.
+    /// deploy, whose agents are created when the operation is enacted.
     pub agent: Option<AgentIndex>,
     /// The flavour and wakefulness of the instance; for an adapt or a wake, those before the operation.
     pub body: Body,

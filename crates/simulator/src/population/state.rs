@@ -35,7 +35,7 @@ pub struct Population {
     pub(crate) agents: Vec<Agent>,
     /// The number of each agent's instance. Stored separately from the agents, because it is rarely read.
     pub(crate) instances: Vec<i64>,
-    /// The agents that have evaluated since the last cycle, in the order of evaluation.
+    /// The requests of the agents that have evaluated since the last cycle, in the order of evaluation.
     pub(crate) pending: Vec<PendingRequest>,
     /// Changes whenever the neighbours of a node change.
     pub(crate) links_version: LinksVersion,
@@ -44,7 +44,7 @@ pub struct Population {
     /// The nodes whose owners have initiative.
     pub(crate) owners: Owners,
 
-    // The remaining fields are for `layers`.
+    // The remaining fields serve optimisations, mainly those in `layers`.
     pub(crate) full_nodes: FullNodes,
     /// Whether no agent can remember inhibitions.
     pub(crate) remembers_nothing: bool,
@@ -53,7 +53,7 @@ pub struct Population {
     /// Whether instances can have flavours or sleep.
     pub(crate) body_use: BodyUse,
     /// For each application, the outcomes of parked agents to be added to the next cycle; empty if none were counted
-    /// since the last one.
+    /// since the last cycle.
     pub(crate) parked: Vec<ParkedCounts>,
     pub(crate) parked_count: u64,
     /// Parked agents that must be unparked.
@@ -67,7 +67,7 @@ pub struct Population {
 pub(crate) enum PastUse {
     /// No policy looks back, no owner has initiative, and no application can sleep.
     Unused,
-    /// At least one of these occurs.
+    /// A policy looks back, an owner has initiative, or an application can sleep.
     Used,
 }
 
@@ -109,7 +109,7 @@ pub enum ContextChange<'a> {
     Requests {
         /// The agent.
         agent: AgentIndex,
-        /// All its facts, in the order in which it sees them.
+        /// All its `requests/4` facts, in the order in which it sees them.
         facts: &'a [RequestFact],
     },
     /// The random number for the next evaluation of an agent whose policy uses randomness.
@@ -130,7 +130,7 @@ pub enum ContextChange<'a> {
     Leaving(NodeIndex),
     /// A node goes down, with all instances on it.
     Down(NodeIndex),
-    /// A node comes up again, empty.
+    /// A node comes up, empty.
     Up(NodeIndex),
 }
 

@@ -193,7 +193,7 @@ impl Field {
     }
 
     /// Adds an instance on a node, if the node is up. The cells that have it among their nearest become stale, in the
-    /// order of their distance.
+    /// order of their distance from it.
     pub(super) fn add(
         &mut self,
         graph: MetricGraph<'_>,
@@ -210,7 +210,7 @@ impl Field {
     }
 
     /// Removes an instance from a node. The cells that had it among their nearest become stale, in the order of their
-    /// distance. `hosts` returns whether a node still has an instance.
+    /// distance from it. `hosts` returns whether a node still has an instance.
     pub(super) fn remove(
         &mut self,
         graph: MetricGraph<'_>,

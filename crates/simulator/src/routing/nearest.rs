@@ -1,8 +1,9 @@
 //! Routes to the nearest instance, round robin between equally near ones.
 //!
 //! The users of one application at one access point form a *cell*: they have the same routes, and share one round
-//! robin. So do the calls to an application from one node. Routes are computed on demand, and cached until one of the
-//! nearest instances of the cell is removed, an equally near or nearer one is added, or a node or link goes up or down.
+//! robin. Calls to the application from instances on the same node belong to the same cell. Routes are computed on
+//! demand, and cached until one of the nearest instances of the cell is removed, an equally near or nearer one is
+//! added, or a node or link goes up or down.
 
 use mario_scenario::{ApplicationIndex, Metric, NodeIndex, Scenario, Topology, UserIndex, indices};
 use rustc_hash::FxHashMap;
@@ -28,7 +29,7 @@ pub(crate) struct Nearest {
     /// For each application, its distance field and its cells.
     fields: Vec<Field>,
     cells: Vec<Cell>,
-    /// Cells whose routes became stale since the last call of `take_stale`.
+    /// Cells whose routes have become stale. Drained by `route`, `route_from` and `take_stale`.
     stale: Vec<CellIndex>,
     /// Used only if messages are simulated: the cells of users, and the rotation of each cell.
     of_user: Vec<CellIndex>,
@@ -50,7 +51,7 @@ struct Scratch {
     routes: Vec<Route>,
 }
 
-/// The users of one application at one access point.
+/// The users of one application at one access point, and the calls to it from that node.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Cell {
     application: ApplicationIndex,
@@ -60,7 +61,7 @@ struct Cell {
     path: Option<PathIndex>,
 }
 
-/// Round robin of a cell's users between the nearest instances.
+/// Round robin of the requests of a cell between the nearest instances.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Rotation {
     is_stale: bool,
@@ -198,7 +199,7 @@ impl Nearest {
     }
 
     /// Creates the cells of the initial clients. They are numbered by application and access point, so that cells that
-    /// change together, because they share the nearest instance, are adjacent in memory. Returns the number of cells.
+    /// share their nearest instance, and so change together, tend to be close in memory. Returns the number of cells.
     pub(crate) fn expect(&mut self, mut clients: Vec<(ApplicationIndex, NodeIndex)>) -> usize {
         clients.sort_unstable();
         clients.dedup();
@@ -278,7 +279,7 @@ impl Nearest {
         }
     }
 
-    /// Stores the path just found, to the nearest node of a cell at index `place`: 0 for the first.
+    /// Stores the path just found. `place` is the index of its end among the nearest nodes of the cell.
     fn path(
         &mut self,
         cell: CellIndex,

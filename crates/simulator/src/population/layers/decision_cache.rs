@@ -1,7 +1,7 @@
 //! The decision cache: agents share decisions on knowledge that is the same up to names.
 //!
 //! Often, an earlier agent has had the same knowledge, with other names for nodes and instance. A policy that is
-//! invariant under renaming ([`mario_policy::name_invariance`] proves this) proposes the same to both, up to names. So
+//! invariant under renaming ([`mario_policy::name_invariance`] proves this) proposes the same for both, up to names. So
 //! the key of an entry is an agent's knowledge without names: each node is replaced by its position in the standard
 //! order of the nodes that occur.
 //!
@@ -410,7 +410,7 @@ fn alike(applications: &[Application]) -> Vec<ApplicationIndex> {
     };
     let first = |(position, application): (usize, &Application)| {
         let like = applications.iter().position(|other| is_like(other, application));
-        // If an id occurs twice, applications are not shared.
+        // If an id occurs twice, applications do not share decisions.
         let has_names = ids.len() == applications.len();
         ApplicationIndex::at(like.filter(|_| has_names).unwrap_or(position))
     };

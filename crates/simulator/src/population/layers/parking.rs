@@ -4,7 +4,7 @@
 //! while its facts stay the same and that node stays full, its outcome is known. The population schedules an agent to
 //! be unparked when its own node changes, or when a full node in reach has free hardware again. The simulation unparks
 //! it when its client requests change otherwise than in a recurring pattern. No agent is parked in scenarios in which
-//! nodes and links go up and down.
+//! nodes or links go up or down.
 
 use mario_scenario::{Arbitration, Memory, NodeIndex};
 use serde::{Deserialize, Serialize};
@@ -99,8 +99,8 @@ impl Population {
         agent.activity = Activity::Parked;
     }
 
-    /// Unparks an agent, and adds the `cycles` evaluations for which it was parked. `last` is the last snapshot of its
-    /// recurring traffic that it saw; `None` if it saw none.
+    /// Unparks an agent, and adds the `cycles` evaluations that it had while it was parked. `last` is the last snapshot
+    /// of its recurring traffic that it saw; `None` if it saw none.
     pub fn unpark(&mut self, agent: AgentIndex, cycles: u32, last: Option<u8>) {
         let agent = &mut self.agents[agent.position()];
         if agent.activity == Activity::Parked {
@@ -142,8 +142,8 @@ impl Population {
         }
     }
 
-    /// Schedules the agents to be unparked that may have been inhibited by a node that now has free hardware. They are
-    /// on that node or on its neighbours. Called at the end of a cycle, and after the actions of owners.
+    /// Schedules the unparking of agents that may have been inhibited by a node that now has free hardware: those on
+    /// that node and on its neighbours. Called at the end of a cycle, and after the actions of owners.
     pub(crate) fn unpark_around_freed_nodes(&mut self) {
         let mut freed = std::mem::take(&mut self.freed);
         if self.parked_count > 0 {

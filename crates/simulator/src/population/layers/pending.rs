@@ -47,8 +47,8 @@ impl PlaceRequest {
         match proposal.target {
             _ if !proposal.operation.asks_for_place() => None,
             Target::Own => Some(from),
-            // In the short form, the own node means that the policy wrote `self`. A policy that wrote its name needs
-            // the long form.
+            // In the short form, the own node means that the policy wrote `self`. If it wrote the name of the node, the
+            // proposal has no short form.
             Target::Node(node) if node != from => Some(node),
             Target::Node(_) | Target::Unknown(_) | Target::Flavour(_) => None,
         }

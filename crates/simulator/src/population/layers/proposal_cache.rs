@@ -1,9 +1,9 @@
 //! The proposal cache: an agent reuses its proposal if it sees the same client requests as before, and nothing else has
 //! changed.
 //!
-//! With round robin between several instances, the traffic of each repeats in a short pattern. The simulation numbers
-//! the snapshots of such a pattern. From the second period of the pattern on, an agent receives only the number instead
-//! of the facts.
+//! With round robin between several instances, the traffic of each instance repeats in a short pattern. The simulation
+//! numbers the snapshots of such a pattern. From the second period of the pattern on, an agent receives only the number
+//! instead of the facts.
 
 use mario_policy::Decision;
 use serde::{Deserialize, Serialize};
@@ -82,8 +82,8 @@ fn sum(facts: &[RequestFact]) -> f64 {
 }
 
 impl Agent {
-    /// Snapshots kept for traffic without a recurring pattern. More snapshots hardly raise the hit rate, and cost
-    /// memory in every agent.
+    /// The number of snapshots kept for traffic without a recurring pattern. More snapshots hardly raise the hit rate,
+    /// and cost memory in every agent.
     const SNAPSHOTS_MAX: u8 = 2;
 
     /// Sets the client requests that the agent sees from now on.
@@ -92,7 +92,7 @@ impl Agent {
             return;
         }
         let number = self.find_snapshot(facts).unwrap_or_else(|| {
-            // The snapshot after the current one is the oldest.
+            // Of the two snapshots, this replaces the one that is not current.
             let number = if self.snapshots.len() < usize::from(Agent::SNAPSHOTS_MAX) {
                 self.snapshots.len() as u8
             } else {
@@ -167,7 +167,7 @@ impl Agent {
         self.snapshots.get(usize::from(self.current))
     }
 
-    /// Reuses the agent's proposal for the current snapshot.
+    /// Sets the agent's proposal to the cached one for the current snapshot; to nothing if none is cached.
     fn reuse_cached(&mut self) {
         let cached = self.current_snapshot().and_then(|snapshot| snapshot.cached.clone());
         (self.proposal, self.reached) = cached.map_or((None, None), |cached| (cached.proposal, cached.reached));
@@ -236,7 +236,7 @@ impl Agent {
         }
     }
 
-    /// Whether the agent will repeat its proposal while its requests stay the same: no fact has changed since its last
+    /// Whether the agent will repeat its proposal while its facts stay the same: no fact has changed since its last
     /// evaluation, or the proposal for its current requests is still cached.
     pub(crate) fn is_settled(&self) -> bool {
         self.is_unchanged || self.current_snapshot().is_some_and(|snapshot| snapshot.cached.is_some())

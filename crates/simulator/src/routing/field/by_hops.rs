@@ -1,4 +1,4 @@
-//! The search if all links have equal length: a breadth-first search that sorts each level as a whole.
+//! The searches if the metric is hops: breadth-first.
 
 use mario_scenario::NodeIndex;
 
@@ -13,8 +13,8 @@ pub(super) struct Levels {
     /// Used instead of `level` and `next` while an instance is added.
     reached: Vec<Reached>,
     further: Vec<Reached>,
-    /// The nodes of a region that have a neighbour with a known distance, with their distances over it, the farthest
-    /// first.
+    /// The nodes of a region that have a neighbour with a known distance, each with its distance over the nearest such
+    /// neighbour, the farthest first.
     border: Vec<(f64, NodeIndex)>,
 }
 
@@ -117,7 +117,8 @@ pub(super) fn region(
 }
 
 /// Computes the distances in a region, in which they have been reset to infinity, from its border and from `seeds`, the
-/// nodes in it with an instance.
+/// nodes in it with an instance. If the distances of all nodes have been reset, the region has no border, and `region`
+/// may be empty.
 pub(super) fn fill(
     entries: &mut [FieldEntry],
     graph: MetricGraph<'_>,

@@ -1,4 +1,4 @@
-//! The search if links have different lengths: Dijkstra's algorithm.
+//! The searches if the metric is latency: Dijkstra's algorithm.
 
 use std::collections::BinaryHeap;
 
@@ -86,7 +86,8 @@ pub(super) fn region(
 }
 
 /// Computes the distances in a region, in which they have been reset to infinity, from its border and from `seeds`, the
-/// nodes in it with an instance.
+/// nodes in it with an instance. If the distances of all nodes have been reset, the region has no border, and `region`
+/// may be empty.
 pub(super) fn fill(
     entries: &mut [FieldEntry],
     graph: MetricGraph<'_>,

@@ -33,7 +33,8 @@ const WORDS_MAX: usize = HEAD + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 3 * RE
 /// The past of an agent.
 type Past = History<RequestFact, Target>;
 
-/// Integers from this absolute value on do not fit into a word of the policy engine, so they cost it more than names.
+/// Numbers from this absolute value on have no key. Large integers do not fit into a word of the policy engine, so they
+/// cost it more than names.
 const NUMBER_MAX: u64 = 1 << 56;
 
 /// In a byte with an operation and a position, the number of bits of the position.
@@ -109,7 +110,7 @@ impl Key {
         hash(self.words())
     }
 
-    /// The position of a target; `None` if it does not occur in the agent's knowledge.
+    /// The position of a target; `None` if it is not a node, or does not occur in the agent's knowledge.
     pub(super) fn place(&self, target: &Target) -> Option<u8> {
         match target {
             Target::Own => self.nodes.place(Neighbour::Own),
@@ -275,8 +276,8 @@ impl Key {
         self.length += 1;
     }
 
-    /// Writes the memory of an agent. Returns the number of entries. Sliding memory is sorted and deduplicated, as
-    /// agents see it, so that the order of the inhibitions does not matter.
+    /// Writes the memory of an agent. Returns the number of entries; `None` if there are too many. Agents see sliding
+    /// memory sorted and without duplicates, so it is sorted and deduplicated here, too.
     fn write_remembered(&mut self, memory: Memory, agent: &Agent) -> Option<usize> {
         let mut codes = [0_u8; REMEMBERED_MAX];
         let mut count = 0;
@@ -322,7 +323,7 @@ pub(super) fn hash(words: &[u64]) -> u64 {
     (mixed ^ (mixed >> 29)).wrapping_mul(FACTOR).rotate_left(32)
 }
 
-/// Whether the names of all nodes can be omitted: no node has a number too large for a word of the policy engine.
+/// Whether the names of all nodes can be omitted: no node has a number from [`NUMBER_MAX`] on.
 pub(super) fn are_plain(population: &Population) -> bool {
     population.nodes.iter().all(|node| is_plain(node.id().id()))
 }

@@ -35,8 +35,8 @@ const SHIPPED: [&str; 10] = [
     "sustained-demand",
 ];
 
-/// Migrates to the last in standard order of the own node, `self` and the neighbours, unless that is the own node, if
-/// requests come from there.
+/// Takes the last of the own node, `self` and the neighbours, in standard order. Migrates there if requests come from
+/// there and it is not the own node.
 const FARTHEST: &str = "operation(migrate, I, N) :- node(O, _, Ns), msort([O, self|Ns], S), last(S, N), N \\== O, \
                         requests(I, N, _, _).";
 
