@@ -1,9 +1,9 @@
 //! The cells that terms are made of, and the trail that undoes bindings.
 //!
-//! Nothing here recurses, because terms may be millions of levels deep. Every walk that a hostile term could make long
-//! is charged to [`Meter`], including the memory of its work stack. Most walks start to record visited compounds after
-//! a number of steps ([`Store::patience`]), so that they terminate on cyclic terms and take linear time on terms with
-//! sharing.
+//! Nothing here recurses, because terms may be millions of levels deep. Walks that a hostile term could make long are
+//! charged to [`Meter`], and most of them check the memory of their work stack, too. Most walks start to record visited
+//! compounds after a number of steps ([`Store::patience`]), so that they terminate on cyclic terms and take linear time
+//! on terms with sharing.
 
 use crate::meter::{Meter, Resource};
 use crate::symbols::{Atom, atoms};

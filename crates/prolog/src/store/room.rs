@@ -74,8 +74,8 @@ impl Store {
         }
     }
 
-    /// The number of steps after which a walk starts to record visited compounds: about the number of cells, because a
-    /// term without sharing has no more subterms than that.
+    /// The number of steps after which a walk starts to record visited compounds: the number of cells, within fixed
+    /// bounds, because a term without sharing has no more subterms than that.
     pub(crate) fn patience(&self) -> usize {
         self.cells.len().clamp(STRIDE as usize, PATIENCE_MAX)
     }
