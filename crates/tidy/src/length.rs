@@ -1,8 +1,9 @@
 //! Files and functions are short; those that are already longer may not grow.
 //!
 //! [`LIST`] has the files and functions that were too long at the last update, with their lengths. An entry must be
-//! lowered once the code has shrunk by more than [`SLACK_LINES`], and removed once it is short enough, so that the code
-//! cannot grow back. The list is rewritten by [`update`]; a new or higher entry is visible to a reviewer in its diff.
+//! lowered once the code has shrunk by more than [`SLACK_LINES`], and removed once the code is short enough, so that
+//! the code cannot grow back. The list is rewritten by [`update`]; a new or higher entry is visible to a reviewer in
+//! its diff.
 //!
 //! Functions are found by their indentation, not by parsing: the format check runs before this one, so a function ends
 //! at the first closing brace at the indentation of its `fn`. A function that contains such a line in a multi-line

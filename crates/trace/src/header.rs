@@ -18,7 +18,7 @@ pub enum Version {
     Fourth,
     /// For runs in which owners of nodes have initiative. Adds [`Header::notice`].
     Fifth,
-    /// For runs in which an application sleeps, or a policy of agents mentions sleep.
+    /// For runs in which an application can sleep, or a policy of agents mentions `sleep` or `wake`.
     Sixth,
     /// For runs in which applications call others. Adds [`Header::calls`] and [`Header::traffic`].
     Seventh,

@@ -30,7 +30,7 @@ impl Detail {
     }
 }
 
-/// The target of an operation, as written by the policy.
+/// The target of an operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target<'a> {
     /// The node of the instance, written `self`.
@@ -56,7 +56,7 @@ pub struct Evaluation<'a> {
     pub free: Capacity,
     /// The sum of the rates that the agent saw.
     pub rate: f64,
-    /// The rate that its instance handles, if it does not run in the default flavour.
+    /// The rate that its instance handles in its flavour; `None` for the default flavour, and for live nodes.
     pub max_rate: Option<f64>,
 }
 

@@ -123,7 +123,7 @@ impl Fixture {
         self
     }
 
-    /// Replaces every `from` by `to` in this file, which must contain it.
+    /// Replaces every `from` with `to` in this file, which must contain `from`.
     pub fn replacing(self, path: &str, from: &str, to: &str) -> Self {
         let text = fs::read_to_string(self.root.join(path)).expect("the file is there");
         assert!(text.contains(from), "{path} does not contain {from:?}");

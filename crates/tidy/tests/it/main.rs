@@ -1,4 +1,4 @@
-//! The workspace follows the rules, and each rule can fail.
+//! Tests that the workspace follows the rules, and that the rules report violations.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

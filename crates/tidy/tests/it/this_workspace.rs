@@ -8,11 +8,11 @@ use std::time::SystemTime;
 use mario_tidy::advisories::{self, age};
 use mario_tidy::{Finding, Workspace, check, duplicates, length, licences, packages, words};
 
-/// Packages that may be linked in several versions, each with the reason why this workspace cannot fix it.
+/// Packages that `cargo metadata` may list in several versions. The reasons:
 ///
-/// `num-bigint` and `syn`: `cargo metadata` lists an optional certificate parser of rcgen with its dependencies; no
-/// enabled feature links it, as `cargo tree` shows. `windows-sys`: ring needs an older version than all others, only on
-/// Windows.
+/// `num-bigint` and `syn`: `cargo metadata` also lists an optional certificate parser of rcgen and its dependencies,
+/// which no enabled feature links, as `cargo tree` shows. `windows-sys`: on Windows, ring needs an older version than
+/// all other packages.
 const ACCEPTED_DUPLICATES: [&str; 3] = ["num-bigint", "syn", "windows-sys"];
 
 fn root() -> PathBuf {

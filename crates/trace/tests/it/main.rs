@@ -209,7 +209,7 @@ fn a_summary_trace_has_counts_instead_of_individual_records() {
     assert_eq!(lines[1..], expected);
 }
 
-/// A writer that fails if it would have to accept more than this number of bytes.
+/// A writer that accepts at most this number of bytes in total, and fails on more.
 struct Full(usize);
 
 impl Write for Full {
