@@ -155,11 +155,11 @@ pub struct Message {
 }
 
 impl RecordedRun {
-    /// The run of policy 1, 2, 3 or 4, which is part of the repository.
+    /// The stored run of policy 1, 2, 3 or 4.
     ///
     /// # Panics
     ///
-    /// Panics if there is no such policy, or if the committed file is damaged.
+    /// Panics if there is no such policy, or if the stored file is damaged.
     pub fn of_policy(policy: usize) -> RecordedRun {
         let text = match policy {
             1 => include_str!("../data/policy-1.txt"),

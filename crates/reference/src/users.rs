@@ -1,4 +1,4 @@
-//! Geographic positions for the users of the paper's experiment.
+//! Synthetic positions on the map for the users of the paper's experiment.
 
 use std::fmt::Write;
 use std::fs;

@@ -18,7 +18,7 @@ pub struct Emitter {
     on_until: Time,
 }
 
-/// Identifies the random streams of workloads. Every consumer of randomness has its own stream.
+/// Sets the random streams of workloads apart from other random streams of the same seed.
 const STREAM: u128 = 0x776f_726b_6c6f_6164;
 
 impl Emitter {

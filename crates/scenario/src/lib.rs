@@ -26,7 +26,7 @@
 //! rejected before it is built.
 //!
 //! Not here: running a scenario (crate `mario_simulator`) and evaluating policies (crate `mario_policy`). This crate
-//! loads policies only to check them.
+//! loads policies only to check them and to find out which features of a run they use.
 
 mod index;
 mod position;

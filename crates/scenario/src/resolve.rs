@@ -1,7 +1,7 @@
 //! Resolves a scenario as written into one that can be run: looks up names, reads files, and draws random values.
 //!
 //! Errors are collected and returned together. Resolving stops early if the world would be too large, or if the
-//! infrastructure is invalid.
+//! infrastructure cannot be built.
 
 mod applications;
 mod calls;

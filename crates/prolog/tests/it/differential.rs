@@ -230,8 +230,8 @@ fn formal(arguments: &str) -> Option<&str> {
     None
 }
 
-/// Whether two outcomes are equal. If the goal uses a float function, floats may be adjacent instead of equal, because
-/// SWI-Prolog uses the functions of the C library, which differ between machines.
+/// Whether two outcomes agree. If the goal uses a function such as `sin`, two floats also agree if they are adjacent,
+/// because SWI-Prolog uses the functions of the C library, which differ between machines.
 fn is_same(goal: &str, ours: &str, theirs: &str) -> bool {
     const FUNCTIONS: [&str; 7] = ["sin", "cos", "tan", "exp", "log", "**", "^"];
     let may_differ = FUNCTIONS.iter().any(|function| goal.contains(function));

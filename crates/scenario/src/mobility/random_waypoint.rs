@@ -1,8 +1,8 @@
 //! Random waypoint mobility with hotspots, for users who move through a town.
 //!
 //! A user rests, then drives straight to a waypoint, rests there, and so on. Waypoints are near hotspots, some of which
-//! attract more users than others, or anywhere. The width of the area needs a cosine; otherwise, positions are computed with
-//! basic arithmetic and square roots, whose results do not depend on the machine.
+//! attract more users than others, or anywhere. The width of the area needs a cosine; otherwise, positions are computed
+//! with basic arithmetic and square roots, whose results do not depend on the machine.
 
 use std::error::Error;
 use std::fmt;

@@ -15,7 +15,7 @@ use crate::topology::Topology;
 
 const APPLICATIONS: At<'static> = At::Key("applications");
 
-/// Identifies the random stream of drawn applications. Every consumer of randomness has its own stream.
+/// Sets the random streams of drawn applications apart from other random streams of the same seed.
 const STREAM: u64 = 0x6170_706c_6963_6174;
 
 impl Resolving<'_> {
