@@ -73,7 +73,7 @@ pub enum Progress {
         /// How long the startup took.
         startup: Duration,
     },
-    /// An event that may interest a user.
+    /// A fault began or ended.
     Happened {
         /// The time since the clients started.
         at: Duration,

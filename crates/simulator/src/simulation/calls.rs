@@ -31,7 +31,7 @@ pub(crate) enum Origin {
     Call { caller: PendingIndex, call: CallIndex },
 }
 
-/// A client request that an instance serves, until all its calls are answered.
+/// A client request from the start of its service until all its calls are answered or lost.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Pending {
     origin: Origin,

@@ -52,7 +52,7 @@ impl<'a> Simulation<'a> {
         Ok(simulation)
     }
 
-    /// A simulation without instances and scheduled events.
+    /// A simulation without instances or scheduled events.
     pub(super) fn empty(
         scenario: &'a Scenario,
         options: RunOptions,

@@ -56,7 +56,7 @@ pub fn topology(units: &[u64], links: &[(u32, u32, f64)]) -> Topology {
     builder.build().expect("an infrastructure")
 }
 
-/// A world without applications and users, with default settings.
+/// A world without applications or users, with default settings.
 pub fn scenario(topology: Topology) -> Scenario {
     Scenario {
         name: "by hand".to_owned(),
