@@ -45,8 +45,8 @@ pub(super) struct Spent {
 }
 
 impl Spent {
-    /// The remaining budget of the directives. The other limits, such as that on memory, are not reduced, because they
-    /// apply to each directive.
+    /// The budget of the directives, reduced by the inferences and the output used so far. The other limits, such as
+    /// that on memory, apply to each directive and are not reduced.
     pub(super) fn left_of(&self, budget: &Budget) -> Budget {
         Budget {
             inferences: budget.inferences.saturating_sub(self.inferences),
