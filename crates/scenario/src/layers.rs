@@ -36,7 +36,8 @@ impl Files for NoFiles {
 /// The keys that control how a text is merged with other texts. They are not part of the scenario itself.
 pub(crate) const LAYER_KEYS: [&str; 3] = ["preset", "include", "reset"];
 
-/// The lists whose elements have ids. An element of a later layer is merged into the earlier element of the same id.
+/// The top-level lists whose elements have ids. An element of a later layer is merged into the earlier element of the
+/// same id.
 const LISTS_BY_ID: [&str; 3] = ["application", "node", "user"];
 
 /// The maximum nesting of includes.

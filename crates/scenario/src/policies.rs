@@ -94,8 +94,8 @@ pub fn baseline_names() -> impl Iterator<Item = &'static str> {
     BASELINES.into_iter().chain(ManagementStrategy::WORDS.into_iter().map(|(word, _)| word).skip(1))
 }
 
-/// Whether the main text of a policy, without the files that it loads, contains `fact(…, KEY, …)` outside of comments.
-/// This is a search in the text; the policy is not parsed.
+/// Whether the main text of a policy, without the files that it loads, contains a `fact(…)` with the second argument
+/// `key` outside of comments. This is a search in the text; the policy is not parsed.
 pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
     let Some((_, text)) = policy.main() else { return false };
     let code: String = text.lines().flat_map(|line| [line.split('%').next().unwrap_or_default(), "\n"]).collect();

@@ -117,8 +117,8 @@ impl Generator {
             let value = match name {
                 "{source}" => self.choose(SOURCES),
                 "{bound}" => self.choose(BOUND),
-                // In SWI-Prolog 9.0.4, `del_vertices/3` keeps vertices that follow one that is not in the graph. So `zz`,
-                // which most graphs do not have, is the last in standard order.
+                // In SWI-Prolog 9.0.4, `del_vertices/3` keeps vertices that follow one that is not in the graph. So
+                // `zz`, which most graphs do not have, is the last in standard order.
                 "{gone}" => self.choose(&["[]", "[a]", "[zz,a]", "[zz]"]),
                 "{count}" => self.choose(&["0", "1", "2", "3", "-1", "N", "foo"]),
                 "{graph}" => "vertices_edges_to_ugraph({vertices},{edges},G)".to_owned(),
