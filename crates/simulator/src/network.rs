@@ -17,7 +17,7 @@ pub(crate) struct Message {
     pub(crate) origin: Origin,
     pub(crate) agent: AgentIndex,
     pub(crate) path: PathIndex,
-    /// The number of links passed.
+    /// The number of links passed, including the one that the message is on.
     pub(crate) hops: u32,
 }
 

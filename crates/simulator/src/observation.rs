@@ -30,8 +30,8 @@ struct InstanceObservation {
     /// How many requests all instances together had started to serve by the agent's last observation; `None` before its
     /// first.
     seen: Option<u64>,
-    /// How many of the last requests of all instances before `seen` are counted again at the agent's next observation,
-    /// if this instance served them.
+    /// The overlap with the last observation: how many of the requests that instances started to serve last before it
+    /// are counted again, if this instance serves them.
     seen_again: u64,
 }
 

@@ -80,7 +80,7 @@ impl Allocation {
     }
 }
 
-/// The exact search if the world is small enough for it wherever its users move, else the greedy search.
+/// The exact search if the world is small enough for it, wherever its users move; otherwise the greedy search.
 pub(crate) fn search_for(scenario: &Scenario) -> Search {
     if exact::check(scenario).is_ok() { Search::Exact } else { Search::Greedy }
 }

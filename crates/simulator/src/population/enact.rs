@@ -87,8 +87,8 @@ impl Population {
         self.change_held(index, change);
     }
 
-    /// Ends a cycle: clears the queue, adds the outcomes of parked agents to the label, and schedules the parked agents
-    /// around freed nodes to be unparked.
+    /// Ends a cycle: clears the queue, adds the outcomes of parked agents to the label, and schedules the unparking of
+    /// agents around freed nodes.
     pub(crate) fn end_cycle(&mut self, label: &mut CycleLabel) {
         self.pending.clear();
         label.take_parked(&mut self.parked);

@@ -16,7 +16,7 @@ pub struct CycleLabel {
     accepted: Vec<u32>,
     judged: Vec<Judged>,
     deployed: Vec<Deployed>,
-    /// For each application, the outcomes of parked agents; empty if no agent is parked.
+    /// For each application, the outcomes of parked agents; empty if none were counted for this cycle.
     parked: Vec<ParkedCounts>,
 }
 
@@ -55,7 +55,8 @@ impl CycleLabel {
         self.entries.is_empty()
     }
 
-    /// The outcomes of parked agents by application, in addition to the entries; empty if no agent is parked.
+    /// The outcomes of parked agents by application, in addition to the entries; empty if none were counted for this
+    /// cycle.
     pub fn parked(&self) -> &[ParkedCounts] {
         &self.parked
     }

@@ -2,7 +2,7 @@
 //! parking; tests compare such runs with optimised ones.
 //!
 //! The speedup of each layer: the CPU time without it, as a multiple of the time with it, in the paper's world at three
-//! sizes (flow, `workload-and-latency-aware`, one thread).
+//! sizes (traffic as rates, `workload-and-latency-aware`, one thread).
 //!
 //! | layer | 85 nodes | 21,845 | 349,525 |
 //! |---|---|---|---|

@@ -389,8 +389,8 @@ impl Population {
         }
     }
 
-    /// Invalidates the cached proposals of the agents on a node that has changed, and schedules the parked ones to be
-    /// unparked.
+    /// Invalidates the cached proposals of the agents on a node that has changed, and schedules the unparking of those
+    /// that are parked.
     fn node_changed(&mut self, node: NodeIndex) {
         for position in 0..self.node(node).agents().len() {
             let agent = self.node(node).agents()[position];

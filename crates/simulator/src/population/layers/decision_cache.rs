@@ -67,7 +67,7 @@ pub struct DecisionCache {
     prefetched: Prefetched,
 }
 
-/// The batch of agents that are looked up next.
+/// The batch of agents whose decisions are looked up next.
 #[derive(Default)]
 struct Prefetched {
     /// Each agent, with the hash of its key; `None` if its decision cannot be shared.

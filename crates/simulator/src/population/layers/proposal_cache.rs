@@ -41,7 +41,7 @@ pub enum Basis {
     Present,
     /// Also the history: `earlier/5` and `done/4`.
     Past,
-    /// Also the time on the current node: `age/2`.
+    /// Also the age of the agent on its node: `age/2`.
     Age,
 }
 

@@ -1,4 +1,4 @@
-//! Compares cached decisions with evaluating the policy.
+//! Compares cached decisions with those of the policy.
 
 use std::fs;
 use std::path::Path;
