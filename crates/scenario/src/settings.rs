@@ -167,7 +167,7 @@ pub struct AgentSettings {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ManagerSettings {
-    /// The time between two activations; the first is at 0.
+    /// The time between two activations. At 0, only the initial deployments are judged.
     pub period: Period,
     /// The managers' own policy: the name of a shipped one or the path of a `.pl` file. Without one, every proposal
     /// that fits is accepted.

@@ -40,7 +40,7 @@ pub struct CitySettings {
     /// third a third, and so on.
     #[schemars(with = "HotspotCount")]
     pub hotspots: u32,
-    /// The maximum distance of goals from a hotspot, in metres.
+    /// The maximum distance of goals from a hotspot to the north or south, and to the east or west, in metres.
     #[schemars(with = "Metres")]
     pub hotspot_radius: f64,
     /// A list of hotspots, instead of drawn ones: each `{ at = [latitude, longitude], weight = 2, radius = 500 }`. The
@@ -68,7 +68,7 @@ pub struct PlaceSettings {
     /// Its attraction, relative to the other hotspots.
     #[serde(default = "one")]
     pub weight: Positive,
-    /// The maximum distance of goals from it, in metres. Default: `hotspot_radius`.
+    /// The maximum distance of goals from it to the north or south, and to the east or west, in metres. Default: `hotspot_radius`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Metres>")]
     pub radius: Option<f64>,

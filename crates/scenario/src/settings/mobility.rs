@@ -86,7 +86,7 @@ pub struct GeneratedSettings {
     /// The number of hotspots in each district.
     #[schemars(with = "HotspotCount")]
     pub hotspots: u32,
-    /// The maximum distance of waypoints from a hotspot, in metres.
+    /// The maximum distance of waypoints from a hotspot to the north or south, and to the east or west, in metres.
     #[schemars(with = "Metres")]
     pub hotspot_radius: f64,
     /// The share of trips that lead to a hotspot, from 0 to 1.

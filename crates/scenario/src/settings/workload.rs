@@ -91,7 +91,7 @@ pub enum AssignmentKind {
     /// Equal numbers of users and handovers for each kind of application.
     #[default]
     Balanced,
-    /// Round robin: the first user the first application, the second the second, and so on.
+    /// Round robin over the kinds of applications, and within each kind over its applications.
     RoundRobin,
     /// At random.
     Random,
