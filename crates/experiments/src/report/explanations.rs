@@ -115,8 +115,9 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
         let explainer = explainers.entry(case.policy).or_insert_with(|| {
             let policy = &header.policies[case.policy as usize];
             let (name, text) = policy.files.first()?;
-            Explainer::load_within(&engine, name, text, Some(resolver(policy)), PolicySettings::default(), allowance)
-                .ok()
+            let mut settings = PolicySettings::default();
+            settings.budget.inferences = header.decision_budget.unwrap_or(settings.budget.inferences);
+            Explainer::load_within(&engine, name, text, Some(resolver(policy)), settings, allowance).ok()
         });
         let situation = Situation {
             policy: case.policy,
