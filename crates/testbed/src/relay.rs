@@ -151,6 +151,10 @@ async fn delayed(
                 return;
             }
         }
+        // The end of the stream does not pass a link that is cut, either.
+        if *is_cut.borrow() {
+            std::future::pending::<()>().await;
+        }
         let _ = to.shutdown().await;
     };
     // After the end of the input, the chunks in the buffer are still forwarded.
