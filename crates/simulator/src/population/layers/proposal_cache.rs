@@ -92,7 +92,7 @@ impl Agent {
             return;
         }
         let number = self.find_snapshot(facts).unwrap_or_else(|| {
-            // Of the two snapshots, this replaces the one that is not current.
+            // Adds a snapshot while there are fewer than the maximum; otherwise replaces one that is not current.
             let number = if self.snapshots.len() < usize::from(Agent::SNAPSHOTS_MAX) {
                 self.snapshots.len() as u8
             } else {
