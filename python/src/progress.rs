@@ -33,7 +33,7 @@ impl<'a> Progress<'a> {
         self.total = total;
     }
 
-    /// Reports progress, unless it was reported within [`POLL_INTERVAL`] and is not complete. Also polls Python for
+    /// Reports progress at most once per [`POLL_INTERVAL`], and always when the work is complete. Also polls Python for
     /// signals. Returns whether to continue.
     pub(crate) fn tell(&mut self, done: f64, total: f64) -> bool {
         self.total = total;

@@ -5,6 +5,8 @@
 
 mod initiative;
 
+use std::ops::Range;
+
 use mario_domain::{Inhibition, Rule, Verdict};
 use mario_prolog::{Engine, Machine, Outcome, Resolver, Tree, TreeKind};
 use serde::Serialize;
@@ -275,8 +277,50 @@ fn blank(text: &str, tree: &Tree) -> String {
     format!("{}{}{}", &text[..tree.span.start], " ".repeat(end - tree.span.start), &text[end..])
 }
 
-/// The text with the free units in the fact `node` replaced by `units`; unchanged if the fact has none.
+/// The text with the free units in the fact `node` replaced by `units`; unchanged if the number is not found.
 fn replace_free(text: &str, node: &Tree, units: u64) -> String {
-    let Some((_, [_, free, ..])) = node.callable() else { return text.to_owned() };
-    format!("{}{units}{}", &text[..free.span.start], &text[free.span.end..])
+    let span = node.span.clone();
+    let number = free_units(&text[span.clone()]).map(|number| span.start + number.start..span.start + number.end);
+    match number {
+        Some(number) => format!("{}{units}{}", &text[..number.start], &text[number.end..]),
+        None => text.to_owned(),
+    }
+}
+
+/// The byte range of the second argument in the text of a fact `node(Id, Free, …)`. A quoted id may contain commas,
+/// brackets, doubled quotes and escapes.
+fn free_units(fact: &str) -> Option<Range<usize>> {
+    let mut quoted = false;
+    let mut characters = fact.char_indices().skip_while(|(_, character)| *character != '(');
+    let comma = loop {
+        match characters.next()? {
+            (_, '\\') if quoted => drop(characters.next()),
+            (_, '\'') => quoted = !quoted,
+            (at, ',') if !quoted => break at,
+            _ => {}
+        }
+    };
+    let number = &fact[comma + 1..];
+    let end = number.find([',', ')'])?;
+    let start = end - number[..end].trim_start().len();
+    Some(comma + 1 + start..comma + 1 + number[..end].trim_end().len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::free_units;
+
+    #[test]
+    fn the_free_units_of_a_node_are_found_behind_any_id() {
+        for id in ["n42", "42", "'a, [b]'", "'it''s, [1'", "'it\\'s, )'", " n42 "] {
+            for (before, after) in [("", ""), (" ", " "), ("\n\t", "")] {
+                for rest in [")", ", [n41])", ",[])"] {
+                    let fact = format!("node({id},{before}17{after}{rest}");
+                    let found = free_units(&fact).unwrap_or_else(|| panic!("{fact}"));
+                    assert_eq!((&fact[found.clone()], found.start), ("17", 6 + id.len() + before.len()), "{fact}");
+                }
+            }
+        }
+        assert_eq!(free_units("node(n42"), None);
+    }
 }

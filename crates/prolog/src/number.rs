@@ -1,4 +1,4 @@
-//! Numbers outside of the machine's cells.
+//! Prolog numbers as Rust values, decoded from the cells of the machine, and their comparison.
 
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive, Signed, ToPrimitive};

@@ -1,8 +1,8 @@
 //! The live form of a scenario.
 //!
-//! For latencies, one time unit of the scenario is one millisecond. Everything else (evaluations, movements, the
-//! requests of users) is sped up: `speed` time units pass per second. So latencies are real, while a long scenario
-//! takes minutes.
+//! A time unit of a scenario is one millisecond, and latencies keep this scale. Everything else (evaluations, movements,
+//! the requests of users) is scaled: `speed` time units pass per second, so that 1,000 is real time and smaller values
+//! are slower.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -130,7 +130,7 @@ fn a_colony_is_shown_until_the_command_is_interrupted() {
     let [here, nowhere] = [colony.operators.to_string(), free_address().to_string()];
     let mut command = colony.command();
     command
-        .args(["dashboard", "--node", &nowhere, &here, "--as", "ada.pem"])
+        .args(["dashboard", "--node", &nowhere, "--node", &here, "--as", "ada.pem"])
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     let mut serving = Serving(command.spawn().expect("it starts"));

@@ -75,7 +75,7 @@ impl Node {
         );
         fs::write(self.directory.join(format!("{name}.toml")), text).expect("written");
         let (file, signed) = (format!("{name}.toml"), format!("{name}.signed"));
-        must(&self.directory, &["app", "sign", &file, "--key", "shop.pem", "--out", &signed]);
+        must(&self.directory, &["app", "sign", &file, "--as", "shop.pem", "--out", &signed]);
         signed
     }
 

@@ -98,7 +98,7 @@ pub struct PopulationConfig {
     pub policies: Vec<Policy>,
     /// The nodes.
     pub nodes: Vec<SimulatedNode>,
-    /// Extra facts about each node; empty if no node has any.
+    /// Extra facts about each node, in the order of `nodes`. May be left empty if no node has any.
     pub node_facts: Vec<Vec<Fact>>,
 }
 

@@ -74,8 +74,8 @@ fn the_colony_makes_a_scenario(browser: &Browser, out: &Path) {
     let operator = out.join("colony/operator.pem");
     let scenario = out.join("now.toml");
     let output = mario()
-        .args(["snapshot", "--node"])
-        .args(&addresses)
+        .arg("snapshot")
+        .args(addresses.iter().flat_map(|address| ["--node", address]))
         .arg("--as")
         .arg(&operator)
         .arg("--out")

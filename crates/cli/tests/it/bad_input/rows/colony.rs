@@ -65,8 +65,8 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         command: "app sign",
-        refuses: &[(&[], "FILE"), (&["shop.toml"], "--key"), (&["shop.toml", "--key", "k.pem"], "--out")],
-        path: Some(&["PATH", "--key", "k.pem", "--out", "shop.signed"]),
+        refuses: &[(&[], "DESCRIPTION"), (&["shop.toml"], "--as"), (&["shop.toml", "--as", "k.pem"], "--out")],
+        path: Some(&["PATH", "--as", "k.pem", "--out", "shop.signed"]),
         accepts: &[],
     },
     Row {
