@@ -64,11 +64,11 @@ impl LoadedPolicy {
     /// Returns what the agent of an instance proposes, in the JSON of `mario policy decide --format json`.
     #[pyo3(signature = (facts, name, instance, all))]
     fn decide(&self, py: Python<'_>, facts: &str, name: &str, instance: Option<&str>, all: bool) -> PyResult<String> {
-        let wanted = if all { SolutionLimit::All } else { SolutionLimit::First };
+        let limit = if all { SolutionLimit::All } else { SolutionLimit::First };
         let decided = py.detach(|| {
             let (facts, instance) = self.read(facts, name, instance)?;
             let mut decider = Decider::new(&self.engine);
-            let decision = decider.decide(&self.policy, &facts, instance, wanted);
+            let decision = decider.decide(&self.policy, &facts, instance, limit);
             match undecided(&decision.ending, self.policy.name(), Some(&self.text), &self.engine) {
                 Some(diagnostic) => Err(Failure::input(diagnostic)),
                 None => Ok(decision_json(decision, &self.policy).to_string()),

@@ -31,7 +31,7 @@ pub(crate) struct AcceptanceQuery<'a> {
     /// The hardware that a deploy, a migrate or a replicate takes at its target; for an adapt, a sleep or a wake, the
     /// additional hardware on the instance's node; for an undeploy, the hardware that the instance holds.
     pub(crate) needed: Hardware,
-    pub(crate) moment: QueryTime,
+    pub(crate) time: QueryTime,
 }
 
 /// When a manager is asked.
@@ -98,21 +98,21 @@ impl Acceptances {
     }
 
     /// Recomputes the answer of the asked manager's acceptance policy.
-    pub(crate) fn judge(&mut self, header: &Header, world: &World, asked: &AcceptanceQuery<'_>) -> Answer {
-        self.answer(header, world, asked).unwrap_or(Answer::Silent)
+    pub(crate) fn judge(&mut self, header: &Header, world: &World, query: &AcceptanceQuery<'_>) -> Answer {
+        self.answer(header, world, query).unwrap_or(Answer::Silent)
     }
 
-    fn answer(&mut self, header: &Header, world: &World, asked: &AcceptanceQuery<'_>) -> Option<Answer> {
-        let place = asked.concerned.node;
+    fn answer(&mut self, header: &Header, world: &World, query: &AcceptanceQuery<'_>) -> Option<Answer> {
+        let place = query.concerned.node;
         let acceptance = self.texts[header.nodes[place as usize].acceptance? as usize].as_ref()?;
         let id = |node: u32| header.nodes[node as usize].id.clone();
-        let application = &header.applications[asked.application as usize];
-        let request = request(asked, application.id.clone(), &id)?;
+        let application = &header.applications[query.application as usize];
+        let request = request(query, application.id.clone(), &id)?;
         // With arbitration by managers, the instances of the initial deployment are reservations until all of them have
         // been judged.
-        let is_promised = asked.moment == QueryTime::Beginning && header.arbitration == Arbitration::Managers;
+        let is_promised = query.time == QueryTime::Beginning && header.arbitration == Arbitration::Managers;
         let view = view(&self.view, &self.facts, (header, world), place, is_promised)?;
-        match acceptance.judge(&mut self.machine, &view, &request, asked.needed) {
+        match acceptance.judge(&mut self.machine, &view, &request, query.needed) {
             Verdict::Accepted => Some(Answer::Accepts),
             Verdict::Inhibited(inhibition) => match inhibition.rule {
                 DomainRule::Acceptance { reason } => Some(Answer::Refuses(Rule::Acceptance { reason })),
@@ -236,21 +236,21 @@ fn flavour(header: &Header, application: u32, flavour: u32) -> Option<&FlavourId
 }
 
 fn request(
-    asked: &AcceptanceQuery<'_>,
+    query: &AcceptanceQuery<'_>,
     application: mario_domain::ApplicationId,
     id: &dyn Fn(u32) -> NodeId,
 ) -> Option<Request> {
-    let (Some(instance), Some(own)) = (asked.instance, asked.concerned.own) else {
-        return Some(Request::deploy(application, id(asked.target?)));
+    let (Some(instance), Some(own)) = (query.instance, query.concerned.own) else {
+        return Some(Request::deploy(application, id(query.target?)));
     };
-    let operation = match asked.operation {
+    let operation = match query.operation {
         OperationName::Undeploy => Operation::Undeploy,
         OperationName::Sleep => Operation::Sleep,
         OperationName::Wake => Operation::Wake,
         // An acceptance policy does not see the flavour.
         OperationName::Adapt => Operation::Adapt(FlavourId::number(0)),
-        OperationName::Migrate => Operation::Migrate(Target::Node(id(asked.target?))),
-        OperationName::Replicate => Operation::Replicate(Target::Node(id(asked.target?))),
+        OperationName::Migrate => Operation::Migrate(Target::Node(id(query.target?))),
+        OperationName::Replicate => Operation::Replicate(Target::Node(id(query.target?))),
         OperationName::Deploy => return None,
     };
     // An acceptance policy does not see the agent.

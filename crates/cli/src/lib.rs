@@ -29,10 +29,10 @@ mod experiments;
 mod groups;
 mod interruptions;
 mod live;
-mod moments;
 mod replacing;
 mod result_directory;
 mod scenarios;
+mod snapshots;
 mod traces;
 mod usage;
 

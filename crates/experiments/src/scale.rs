@@ -186,16 +186,16 @@ impl ScaleConfig {
 /// Runs one size several times in this process. `progress` is called with the current simulated time, the time at which
 /// the run ends, and the number of client requests that the run has sent so far.
 pub fn measure(
-    question: &ScaleConfig,
+    config: &ScaleConfig,
     files: &mut dyn Files,
     progress: &mut dyn FnMut(Time, Time, u64),
 ) -> Result<ScaleMeasurement, MeasureError> {
     /// The number of parts of a run, with a progress report after each.
     const PARTS: u32 = 200;
     let began = Instant::now();
-    let resolved = question.document().resolve(files).map_err(|error| MeasureError::Run(RunError::Scenario(error)))?;
+    let resolved = config.document().resolve(files).map_err(|error| MeasureError::Run(RunError::Scenario(error)))?;
     let scenario = &resolved.scenario;
-    let options = RunOptions { threads: question.threads, ..RunOptions::default() };
+    let options = RunOptions { threads: config.threads, ..RunOptions::default() };
     let (mut runs, mut least, mut total, mut first) = (0, u64::MAX, 0, None);
     while runs < RUNS_MIN || total < REPEAT_UNTIL_NS {
         let mut simulation =

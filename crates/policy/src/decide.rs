@@ -150,10 +150,10 @@ impl Decider {
         policy: &Policy,
         facts: &KnowledgeBase,
         instance: Constant,
-        wanted: SolutionLimit,
+        limit: SolutionLimit,
     ) -> &Decision {
         if let Some(name) = policy.outside() {
-            self.decision = function::decide(policy, name, facts, instance, wanted);
+            self.decision = function::decide(policy, name, facts, instance, limit);
             return &self.decision;
         }
         let arguments = [Argument::Unknown, Argument::Value(instance), Argument::Unknown, Argument::Unknown];
@@ -172,7 +172,7 @@ impl Decider {
                 Outcome::Exception(exception) => break Ending::Exception(query.explain(&exception)),
                 Outcome::Halted(_) => break Ending::Halted,
             }
-            if wanted == SolutionLimit::First {
+            if limit == SolutionLimit::First {
                 break Ending::Complete;
             }
         };

@@ -98,7 +98,7 @@ pub(crate) fn decide(
     name: &str,
     facts: &KnowledgeBase,
     instance: Constant,
-    wanted: SolutionLimit,
+    limit: SolutionLimit,
 ) -> Decision {
     let decided = match policy.function() {
         Some(function) => function.decide(facts, instance),
@@ -107,7 +107,7 @@ pub(crate) fn decide(
     let looked_back = !policy.remembers().is_nothing();
     match decided {
         Ok(mut proposals) => {
-            if wanted == SolutionLimit::First {
+            if limit == SolutionLimit::First {
                 proposals.truncate(1);
             }
             let solutions = proposals.iter().map(|proposal| solution(facts, instance, proposal)).collect();

@@ -55,12 +55,12 @@ pub trait Recorder {
 
     /// The comparison of the placement with the best one at the last activation, if this recorder makes it. It is
     /// passed to [`Recorder::regret`] of the recorders after this one.
-    fn compared(&self) -> Option<RegretSample> {
+    fn regret_sample(&self) -> Option<RegretSample> {
         None
     }
 
     /// The placement was compared with the best one, after an activation of the managers.
-    fn regret(&mut self, time: Time, compared: &RegretSample) {}
+    fn regret(&mut self, time: Time, sample: &RegretSample) {}
 
     /// A node went down, with these instances, or is absent at the start of the run.
     fn node_down(&mut self, time: Time, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {}
@@ -223,18 +223,18 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
     fn activation(&mut self, time: Time, population: &Population) {
         self.0.activation(time, population);
         self.1.activation(time, population);
-        if let Some(compared) = self.0.compared() {
-            self.1.regret(time, &compared);
+        if let Some(sample) = self.0.regret_sample() {
+            self.1.regret(time, &sample);
         }
     }
 
-    fn compared(&self) -> Option<RegretSample> {
-        self.0.compared().or_else(|| self.1.compared())
+    fn regret_sample(&self) -> Option<RegretSample> {
+        self.0.regret_sample().or_else(|| self.1.regret_sample())
     }
 
-    fn regret(&mut self, time: Time, compared: &RegretSample) {
-        self.0.regret(time, compared);
-        self.1.regret(time, compared);
+    fn regret(&mut self, time: Time, sample: &RegretSample) {
+        self.0.regret(time, sample);
+        self.1.regret(time, sample);
     }
 
     fn node_down(&mut self, time: Time, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {
@@ -369,13 +369,13 @@ impl<R: Recorder> Recorder for Option<R> {
         }
     }
 
-    fn compared(&self) -> Option<RegretSample> {
-        self.as_ref().and_then(R::compared)
+    fn regret_sample(&self) -> Option<RegretSample> {
+        self.as_ref().and_then(R::regret_sample)
     }
 
-    fn regret(&mut self, time: Time, compared: &RegretSample) {
+    fn regret(&mut self, time: Time, sample: &RegretSample) {
         if let Some(recorder) = self {
-            recorder.regret(time, compared);
+            recorder.regret(time, sample);
         }
     }
 

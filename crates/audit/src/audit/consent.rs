@@ -16,16 +16,16 @@ impl Audit {
         let is_recorded = self.header.detail != Detail::Summary;
         let needed = self.needed(application);
         let Some(acceptances) = self.acceptances.as_mut().filter(|_| is_recorded) else { return };
-        let asked = AcceptanceQuery {
+        let query = AcceptanceQuery {
             concerned: Concerned { node, own: None },
             operation: OperationName::Deploy,
             instance: None,
             target: Some(node),
             application,
             needed,
-            moment: QueryTime::Beginning,
+            time: QueryTime::Beginning,
         };
-        let rule = match acceptances.judge(&self.header, &self.world, &asked) {
+        let rule = match acceptances.judge(&self.header, &self.world, &query) {
             Answer::Silent => return,
             Answer::Accepts => None,
             Answer::Refuses(rule) => Some(rule),
@@ -50,16 +50,16 @@ impl Audit {
             if reason.is_some_and(|reason| reason.node != *id) {
                 continue;
             }
-            let asked = AcceptanceQuery {
+            let query = AcceptanceQuery {
                 concerned: Concerned { node, own },
                 operation: case.operation,
                 instance,
                 target: case.target,
                 application: case.application,
                 needed: case.needed,
-                moment: QueryTime::Cycle,
+                time: QueryTime::Cycle,
             };
-            let answer = match acceptances.judge(&self.header, &self.world, &asked) {
+            let answer = match acceptances.judge(&self.header, &self.world, &query) {
                 Answer::Silent => continue,
                 Answer::Accepts => None,
                 Answer::Refuses(rule) => Some(rule),

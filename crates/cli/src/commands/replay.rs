@@ -9,8 +9,8 @@ use mario_domain::AgentOperation;
 
 use super::run::{self, SummaryFormat, TraceDetail};
 use super::snapshot;
-use crate::moments::{moment, of_run, unwritten};
 use crate::scenarios::{Disk, failure};
+use crate::snapshots::{of_run, parse_time, unwritten};
 use crate::traces::{cannot_read, open, refuse, trace_path};
 use crate::{Console, Failure, Outcome};
 
@@ -24,7 +24,7 @@ pub struct Arguments {
     #[arg(value_name = "TRACE|DIR")]
     pub run: PathBuf,
     /// The time at which the other policy takes over, in time units of the scenario, as in the trace
-    #[arg(long, value_name = "TIME", value_parser = moment)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub until: f64,
     /// The policy of all applications from then on, or with APP=POLICY of one application: a path, or the name of a
     /// built-in policy

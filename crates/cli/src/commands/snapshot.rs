@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use clap::Args;
 use mario_simulator::write_atomically;
 
-use crate::moments::{Snapshot, moment, of_run};
 use crate::replacing::refuse_to_replace;
+use crate::snapshots::{Snapshot, of_run, parse_time};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario snapshot`.
@@ -25,7 +25,7 @@ pub struct Arguments {
     #[arg(value_name = "TRACE|DIR", required_unless_present = "node", conflicts_with = "node", requires = "at")]
     pub run: Option<PathBuf>,
     /// The time of the snapshot, in time units of the scenario, as in the trace
-    #[arg(long, value_name = "TIME", requires = "run", value_parser = moment)]
+    #[arg(long, value_name = "TIME", requires = "run", value_parser = parse_time)]
     pub at: Option<f64>,
     /// Take the snapshot of the current state of live nodes: the address on which a node serves operators (`operators`
     /// in `[listen]` of its node.toml), e.g. 127.0.0.1:7441; may be repeated

@@ -27,8 +27,8 @@ fn a_size_between_two_trees_names_both() {
 
 fn scenario(nodes: u64, growth: Growth) -> mario_scenario::Scenario {
     let size = Size::with_nodes(nodes).expect("a full tree");
-    let question = ScaleConfig { size, policy: "workload-and-latency-aware".to_owned(), seed: 1, threads: 1, growth };
-    question.document().resolve(&mut NoFiles).expect("a scenario").scenario
+    let config = ScaleConfig { size, policy: "workload-and-latency-aware".to_owned(), seed: 1, threads: 1, growth };
+    config.document().resolve(&mut NoFiles).expect("a scenario").scenario
 }
 
 #[test]

@@ -31,7 +31,7 @@ impl ColonySnapshot {
             }
             state.read(record, &header);
         }
-        if is_reached { Ok(state.moment(&header)) } else { Err(SnapshotError::Outside { end }) }
+        if is_reached { Ok(state.snapshot(&header)) } else { Err(SnapshotError::Outside { end }) }
     }
 }
 
@@ -159,7 +159,7 @@ impl State {
         }
     }
 
-    fn moment(&self, header: &Header) -> ColonySnapshot {
+    fn snapshot(&self, header: &Header) -> ColonySnapshot {
         let about =
             |id: &Id| -> Vec<Fact> { header.facts.iter().filter(|fact| fact.subject == *id).cloned().collect() };
         let nodes = header.nodes.iter().map(|node| SnapshotNode {

@@ -10,12 +10,12 @@ const FACTS: &str = "service(video, 4, 10, 25). node(n42, 10, [n41]). serviceIns
     requests(s1, n41, 5, 30). requests(s1, n41, 6, 30).";
 
 /// The solutions as `operation target @clause`, with clauses numbered from 0, and how the search ended.
-fn decide(text: &str, wanted: SolutionLimit) -> (Vec<String>, Ending) {
+fn decide(text: &str, limit: SolutionLimit) -> (Vec<String>, Ending) {
     let engine = Engine::new();
     let policy = load(&engine, text).expect("a policy");
     let facts = facts(&engine, FACTS);
     let mut decider = Decider::new(&engine);
-    let decision = decider.decide(&policy, &facts, facts.constant("s1"), wanted);
+    let decision = decider.decide(&policy, &facts, facts.constant("s1"), limit);
     let shown = decision.solutions.iter().map(|solution| {
         let [operation, _, target] = solution.texts(engine.symbols());
         format!("{operation} {target} @{}", solution.clause())

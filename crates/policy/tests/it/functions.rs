@@ -33,12 +33,12 @@ fn name(name: &str) -> Id {
 }
 
 /// The decision of a function: each solution as `operation target` or the description of its fault, and the ending.
-fn decide(function: Fixed, wanted: SolutionLimit) -> (Vec<String>, Ending) {
+fn decide(function: Fixed, limit: SolutionLimit) -> (Vec<String>, Ending) {
     let engine = Engine::new();
     let policy = load(&engine, ":- decided_outside(mine).").expect("a policy").decided_by(Arc::new(function));
     let facts = facts(&engine, FACTS);
     let mut decider = Decider::new(&engine);
-    let decision = decider.decide(&policy, &facts, facts.constant("s1"), wanted);
+    let decision = decider.decide(&policy, &facts, facts.constant("s1"), limit);
     let shown = decision.solutions.iter().map(|solution| match solution {
         Solution::Proposal(proposal) => {
             let [operation, _, target] = proposal.texts(engine.symbols());

@@ -250,7 +250,7 @@ impl Recorder for Regret<'_> {
         self.snapshot = Some(snapshot);
     }
 
-    fn compared(&self) -> Option<RegretSample> {
+    fn regret_sample(&self) -> Option<RegretSample> {
         self.last
     }
 }

@@ -49,23 +49,23 @@ pub fn compare_with_trace(
     detail: Detail,
     trace: impl BufRead,
 ) -> Result<RecordedPast, PastError> {
-    let compared = TraceComparer { trace, line: 0, buffer: Vec::new(), pending: Vec::new(), found: None };
+    let comparer = TraceComparer { trace, line: 0, buffer: Vec::new(), pending: Vec::new(), found: None };
     let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(PastError::Simulation)?;
     let mut recorder = (
-        TraceRecorder::new(compared, scenario, detail),
+        TraceRecorder::new(comparer, scenario, detail),
         TraceRecorder::new(Counted::default(), scenario, Detail::Full),
     );
     simulation.run_until(time, &mut recorder);
-    let (mut compared, mut counted) = recorder;
-    let compared = compared.out();
-    if let Some(found) = compared.found.take() {
+    let (mut comparer, mut counted) = recorder;
+    let comparer = comparer.out();
+    if let Some(found) = comparer.found.take() {
         return Err(found);
     }
     // The next recorded line must not be earlier than `time`; otherwise the simulation lacks a record.
-    if let Some(line) = compared.next_line().map_err(PastError::Read)?
+    if let Some(line) = comparer.next_line().map_err(PastError::Read)?
         && time_of(&line).is_some_and(|recorded| recorded < time.units())
     {
-        return Err(PastError::Differs { line: compared.line, recorded: Some(line), simulated: None });
+        return Err(PastError::Differs { line: comparer.line, recorded: Some(line), simulated: None });
     }
     let counted = counted.out();
     Ok(RecordedPast { time, records: Some(counted.records), checksum: Some(counted.hasher.clone().finalize()) })

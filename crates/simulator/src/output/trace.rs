@@ -157,8 +157,8 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         self.0.node_down(time, node(index), cause, gone);
     }
 
-    fn regret(&mut self, time: Time, compared: &RegretSample) {
-        let RegretSample { search, users, actual, best } = *compared;
+    fn regret(&mut self, time: Time, sample: &RegretSample) {
+        let RegretSample { search, users, actual, best } = *sample;
         let regret = mario_trace::Regret {
             search: search.as_str(),
             users,

@@ -24,11 +24,11 @@ pub struct AcceptanceCounts {
     pub asked: u64,
     /// The number of failures. After a failure, the manager inhibits the request, or the owner takes no new action.
     pub failed: u64,
-    /// The first failure: the node, the question, and the cause.
+    /// The first failure: the node, the query, and the cause.
     pub first: Option<(NodeIndex, AcceptanceQuery, AcceptanceFailure)>,
 }
 
-/// A question to the acceptance policy of a node.
+/// A query to the acceptance policy of a node.
 #[derive(Clone, PartialEq, Debug)]
 pub enum AcceptanceQuery {
     /// Whether the node accepts a request.
@@ -57,9 +57,9 @@ impl AcceptanceContext {
         &mut self.machine
     }
 
-    pub(crate) fn count_failure(&mut self, node: NodeIndex, asked: AcceptanceQuery, failure: AcceptanceFailure) {
+    pub(crate) fn count_failure(&mut self, node: NodeIndex, query: AcceptanceQuery, failure: AcceptanceFailure) {
         self.tally.failed += 1;
-        self.tally.first.get_or_insert((node, asked, failure));
+        self.tally.first.get_or_insert((node, query, failure));
     }
 
     /// Returns the counts since the last call.

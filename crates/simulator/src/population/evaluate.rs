@@ -36,9 +36,9 @@ impl Evaluator {
 
     /// The decision of an agent's policy on its current knowledge. Does not modify the population, so several threads
     /// can call it concurrently.
-    pub fn evaluate(&mut self, population: &Population, agent: AgentIndex, wanted: SolutionLimit) -> &Decision {
+    pub fn evaluate(&mut self, population: &Population, agent: AgentIndex, limit: SolutionLimit) -> &Decision {
         let instance = self.gather(population, agent);
-        self.decider.decide(population.policy(population.agent(agent).policy()), &self.facts, instance, wanted)
+        self.decider.decide(population.policy(population.agent(agent).policy()), &self.facts, instance, limit)
     }
 
     /// Shows the facts of the agent's next decision to its policy function, if that asks for previews.

@@ -78,8 +78,8 @@ impl Simulation<'_> {
         let sum = &mut self.statistics.acceptances;
         sum.asked += asked;
         sum.failed += failed;
-        if let (Some((node, asked, failure)), None) = (first, &sum.first) {
-            sum.first = failed_acceptance(self.scenario, time, node, &asked, failure);
+        if let (Some((node, query, failure)), None) = (first, &sum.first) {
+            sum.first = failed_acceptance(self.scenario, time, node, &query, failure);
         }
     }
 }
@@ -88,7 +88,7 @@ fn failed_acceptance(
     scenario: &Scenario,
     time: Time,
     node: NodeIndex,
-    asked: &AcceptanceQuery,
+    query: &AcceptanceQuery,
     failure: AcceptanceFailure,
 ) -> Option<FailedAcceptance> {
     let policy = &scenario.acceptances[scenario.acceptance_of.get(node.position()).copied().flatten()? as usize];
@@ -102,7 +102,7 @@ fn failed_acceptance(
         time,
         node: scenario.topology.node(node).id.clone(),
         policy: policy.name.clone(),
-        request: match asked {
+        request: match query {
             AcceptanceQuery::Request(request) => request_text(request),
             AcceptanceQuery::Initiative => "what it wants of what runs there".to_owned(),
         },

@@ -129,7 +129,7 @@ impl Simulation<'_> {
     ///
     /// In a large world, each agent costs several cache misses. So each level of the data is prefetched for all agents
     /// before the next level, and their cache misses overlap.
-    fn observe_batch(&mut self, agents: &[AgentIndex], wanted: SolutionLimit) {
+    fn observe_batch(&mut self, agents: &[AgentIndex], limit: SolutionLimit) {
         if let Some(flow) = &self.flow {
             std::hint::black_box(self.due.prefetch(agents));
             let moving = || agents.iter().copied().filter(|agent| flow.may_change(*agent));
@@ -148,21 +148,21 @@ impl Simulation<'_> {
             self.observe(*agent);
         }
         let asking: SmallVec<[AgentIndex; PREFETCHED_AGENTS]> =
-            agents.iter().copied().filter(|agent| !self.is_known(*agent, wanted)).collect();
+            agents.iter().copied().filter(|agent| !self.is_known(*agent, limit)).collect();
         std::hint::black_box(
             asking.iter().map(|agent| self.population.prefetch_surroundings(*agent)).fold(0, u32::wrapping_add),
         );
-        if wanted == SolutionLimit::First && self.options.reuse == Reuse::Proposals {
+        if limit == SolutionLimit::First && self.options.reuse == Reuse::Proposals {
             self.decision_cache.prefetch(&self.population, &asking);
         }
     }
 
     /// Whether an agent may repeat its last proposal or one that it has cached, so that its policy need not be
     /// evaluated.
-    fn is_known(&self, agent: AgentIndex, wanted: SolutionLimit) -> bool {
+    fn is_known(&self, agent: AgentIndex, limit: SolutionLimit) -> bool {
         // Only the proposal is cached, not all solutions of the policy.
         let is_known = self.population.is_unchanged(agent)
-            || (wanted == SolutionLimit::First && self.population.has_cached_proposal(agent));
+            || (limit == SolutionLimit::First && self.population.has_cached_proposal(agent));
         is_known && self.options.reuse == Reuse::Proposals
     }
 
@@ -178,8 +178,8 @@ impl Simulation<'_> {
 
     /// Looks up the decision of an agent in the shared cache, if it may be used. The cache holds only proposals, not
     /// all solutions.
-    fn find(&mut self, agent: AgentIndex, wanted: SolutionLimit) -> Lookup {
-        if wanted == SolutionLimit::First && self.options.reuse == Reuse::Proposals {
+    fn find(&mut self, agent: AgentIndex, limit: SolutionLimit) -> Lookup {
+        if limit == SolutionLimit::First && self.options.reuse == Reuse::Proposals {
             self.decision_cache.lookup(&self.population, agent)
         } else {
             Lookup::Miss(None)
@@ -193,10 +193,10 @@ impl Simulation<'_> {
     }
 
     /// Evaluates the policy of an agent and queues its proposal, without adding the decision to the shared cache.
-    fn evaluate_agent(&mut self, agent: AgentIndex, wanted: SolutionLimit, recorder: &mut impl Recorder) {
+    fn evaluate_agent(&mut self, agent: AgentIndex, limit: SolutionLimit, recorder: &mut impl Recorder) {
         self.statistics.evaluated += 1;
         let is_unchanged = self.population.is_unchanged(agent);
-        let decision = self.evaluators[0].evaluate(&self.population, agent, wanted);
+        let decision = self.evaluators[0].evaluate(&self.population, agent, limit);
         self.watch.count(decision);
         self.statistics.failed += u64::from(decision.has_failed());
         let failed = match self.statistics.first_reasons.failed {
@@ -235,20 +235,20 @@ impl Simulation<'_> {
     /// Evaluates the policies of agents in groups: of [`AGENTS_PER_GROUP`], or of all agents if threads share the work
     /// or a policy wants previews.
     fn evaluate_in_groups(&mut self, due: BatchIndex, is_shared: bool, recorder: &mut impl Recorder) {
-        let wanted = if recorder.wants_decisions() { SolutionLimit::All } else { SolutionLimit::First };
+        let limit = if recorder.wants_decisions() { SolutionLimit::All } else { SolutionLimit::First };
         let is_whole = is_shared || self.population.wants_preview();
         let at_most = if is_whole { usize::MAX } else { AGENTS_PER_GROUP };
         let mut cursor = Cursor::default();
         let mut group = Vec::new();
         loop {
             let agents = self.due.next(due, &mut cursor, &self.population);
-            self.observe_batch(&agents, wanted);
+            self.observe_batch(&agents, limit);
             for agent in &agents {
-                let found = (!self.is_known(*agent, wanted)).then(|| self.find(*agent, wanted));
+                let found = (!self.is_known(*agent, limit)).then(|| self.find(*agent, limit));
                 group.push((*agent, found));
             }
             if agents.is_empty() || group.len() >= at_most {
-                self.evaluate_group(&mut group, wanted, recorder);
+                self.evaluate_group(&mut group, limit, recorder);
             }
             if agents.is_empty() {
                 return;
@@ -259,14 +259,14 @@ impl Simulation<'_> {
     fn evaluate_group(
         &mut self,
         group: &mut Vec<(AgentIndex, Option<Lookup>)>,
-        wanted: SolutionLimit,
+        limit: SolutionLimit,
         recorder: &mut impl Recorder,
     ) {
         let may_park = self.may_park(recorder);
         let asking = group.iter().filter(|(_, found)| matches!(found, Some(Lookup::Miss(_))));
         let asking: Vec<AgentIndex> = asking.map(|(agent, _)| *agent).collect();
         asking.iter().for_each(|agent| self.evaluators[0].preview(&self.population, *agent));
-        let mut answers = self.answers(&asking, wanted).into_iter().flatten();
+        let mut answers = self.answers(&asking, limit).into_iter().flatten();
         for (agent, found) in group.drain(..) {
             match found {
                 None => self.repeat(agent, recorder),
@@ -274,7 +274,7 @@ impl Simulation<'_> {
                 Some(Lookup::Pending(slot)) => {
                     match self.decision_cache.lookup_pending(&self.population, agent, slot) {
                         Some(found) => self.reuse_shared(agent, found, recorder),
-                        None => self.evaluate_agent(agent, wanted, recorder),
+                        None => self.evaluate_agent(agent, limit, recorder),
                     }
                 }
                 Some(Lookup::Miss(slot)) => {
@@ -304,18 +304,18 @@ impl Simulation<'_> {
 
     /// Evaluates the policies of these agents, divided among threads if there are many. Returns the answers in order, a
     /// list for each thread.
-    fn answers(&mut self, due: &[AgentIndex], wanted: SolutionLimit) -> Vec<Vec<Answer>> {
+    fn answers(&mut self, due: &[AgentIndex], limit: SolutionLimit) -> Vec<Vec<Answer>> {
         let (population, now, watch) = (&self.population, self.queue.now(), &*self.watch);
         let is_first = self.statistics.first_reasons.failed.is_none();
         let chunk = due.len().div_ceil(self.options.threads).max(AGENTS_PER_THREAD);
         let ask = |evaluator: &mut Evaluator, agent: AgentIndex| {
-            let decision = evaluator.evaluate(population, agent, wanted);
+            let decision = evaluator.evaluate(population, agent, limit);
             let proposal = population.proposal(agent, decision);
             let (is_plain, basis) = (population.is_plain(agent, decision), Basis::of(decision));
             watch.count(decision);
             let failed = if is_first { failed_decision(population, agent, decision, now) } else { None };
             let has_failed = decision.has_failed();
-            let decision = (wanted == SolutionLimit::All).then(|| decision.clone());
+            let decision = (limit == SolutionLimit::All).then(|| decision.clone());
             Answer { proposal, is_plain, basis, has_failed, failed, decision }
         };
         if due.len() <= chunk {

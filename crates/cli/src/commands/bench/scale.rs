@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     }
     // Resolves the smallest scenario first, so that an unusable policy is reported before anything is measured.
     let smallest = Size::with_nodes(1).map_err(|error| no_such_tree(&error))?;
-    question(arguments, smallest).document().resolve(&mut Disk).map_err(|error| failure(&error))?;
+    scale_config(arguments, smallest).document().resolve(&mut Disk).map_err(|error| failure(&error))?;
     let interrupted = interruptions()?;
     let mut measured = Vec::new();
     for size in sizes {
@@ -121,7 +121,7 @@ fn print(measured: &[ScaleMeasurement], format: TableFormat, console: &Console) 
     Ok(())
 }
 
-fn question(arguments: &Arguments, size: Size) -> ScaleConfig {
+fn scale_config(arguments: &Arguments, size: Size) -> ScaleConfig {
     ScaleConfig {
         size,
         policy: arguments.policy.clone(),
@@ -144,7 +144,7 @@ fn here(arguments: &Arguments, sizes: &[Size], console: &Console) -> Result<Outc
     });
     for size in sizes {
         let mut bar = None;
-        let measured = measure(&question(arguments, *size), &mut Disk, &mut |now, end, requests| {
+        let measured = measure(&scale_config(arguments, *size), &mut Disk, &mut |now, end, requests| {
             bar.get_or_insert_with(|| console.progress_bar(end, Time::ZERO, 0)).at(now, requests);
         });
         drop(bar);

@@ -51,10 +51,10 @@ are not operations are shown with a warning.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let engine = Engine::new();
-    let wanted = if arguments.all { SolutionLimit::All } else { SolutionLimit::First };
+    let limit = if arguments.all { SolutionLimit::All } else { SolutionLimit::First };
     match (&arguments.inputs.facts, &arguments.inputs.batch) {
-        (_, Some(path)) => decide_batch(arguments, &engine, path, wanted, console),
-        (Some(path), None) => decide_one(arguments, &engine, path, wanted, console),
+        (_, Some(path)) => decide_batch(arguments, &engine, path, limit, console),
+        (Some(path), None) => decide_one(arguments, &engine, path, limit, console),
         (None, None) => Err(Failure::input(Diagnostic::error("missing `--facts` or `--batch`"))),
     }
 }
@@ -63,7 +63,7 @@ fn decide_one(
     arguments: &Arguments,
     engine: &Engine,
     path: &Path,
-    wanted: SolutionLimit,
+    limit: SolutionLimit,
     console: &Console,
 ) -> Result<Outcome, Failure> {
     let policy = arguments.inputs.load_policy(engine, console)?;
@@ -71,7 +71,7 @@ fn decide_one(
     read_facts(engine, path, &mut facts)?;
     let instance = find_instance(&facts, arguments.inputs.instance.as_deref(), path)?;
     let mut decider = Decider::new(engine);
-    let decision = decider.decide(&policy, &facts, instance, wanted);
+    let decision = decider.decide(&policy, &facts, instance, limit);
     console.write_data(|stdout| match arguments.format.unwrap_or(Format::Text) {
         Format::Text => write_text(stdout, decision, &policy),
         Format::Json => writeln!(stdout, "{}", decision_json(decision, &policy)),
@@ -167,7 +167,7 @@ fn decide_batch(
     arguments: &Arguments,
     engine: &Engine,
     path: &Path,
-    wanted: SolutionLimit,
+    limit: SolutionLimit,
     console: &Console,
 ) -> Result<Outcome, Failure> {
     if arguments.format == Some(Format::Text) {
@@ -194,7 +194,7 @@ fn decide_batch(
                 }
             };
             recorded.fill(&mut facts);
-            let decision = decider.decide(&policy, &facts, recorded.instance, wanted);
+            let decision = decider.decide(&policy, &facts, recorded.instance, limit);
             let mut object = json!({"ops": operations(decision, policy.symbols())});
             add_faults(&mut object, decision);
             writeln!(stdout, "{object}")?;

@@ -1,8 +1,8 @@
 //! `mario policy explain`.
 
+mod from_snapshot;
 mod judged;
 mod kept;
-mod moment;
 mod page;
 mod text;
 
@@ -18,8 +18,8 @@ use mario_simulator::write_atomically;
 use super::batch::Batch;
 use super::inputs::{Format, InputArguments, find_instance, read_facts};
 use super::trouble::{Descriptors, failure};
-use crate::moments::moment;
 use crate::replacing::{contains, refuse_to_replace};
+use crate::snapshots::parse_time;
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy explain`.
@@ -45,7 +45,7 @@ pub struct Arguments {
     pub run: Option<PathBuf>,
     /// With --run: explain the last decision up to this time, in time units of the scenario; by default, the last one
     /// of the run
-    #[arg(long, value_name = "TIME", requires = "run", value_parser = moment)]
+    #[arg(long, value_name = "TIME", requires = "run", value_parser = parse_time)]
     pub time: Option<f64>,
     /// Explain the next decision of an instance after this snapshot; with --policy, what that policy decides
     #[arg(long, value_name = "SCENARIO", requires = "instance",
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         return kept::run(arguments, directory, console);
     }
     if let Some(snapshot) = &arguments.snapshot {
-        return moment::run(arguments, snapshot, console);
+        return from_snapshot::run(arguments, snapshot, console);
     }
     if let (Some(policy), Some(facts)) = (&arguments.acceptance, &arguments.inputs.facts) {
         return judged::run(arguments, &engine, policy, facts, console);

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use crate::console::many;
 use crate::live::{failure, runtime};
-use crate::moments::{Snapshot, told};
+use crate::snapshots::{Snapshot, from_colony};
 use crate::{Console, Failure};
 
 /// The timeout for all answers of one node.
@@ -67,12 +67,12 @@ pub(super) fn ask(addresses: &[String], operator: &Path, console: &Console) -> R
         let diagnostics = silent.iter().flat_map(|(_, fault)| failure(fault).diagnostics().to_vec());
         return Err(Failure::Input(diagnostics.collect()));
     }
-    let mut moment = gather(&nodes)?;
+    let mut colony = gather(&nodes)?;
     for (address, fault) in silent {
-        moment.left_out.push(format!("the node at {address}: {}", fault.line()));
+        colony.left_out.push(format!("the node at {address}: {}", fault.line()));
     }
     let what = format!("{} of a live colony, in their current state", many(nodes.len(), "node"));
-    let snapshot = told(&moment, &what).map_err(|error| {
+    let snapshot = from_colony(&colony, &what).map_err(|error| {
         let diagnostic = Diagnostic::error("what the nodes have makes no scenario").caused_by(&error);
         Failure::input(diagnostic.hint("deploy something, or name more nodes with --node"))
     })?;
@@ -103,48 +103,48 @@ async fn ask_one(identity: &Identity, address: &str) -> Result<NodeAnswers, Live
 
 /// Combines the answers of the nodes.
 fn gather(told: &[NodeAnswers]) -> Result<ColonySnapshot, Failure> {
-    let mut moment = ColonySnapshot { name: "colony-now".to_owned(), ..ColonySnapshot::default() };
+    let mut colony = ColonySnapshot { name: "colony-now".to_owned(), ..ColonySnapshot::default() };
     let mut places = BTreeMap::new();
     for node in told {
         let id = text(&node.status["node"]);
-        places.insert(id.clone(), moment.nodes.len());
+        places.insert(id.clone(), colony.nodes.len());
         let capacity: Capacity = serde_json::from_value(node.status["capacity"].clone()).unwrap_or(Capacity::Unbounded);
         let facts = node.facts.clone();
         let id = node_id(&id).map_err(|fault| failure(&fault))?;
-        moment.nodes.push(SnapshotNode { id, capacity, tier: 0, facts });
+        colony.nodes.push(SnapshotNode { id, capacity, tier: 0, facts });
         let period = node.status["evaluation_ms"].as_f64().unwrap_or(1_000.0);
-        moment.evaluation_period = moment.evaluation_period.max(period);
+        colony.evaluation_period = colony.evaluation_period.max(period);
     }
     let mut beyond = BTreeSet::new();
     let mut transferring = 0;
     for (place, node) in told.iter().enumerate() {
-        take_links(&mut moment, &places, &mut beyond, place, &node.links);
-        take_applications(&mut moment, &node.applications);
+        take_links(&mut colony, &places, &mut beyond, place, &node.links);
+        take_applications(&mut colony, &node.applications);
         for instance in node.instances["instances"].as_array().into_iter().flatten() {
             transferring += usize::from(instance["is_transferring"] == true || instance["state"] == "in-custody");
-            take_instance(&mut moment, &places, place, instance);
+            take_instance(&mut colony, &places, place, instance);
         }
     }
-    moment.left_out = vec![
+    colony.left_out = vec![
         "users: the client requests that agents observed last come from the node before the last hop, and no user moves"
             .to_owned(),
         "the memory of agents, and client requests in transit".to_owned(),
         "acceptance policies of nodes, pins, and replication budgets".to_owned(),
     ];
     if transferring > 0 {
-        moment
+        colony
             .left_out
             .push(format!("{transferring} transfers in progress: these instances are still on their source nodes"));
     }
     if !beyond.is_empty() {
         let names: Vec<String> = beyond.into_iter().collect();
-        moment.left_out.push(format!("nodes that were not queried: {}", names.join(", ")));
+        colony.left_out.push(format!("nodes that were not queried: {}", names.join(", ")));
     }
-    Ok(moment)
+    Ok(colony)
 }
 
 fn take_links(
-    moment: &mut ColonySnapshot,
+    colony: &mut ColonySnapshot,
     places: &BTreeMap<String, usize>,
     beyond: &mut BTreeSet<String>,
     place: usize,
@@ -157,17 +157,17 @@ fn take_links(
             continue;
         };
         let latency = link["round_trip_ms"].as_f64().map(|round_trip| round_trip / 2.0);
-        let known = moment.links.entry((place.min(*other), place.max(*other))).or_default();
+        let known = colony.links.entry((place.min(*other), place.max(*other))).or_default();
         *known = known.or(latency);
     }
 }
 
-fn take_applications(moment: &mut ColonySnapshot, hosted: &[Hosted]) {
+fn take_applications(colony: &mut ColonySnapshot, hosted: &[Hosted]) {
     for Hosted { application, facts, policy } in hosted {
-        if moment.applications.iter().any(|known| known.id == application.id) {
+        if colony.applications.iter().any(|known| known.id == application.id) {
             continue;
         }
-        moment.applications.push(SnapshotApplication {
+        colony.applications.push(SnapshotApplication {
             id: application.id.clone(),
             kind: String::new(),
             hardware: application.hardware,
@@ -183,19 +183,19 @@ fn take_applications(moment: &mut ColonySnapshot, hosted: &[Hosted]) {
 
 /// Adds an instance, if its node owns it, with the client requests that its agent observed last. Requests through nodes
 /// that were not queried count as requests from the instance's own node.
-fn take_instance(moment: &mut ColonySnapshot, places: &BTreeMap<String, usize>, place: usize, instance: &Value) {
+fn take_instance(colony: &mut ColonySnapshot, places: &BTreeMap<String, usize>, place: usize, instance: &Value) {
     let id = text(&instance["application"]);
-    let Some(application) = moment.applications.iter().position(|known| known.id.to_string() == id) else { return };
+    let Some(application) = colony.applications.iter().position(|known| known.id.to_string() == id) else { return };
     if instance["state"] != "owned" {
         return;
     }
-    moment.instances.push((application, place));
+    colony.instances.push((application, place));
     for request in instance["facts"]["requests"].as_array().into_iter().flatten() {
         let from = places.get(&text(&request["neighbour"])).copied().unwrap_or(place);
         let rate = request["rate"].as_f64().unwrap_or(0.0);
-        match moment.demand.iter_mut().find(|(of, at, _)| (*of, *at) == (application, from)) {
+        match colony.demand.iter_mut().find(|(of, at, _)| (*of, *at) == (application, from)) {
             Some((_, _, sum)) => *sum += rate,
-            None if rate > 0.0 => moment.demand.push((application, from, rate)),
+            None if rate > 0.0 => colony.demand.push((application, from, rate)),
             None => {}
         }
     }

@@ -47,10 +47,10 @@ impl Measure {
 
     /// The actual and the best value of each sample; `None` where the latency is undefined.
     fn pairs(self, regret: &ShownRegret) -> Vec<[Option<f64>; 2]> {
-        let pair = |moment: &super::super::regret::RegretColumns| match self {
-            Measure::Satisfied => moment.1.map(|count| Some(count as f64)),
-            Measure::Latency => moment.2.map(|latency| latency.map(|latency| latency.0)),
-            Measure::Instances => moment.3.map(|count| Some(count as f64)),
+        let pair = |columns: &super::super::regret::RegretColumns| match self {
+            Measure::Satisfied => columns.1.map(|count| Some(count as f64)),
+            Measure::Latency => columns.2.map(|latency| latency.map(|latency| latency.0)),
+            Measure::Instances => columns.3.map(|count| Some(count as f64)),
         };
         regret.samples.values.iter().map(pair).collect()
     }

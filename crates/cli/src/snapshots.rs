@@ -59,14 +59,17 @@ pub(crate) fn of_run(typed: &Path, at: f64, console: &Console) -> Result<Snapsho
     match beside {
         Some(run) if header.live.is_none() => exact(&path, &run, &header, at, console),
         _ => {
-            let moment = ColonySnapshot::of_trace(reader, at).map_err(|error| no_moment(&path, at, &error))?;
+            let colony = ColonySnapshot::of_trace(reader, at).map_err(|error| no_snapshot(&path, at, &error))?;
             let why = if header.live.is_some() {
                 "it is a run of live nodes"
             } else {
                 "there is no run.json beside its trace"
             };
-            told(&moment, &format!("time {at} of {}: the run cannot be simulated again, because {why}", path.display()))
-                .map_err(|error| no_moment(&path, at, &error))
+            from_colony(
+                &colony,
+                &format!("time {at} of {}: the run cannot be simulated again, because {why}", path.display()),
+            )
+            .map_err(|error| no_snapshot(&path, at, &error))
         }
     }
 }
@@ -142,15 +145,15 @@ fn as_toml(scenario: &Value, about: &Path) -> Result<String, Failure> {
 }
 
 /// Makes a snapshot of a state that is only partly known. `what` is the first line of its description.
-pub(crate) fn told(moment: &ColonySnapshot, what: &str) -> Result<Snapshot, SnapshotError> {
-    let scenario = moment.scenario()?;
+pub(crate) fn from_colony(colony: &ColonySnapshot, what: &str) -> Result<Snapshot, SnapshotError> {
+    let scenario = colony.scenario()?;
     let text = toml::to_string(&scenario).expect("it has texts, numbers, lists and tables alone");
     let mut about = vec![format!("{what}."), "Not in this scenario:".to_owned()];
-    about.extend(moment.left_out.iter().map(|left_out| format!("- {left_out}")));
+    about.extend(colony.left_out.iter().map(|left_out| format!("- {left_out}")));
     Ok(Snapshot { text, about, is_exact: false })
 }
 
-fn no_moment(path: &Path, at: f64, error: &SnapshotError) -> Failure {
+fn no_snapshot(path: &Path, at: f64, error: &SnapshotError) -> Failure {
     let title = format!("time {at} of `{}` makes no scenario", path.display());
     let hint = match error {
         SnapshotError::Read(error) => return refuse(path, error),
@@ -168,7 +171,7 @@ pub(crate) fn unwritten() -> PathBuf {
 }
 
 /// Parses a simulation time: a finite number, 0 or more.
-pub(crate) fn moment(typed: &str) -> Result<f64, String> {
+pub(crate) fn parse_time(typed: &str) -> Result<f64, String> {
     let wrong = || "a time is a number that is not negative".to_owned();
     typed.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0).ok_or_else(wrong)
 }
