@@ -340,8 +340,8 @@ impl Audit {
         self.time = time.max(before);
     }
 
-    /// Checks that a trace of this detail may have the record. Ends the owners' turn unless the record is an action of
-    /// owners, and notes missing comparisons and changes of users and infrastructure.
+    /// Checks that a trace with this level of detail may have the record. Ends the owners' turn unless the record is an
+    /// action of owners, and notes missing comparisons and changes of users and infrastructure.
     fn before_record(&mut self, record: &TraceRecord) {
         let is_of_owners = matches!(record, TraceRecord::Owner(_) | TraceRecord::Owners(_));
         if !is_of_owners {

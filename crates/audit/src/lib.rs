@@ -1,8 +1,8 @@
 //! An independent auditor of traces: replays a run from its records, and reports contradictions.
 //!
-//! Start at [`audit()`]: it reads a trace and returns a [`AuditReport`] with counts of the items in the trace, and with
-//! the first contradictions, each as a [`Finding`]. [`Audit`] does the same for records from another source. [`reader`]
-//! is for other consumers of a trace. [`Knowledge`] and [`Histories`] reconstruct what an agent saw, to explain its
+//! Start at [`audit()`]: it reads a trace and returns an [`AuditReport`] with the numbers of recorded events, and
+//! with the first contradictions, each as a [`Finding`]. [`Audit`] does the same for records from another source.
+//! [`reader`] is for other consumers of a trace. [`Knowledge`] and [`Histories`] reconstruct what an agent saw, to explain its
 //! decisions.
 //!
 //! ```

@@ -44,7 +44,7 @@ pub use update::Update;
 /// A line must have fewer bytes than this. A header with a hundred thousand nodes has about ten megabytes.
 const LINE_BYTES_MAX: u64 = 1 << 30;
 
-/// Reads a trace: the header first, then record after record. Its memory is the header and one line.
+/// Reads a trace: the header first, then record after record. Keeps only the header and one line in memory.
 pub struct TraceReader<R> {
     input: R,
     header: Arc<Header>,
@@ -152,7 +152,7 @@ impl<R: BufRead> TraceReader<R> {
 }
 
 /// Replaces `buffer` by the next line. Returns whether the line ends in a line feed; `false` also at the end of the
-/// input. A truncated archive ends like a truncated text.
+/// input. The end of a truncated compressed file counts as the end of the input.
 fn read_line(input: &mut impl BufRead, buffer: &mut Vec<u8>, line: u64) -> Result<bool, ReadError> {
     buffer.clear();
     match input.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', buffer) {

@@ -15,7 +15,7 @@ pub struct AuditReport {
     pub trace: Provenance,
     /// Whether the trace is complete.
     pub ending: TraceEnding,
-    /// The numbers of items in the trace.
+    /// The numbers of recorded events, and of those that were recomputed.
     pub counts: Counts,
     /// The line at which the policies of the trace exhausted their budget; `None` if they did not. After it, no
     /// decisions were recomputed.
@@ -59,12 +59,12 @@ pub enum TraceEnding {
     Interrupted,
 }
 
-/// The numbers of items in a trace.
+/// The numbers of events in a trace, by kind, and how many decisions and answers were recomputed.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Counts {
     /// Complete lines after the header.
     pub records: u64,
-    /// Evaluations of policies.
+    /// Recorded evaluations of agents.
     pub evaluations: u64,
     /// Decisions of agents that were checked.
     pub decisions: u64,

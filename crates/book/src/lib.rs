@@ -15,7 +15,8 @@
 //! mdBook is run as a separate program. Linking it would more than double the build time of this workspace, and its
 //! licence requires more than a notice.
 //!
-//! **Invariant:** writes nothing outside the given directory and that of the tool.
+//! **Invariant:** writes nothing outside the two given directories, except that cargo fills its caches when it installs
+//! mdBook.
 //!
 //! **Invariant:** does not use the network to check links. Links to other sites are not checked.
 //!

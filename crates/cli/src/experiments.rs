@@ -122,7 +122,7 @@ impl StudyArguments {
     }
 }
 
-/// Prints how many runs are missing, and whether they belong to other parts.
+/// If runs are missing, prints how many, and whether they belong to other shards.
 pub(crate) fn tell_missing(results: &Results, shard: Shard, console: &Console) {
     match results.missing() {
         0 => {}

@@ -1,4 +1,4 @@
-//! Snapshots of recorded runs and of live nodes, as scenarios from which they can be resumed.
+//! Snapshots of recorded runs and of live nodes: scenarios with which a simulation continues from a given time.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use crate::{Console, Failure, read_text};
 /// The file in which a run stores its scenario.
 const RUN: &str = "run.json";
 
-/// A scenario with which a run, or live nodes, can be resumed from a given time.
+/// A scenario with which a simulation continues a recorded run, or the state of live nodes, from a given time.
 pub(crate) struct Snapshot {
     /// The scenario, as the text of a scenario file. It needs no other file.
     pub(crate) text: String,

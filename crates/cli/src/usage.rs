@@ -82,7 +82,7 @@ fn title(error: &clap::Error, typed: &[OsString]) -> String {
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             format!("`{}` needs a command", command_name(error, typed))
         }
-        // The current arguments cannot cause the other errors, so these keep clap's message.
+        // The arguments that mario defines do not cause other kinds of errors, so these keep clap's message.
         _ => {
             let rendered = error.render().to_string();
             let first = rendered.lines().next().unwrap_or_default();

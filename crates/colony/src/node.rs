@@ -350,7 +350,7 @@ impl Step<'_> {
         self.report(TraceEvent::Neighbours { up, introduced });
     }
 
-    /// Handles a change of the working links: sends a hello to new neighbours.
+    /// Sets the neighbours whose links work: reports them, and sends a hello to each new one.
     fn set_neighbours(&mut self, neighbours: Vec<NodeId>) {
         let before = std::mem::replace(&mut self.state.neighbours, neighbours);
         self.report_neighbours();
@@ -395,8 +395,8 @@ impl Step<'_> {
         }
     }
 
-    /// Handles the introduction of a neighbour. Rejects it if its journal lost records; otherwise drops the
-    /// reservations that it no longer needs, and resends open messages to it.
+    /// Handles the introduction of a neighbour. Rejects the neighbour if its journal lost records. Otherwise drops the
+    /// reservations for transfers that the neighbour no longer lists as open, and resends open messages to it.
     fn greeted(&mut self, from: &NodeId, hello: Hello) {
         let known = self.state.ledger.peers.get(from).copied();
         if let Some(known) = known

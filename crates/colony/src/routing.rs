@@ -162,7 +162,7 @@ pub(crate) struct Neighbour {
     marked: u64,
     /// The number of the newest update received.
     received: u64,
-    /// Whether updates from it are missing, until it sends its whole table.
+    /// Whether an update from it is missing. False again once it has sent its whole table.
     is_behind: bool,
     /// The number of applications with a stored route from this neighbour, at most
     /// [`RouterLimits::routes_per_neighbour_max`].

@@ -407,7 +407,7 @@ impl Audit {
     pub(super) fn inhibited(&mut self, case: &Case<'_>, reason: &Reason) {
         let mut against = self.against(case);
         if self.header.arbitration != Arbitration::Managers {
-            // Unless managers arbitrate, no node that is up is outside the neighbourhood.
+            // Unless managers arbitrate, every node that is up is a valid target.
             against.outside = case.operation.asks_for_place() && (case.target.is_none() || against.down);
         }
         let found = || format!("inhibited: {}", rule_text(reason));

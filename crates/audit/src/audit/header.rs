@@ -76,7 +76,7 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
 /// policies are evaluated if it is there; and that it is at least one evaluation.
 fn owners(header: &Header, faults: &mut Vec<Fault>) {
     let words = |has_notice: bool| if has_notice { "`notice`" } else { "no `notice`" }.to_owned();
-    // In formats 6 and 7, owners with initiative are optional.
+    // Headers of formats 6 and 7 have `notice` only if owners may evict and shrink instances.
     let is_fifth = header.mario_trace == 5;
     if !(6..=7).contains(&header.mario_trace) && is_fifth != header.notice.is_some() {
         faults.push((format!("format {}", header.mario_trace), words(is_fifth), words(header.notice.is_some())));

@@ -1,4 +1,4 @@
-//! Checks the optional measures at the end of a run.
+//! Checks the records of optional measures, `latency` and `traffic`, at the end of a trace.
 
 use super::Audit;
 use crate::finding::FindingKind;

@@ -7,10 +7,12 @@ use crate::finding::FindingKind;
 use crate::reader::{Detail, Owner, OwnerAct, OwnerActKind, OwnerCounts, Owners};
 use crate::world::{AgentPlace, EvictionNotice, InstanceState, Standing};
 
-/// The owners with initiative, and their current turn, which follows an activation of the managers.
+/// The node owners whose policies can evict or shrink instances, and their current turn to act, which follows an
+/// activation of the managers.
 #[derive(Default)]
 pub(super) struct OwnersTurn {
-    /// The nodes whose owners have initiative; empty if their policies are not evaluated.
+    /// The nodes whose acceptance policies have clauses for evictions or shrinks; empty if these policies are not
+    /// evaluated.
     nodes: Vec<u32>,
     /// The nodes whose owners acted in this turn, in the order of the records; `None` outside a turn.
     acted: Option<Vec<u32>>,
@@ -27,7 +29,7 @@ impl OwnersTurn {
 }
 
 impl Audit {
-    /// Starts the turn of the owners, if any may have initiative.
+    /// Starts the turn of the owners, if the header says that owners may evict and shrink instances.
     pub(super) fn begin_turn_of_owners(&mut self) {
         self.owners.acted = self.header.notice.map(|_| Vec::new());
         self.owners.since = self.time;

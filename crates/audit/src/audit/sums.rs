@@ -287,7 +287,7 @@ impl Audit {
             self.find(FindingKind::Totals, &who, expected, record.users.to_string());
             return;
         }
-        // The maximum number of requests of a single user, because every counted user was served at least once.
+        // At most this many of the served requests are those of one user, because each counted user has at least one.
         let often = record.served.saturating_sub(record.users).saturating_add(1) as f64;
         let (least, most) = (all / often, all);
         let slack = BIN_TOLERANCE * most.max(1.0);

@@ -45,13 +45,13 @@ pub struct Header {
     /// With periodic memory, the number of evaluations after which it is cleared; `None` with sliding memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgets_every: Option<u64>,
-    /// The number of evaluations that an agent has left when its eviction is announced; `None` if owners of nodes have
-    /// no initiative.
+    /// The number of evaluations that an agent has left when its eviction is announced; `None` if no owner of a node
+    /// can evict or shrink instances.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<u64>,
     /// The applications.
     pub applications: Vec<TracedApplication>,
-    /// The calls between applications, by caller and stage.
+    /// The calls between applications, ordered by caller, then by stage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<TracedCall>,
     /// How client requests were simulated; `None` if no application calls another.
@@ -97,7 +97,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// Whether a trace of this detail may have records of this kind.
+    /// Whether a trace with this level of detail may have records of this kind.
     pub fn has(self, record: &TraceRecord) -> bool {
         match record {
             TraceRecord::Evaluation(_) => self == Detail::Full,

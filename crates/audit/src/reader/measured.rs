@@ -1,4 +1,4 @@
-//! Optional measures at the end of a run.
+//! The records of optional measures, `latency` and `traffic`, at the end of a trace.
 
 /// See [`TraceRecord::Latency`](super::TraceRecord::Latency).
 #[derive(Clone, PartialEq, Debug)]

@@ -58,7 +58,8 @@ fn a_missing_or_repeated_journal_record_is_found() {
         let is_last = numbered.iter().all(|other| other <= place || truth[*other][2] != truth[*place][2]);
         let mut lies = truth.clone();
         lies.remove(*place);
-        // A journal without its last record looks as if it had ended earlier, so the missing record need not be found.
+        // Without its first record, a journal counts as incomplete. Without its last one, it looks as if it had ended
+        // earlier, which need not be found.
         if truth[*place][3] == 1 {
             let report = audit(&lies);
             assert!(

@@ -5,11 +5,11 @@ use serde_json::json;
 
 use crate::trace::audit_text;
 
-/// Instance 2 migrates when it has one evaluation left.
+/// Instance 2 migrates when its agent has one evaluation left.
 const HEEDS_NOTICE: &str = "operation(migrate, I, n2) :- leave(I, 1), I == 2.\n";
 
-/// If the node is full and no notice is open, announces the eviction of all instances that run `full`. Shrinks each
-/// when it has one evaluation left.
+/// If the node has no free hardware and no instance is under notice, announces the eviction of all instances that run
+/// in the flavour `full`. Shrinks each of them to `lite` when its agent has one evaluation left.
 const OWNER: &str = "\
 evict(I, full) :- node(_, 0), running(I, full), \\+ leave(_, _).
 shrink(I, lite, tight) :- leave(I, 1), running(I, full).

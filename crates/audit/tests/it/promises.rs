@@ -12,8 +12,8 @@ const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, 
 const NAMES_THREE: &str = "reject(request(_, _, _, _, To), Is) :- node(To, _), \
                            findall(I, serviceInstance(I, _, _), Is), length(Is, L), L >= 3.";
 
-/// A trace with the detail `operations`: n0 is linked to n1, which has this acceptance policy, and to n2. All have room
-/// for nine instances. Instances 1, 2, … start on the nodes `first`. The cycles are at 100, 200, ….
+/// A trace at the level of detail `operations`: n0 is linked to n1, which has this acceptance policy, and to n2. Nine
+/// instances fit on each node. Instances 1, 2, … start on the nodes `first`. The cycles are at 100, 200, ….
 fn trace(arbitration: &str, policy: &str, first: &[usize], cycles: &[&str]) -> String {
     let node = |id: &str, neighbours: &[usize]| json!({"id": id, "capacity": 9, "tier": 0, "neighbours": neighbours});
     let mut nodes = [node("n0", &[1, 2]), node("n1", &[0]), node("n2", &[0])];
@@ -144,8 +144,8 @@ fn a_node_may_keep_an_instance_under_both_arbitrations() {
     }
 }
 
-/// A trace with the detail `summary` does not record which nodes are absent at the start, so the neighbours that a
-/// manager saw are unknown.
+/// A trace at the level of detail `summary` does not record which nodes are absent at the start, so the neighbours that
+/// a manager saw are unknown.
 #[test]
 fn a_trace_of_counts_does_not_check_the_initial_acceptance() {
     let crowded = "reject(request(_, _, _, _, To), crowded) :- node(To, _, [_ | _]).";

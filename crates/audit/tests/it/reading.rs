@@ -1,4 +1,4 @@
-//! Malformed traces are rejected with the place and the reason; random changes cause no panic.
+//! Malformed traces are rejected with the position and the reason; random changes cause no panic.
 
 use std::io::{self, BufRead, BufReader, Read};
 

@@ -13,8 +13,8 @@ fn found(changes: &[(&str, &str)]) -> Vec<Finding> {
     audit(changed.as_bytes(), Options::default(), &mut |_| {}).expect("a trace").findings
 }
 
-/// The findings when clients had these results: lost requests, sum and histogram of response times; and with this
-/// routing.
+/// The findings in the small trace with this routing and with these results of its clients: the number of lost
+/// requests, and the sum and the histogram of the response times.
 fn found_of_clients(lost: u64, sum: u64, histogram: &str, routing: &str) -> Vec<Finding> {
     found(&[
         (r#""routing":"nearest""#, &format!(r#""routing":"{routing}""#)),
@@ -63,7 +63,7 @@ fn an_application_without_an_instance_serves_nothing() {
     assert!(found[0].expected.contains("never had an instance"), "{found:?}");
 }
 
-/// The small trace without evaluations, with the detail `operations`.
+/// The small trace without evaluations, at the level of detail `operations`.
 fn without_evaluations() -> String {
     let lines = TRACE.lines().filter(|line| !line.starts_with("[\"evaluation\""));
     lines.collect::<Vec<_>>().join("\n").replace(r#""detail":"full""#, r#""detail":"operations""#) + "\n"

@@ -88,7 +88,7 @@ fn an_interrupted_comparison_ends_at_once_whatever_its_runs_store() {
             fixed.iter().chain(&[study.to_str().expect("a name")]).chain(options).copied().collect();
         let mut running = Running::start(&arguments);
         running.until(|| study.join("runs.jsonl").exists());
-        // Long enough for the runs to begin. If they have not, the test is weaker, and does not fail.
+        // Long enough for the runs to begin. If they have not begun, the test checks less, but does not fail.
         std::thread::sleep(Duration::from_millis(500));
         let message = interrupt(running);
         assert!(message.contains("the runs were broken off"), "{name}: {message}");

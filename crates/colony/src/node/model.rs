@@ -29,7 +29,7 @@ use shortcuts::Shortcut;
 struct Bounds {
     /// For each node, how many instances fit on it.
     capacities: &'static [u64],
-    /// The nodes that own an instance at first.
+    /// For each instance of the initial world, the node that owns it.
     owners: &'static [usize],
     transfers: u8,
     crashes: u8,

@@ -1,4 +1,4 @@
-//! The owner's initiative: evicts and shrinks instances on the node.
+//! Evicts and shrinks instances on the node as the policy of its owner demands.
 
 use mario_domain::InstanceId;
 
@@ -8,8 +8,8 @@ use crate::journal::Owned;
 use crate::rules::{EvictionNotice, HostedInstance, OwnerAct, initiative};
 
 impl Step<'_> {
-    /// Evicts instances whose agents have had their last evaluation. An instance whose agent waits for a transfer is
-    /// skipped. An eviction overrides a pin: an operator's command does not bind the owner.
+    /// Evicts the instances under notice whose agents have no evaluation left. An instance whose agent waits for a
+    /// transfer is skipped. An eviction overrides a pin: an operator's command does not bind the owner.
     pub(super) fn evict(&mut self) {
         let is_due = |instance: &&InstanceId| {
             self.state.agents.get(*instance).is_some_and(|agent| {

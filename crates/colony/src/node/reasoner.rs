@@ -26,7 +26,7 @@ pub(crate) struct Reasoner {
     decider: Decider,
     machine: Machine,
     facts: KnowledgeBase,
-    /// Always empty; interns names while `facts` is filled.
+    /// Has no facts; interns names while `facts` is borrowed mutably.
     names: KnowledgeBase,
     /// Compiled policies, by their texts.
     policies: BTreeMap<Vec<(String, String)>, Policy>,
@@ -150,7 +150,7 @@ impl Reasoner {
 
     /// The facts that the node's manager sees: about the node, the known applications, the reservations, and the
     /// instances on the node, including those whose copies drain. `asked` is the descriptor of the instance that the
-    /// judged request concerns; `None` for the owner's initiative.
+    /// judged request concerns; `None` if the owner's policy is asked for evictions and shrinks.
     pub(super) fn manager_view(
         &self,
         state: &State,
@@ -241,7 +241,7 @@ impl State {
     }
 }
 
-/// What an agent on a node observes.
+/// The state from which the knowledge base of an agent is built.
 struct AgentSituation<'a> {
     state: &'a State,
     owned: &'a Owned,

@@ -20,7 +20,7 @@ impl State {
 }
 
 impl State {
-    /// The instance of a copy that must run, which is owned or in custody; `None` if the copy need not run.
+    /// The instance, owned or in custody, of a copy that must run; `None` if the copy need not run.
     fn wanted(&self, workload: WorkloadId) -> Option<&Owned> {
         if self.stopping.contains(&workload) {
             return None;

@@ -63,7 +63,7 @@ pub(crate) struct Search {
 const FREELY_RAISED_MAX: u64 = 1 << 62;
 const STEP_MAX: u64 = 1 << 20;
 
-/// The metric of an instance that is about to end. It is 18 minutes in microseconds, so larger than the metric of any
+/// The metric of an instance that is about to end: about 18 minutes in microseconds, so larger than the metric of any
 /// real path to an instance that stays.
 pub(crate) const LEAVING: u32 = 1 << 30;
 

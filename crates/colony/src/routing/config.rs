@@ -48,7 +48,7 @@ pub struct RouterLimits {
     pub names_max: usize,
     /// The maximum number of applications whose names are announced in one message.
     pub names_per_update_max: usize,
-    /// A metric is announced at a tick if it has changed by at least 1/N of its announced value: 4 for a quarter.
+    /// A metric is announced at a tick if it changed by at least 1/N of its announced value, where N is this number.
     pub drift_part: u32,
 }
 

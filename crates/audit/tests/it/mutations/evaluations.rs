@@ -178,7 +178,7 @@ fn same_memory(trace: &mut Trace, choice: usize) -> Option<()> {
 fn other_rate(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(evaluations(trace, |record| length(&record[5]) == 1 && length(&record[6]) == 0), choice)?;
     let rate = &mut trace.records[index][5][0][1];
-    // Only a rate of 10 or more has a solution of the third clause, a replication. So the solutions change.
+    // The third clause, which proposes a replication, applies only to rates above 9. So the solutions change.
     *rate = if rate.as_u64()? < 10 { 15.into() } else { 1.into() };
     Some(())
 }

@@ -37,8 +37,8 @@ pub const TREE: [(&str, Option<&str>); 13] = [
 /// The node whose data directory is on a file system of 4 MiB.
 pub const SMALL_DISK: &str = "b3";
 
-/// A policy that migrates to the neighbour through which all requests come. If they come from several places, it
-/// replicates to the first neighbour among these.
+/// A policy that migrates to the neighbour through which all requests come. If they come through several neighbours, or
+/// some come from the own node, it replicates to the first of these neighbours.
 pub const FOLLOWS: &str = "
 operation(migrate, I, N) :- asks(I, N), \\+ (asks_at_all(I, M), M \\== N).
 operation(replicate, I, N) :- asks(I, N), asks_at_all(I, M), M \\== N, !.

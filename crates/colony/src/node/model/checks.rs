@@ -92,7 +92,7 @@ fn copies(member: &Member) -> u64 {
     counts.iter().sum::<usize>() as u64
 }
 
-/// The number of copies that run on the machine of a node, including those that are being stopped.
+/// The number of copies that may run on the machine of a node, including those that are being stopped.
 fn running_copies(member: &Member) -> u64 {
     let owned = member.disk.owned.len();
     let custody = member.disk.custody.values().filter(|custody| custody.is_running).count();
