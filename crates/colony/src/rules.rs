@@ -7,10 +7,10 @@
 //! | an instance falls asleep, or wakes | [`sleep`], [`wake`] |
 //! | a node's own acceptance policy may inhibit a request, and fails closed | [`consent`] |
 //! | an owner shrinks instances on its node, and announces evictions | [`initiative`] |
-//! | an agent remembers an inhibited operation | [`remember`] |
-//! | a memory of `k` cycles holds the inhibitions of the last `k` evaluations | [`expire`] |
+//! | an agent remembers an operation that was inhibited or accepted | [`remember`] |
+//! | a memory of `k` cycles holds the operations of the last `k` evaluations | [`expire`] |
 //! | a policy sees its memory in standard order, without repeats | [`visible`] |
-//! | an agent keeps the part of its history that its policy declares that it reads | [`History`] |
+//! | an agent keeps the part of its history that its policy declares to read | [`History`] |
 //! | the facts that an agent sees when it evaluates its policy | [`know`] |
 //!
 //! A node that exchanges messages and a simulator that holds all nodes in one table call the same functions. So these

@@ -82,7 +82,7 @@ impl Picture {
         }
     }
 
-    /// Changes the address at which a node is polled.
+    /// Records the address at which a node is now polled.
     pub fn moved(&mut self, source: usize, address: &str) {
         if let Some(source) = self.sources.get_mut(source) {
             address.clone_into(&mut source.address);

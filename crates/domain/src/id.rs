@@ -31,7 +31,7 @@ pub struct Name(Arc<str>);
 /// Why a value is not a valid id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IdError {
-    /// A name has at least one character.
+    /// The name is empty. It must have at least one character.
     Empty,
     /// `self` stands for an instance's own node, so no node may have this name.
     ReservedSelf,

@@ -9,7 +9,7 @@ use crate::Id;
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Models {
-    /// The power of a node that is up, in watts.
+    /// The power of a node that is up and has no hardware in use, in watts.
     pub idle_watts: Vec<f64>,
     /// The additional power per unit of hardware in use, in watts.
     pub unit_watts: Vec<f64>,

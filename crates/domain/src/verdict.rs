@@ -77,7 +77,8 @@ pub enum Rule {
     Busy,
     /// The node has just restarted and does not know yet which instances still run on it.
     Recovering,
-    /// The target node is unknown, lost or rejected, was not ready in time, or did not take the instance.
+    /// The target node is unknown, was declared lost or is rejected, already has the instance, was not ready in time,
+    /// or did not take the instance.
     Unanswered,
     /// The copy did not start on the target.
     NotStarted {

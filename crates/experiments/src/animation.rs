@@ -1,7 +1,7 @@
 //! An animation of a run, as an SVG without scripts.
 //!
-//! Nodes are drawn in rows by tier. Each instance is a square in the colour of its application that appears, moves
-//! between nodes and disappears as in the trace. The whole run takes a fixed time and is repeated.
+//! Nodes are drawn in rows by tier. Each instance is a square in the colour of its application. It appears, moves
+//! between nodes and disappears as in the trace. The animation of a whole run takes a fixed time and is repeated.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;

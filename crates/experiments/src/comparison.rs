@@ -48,8 +48,8 @@ pub struct Comparison {
     pub policies: Vec<String>,
     /// The largest number of seeds of any policy.
     pub seeds: usize,
-    /// Whether each policy has at least two seeds, and the same result with all of them. Then only its first run
-    /// counts.
+    /// Whether each policy has at least two seeds, and the same result with all of them. If so, only the first run of
+    /// each policy counts.
     pub is_seedless: bool,
     /// For each figure, the result of each policy.
     pub figures: Vec<FigureOfPolicies>,
@@ -62,7 +62,8 @@ pub struct Comparison {
 pub struct FigureOfPolicies {
     /// The figure.
     pub figure: Figure,
-    /// One estimate for each policy, in order; `None` if the figure is undefined in all runs of the policy.
+    /// One estimate for each policy, in the order of [`Comparison::policies`]; `None` if the figure is undefined in all
+    /// runs of the policy.
     pub estimates: Vec<Option<Estimate>>,
 }
 

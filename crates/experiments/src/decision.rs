@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::report::Reach;
 
-/// The inference budget for compiling all policies of a trace, to find out how far back they look.
+/// The inference budget for compiling all policies of a trace. A compiled policy states how much history it reads.
 const LOADING_INFERENCES: u64 = 100_000_000;
 
 /// A decision of a run, with its reasons.
@@ -47,7 +47,7 @@ pub struct JudgedDecision {
 pub enum DecisionError {
     /// The trace cannot be read.
     Read(ReadError),
-    /// The trace does not record evaluations. Contains its detail.
+    /// The trace does not record evaluations. Contains its level of detail.
     NoEvaluations(Detail),
     /// The trace has no evaluation of the instance. Contains the ids of at most 8 instances that have one.
     NoInstance(Vec<String>),

@@ -42,12 +42,13 @@ pub struct GroupFigures {
     pub group: String,
     /// Handovers, arrivals and departures after the first step.
     pub movements: u64,
-    /// Accepted operations, inhibited proposals, and evaluations that proposed nothing.
+    /// Accepted undeploys, migrations and replications, inhibited proposals, and evaluations that proposed nothing.
     pub operations: OperationCounts,
     /// Counts beyond the paper's figures.
     #[serde(flatten)]
     pub further: FurtherCounts,
-    /// Accepted operations and inhibited proposals per movement; `None` without movements.
+    /// Accepted undeploys, migrations and replications, and inhibited proposals, per movement; `None` without
+    /// movements.
     pub per_movement: Option<OperationRatios>,
     /// Mean and maximum number of instances, sampled after each cycle; 0 without cycles.
     pub instances: MeanAndMax,
@@ -120,7 +121,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Accepted operations and inhibited proposals, divided by the number of movements.
+/// Accepted undeploys, migrations and replications, and inhibited proposals, divided by the number of movements.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "each is the operation of that name")]
 pub struct OperationRatios {
@@ -192,7 +193,7 @@ pub struct ApplicationPlacement {
 pub struct TraceFigures {
     /// The figures.
     pub figures: RunFigures,
-    /// For each group in the order of `figures`, the figures of each cycle.
+    /// For each group, in the order of `figures.groups`, the figures of each cycle.
     pub cycles: Vec<Vec<CycleFigures>>,
     /// Whether applications left the top tier, inhibitions by rule, and overloads.
     pub whereabouts: PlacementFigures,

@@ -31,7 +31,8 @@ pub enum Measure {
     InstancesMean,
     /// Maximum number of instances.
     InstancesMax,
-    /// Pearson's correlation of the numbers of movements and operations per step, without the first step.
+    /// Pearson's correlation of the number of movements and the number of changes of the placement per step, without
+    /// the first step.
     PearsonR,
     /// The same correlation with the first step.
     PearsonRWithStart,

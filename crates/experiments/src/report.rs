@@ -6,7 +6,7 @@
 //! [`Report::live_html`] makes network requests.
 //!
 //! **Invariant:** the size of the page is bounded, however long a trace is: long series are aggregated, and runs with
-//! too many instances or events to show individually are shown by area.
+//! too many nodes, instances or events to show individually are shown by area.
 
 mod areas;
 mod codes;
@@ -58,7 +58,7 @@ pub struct Report {
     pub title: String,
     /// The runs, in the order in which they are shown.
     pub runs: Vec<Run>,
-    /// Measurements of the cost of runs by number of nodes.
+    /// Measurements of the time and memory of runs by number of nodes, with one entry for each file of them.
     pub scale: Vec<Scale>,
     /// Values to show beside those of the runs.
     pub published: Option<ReferenceValues>,
@@ -92,7 +92,7 @@ pub struct Table {
 pub struct ReferenceValues {
     /// Their source, in a few words.
     pub source: String,
-    /// The known values of each run, in order.
+    /// For each run of the report, in the same order, its values from this source.
     pub values: Vec<PublishedValues>,
 }
 
@@ -141,7 +141,7 @@ impl Run {
         self.about.seed
     }
 
-    /// The policy of all applications; `None` when they have several.
+    /// The name of the policy if the trace has exactly one; otherwise `None`.
     pub fn policy(&self) -> Option<&str> {
         match self.policies.as_slice() {
             [one] => Some(&one.name),

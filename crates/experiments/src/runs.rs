@@ -56,9 +56,9 @@ impl Stop {
 /// What [`in_parallel`] reports to its caller.
 #[derive(Debug)]
 pub enum Progress<R> {
-    /// The item at this place has this result.
+    /// The item with this index has this result.
     Done(usize, R),
-    /// About a tenth of a second has passed since the last such report. The caller may stop the work.
+    /// Reported about every tenth of a second, so that the caller can stop the work even if no item is done.
     Waiting,
 }
 

@@ -76,7 +76,7 @@ pub struct ScaleMeasurement {
     /// Decisions for which a policy was evaluated. The other decisions were reused, because the same or another agent
     /// had already decided from the same facts.
     pub evaluated: u64,
-    /// The CPU time of all threads in the fastest run, in nanoseconds, divided by `asked`.
+    /// The CPU time of all threads in the run that took the least, in nanoseconds, divided by `asked`.
     pub cpu_ns_per_agent_cycle: f64,
     /// The peak memory of the process up to the end of its first run, in bytes.
     pub peak_bytes: u64,

@@ -3,7 +3,7 @@
 //!
 //! The state consists of the placement, the last observations of agents, and the nodes, applications and policies.
 //! [`ColonySnapshot::scenario`] turns it into a scenario that starts from this state: the instances are deployed, and
-//! stationary users send the client requests that agents observed. [`ColonySnapshot::left_out`] describes what is lost.
+//! stationary users send the client requests that agents observed. [`ColonySnapshot::left_out`] lists what it lacks.
 
 mod of_trace;
 

@@ -77,8 +77,8 @@ impl Shard {
     /// The whole study.
     pub const WHOLE: Shard = Shard { part: 1, of: 1 };
 
-    /// Whether this part makes the run at `place`. Runs are assigned to parts in round-robin order. Each round starts
-    /// at a pseudo-random part, because otherwise one part could get all runs of the slowest policy.
+    /// Whether this part makes the run with index `place`. Runs are assigned to parts in round-robin order. Each round
+    /// starts at a pseudo-random part, because otherwise one part could get all runs of the slowest policy.
     fn has(self, place: usize) -> bool {
         const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
         let (round, seat) = (place as u64 / self.of, place as u64 % self.of);
@@ -87,17 +87,18 @@ impl Shard {
     }
 }
 
-/// A run to make, by indices into the plan.
+/// A run to make: the indices of its variant and its contender in the plan, and its seed.
 struct Missing {
     variant: usize,
     contender: usize,
     seed: u64,
 }
 
-/// Makes and returns the missing runs. If there is a `directory`, stores them in it, and also returns the runs that it
-/// already has. `progress` is called after each run and about every tenth of a second, with the number of runs made and
-/// the number that were missing, and returns whether to continue. If it returns `false`, the runs in progress are
-/// stopped without a result, and the finished ones remain in `directory`.
+/// Makes the runs of the plan's shard and returns them. If there is a `directory`, makes only the runs that it lacks,
+/// stores them in it, and also returns the runs that it already has. `progress` is called after each run and about
+/// every tenth of a second, with the number of runs made and the number of runs to make, and returns whether to
+/// continue. If it returns `false`, the runs in progress are stopped without a result, and the finished ones remain in
+/// `directory`.
 pub fn carry_out<F: Files>(
     plan: &StudyPlan<'_>,
     directory: Option<&std::path::Path>,

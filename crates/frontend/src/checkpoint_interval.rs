@@ -8,7 +8,7 @@ use mario_domain::Time;
 /// How often a checkpoint is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CheckpointInterval {
-    /// Whenever this much wall-clock time has passed since the last one, and shortly after the start.
+    /// Whenever this much wall-clock time has passed since the last checkpoint, and shortly after the start.
     Elapsed(Duration),
     /// Each time the managers have been activated this number of times, and shortly after the start.
     Cycles(u32),

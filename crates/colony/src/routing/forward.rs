@@ -27,9 +27,9 @@ pub struct Hops {
 /// The path of a request so far, which the request carries with it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trail {
-    /// How many more nodes may forward it.
+    /// How many more nodes may forward the request.
     pub hops_left: u8,
-    /// The nodes that it has visited, including those that it came back from.
+    /// The nodes that the request has visited, including those that it came back from.
     pub visited: Vec<NodeId>,
 }
 

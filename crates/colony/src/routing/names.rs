@@ -26,7 +26,7 @@ pub struct Names {
     pub hosts: Vec<String>,
     /// Path prefixes, at most [`NAMES_MAX`].
     pub prefixes: Vec<String>,
-    /// The certificate of the application, which lists them.
+    /// The certificate of the application, which lists these names.
     pub certificate: Arc<[u8]>,
 }
 
@@ -36,7 +36,8 @@ impl Router {
         self.applications.get(application)?.names.as_ref()
     }
 
-    /// Whether this router would store names of an application: it has an older version, or none and room for them.
+    /// Whether this router would store these names of an application: it has an older version, or it has none and
+    /// stores names of fewer applications than the limit.
     pub fn wants_names(&self, application: &ApplicationId, names: &Names) -> bool {
         match self.names(application) {
             Some(known) => names.version > known.version,
@@ -53,7 +54,8 @@ impl Step<'_> {
         self.announce_names(application);
     }
 
-    /// Stores names if their version is newer and there is room. Returns whether they were stored.
+    /// Stores the names of a known application. Does nothing if the same or a later version is stored, or if none is
+    /// stored and names of `names_max` other applications are. Returns whether they were stored.
     pub(super) fn take_names(&mut self, application: &ApplicationId, names: Arc<Names>, names_max: usize) -> bool {
         let Router { applications, named, refused, .. } = &mut *self.router;
         let Some(entry) = applications.get_mut(application) else { return false };

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::{RememberedOperation, expire, remember};
 
-/// The history of an agent, limited to the part that its policy declares that it reads. A migrating agent takes it
-/// along; a replica starts with an empty history.
+/// The history of an agent, limited to the part that its policy declares to read. A migrating agent takes it along; a
+/// replica starts with an empty history.
 ///
 /// `R` is a fact about client requests and `T` a target, in the representation of the node or the simulator.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

@@ -23,7 +23,7 @@ impl EvictionNotice {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Whether the agent has had its last evaluation: if its instance is still on the node, it is evicted.
+    /// Whether the agent has no evaluations left. Then its instance is evicted, if it is still on the node.
     pub fn is_due(&self) -> bool {
         self.left == 0
     }
@@ -55,7 +55,7 @@ pub enum OwnerAct<I> {
         instance: I,
         /// The smaller flavour.
         flavour: FlavourIndex,
-        /// The change of hardware; none is taken.
+        /// The change of hardware, which takes no additional hardware.
         change: HardwareChange,
         /// The reason.
         reason: String,

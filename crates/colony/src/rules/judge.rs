@@ -12,7 +12,8 @@ use crate::manager::Manager;
 /// adapt, a sleep, a wake, an undeploy and an operator's deploy concern only one manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Concern<'a> {
-    /// The proposed target, if it is neither a neighbour nor, for a replication, this node; `None` if it is allowed.
+    /// The proposed target if it is out of reach: neither a neighbour nor, for a replication, this node. Otherwise
+    /// `None`.
     pub out_of_reach: Option<&'a NodeId>,
     /// Whether the instance would leave this node, or end, although an operator pinned it.
     pub is_pinned: bool,
@@ -30,9 +31,9 @@ pub struct Refusal {
     pub failure: Option<Box<AcceptanceFailure>>,
 }
 
-/// Judges a request. The error is the first rule that inhibits it: reach, pin, availability, then free hardware, where
-/// reserved hardware counts as used. `consent` evaluates the node's own acceptance policy; it is called only if none of
-/// these rules inhibits the request.
+/// Judges a request. The error is the first rule that inhibits it: reach, then pin, then, if the request needs hardware
+/// here, availability and free hardware, where reserved hardware counts as used. `consent` evaluates the node's own
+/// acceptance policy; it is called only if none of these rules inhibits the request.
 pub fn judge<K, E: From<Rule>>(
     manager: &Manager<K>,
     concern: Concern<'_>,

@@ -47,8 +47,9 @@ pub trait Situation {
 /// The key of the `fact/3` from which a policy reads the random number of its evaluation.
 const RANDOM: &str = "random";
 
-/// Builds the knowledge base of an agent in `facts`, replacing that of the previous agent; the descriptions of
-/// applications are kept. Returns the constant that denotes the agent's instance.
+/// Builds the knowledge base of an agent in `facts`, replacing that of the previous agent. The descriptions of
+/// applications are kept, and so are extra facts if [`Situation::facts`] returns `None`. Returns the constant that
+/// denotes the agent's instance.
 pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
     facts.clear_situation();
     let (node, free) = (situation.node(), facts.capacity(situation.free()));

@@ -8,7 +8,7 @@ use crate::pair::{Ask, Pair, descriptor, policy};
 /// A policy that evicts every instance.
 const EVICT_ALL: &str = "evict(I, nobody) :- serviceInstance(I, _, _).";
 
-/// Two nodes. The owner of the first has this policy. A notice is two evaluations long.
+/// Two nodes. `text` is the policy of the first node's owner. Evicted instances get a notice of two evaluations.
 fn owned(text: &str) -> Pair {
     Pair::with(|side, config| {
         if side == 0 {

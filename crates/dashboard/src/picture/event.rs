@@ -18,8 +18,9 @@ pub struct ColonyEvent {
     pub time_ms: u64,
     /// The node that reported it.
     pub node: String,
-    /// The kind: `migrate`, `replicate`, `undeploy` or `deploy` for an accepted operation, `undeploy` also for an
-    /// eviction; else `inhibited`, `arrived`, `proposed`, `policy`, `copy`, `link`, `journal`, `fault` or `node`.
+    /// The kind. It is `migrate`, `replicate`, `undeploy` or `deploy` if that operation was accepted, and `undeploy`
+    /// for an eviction. Other events are `inhibited`, `arrived`, `proposed`, `policy`, `copy`, `link`, `journal`,
+    /// `fault` or `node`.
     pub kind: &'static str,
     /// A description for users.
     pub text: String,
@@ -27,9 +28,9 @@ pub struct ColonyEvent {
     pub instance: Option<String>,
     /// Its application, if known.
     pub application: Option<String>,
-    /// The node that the instance was on.
+    /// The node of the agent whose request was judged, or the node that an instance arrived from.
     pub from: Option<String>,
-    /// The target node of the operation, or the node at which an instance arrived.
+    /// The target of the judged request, a flavour for an adapt, or the node at which an instance arrived.
     pub to: Option<String>,
     /// Whether the event was received within 10 seconds after it happened. A node that is first polled also reports
     /// past events.

@@ -69,7 +69,7 @@ pub(super) struct ShownNode {
     users: Value,
 }
 
-/// A link, as reported by the ends that answer.
+/// A link. Its state is that reported by the ends that answer; `None` if no end answers.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct ShownLink {
@@ -125,7 +125,7 @@ struct Placed<'a> {
     told: &'a Value,
 }
 
-/// A link, as reported by the ends that answer.
+/// The state of a link, as reported by the ends that answer; `None` if no end answers.
 #[derive(Default)]
 struct LinkNow {
     is_up: Option<bool>,
@@ -248,7 +248,7 @@ impl Picture {
                 *now.requests_per_s.get_or_insert(0.0) += rate;
             }
         }
-        // Until a node answers again, an instance may still be reported by the node that it left.
+        // The last answer of the node that an instance left may still list it. Then it is already counted.
         for (_, elsewhere) in self.elsewhere.iter().filter(|(id, _)| !placed.contains_key(id.as_str())) {
             applications.entry(elsewhere.application.clone()).or_default().instances += 1;
         }

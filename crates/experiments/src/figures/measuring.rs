@@ -51,7 +51,7 @@ pub struct ApplicationFigures {
     pub response_p99: Option<f64>,
     /// The longest response time, in milliseconds; `None` if no request was served or the trace does not record it.
     pub response_max: Option<f64>,
-    /// Accepted operations, inhibited proposals, and evaluations that proposed nothing.
+    /// Accepted undeploys, migrations and replications, inhibited proposals, and evaluations that proposed nothing.
     pub operations: OperationCounts,
     /// Mean and maximum number of instances, sampled after each cycle; 0 without cycles.
     pub instances: MeanAndMax,
@@ -99,8 +99,8 @@ pub struct TierFigures {
     pub tier: u32,
     /// The name of the tier, or its number if it has no name.
     pub name: String,
-    /// Units in use divided by the capacity of the nodes that are up, both summed over time; `None` if a node of the
-    /// tier is unbounded, or if the capacity is 0.
+    /// Units in use divided by the capacity of the nodes that are up, both integrated over time; `None` if a node of
+    /// the tier is unbounded, or if the integral of the capacity is 0.
     pub utilisation: Option<f64>,
     /// The energy of its nodes, in joules; `None` if the scenario has no models of cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]

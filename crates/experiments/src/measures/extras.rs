@@ -23,7 +23,7 @@ pub struct ExtraMeasure {
 
 impl ExtraMeasure {
     /// Returns the number of decimals to show for a value: `decimals`, or enough for three significant digits if the
-    /// value is below 0.1, but at most 15. Numbers with fewer than three `decimals` always use these.
+    /// value is below 0.1, but at most 15. If `decimals` is less than 3, always returns `decimals`.
     pub fn decimals_for(&self, value: f64) -> usize {
         const DECIMALS_MAX: f64 = 15.0;
         let size = value.abs();

@@ -36,8 +36,8 @@ struct Point<'a> {
     estimate: Estimate,
 }
 
-/// Draws a figure for each of these numbers that the runs have: as lines if a single numeric key is varied, otherwise
-/// as rows.
+/// Draws a figure for each of the numbers with these names, except those that no run defines: as lines if a single key
+/// is varied over numbers, otherwise as rows.
 pub fn figures_of(results: &Results, names: &[String]) -> Vec<Figure> {
     let drawn = |name: &String| {
         let points = points(results, name);

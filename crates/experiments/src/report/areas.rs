@@ -1,5 +1,5 @@
-//! The replay of a run that is too large to show single instances, or whose trace has only counts: the number of
-//! instances by area and application.
+//! The replay by area, for runs that are too large to show single instances, and for traces of counts: the number of
+//! instances by area and application over time.
 
 use mario_audit::reader::{Detail, Header};
 use mario_domain::Capacity;

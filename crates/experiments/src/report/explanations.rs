@@ -60,12 +60,12 @@ pub(crate) struct Case {
 pub(crate) struct Explanations {
     /// All texts, without duplicates. The first is empty.
     texts: Vec<String>,
-    /// For each line its depth, its kind, and the indices of four texts: its own, those before and after it, and the
-    /// place of its clause. Trailing zeros are omitted.
+    /// For each line: its depth, its kind, and the indices of its text, of the texts before and after that on the same
+    /// line, and of the location of its clause. Trailing zeros are omitted.
     lines: Vec<Vec<u32>>,
-    /// The indices of the lines of each part.
+    /// For each part of an explanation, the indices of its lines.
     parts: Vec<Vec<u32>>,
-    /// The indices of the parts of each explanation; none if the policy can no longer be loaded.
+    /// For each explanation, the indices of its parts; empty if the policy can no longer be loaded.
     all: Vec<Vec<u32>>,
 }
 

@@ -26,8 +26,9 @@ pub(crate) struct RegretSums {
 /// A latency is `None` if no user is served.
 pub(crate) type RegretColumns = (u64, [u64; 2], [Option<Compact>; 2], [u64; 2]);
 
-/// Regret as shown in the page. In pairs, the first is of the actual placement and the second of the best one. Both are
-/// means over activations; those of latency are only over activations with a served user.
+/// Regret as shown in the page. The first value of a pair is that of the actual placement, the second that of the best
+/// one. Pairs outside of `samples` are means over activations; that of latency is only over activations at which the
+/// placement serves a user.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct ShownRegret {

@@ -99,8 +99,8 @@ impl Recording {
         place
     }
 
-    /// Adds an evaluation, or counts it as a repetition of the last one if the agent knew the same. `unreached` are the
-    /// unreachable neighbours of its node.
+    /// Adds an evaluation, or counts it as a repetition of the last one if the agent had the same knowledge.
+    /// `unreached` are the unreachable neighbours of its node.
     pub(crate) fn evaluation(
         &mut self,
         (instance, placed): (u32, &Placed),

@@ -29,8 +29,8 @@ pub struct Run {
     pub(crate) nodes: Option<Nodes>,
     #[cfg_attr(test, ts(type = "[id: string, application: number][]"))]
     pub(crate) users: Vec<(String, u32)>,
-    /// For each of the first users, the index of the user and the access points that the user visited, in order. Empty
-    /// if the run is shown by area.
+    /// For each of the first users, up to a limit: the index of the user, and the access points that the user visited,
+    /// in order. Empty if the run is shown by area.
     #[serde(skip)]
     pub(crate) tracks: Vec<(u32, Vec<u32>)>,
     pub(crate) figures: Vec<ShownFigures>,
@@ -43,7 +43,7 @@ pub struct Run {
     /// trace has only counts.
     #[serde(skip)]
     pub(crate) asleep: Option<Samples<Vec<u64>>>,
-    /// The numbers of evictions and of shrinks by owners of nodes so far; `None` if there were none.
+    /// The cumulative numbers of evictions and of shrinks by owners of nodes over time; `None` if there were none.
     #[serde(skip)]
     pub(crate) owners: Option<Samples<[u64; 2]>>,
     /// The number of instances in each tier over time.
@@ -115,7 +115,7 @@ pub(crate) struct Nodes {
     /// Units; -1 if unbounded.
     pub(crate) capacities: Vec<i64>,
     pub(crate) tiers: Vec<u32>,
-    /// The index of the parent; -1 for none.
+    /// For each node, the index of its parent; -1 if it has none.
     pub(crate) parents: Vec<i64>,
     pub(crate) is_access_point: Vec<u8>,
     /// Longitude and latitude, if all nodes have them.

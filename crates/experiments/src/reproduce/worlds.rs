@@ -26,7 +26,7 @@ pub struct World {
 pub struct WorldFigures {
     /// The world.
     pub world: World,
-    /// The figures of each experiment of the preset, in order.
+    /// The experiments, in the order of [`Preset::experiments`], each with its figures in this world.
     pub experiments: Vec<(Experiment, TraceFigures)>,
 }
 

@@ -48,8 +48,8 @@ struct Life {
 struct Lineage {
     replications_max: Option<u32>,
     replicas: u32,
-    /// Whether an adoption may have duplicated an instance with its remaining replications: then their limit is not
-    /// checked.
+    /// Whether an adoption may have duplicated an instance with its remaining replications. If so, the limit on
+    /// replications is not checked.
     is_forked: bool,
 }
 
@@ -325,8 +325,9 @@ impl Checker {
         }
     }
 
-    /// Checks that neither of two sums exceeds a node's hardware: journalled copies and all reservations; and
-    /// journalled, queued and existing copies and the reservations without a copy.
+    /// Checks that neither of two sums exceeds a node's hardware. The first is of journalled copies and all
+    /// reservations. The second is of copies that are journalled, exist or are queued to start, and of reservations
+    /// without a copy.
     fn check_hardware(&mut self, node: usize, daemon: &Daemon) {
         let mut copies: BTreeMap<_, u64> = daemon.memory.copies().collect();
         let promised: u64 = daemon.reservations().map(|(_, hardware)| hardware).sum();

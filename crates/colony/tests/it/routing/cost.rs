@@ -9,8 +9,9 @@ use super::shapes::Shape;
 /// The number of instances for a number of nodes.
 type Density = fn(usize) -> usize;
 
-/// Costs in messages: of the first instance (`first`); of one migration on average, in its first 200 ms (`at_once`) and
-/// in the 20 ticks after that (`later`); and of an exact tick (`exact`), one message in each direction of each link.
+/// Costs in messages: of deploying the first instance (`first`); of one migration on average, in its first 200 ms
+/// (`at_once`) and in the 20 ticks after that (`later`); and of an exact tick (`exact`), one message in each direction
+/// of each link.
 struct Cost {
     nodes: usize,
     instances: usize,

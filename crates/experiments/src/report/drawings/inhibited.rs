@@ -8,7 +8,7 @@ use super::super::run::{Inhibited, Run};
 use super::WIDTHS;
 
 const NODES_SHOWN: usize = 10;
-/// The width of a key of the legend.
+/// The width of an entry of the legend.
 const KEY: f64 = 172.0;
 const LABEL: f64 = 104.0;
 const ROW: f64 = 21.0;

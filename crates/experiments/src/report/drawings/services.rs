@@ -159,7 +159,8 @@ impl<'a> Graph<'a> {
         layout
     }
 
-    /// The y coordinate at which each arrow ends. The arrows into a box are sorted by their y coordinate before it.
+    /// The y coordinate at which each arrow ends. The arrows into a box are sorted by the y coordinate at which they
+    /// enter the gap before it.
     fn ports(&self, places: &Places<'_>) -> Vec<f64> {
         let mut ports = vec![0.0; self.calls.len()];
         for called in 0..self.boxes.len() {

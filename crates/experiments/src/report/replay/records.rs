@@ -112,9 +112,9 @@ pub(crate) enum Event {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct EventColumns {
-    /// The index of the time of each event.
+    /// For each event, the index of its time among the moments of the replay.
     moment: Vec<u32>,
-    /// The index of the kind of each event. The nth event of a kind is the nth row of its table.
+    /// For each event, the index of its kind in `kinds`. The nth event of a kind is the nth row of its table.
     kind: Vec<usize>,
     kinds: Vec<EventsOfKind>,
 }
@@ -187,7 +187,7 @@ pub(crate) struct SeenFacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     ending: Option<String>,
-    /// The random number drawn for the evaluation; `None` if its policy uses none.
+    /// The random number drawn for the evaluation; `None` if the policy uses none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     random: Option<u32>,

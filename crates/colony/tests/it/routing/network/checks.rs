@@ -27,8 +27,9 @@ impl Network {
         distances
     }
 
-    /// Checks the invariants that always hold, for one node: following next hops from it does not loop, its next hops
-    /// are feasible and remember what they announced, and it announces no route to the next hop of that route.
+    /// Checks the invariants that always hold, for one node: following next hops from it does not loop, it uses only
+    /// feasible labels, it announces no route to the next hop of that route, and its next hops remember that they
+    /// announced labels at least as good as those that it uses.
     pub(super) fn check(&self, node: usize) {
         let Some(router) = &self.routers[node] else { return };
         for application in &self.applications {
