@@ -58,7 +58,7 @@ pub(crate) struct Layers<'a> {
     pub(crate) layer: u32,
     /// Whether parts of the tree are missing, because a text is not valid TOML or an include was skipped at a limit.
     pub(crate) is_broken: bool,
-    /// The paths of the texts that are being merged, outermost first; empty for a preset.
+    /// The paths of the texts that are being merged, outermost first. The path of a preset is empty.
     open: Vec<PathBuf>,
     /// The number of includes so far.
     includes: usize,

@@ -30,7 +30,7 @@ pub struct Overview {
     pub late_arrivals: u64,
     /// The number of mobility steps.
     pub steps: usize,
-    /// The number of deployments that operators propose during the run, including the initial ones.
+    /// The number of deployments by operators, including the initial ones.
     pub deploys: usize,
     /// The number of disturbance events, such as crashes, notices and repairs.
     pub disturbances: usize,

@@ -102,7 +102,7 @@ pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
     code.split("fact(").skip(1).any(|arguments| arguments.split(',').nth(1).is_some_and(|second| second.trim() == key))
 }
 
-/// How much of the past the agents of a policy must remember. The default if the policy cannot be loaded.
+/// How much of the past the agents of a policy must remember; nothing if the policy cannot be loaded.
 pub fn remembers(policy: &PolicyText) -> MemoryDeclaration {
     // Nearly all policies contain neither of these words, and then need not be compiled.
     let may_look_back = policy.files.iter().any(|(_, text)| text.contains("remembers(") || has_word(text, "age"));

@@ -1,7 +1,7 @@
 //! Checks the numbers of a tree against their ranges in the schema.
 //!
-//! Number types such as [`Time`](crate::settings::Time) also check their range when they are read. The ranges of plain
-//! numbers are not checked then.
+//! Number types such as [`Time`](crate::settings::Time) also check their range when they are read. Plain numbers are
+//! checked only here.
 
 use std::sync::OnceLock;
 

@@ -105,7 +105,8 @@ struct Reader<'a> {
     node: &'a Node,
     /// The key of this value, or of the list that contains it; empty for the root.
     section: &'a str,
-    /// The kind of the table and the layer that set it, 0 by default; `None` if the table has no kinds.
+    /// The kind of the table, and the number of the layer that set it, which is 0 for the default kind; `None` if the
+    /// table has no kinds.
     fields: Option<(&'a str, u32)>,
 }
 

@@ -213,7 +213,7 @@ pub struct AgentTiming {
 /// The network settings.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Network {
-    /// The size of a client request. The unit is that of [`Link::bandwidth`](crate::Link::bandwidth).
+    /// The size of a client request, in the size units of [`Link::bandwidth`](crate::Link::bandwidth).
     pub message_size: f64,
     /// How long a message occupies a link.
     pub occupancy: Occupancy,

@@ -105,8 +105,8 @@ pub struct Figures {
     pub regret: Option<RegretFigures>,
 }
 
-/// The figures of a group of applications. Undefined figures are `None`: ratios if nothing moved, means without values,
-/// correlations if a series is constant.
+/// The figures of a group of applications. Undefined figures are `None`: ratios without movements, means without
+/// values, and correlations with a constant series.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct GroupFigures {
     /// `all`, or the kind of application.

@@ -49,7 +49,7 @@ pub(crate) use world::FlowWorld;
 pub(crate) struct Flow {
     window: Duration,
     accounts: Accounts,
-    /// The cell of each connected user who sends.
+    /// For each user, the cell of the user's requests; `None` while the user is not connected.
     cell_of_user: Vec<Option<CellIndex>>,
     cells: Vec<FlowCell>,
     inflows: Inflows,

@@ -24,14 +24,14 @@ pub(crate) struct Observations {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct InstanceObservation {
     arrivals: Vec<RequestFact>,
-    /// If route entries are observed, the started requests that the next observation may count: their numbers in the
-    /// sequence of all instances, and the access points they came from.
+    /// If route entries are observed, the started requests that the next observation may count: their numbers,
+    /// counted over all instances, and the access points they came from.
     taken_up: Vec<(u64, NodeIndex)>,
     /// How many requests all instances together had started to serve by the agent's last observation; `None` before its
     /// first.
     seen: Option<u64>,
-    /// The overlap with the last observation: how many of the requests that instances started to serve last before it
-    /// are counted again, if this instance serves them.
+    /// How far the next observation reaches back before the last one, in requests counted over all instances. Of these
+    /// requests, those that this instance started to serve are counted again.
     seen_again: u64,
 }
 
@@ -40,7 +40,7 @@ impl Observations {
         Observations { strategy, of_agent: Vec::new(), rows: 0 }
     }
 
-    /// Whether restored observations are valid for this number of instances.
+    /// Whether restored observations are valid for this strategy and this number of instances.
     pub(crate) fn is_consistent(&self, strategy: Observation, instances: usize) -> bool {
         self.strategy == strategy && self.of_agent.len() == instances
     }

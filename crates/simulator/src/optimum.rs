@@ -1,6 +1,6 @@
 //! The value of an allocation of instances, and the search for the best one, with global knowledge.
 //!
-//! A [`Problem`] is a snapshot of a world: the positions of the users, their requests, and the hardware of the nodes.
+//! A [`Problem`] is a snapshot of a world: the users' access points and requests, and the hardware of the nodes.
 //! An [`Allocation`] says how many instances of an application are on which nodes. [`Problem::value`] is the objective,
 //! for the actual placement and for alternatives alike. It is a [`PlacementValue`], whose order is the order of
 //! preference.

@@ -24,13 +24,13 @@ pub(crate) struct Paths {
     all: Vec<Path>,
     /// The links of long paths.
     links: Vec<LinkIndex>,
-    /// The last path found between two nodes. Valid only if the path has the current version.
+    /// For each pair of nodes, the last path found between them. Valid only if the path has the current version.
     last_found: FxHashMap<(NodeIndex, NodeIndex), PathIndex>,
     node_is_up: Vec<bool>,
     link_is_up: Vec<bool>,
     /// Incremented whenever a node or a link goes up or down.
     version: u32,
-    /// Whether a message can be sent over a link: the link and the nodes at both ends are up.
+    /// For each link, whether it can carry messages: the link and the nodes at both ends are up.
     link_carries: Vec<bool>,
     /// The number of links that cannot carry messages.
     idle_links: u32,
@@ -49,7 +49,7 @@ struct Path {
     link_count: u32,
     /// The links of a short path.
     short: [LinkIndex; SHORT],
-    /// The position of a long path's links in `Paths::links`, and their capacity.
+    /// The position of a long path's links in `Paths::links`, and the number of links that fit there.
     first_link: u32,
     room: u32,
     latency: Duration,
@@ -121,7 +121,7 @@ struct Search {
     round: u32,
     /// For each node, the round in which it was last reached.
     reached: Vec<u32>,
-    /// For each node, its distance. `from` has the node and the link by which it was reached.
+    /// For each node, its distance from the start. `from` has the node and the link from which it was reached.
     distance: Vec<f64>,
     from: Vec<(NodeIndex, LinkIndex)>,
     queue: VecDeque<NodeIndex>,
@@ -139,7 +139,8 @@ impl Search {
     }
 }
 
-/// A candidate of the search, for a max-heap: the nearest candidate is the greatest, and ties go to the lower node.
+/// A candidate of the search, for a max-heap: the nearest candidate is the greatest; of two at the same distance, the
+/// one with the lower node index.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Candidate {
     pub(crate) distance: f64,

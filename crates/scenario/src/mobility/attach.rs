@@ -46,9 +46,9 @@ pub enum AttachError {
 /// The numbers of handovers, arrivals and departures.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Handovers {
-    /// The handovers of each user.
+    /// The number of handovers of each user.
     pub of_user: Vec<u32>,
-    /// The handovers in each step; none in the first.
+    /// The number of handovers in each step; 0 in the first.
     pub in_step: Vec<u32>,
     /// The number of users who connect in each step and were not connected in the step before.
     pub arrivals: Vec<u32>,

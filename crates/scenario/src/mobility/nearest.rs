@@ -19,7 +19,7 @@ pub(super) struct Nearest {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Place {
     point: [f64; 3],
-    /// If the squared chord distance from a point to this place is less than this, no other place is closer to the
+    /// If the squared chord distance from a point to this place is less than `alone`, no other place is closer to the
     /// point.
     alone: f64,
     node: NodeIndex,
@@ -34,8 +34,8 @@ pub(super) struct Found {
     position: u32,
 }
 
-/// A point is closest to a place if it is within half the distance from that place to its nearest neighbour. For
-/// squared distances, this is a quarter, here reduced to allow for rounding errors.
+/// If a point is within half the distance from a place to the nearest other place, no other place is closer to the
+/// point. For squared distances, the factor is a quarter, here reduced to allow for rounding errors.
 const HALF_SQUARED: f64 = 0.25 * (1.0 - 1e-6);
 
 /// The best candidate so far. Candidates are compared by squared chord distance, then by node.

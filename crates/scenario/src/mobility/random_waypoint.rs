@@ -289,9 +289,9 @@ impl<'w> Town<'w> {
         moved
     }
 
-    /// The district of a user. Users who arrive in one step are spread evenly over all districts, in the order of
-    /// users. The number of the district of the first of them is the user's index modulo the number of districts, so
-    /// that single late arrivals are spread, too.
+    /// The district of a user. The users who arrive in one step are spread evenly over all districts, in the order of
+    /// users. The first of them lives in the district whose number is that user's index modulo the number of districts,
+    /// so that users who arrive alone in their step are spread, too.
     fn district_of(&self, user: UserIndex, arrival: u32) -> District<'_> {
         let [first, next] = [0, 1].map(|more| u64::from(self.first_of_step[arrival as usize + more]));
         let across = self.waypoints.districts;

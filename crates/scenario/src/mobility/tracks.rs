@@ -153,7 +153,7 @@ pub enum SamplingTimes {
 /// The position of a user between two fixes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BetweenFixes {
-    /// That of the last fix.
+    /// That of the earlier fix.
     LastKnown,
     /// On the straight line between them.
     Interpolated,

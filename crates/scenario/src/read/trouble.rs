@@ -1,4 +1,4 @@
-//! Translates errors of serde for users.
+//! The error type of the deserializer. It translates the messages of serde for users.
 
 use std::error::Error;
 use std::fmt;

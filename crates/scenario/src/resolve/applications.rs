@@ -157,7 +157,8 @@ impl Resolving<'_> {
             let units = hardware.as_units();
             format!("application `{id}` needs {units} units of hardware and fits on no node")
         };
-        // If each kind is sufficient on some node, no single node has enough of all kinds.
+        // The first kind of which no node has enough. Without such a kind, each kind suffices on some node, but no node
+        // has enough of all kinds.
         let lacking = HardwareKind::ALL.into_iter().find(|kind| hardware.of(*kind) > most(*kind));
         let hint = match lacking {
             Some(HardwareKind::Units) => format!("the largest node has {}", most(HardwareKind::Units)),

@@ -1,4 +1,4 @@
-//! Draws random applications.
+//! Draws the random applications of `[applications]`.
 
 use mario_domain::{Application, ApplicationId, Hardware, Quantity};
 use rand::RngExt;

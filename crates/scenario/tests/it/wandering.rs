@@ -1,4 +1,5 @@
-//! Generated mobility: its statistics are close to those that `docs/mobility.md` states, and only handovers are stored.
+//! Generated mobility: its statistics are close to those that `docs/mobility.md` states, and only arrivals and
+//! handovers are stored.
 
 use mario_domain::{Capacity, Duration};
 use mario_scenario::mobility::{Assignment, AttachmentRule, RandomWaypoint, assign, random_waypoint_attached};

@@ -1,8 +1,8 @@
 //! The results of the client requests of each user.
 //!
-//! A user's requests are not accounted for one by one, but e.g. when the user's path changes or the user stops sending.
-//! Until then, their delays follow from the state of the servers on the path ([`PathDelay`]), so reading an account
-//! does not modify it.
+//! A user's requests are not accounted for one by one, but together, for example when the user's path changes or the
+//! user stops sending. Until then, their delays follow from the state of the servers on the path ([`PathDelay`]), so
+//! reading an account does not modify it.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::UserIndex;

@@ -192,7 +192,8 @@ impl CallFlow {
             && self.is_acyclic(&application_of)
     }
 
-    /// Whether every call leads to applications of a higher rank than its callers, so following calls terminates.
+    /// Whether every call goes to instances of a higher rank than that of the caller, so that following calls
+    /// terminates.
     fn is_acyclic(&self, application_of: impl Fn(AgentIndex) -> ApplicationIndex) -> bool {
         let rank = |agent: AgentIndex| self.rank[application_of(agent).position()];
         self.cells.values().all(|cell| {

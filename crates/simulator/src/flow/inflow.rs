@@ -232,7 +232,7 @@ pub(super) struct Share {
     pub(super) place: u32,
     /// The number of cells with this round robin, position and path.
     pub(super) cells: u32,
-    /// The position in the cycle of the round robin; `None` until its periods repeat.
+    /// The next period of the round robin; `None` until all later periods have the same number of requests.
     pub(super) cycle: Option<Cycle>,
 }
 

@@ -26,7 +26,7 @@ struct Server {
     pace: Pace,
     /// The arrival rate of requests, per unit of time.
     rate: f64,
-    /// The utilisation: work per unit of time, of a capacity of 1.
+    /// The utilisation: the work that arrives per unit of time, as a share of the capacity. Above 1, a backlog grows.
     busy: f64,
     /// The backlog at `since`: the time that the server needs to serve it.
     backlog: f64,

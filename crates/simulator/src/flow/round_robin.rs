@@ -56,8 +56,8 @@ pub(super) struct RoundRobin {
     holders: u32,
 }
 
-/// One period of a round robin whose later periods have as many requests. Its requests to an instance can be counted
-/// without looking at the users.
+/// One period of a round robin that has the same number of requests in every later period. The requests of the period
+/// that go to an instance can be counted without looking at the users.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Cycle {
     /// The position of the instance with the first turn in this period.

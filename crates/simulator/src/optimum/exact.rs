@@ -1,4 +1,4 @@
-//! The best allocation, for small worlds.
+//! Exact search for the best allocations, for small worlds.
 //!
 //! The objective is a sum over applications, which interact only through shared hardware. So first, all allocations of
 //! each application are enumerated separately. An allocation is dropped if another is at least as good and needs no

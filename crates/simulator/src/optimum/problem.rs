@@ -15,7 +15,7 @@ const TOLERANCE: f64 = 1e-9;
 /// The hardware units of a node; `None` is unbounded.
 pub(crate) type Room = Option<u64>;
 
-/// A snapshot of a world: the positions of the users, their requests, and the hardware of the nodes.
+/// A snapshot of a world: the users' access points and requests, and the hardware of the nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     /// For each node, its hardware for instances.

@@ -2,7 +2,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `trace.jsonl` | the events, in the chosen detail |
+//! | `trace.jsonl` | the events, at the chosen level of detail |
 //! | `operations.csv`, `moves.csv`, `handovers.csv`, `messages.csv` | tables |
 //! | `summary.json` | the figures |
 //! | `run.json` | the resolved scenario with the texts of its files, the seed and the version |
@@ -42,14 +42,15 @@ const MEASURES: &str = "measures.json";
 /// The outputs that may be written during a run.
 const OUTPUTS: [&str; 5] = ["trace.jsonl", "operations.csv", "moves.csv", "handovers.csv", "messages.csv"];
 
-/// Files that are written once: the summary at the end of a run, the other one at its start.
+/// Written once, at the end of a run.
 pub(super) const SUMMARY: &str = "summary.json";
+/// Written once, at the start of a run.
 pub(super) const RUN: &str = "run.json";
 
 /// Which outputs a run writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OutputOptions {
-    /// The detail of the trace.
+    /// The level of detail of the trace.
     pub detail: Detail,
     /// Whether each served client request is written to `messages.csv`. Traffic as rates yields no rows.
     pub messages: bool,

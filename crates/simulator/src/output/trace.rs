@@ -231,7 +231,8 @@ impl<W: Write> Recorder for TraceRecorder<W> {
     }
 }
 
-/// The index is the same, because the tables of the header have the same order as those of the scenario.
+/// The reference to an application in the trace. It has the same number as the index, because the tables of the header
+/// have the same order as those of the scenario.
 const fn application(index: ApplicationIndex) -> ApplicationRef {
     ApplicationRef(index.0)
 }

@@ -17,7 +17,7 @@ use crate::population::state::Population;
 pub struct Evaluator {
     decider: Decider,
     facts: KnowledgeBase,
-    /// Whether the facts include the random number of the last agent.
+    /// Whether `facts` includes the random number of the last agent, which the next agent must not see.
     has_drawn: bool,
 }
 
@@ -41,7 +41,7 @@ impl Evaluator {
         self.decider.decide(population.policy(population.agent(agent).policy()), &self.facts, instance, limit)
     }
 
-    /// Shows the facts of the agent's next decision to its policy function, if that asks for previews.
+    /// Passes the facts of the agent's next decision to its policy, if the policy is a function that asks for previews.
     pub fn preview(&mut self, population: &Population, agent: AgentIndex) {
         let policy = population.policy(population.agent(agent).policy());
         if policy.wants_preview() {
@@ -68,7 +68,7 @@ struct Around<'a> {
     population: &'a Population,
     index: AgentIndex,
     agent: &'a Agent,
-    /// Whether the facts of the previous agent include a random number.
+    /// Whether the facts of the previous agent included a random number.
     had_drawn: bool,
 }
 

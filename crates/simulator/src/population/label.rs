@@ -44,8 +44,8 @@ impl CycleLabel {
     }
 
     /// The number of entries: one for each operator's deployment, and one for each unparked agent that has evaluated
-    /// since the last cycle, even if it proposes nothing. If a plan has an order for an agent, its entry is that of the
-    /// order.
+    /// since the last cycle, even if it proposes nothing. If a central planner orders an operation for an agent, this
+    /// operation is the agent's entry.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

@@ -1,4 +1,4 @@
-//! Tables of fixes, with columns in any order.
+//! Reads tables of fixes, with columns in any order.
 
 use super::super::reading::{self, PlaceColumns, TrajectoryError};
 use super::super::table::Table;

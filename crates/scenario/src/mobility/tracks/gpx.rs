@@ -1,4 +1,4 @@
-//! GPX: tracks of points with times.
+//! Reads GPX: tracks of points with times.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The format of the Rome taxi data set: `156;2014-02-01 00:00:00.739166+01;POINT(41.8836 12.4877)`.
+//! Reads the Rome taxi data set: `156;2014-02-01 00:00:00.739166+01;POINT(41.8836 12.4877)`.
 
 use super::super::reading::{self, TrajectoryError, TrajectoryProblem};
 use super::super::timestamps;

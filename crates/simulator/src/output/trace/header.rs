@@ -122,8 +122,8 @@ fn calls(scenario: &Scenario) -> Vec<HeaderCall> {
     (0..).zip(&scenario.applications).flat_map(of_application).collect()
 }
 
-/// Whether the acceptance policy of any node has initiative: it may evict or shrink instances. Always false if a
-/// central planner manages, because no manager is asked then.
+/// Whether the acceptance policy of any node may evict or shrink instances. Always false with a central planner, which
+/// asks no manager.
 fn has_owners(scenario: &Scenario) -> bool {
     let has_initiative: Vec<bool> = scenario.acceptances.iter().map(has_initiative).collect();
     scenario.arbitration != Arbitration::Central

@@ -99,8 +99,8 @@ impl Population {
         agent.activity = Activity::Parked;
     }
 
-    /// Unparks an agent, and adds the `cycles` evaluations that it had while it was parked. `last` is the last snapshot
-    /// of its recurring traffic that it saw; `None` if it saw none.
+    /// Unparks an agent, and adds the `cycles` evaluations that it had while it was parked. `last` is the snapshot of
+    /// its recurring traffic that it saw last while parked; `None` if it saw none, or if its traffic does not vary.
     pub fn unpark(&mut self, agent: AgentIndex, cycles: u32, last: Option<u8>) {
         let agent = &mut self.agents[agent.position()];
         if agent.activity == Activity::Parked {

@@ -87,7 +87,8 @@ impl PendingRequest {
         }
     }
 
-    /// `is_accepted_by_own`: the agent's own node has no acceptance policy, which would have to be asked first.
+    /// `is_accepted_by_own` says that the agent's own node has no acceptance policy. Such a policy would have to be
+    /// asked first.
     fn new(
         index: AgentIndex,
         agent: &Agent,
@@ -107,8 +108,8 @@ impl Population {
     /// Queues the request of an agent that has just evaluated. Replaces an earlier request of the same cycle.
     pub(crate) fn enqueue(&mut self, index: AgentIndex) {
         let agent = self.agent(index);
-        // An instance that holds another amount of hardware than usual needs the long form, which `Hardware::NONE`
-        // selects.
+        // If the instance does not hold the usual hardware of its application, its request has no short form:
+        // `Hardware::NONE` makes `PendingRequest::new` return `Other`.
         let needed = self.needed(agent.application);
         let is_usual = agent.is_blank || self.held(agent) == needed;
         let needed = if is_usual { needed } else { Hardware::NONE };

@@ -2,8 +2,8 @@
 //! changed.
 //!
 //! With round robin between several instances, the traffic of each instance repeats in a short pattern. The simulation
-//! numbers the snapshots of such a pattern. From the second period of the pattern on, an agent receives only the number
-//! instead of the facts.
+//! numbers the snapshots of such a pattern. From the second pass through the pattern on, an agent receives only the
+//! number instead of the facts.
 
 use mario_policy::Decision;
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ impl Agent {
         self.switch_to(number);
     }
 
-    /// Observes a snapshot in the first period of a recurring pattern, in which snapshots come in order, numbered from
+    /// Observes a snapshot in the first pass through a recurring pattern. There, snapshots come in order, numbered from
     /// 0.
     fn observe_first(&mut self, number: u8, facts: &[RequestFact]) {
         let is_new = !self.sees_already(facts);
@@ -128,7 +128,7 @@ impl Agent {
         self.is_unchanged = was_unchanged && !is_new;
     }
 
-    /// Observes a snapshot in a later period of the recurring pattern.
+    /// Observes a snapshot in a later pass through the recurring pattern.
     fn observe_again(&mut self, number: u8) {
         if let Some(snapshot) = self.snapshots.get(usize::from(number))
             && snapshot.same_as != self.current
@@ -242,7 +242,7 @@ impl Agent {
         self.is_unchanged || self.current_snapshot().is_some_and(|snapshot| snapshot.cached.is_some())
     }
 
-    /// Whether a snapshot of the recurring pattern has the requests that the agent sees now.
+    /// Whether the snapshot of the recurring pattern with this number has the requests that the agent sees now.
     pub(crate) fn sees(&self, number: u8) -> bool {
         self.snapshots.get(usize::from(number)).is_some_and(|snapshot| snapshot.same_as == self.current)
     }
@@ -283,9 +283,9 @@ impl Population {
         self.repeat_proposal(index);
     }
 
-    /// Rule r2 for traffic with a recurring pattern: an agent sees snapshot `number` of it. In the first period,
-    /// snapshots come in order and with their facts; later, only by number. The pattern ends when the agent observes
-    /// other traffic.
+    /// Rule r2 for traffic with a recurring pattern: an agent sees snapshot `number` of it. In the first pass
+    /// through the pattern, snapshots come in order and with their facts; later, only by number. The pattern ends when
+    /// the agent observes other traffic.
     pub fn observe_recurring(&mut self, agent: AgentIndex, number: u8, facts: Option<&[RequestFact]>) {
         let agent = &mut self.agents[agent.position()];
         match facts {

@@ -33,8 +33,8 @@ const WORDS_MAX: usize = HEAD + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 3 * RE
 /// The past of an agent.
 type Past = History<RequestFact, Target>;
 
-/// Numbers from this absolute value on have no key. Large integers do not fit into a word of the policy engine, so they
-/// cost it more than names.
+/// Knowledge with a number from this absolute value on has no key. Large integers do not fit into a word of the policy
+/// engine, so a decision about them may take more of the budget than one about other names.
 const NUMBER_MAX: u64 = 1 << 56;
 
 /// In a byte with an operation and a position, the number of bits of the position.
