@@ -30,8 +30,8 @@ use crate::scenario::ScenarioText;
 /// How often Python is polled for signals while the simulation computes.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What happened to one instance since the last query: the requests that it served, and the sum of their response
-/// times.
+/// What happened to one instance since the last query: the number of requests that it served, the sum of their response
+/// times, and the verdicts on its proposals.
 #[derive(Clone, Debug, Default)]
 struct News {
     served: u64,

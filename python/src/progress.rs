@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 use crate::errors::warn;
 use crate::function::Raised;
 
-/// The minimum interval between two polls of Python for signals during a run, and between two reports of a study.
+/// The minimum interval between two polls of Python for signals during a run, and between two reports of a study. The
+/// end of a study is always reported.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Reports progress to a function, which may stop the work by raising an exception.

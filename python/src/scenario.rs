@@ -1,4 +1,4 @@
-//! Scenarios: a name, a file or a text, with overrides.
+//! Scenarios that ship, from a file or from text, with overrides.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

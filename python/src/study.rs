@@ -1,4 +1,4 @@
-//! Many runs: comparisons, sweeps and their parts.
+//! Many runs: comparisons, sweeps, and the merging of their shards.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

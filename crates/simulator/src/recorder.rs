@@ -30,7 +30,7 @@ pub trait Recorder {
     /// An instance exists at the start of the run.
     fn deployed(&mut self, time: Time, agent: AgentIndex, population: &Population) {}
 
-    /// A user's connection changed. `None` means not connected: away, or no access point is up.
+    /// A user's connection changed. `None` means that the user is not connected: away, or no access point is up.
     fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
 
     /// An agent evaluated its policy. `decision` is `None` if the agent's facts have not changed since its last
@@ -80,8 +80,8 @@ pub trait Recorder {
     /// A step of mobility is about to start; the users have not moved yet.
     fn step(&mut self, time: Time, step: usize) {}
 
-    /// A client request is served, if messages are simulated. Reported when its service starts, or, if the application
-    /// calls others, when all calls have been answered.
+    /// A client request is served. Called only if messages are simulated: when its service starts, or, if the
+    /// application calls others, when all calls have been answered.
     fn served(&mut self, served: &Served) {}
 
     /// Whether traffic as rates must be reported before each step. It is always reported at the end.
@@ -89,25 +89,25 @@ pub trait Recorder {
         false
     }
 
-    /// The results of all requests that a user has sent since the start, if traffic is modelled as rates. Replaces
-    /// earlier reports of the user.
+    /// The results of all requests that a user has sent since the start. They replace earlier reports of the user.
+    /// Called only if traffic is modelled as rates.
     fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &UserResults) {}
 
-    /// A client request was lost, if messages are simulated.
+    /// A client request was lost. Called only if messages are simulated.
     fn lost(&mut self, time: Time, user: UserIndex, application: ApplicationIndex) {}
 
-    /// An instance sent this number of requests of a call, if messages are simulated.
+    /// An instance sent this number of requests of a call. Called only if messages are simulated.
     fn call_sent(&mut self, call: CallIndex, requests: u32) {}
 
-    /// A request of a call is served, if messages are simulated. Reported when its service starts, or, if the called
+    /// A request of a call is served. Called only if messages are simulated: when its service starts, or, if the called
     /// application itself calls others, when all calls have been answered.
     fn call_served(&mut self, call: CallIndex, served: &ServedCall) {}
 
-    /// A request of a call to an application was lost, if messages are simulated.
+    /// A request of a call to an application was lost. Called only if messages are simulated.
     fn call_lost(&mut self, time: Time, call: CallIndex, application: ApplicationIndex) {}
 
-    /// The results of all requests of a call to an application since the start, if traffic is modelled as rates.
-    /// Replaces earlier reports of the call.
+    /// The results of all requests of a call to an application since the start. They replace earlier reports of the
+    /// call. Called only if traffic is modelled as rates.
     fn calls_sent(&mut self, call: CallIndex, application: ApplicationIndex, sent: &CallResults) {}
 
     /// Whether the run must be aborted because recording failed.
@@ -126,7 +126,7 @@ impl Recorder for NullRecorder {
     }
 }
 
-/// A comparison of the placement with the best one at the same time.
+/// A comparison of the placement at one time with the best known placement for the same users.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RegretSample {
     /// How the best placement was searched for.
@@ -135,7 +135,7 @@ pub struct RegretSample {
     pub users: u64,
     /// The value of the placement.
     pub actual: PlacementValue,
-    /// The value of the best known placement, which is never less than `actual`.
+    /// The value of the best known placement; never less than `actual`.
     pub best: PlacementValue,
 }
 

@@ -95,8 +95,8 @@ pub enum SimulationError {
     Policy(PolicyError),
     /// A policy of a node's manager is invalid.
     Acceptance(AcceptanceError),
-    /// An instance of the initial deployment was inhibited: it does not fit, or the policy of its node does not accept
-    /// it.
+    /// An instance of the initial deployment was inhibited, e.g. because it does not fit, or because the policy of its
+    /// node rejects it.
     NoRoom {
         /// The index of the deploy in the scenario.
         deploy: usize,
@@ -139,7 +139,7 @@ pub struct RunStatistics {
     pub emitted: u64,
     /// The evaluations of the nodes' acceptance policies.
     pub acceptances: AcceptanceStatistics,
-    /// The first failed decision, and the first inhibited request unless a request was accepted in an earlier cycle.
+    /// Possible reasons why agents achieved nothing.
     pub first_reasons: FirstReasons,
 }
 
@@ -183,7 +183,8 @@ pub struct Simulation<'a> {
     deployments: Vec<Deployment>,
     /// The number of the scenario's deploys that were requested so far.
     deploys_begun: usize,
-    /// For each application, whether a redeployment is scheduled because users want it and it has no instance.
+    /// For each application, whether its redeployment is scheduled, because users want the application and it has no
+    /// instance.
     is_redeploying: Vec<bool>,
     has_begun: bool,
     has_ended: bool,
@@ -204,7 +205,7 @@ enum Event {
     /// The messages that have just reached nodes are handled, after all events that were already scheduled for this
     /// time.
     Handling,
-    /// An instance finishes a client request, or has started after it woke.
+    /// An instance has finished a client request, or has finished starting after it woke.
     ServiceEnd(AgentIndex),
     /// The requests routed to a sleeping instance at some rate add up to the first whole request.
     Request(AgentIndex),

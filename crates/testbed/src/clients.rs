@@ -45,8 +45,8 @@ const FAILED_MAX: usize = 100_000;
 pub enum RequestFailure {
     /// The daemon of the user's access point was down or was killed during the request.
     NodeKilled,
-    /// For part of the request, the user could not reach any instance of the application. At no time during the request
-    /// was an instance reachable for four seconds without a new fault.
+    /// For part of the request, the user could not reach any instance of the application. There were never four seconds
+    /// in a row during the request in which an instance was reachable and no fault began or ended.
     CutOff,
     /// An instance was reachable during the whole request, and a fault began or ended during the request or within four
     /// seconds before it.

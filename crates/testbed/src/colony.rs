@@ -29,8 +29,8 @@ const SERVING: Duration = Duration::from_mins(5);
 pub(crate) const TICK: Duration = Duration::from_millis(500);
 /// How often nodes are queried for their instances in a run with faults.
 const ASK: Duration = Duration::from_secs(2);
-/// How long a node may take to accept a deploy; it may still be searching for processes that a previous daemon left
-/// running.
+/// How long a node may take until it accepts a deploy. At first, it may still be searching for processes that a
+/// previous daemon left running.
 const DEPLOY: Duration = Duration::from_secs(30);
 
 /// The approximate memory of one node, in bytes: a daemon, and the copies of one application.
@@ -190,7 +190,7 @@ pub fn stop_signal() -> Result<impl Future<Output = ()> + Send, LiveError> {
     })
 }
 
-/// Writes `failed.jsonl` with a line for each failed request, if any failed.
+/// Writes `failed.jsonl` with a line for each recorded failed request, unless there are none.
 fn save_failed(directory: &Path, failed: &[FailedRequest]) -> Result<(), LiveError> {
     if failed.is_empty() {
         return Ok(());

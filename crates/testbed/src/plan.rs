@@ -17,8 +17,8 @@ use mario_scenario::{Management, NodeIndex, Scenario, UserIndex, Workload};
 /// The hardware of a node whose hardware is unbounded in the scenario, in units.
 const UNBOUNDED: u64 = 1_000_000;
 
-/// The shortest evaluation period in real time. A plan with a shorter one is rejected, whereas a shorter management
-/// period is raised to this.
+/// The shortest evaluation period in real time. A speed at which agents would evaluate more often is rejected, whereas
+/// a shorter management period is raised to this.
 const EVALUATION_MIN: Duration = Duration::from_millis(50);
 
 /// The maximum number of nodes, each of which has its own processes.
@@ -43,7 +43,7 @@ pub struct Plan {
     pub users: Vec<PlannedUser>,
     /// The evaluation period of agents, in real time.
     pub evaluation: Duration,
-    /// The period of the owners' initiative (evictions and shrinking), in real time.
+    /// The period at which owners may evict and shrink instances, in real time.
     pub management: Duration,
     /// The number of evaluations that an agent has left when its eviction is announced.
     pub notice: u32,

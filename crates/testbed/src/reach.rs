@@ -46,8 +46,8 @@ struct State {
 /// How faults explain a failed request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FaultImpact {
-    /// No instance was reachable for part of the request, and there were never four seconds in a row in which an
-    /// instance was reachable and no fault began or ended.
+    /// No instance was reachable for part of the request, and there were never four seconds in a row during the request
+    /// in which an instance was reachable and no fault began or ended.
     CutOff,
     /// An instance was reachable during the whole request, and a fault began or ended during the request or within four
     /// seconds before it.

@@ -1,4 +1,5 @@
-//! The crates that ARCHITECTURE.md calls deterministic are under the bans of `clippy.toml`; exceptions have reasons.
+//! The crates that ARCHITECTURE.md calls deterministic are subject to the bans of `clippy.toml`; exceptions have
+//! reasons.
 //!
 //! The page has a block that opens with ```` ```text deterministic ```` and names the crates, separated by commas or
 //! line breaks. Clippy enforces the bans; this rule ensures that they are not removed, hidden by another `clippy.toml`,

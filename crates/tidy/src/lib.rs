@@ -1,14 +1,14 @@
 //! Checks that the workspace follows the rules in its documents.
 //!
-//! Start at [`Workspace::read`], which reads a workspace once, and [`check`], which applies the rules to it. Each
-//! rule is a module; the function `check` of most returns [`Finding`]s. [`licences`], [`duplicates`] and [`public_api`]
-//! need more than the text of the workspace, so tests apply them separately.
+//! Start at [`Workspace::read`], which reads a workspace once, and [`check`], which applies the rules to it. Each rule
+//! is a module; in most of them, the function `check` returns [`Finding`]s. [`licences`], [`duplicates`] and
+//! [`public_api`] need more than the text of the workspace, so tests apply them separately.
 //!
 //! | module | rule |
 //! |---|---|
 //! | [`architecture`] | crates and their dependencies match ARCHITECTURE.md |
 //! | [`map`] | files and identifiers in the tables of ARCHITECTURE.md exist |
-//! | [`determinism`] | deterministic crates are under the bans of `clippy.toml` |
+//! | [`determinism`] | deterministic crates are subject to the bans of `clippy.toml` |
 //! | [`manifest`] | every crate uses the lints of the workspace |
 //! | [`opening`] | every crate opens with documentation |
 //! | [`length`] | files and functions are short, or at least do not grow |

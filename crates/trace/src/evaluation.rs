@@ -26,8 +26,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Records an evaluation. `decided` is `None` if facts and solutions are the same as in the agent's last
-    /// evaluation. Unless the detail is [`Detail::Full`], the evaluation is only counted, as by
-    /// [`TraceWriter::count_evaluations`].
+    /// evaluation. Unless the level of detail is [`Detail::Full`], the evaluation is only counted.
     pub fn evaluation<'a, R, M, S>(
         &mut self,
         time: Time,

@@ -16,7 +16,7 @@ pub enum Version {
     Third,
     /// For traces joined from the parts of live nodes. Adds [`Header::live`].
     Fourth,
-    /// For runs in which owners of nodes have initiative. Adds [`Header::notice`].
+    /// For runs in which owners of nodes may evict or shrink instances. Adds [`Header::notice`].
     Fifth,
     /// For runs in which an application can sleep, or a policy of agents mentions `sleep` or `wake`.
     Sixth,
@@ -41,10 +41,10 @@ pub struct Header<'a> {
     pub step: Duration,
     /// The time between two evaluations of an agent.
     pub evaluation_period: Duration,
-    /// The budget of one decision, in inferences, if it is not the default.
+    /// The budget of one decision, in inferences; `None` for the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision_budget: Option<u64>,
-    /// The detail of the trace.
+    /// The level of detail of the trace.
     pub detail: Detail,
     /// The name of the observation strategy.
     pub observation: &'a str,
@@ -54,11 +54,11 @@ pub struct Header<'a> {
     pub arbitration: &'a str,
     /// The name of the memory strategy.
     pub memory: &'a str,
-    /// With periodic memory, the number of evaluations after which it is cleared.
+    /// The number of evaluations after which memory is cleared; `None` unless memory is periodic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forgets_every: Option<u32>,
-    /// If owners of nodes have initiative, the number of evaluations between the announcement of an eviction and the
-    /// eviction.
+    /// The number of evaluations that an agent has left after its eviction is announced; `None` if no owner of a node
+    /// may evict or shrink instances.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<u32>,
     /// The applications.
@@ -66,7 +66,7 @@ pub struct Header<'a> {
     /// The calls between applications, ordered by caller and stage.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<HeaderCall>,
-    /// If applications call others, whether client requests were simulated as `messages` or as `rates`.
+    /// How client requests were simulated: as `messages` or as `rates`; `None` if no application calls others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<&'a str>,
     /// The names of the tiers, from the top down; empty if the tiers have no names.
@@ -83,7 +83,7 @@ pub struct Header<'a> {
     pub live: Option<HeaderLive>,
     /// The infrastructure.
     pub nodes: Vec<HeaderNode<'a>>,
-    /// Extra facts.
+    /// Extra facts about applications and nodes.
     pub facts: Vec<&'a Fact>,
     /// The policies of agents.
     pub policies: Vec<HeaderPolicy<'a>>,

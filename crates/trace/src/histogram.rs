@@ -40,8 +40,8 @@ impl Histogram {
         self.counts[place] += times;
     }
 
-    /// The non-empty buckets, in ascending order. Bucket `None` counts zeros; bucket `k` counts values from 2^(k/4) to
-    /// below 2^((k+1)/4).
+    /// The non-empty buckets, in ascending order. Bucket `None` counts zeros and subnormal values; bucket `k` counts
+    /// values from 2^(k/4) to below 2^((k+1)/4).
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (Option<i32>, u64)> {
         let zeros = (self.zeros > 0).then_some((None, self.zeros));
         let others = (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0);

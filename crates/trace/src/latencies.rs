@@ -1,4 +1,5 @@
-//! Optional statistics over the whole run: the response times of each application, and the traffic over links.
+//! Optional statistics over the whole run: the response times of each application, and the number of hops of all client
+//! requests.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -21,7 +22,7 @@ pub(crate) struct Latency {
     /// Longer response times are late.
     limit: f64,
     /// The histogram. The range between two powers of two is divided into 64 buckets of equal width; bucket `None` is
-    /// for 0.
+    /// for zero and for subnormal values.
     histogram: BTreeMap<Option<i32>, u64>,
 }
 

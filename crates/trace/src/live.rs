@@ -1,4 +1,4 @@
-//! The lines of the parts of a trace that daemons write. The events among them are also in the joined trace.
+//! The lines of trace parts, which daemons write. The joined trace contains the [`LiveEvent`]s of all parts.
 
 mod state;
 
@@ -16,8 +16,8 @@ pub use state::{CustodyState, NodeState, OfferState, OwnedState, ReservedState};
 /// The version of the format of parts. Version 2 adds the actions of owners; version 1 can still be read.
 pub const PART_VERSION: u32 = 2;
 
-/// A timestamp of a hybrid logical clock: later than the timestamps of all messages that its node has accepted, and
-/// close to wall-clock time.
+/// A timestamp of a hybrid logical clock: later than the timestamps of all messages that its node has accepted before,
+/// and close to wall-clock time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Stamp(
     /// Milliseconds since 1970.
@@ -55,14 +55,14 @@ pub struct PartHeader {
     pub decision_budget: u64,
 }
 
-/// A line after the first: its timestamp, the number of its journal record (from 1), and the event.
+/// A line after the first: its timestamp, the number of its journal record (from 1), and its content.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PartRecord(
     /// The timestamp.
     pub Stamp,
-    /// The number of the journal record; `None` for events that are not in the journal.
+    /// The number of the journal record; `None` for lines that have none.
     pub Option<u64>,
-    /// The event.
+    /// The content.
     pub PartLine,
 );
 
@@ -107,15 +107,15 @@ pub struct PartEvaluation {
     pub application: u32,
     /// The free hardware that it saw.
     pub free: Capacity,
-    /// Last hop, rate and latency of client requests; `None` for clients on the node itself.
+    /// Client requests: the last hop (`None` for clients on the node itself), the rate and the latency.
     pub requests: Vec<(Option<NodeId>, f64, f64)>,
-    /// The inhibited operations that the agent remembers, with their targets: `None` for `self`; a flavour is written
-    /// like a node.
+    /// The inhibited operations that the agent remembers, with their targets: `None` for `self`; a flavour is stored as
+    /// the id of a node.
     pub inhibited: Vec<(AgentOperation, Option<NodeId>)>,
     /// The first solution of the policy; `None` if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solution: Option<PartSolution>,
-    /// Why the policy failed; `None` if it did not.
+    /// Why the evaluation was stopped; `None` if it was complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
     /// The random number drawn for the evaluation; `None` if the policy uses no randomness.

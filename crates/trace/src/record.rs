@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::reference::{ApplicationRef, NodeRef, PolicyRef};
 
-/// The detail of a trace.
+/// The level of detail of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detail {
@@ -20,7 +20,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// The name of the detail in traces.
+    /// The name of the level of detail, as in the header of a trace.
     pub const fn as_str(self) -> &'static str {
         match self {
             Detail::Full => "full",

@@ -25,7 +25,7 @@ pub(crate) struct Summing {
     /// The number of instances by application, then by tier.
     placed: Vec<u64>,
     /// The time of handovers that are not written yet, and their number by application. They are written before the
-    /// next record of another kind.
+    /// next handover at a later time, and before the next record of another kind.
     moves: Option<(Time, Vec<u64>)>,
 }
 
@@ -163,7 +163,7 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// Records a cycle. `outcomes` counts the outcomes by application. Does nothing unless the detail is
+    /// Records a cycle. `outcomes` counts the outcomes by application. Does nothing unless the level of detail is
     /// [`Detail::Summary`](crate::Detail::Summary).
     pub fn count_cycle(&mut self, time: Time, outcomes: impl FnOnce(&mut Counts<'_>)) {
         let rows = vec![Row::default(); self.seen.len()];

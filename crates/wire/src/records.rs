@@ -132,7 +132,7 @@ message! { Grant {
     8 replications_left: Option<Split> = Optional(Nested),
 } }
 
-/// The numbers of replications that a parent keeps and that it passes to its child.
+/// The number of replications that a parent keeps, and the number that it passes to its child.
 type Split = [u32; 2];
 
 impl Schema for Split {

@@ -12,8 +12,7 @@ use crate::population::index::AgentIndex;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::Population;
 
-/// The nodes whose owners have initiative, which means that their acceptance policies may evict or shrink instances;
-/// and the notice period.
+/// The nodes whose owners have acceptance policies that may evict or shrink instances, and the notice period.
 #[derive(Debug, Default)]
 pub(crate) struct Owners {
     /// Sorted by index.
@@ -22,8 +21,8 @@ pub(crate) struct Owners {
     pub(crate) notice: u32,
 }
 
-/// The actions of a node's owner after a cycle, in this order: evictions that were due, then shrinks, then
-/// announcements.
+/// The actions of a node's owner after a cycle, in this order: evictions whose notice has expired, shrinks,
+/// announcements of evictions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OwnerActs {
     /// The node.
@@ -55,7 +54,7 @@ pub enum OwnerActKind {
 }
 
 impl Population {
-    /// Whether any node has an owner with initiative.
+    /// Whether any node has an owner whose policy may evict or shrink instances.
     pub fn has_owners(&self) -> bool {
         !self.owners.nodes.is_empty()
     }
@@ -141,7 +140,8 @@ impl Population {
 }
 
 impl Owners {
-    /// The nodes whose owners have initiative; none if a planner manages, because it does not ask managers.
+    /// Collects the nodes whose acceptance policies may evict or shrink instances; none if a planner manages, because
+    /// it does not ask managers.
     pub(crate) fn of(nodes: &[SimulatedNode], arbitration: Arbitration, notice: u32) -> Owners {
         let has_initiative = |node: &SimulatedNode| {
             arbitration != Arbitration::Central

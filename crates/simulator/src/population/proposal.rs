@@ -1,4 +1,4 @@
-//! Proposals and verdicts, in the compact form of the tables.
+//! Proposals and verdicts, in the compact form that the simulator stores.
 
 use mario_domain::{AgentOperation, Capacity, FlavourId, Inhibition, NodeId};
 use mario_scenario::{ApplicationIndex, Deploy, NodeIndex, PolicyIndex};
@@ -74,7 +74,7 @@ pub struct Judged {
     pub agent: AgentIndex,
     /// The proposal.
     pub proposal: Proposal,
-    /// The node of the instance at that time.
+    /// The node of the instance when the proposal was judged.
     pub from: NodeIndex,
     /// The verdict of the managers concerned.
     pub verdict: CompactVerdict,

@@ -33,7 +33,8 @@ pub struct Population {
     pub(crate) names: Names,
     pub(crate) nodes: Vec<SimulatedNode>,
     pub(crate) agents: Vec<Agent>,
-    /// The number of each agent's instance. Stored separately from the agents, because it is rarely read.
+    /// For each agent, the number that identifies its instance. Stored separately from the agents, because it is rarely
+    /// read.
     pub(crate) instances: Vec<i64>,
     /// The requests of the agents that have evaluated since the last cycle, in the order of evaluation.
     pub(crate) pending: Vec<PendingRequest>,
@@ -41,7 +42,7 @@ pub struct Population {
     pub(crate) links_version: LinksVersion,
     /// Whether any node has an acceptance policy.
     pub(crate) has_acceptances: bool,
-    /// The nodes whose owners have initiative.
+    /// The nodes whose owners may evict or shrink instances.
     pub(crate) owners: Owners,
 
     // The remaining fields serve optimisations, mainly those in `layers`.
@@ -65,9 +66,9 @@ pub struct Population {
 /// Whether an evaluation changes anything besides its count and the memory of inhibitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PastUse {
-    /// No policy looks back, no owner has initiative, and no application can sleep.
+    /// No policy looks back, no owner may evict or shrink instances, and no application can sleep.
     Unused,
-    /// A policy looks back, an owner has initiative, or an application can sleep.
+    /// A policy looks back, an owner may evict or shrink instances, or an application can sleep.
     Used,
 }
 
@@ -86,7 +87,7 @@ pub struct PopulationConfig {
     pub arbitration: Arbitration,
     /// The rule by which agents forget.
     pub memory: Memory,
-    /// After the owner of a node announces an eviction, the number of evaluations that the agent has left.
+    /// The number of evaluations that an agent has left after its eviction is announced.
     pub notice: u32,
     /// The numbering of instances.
     pub numbers: InstanceNumbers,
@@ -283,7 +284,8 @@ impl Population {
         {
             proposal.target = Target::Own;
         }
-        // A proposal for a full node is likely to be repeated, so its reachability is checked now and cached.
+        // A proposal for a full node is likely to be repeated, so whether the agent may target that node is computed
+        // now and cached.
         let place = proposal.as_ref().and_then(|proposal| {
             let node = PlaceRequest::node(self.agent(agent).node, proposal)?;
             Some((proposal.operation, node)).filter(|_| self.full_nodes.contains(node))

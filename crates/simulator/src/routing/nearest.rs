@@ -26,7 +26,7 @@ const NO_CELL: CellIndex = CellIndex(u32::MAX);
 pub(crate) struct Nearest {
     metric: Metric,
     nodes: usize,
-    /// For each application, its distance field and its cells.
+    /// For each application, its distance field, which also has the cell of each node.
     fields: Vec<Field>,
     cells: Vec<Cell>,
     /// Cells whose routes have become stale. Drained by `route`, `route_from` and `take_stale`.
@@ -234,7 +234,7 @@ impl Nearest {
         &self.scratch.routes
     }
 
-    /// Replaces `stale` by the cells whose routes may have changed since the last call.
+    /// Replaces the content of `stale` with the cells whose routes may have changed since the last call.
     pub(crate) fn take_stale(&mut self, stale: &mut Vec<CellIndex>) {
         stale.clear();
         stale.append(&mut self.stale);

@@ -37,7 +37,7 @@ struct Answer {
 }
 
 impl Simulation<'_> {
-    /// Starts all agents that exist by now: schedules their first evaluations after one period.
+    /// Starts all existing agents: schedules their first evaluations after one period.
     pub(super) fn start_agents(&mut self) {
         self.agents_have_started = true;
         let now = self.queue.now();
@@ -335,8 +335,8 @@ impl Simulation<'_> {
         })
     }
 
-    /// An activation of the managers: they judge the pending requests and deployments (rule r1), then the owners of
-    /// nodes act.
+    /// An activation of the managers: they judge the pending requests and deployments (rule r1). If there is a planner,
+    /// its plan replaces the requests. Then the owners of nodes act.
     pub(super) fn manage(&mut self, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         while let Some(deploy) = self.scenario.deploys.get(self.deploys_begun)
@@ -473,7 +473,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether an application has users, perhaps through calls, but no instance and no pending deployment.
+    /// Whether an application has no instance, no pending deployment and no first deploy still to come, although users
+    /// who are present need it, directly or through calls.
     fn is_missed(&self, application: ApplicationIndex) -> bool {
         let is_asked_for = |deployment: &Deployment| deployment.application == application;
         self.placement.agents(application).is_empty()
@@ -485,7 +486,7 @@ impl Simulation<'_> {
                 .any(|user| user.wanted.is_some() && self.scenario.leads_to(user.application, application))
     }
 
-    /// Whether the scenario deploys an application later, and has not deployed it yet.
+    /// Whether the scenario's first deploy of an application is still to come.
     fn is_to_come(&self, application: ApplicationIndex) -> bool {
         let (begun, to_come) = self.scenario.deploys.split_at(self.deploys_begun);
         let is_of_it = |deploy: &Deploy| deploy.application == application;

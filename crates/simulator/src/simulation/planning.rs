@@ -1,6 +1,7 @@
 //! Management by a planner that sees the whole infrastructure, as a baseline for agents.
 //!
-//! A [`Planner`] is called at each activation of the managers, before they judge. There is no planner if agents manage.
+//! A [`Planner`] is called at each activation of the managers, and its plan replaces the proposals of agents. There is
+//! no planner if agents manage.
 
 use mario_scenario::{Management, NodeIndex, Scenario};
 
@@ -20,7 +21,7 @@ pub(super) use edge::Answers;
 
 /// Plans the operations on instances, with global knowledge.
 pub(super) trait Planner: Send {
-    /// The plan of this activation of the managers.
+    /// Returns the plan for this activation of the managers.
     fn plan(&mut self, view: &View<'_>) -> Plan;
 
     /// The state that must be stored in a checkpoint; `None` if a plan depends on the view alone.
@@ -72,8 +73,8 @@ pub(super) fn planner(scenario: &Scenario) -> Option<Box<dyn Planner>> {
 }
 
 impl Simulation<'_> {
-    /// The plan for this activation: the planner's orders, if there is a planner, and all deployments, those of
-    /// operators before those of the planner.
+    /// The plan for this activation: the planner's operations on existing instances, if there is a planner, and all
+    /// deployments. Those that operators requested come first.
     pub(super) fn plan(&mut self) -> Plan {
         let mut plan = Plan::default();
         if let Some(planner) = &mut self.planner {

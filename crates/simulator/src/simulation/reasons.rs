@@ -112,7 +112,7 @@ pub(super) fn failed_decision(
 }
 
 impl Simulation<'_> {
-    /// Stores the cause of the first failed decision.
+    /// Stores the first failed decision of the run.
     pub(super) fn note_failure(&mut self, agent: AgentIndex, failed: Option<Box<FailedDecision>>) {
         let (None, Some(mut failed)) = (&self.statistics.first_reasons.failed, failed) else { return };
         let policy = &self.scenario.policies[self.population.agent(agent).policy().position()];

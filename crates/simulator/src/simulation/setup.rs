@@ -134,8 +134,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Deploys the initial instances. Fails if one is inhibited: it does not fit, or the acceptance policy of its node
-    /// refuses it.
+    /// Deploys the initial instances. Fails if one is inhibited, e.g. because it does not fit, or because the
+    /// acceptance policy of its node rejects it.
     fn deploy_first(&mut self) -> Result<(), SimulationError> {
         let first = self.scenario.deploys.iter().take_while(|deploy| deploy.time <= Time::ZERO);
         let deployments: Vec<Deployment> = first.map(Deployment::from).collect();

@@ -1,4 +1,4 @@
-//! Compares service graphs in the rate model with simulated messages.
+//! Compares the results of service graphs with traffic as rates and with simulated messages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

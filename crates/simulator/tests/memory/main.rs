@@ -66,7 +66,7 @@ fn paper(size: u32, users: u32, duration: u32) -> Scenario {
     scenario("paper", "workload-and-latency-aware", &overrides)
 }
 
-/// Agents without users, whose policy proposes nothing.
+/// Agents of an application without users, with a policy that proposes nothing.
 fn idle(agents: u32) -> Scenario {
     let overrides = ["mobility.users=1".to_owned(), "duration=2000".to_owned(), "network.fidelity=flow".to_owned()];
     let mut scenario = scenario("paper", "baseline:never-move", &overrides);

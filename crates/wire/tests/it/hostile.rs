@@ -10,8 +10,8 @@ use mario_wire::{Body, Envelope, FrameTooLong, Framer, bounds, decode, decode_re
 
 use crate::drawn::Draw;
 
-/// The number of mutated messages to decode. Half as many mutated records are decoded. `MARIO_WIRE_MUTATIONS` overrides
-/// it.
+/// The number of mutated messages to decode, and of random byte strings. Half as many mutated records are decoded.
+/// `MARIO_WIRE_MUTATIONS` overrides the number.
 fn mutations() -> u64 {
     let wanted = std::env::var("MARIO_WIRE_MUTATIONS").ok();
     wanted.and_then(|wanted| wanted.parse().ok()).unwrap_or(40_000)

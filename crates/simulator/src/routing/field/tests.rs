@@ -116,7 +116,8 @@ impl World {
         stale
     }
 
-    /// Adds an instance on a node that has none, else removes it, and checks which cells become stale.
+    /// Adds an instance to a node that has none, or removes the instance from a node that has one, and checks which
+    /// cells become stale.
     fn change(&mut self, node: NodeIndex) {
         let before = self.cells_near(node);
         self.hosts[node.position()] = !self.hosts[node.position()];

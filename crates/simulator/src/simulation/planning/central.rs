@@ -1,4 +1,4 @@
-//! Central planning: searches for the best allocation whenever its inputs have changed.
+//! Central planning: searches for the best allocation whenever the inputs of the search have changed.
 
 use mario_scenario::{ApplicationIndex, NodeIndex, Search};
 

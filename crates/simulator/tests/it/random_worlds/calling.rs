@@ -33,7 +33,7 @@ pub fn calling(number: u64) -> Scenario {
         scenario.network.fidelity = Fidelity::Flow;
     }
     let count = scenario.applications.len();
-    // A separate generator: the rest of the world is as without calls.
+    // A separate generator, so that the rest of the world is the same as without calls.
     let mut random = Random::new(number);
     for caller in 0..count.saturating_sub(1) {
         // Some applications call nothing.

@@ -1,5 +1,5 @@
-//! Random worlds with all features at once: memory, flavours, sleep, several kinds of hardware, owners with initiative,
-//! and policy updates.
+//! Random worlds with all features at once: memory, flavours, sleep, several kinds of hardware, owners who evict and
+//! shrink, and policy updates.
 
 use std::collections::BTreeMap;
 

@@ -14,7 +14,7 @@ const WORLDS: u64 = 160;
 
 /// Policies that propose adapts and other operations. The last defines `flavour` and `running` itself.
 const TEXTS: [&str; 7] = [
-    // Adapts to a larger flavour that fits under high load, and to a smaller one under low load; else replicates.
+    // Under high load, adapts to a larger flavour that fits; under low load, adapts to a smaller one; else replicates.
     ":- dynamic flavour/6, running/2.\n\
      rate(I, T) :- findall(R, requests(I, _, R, _), Rs), sum_list(Rs, T).\n\
      operation(adapt, I, F) :- serviceInstance(I, A, N), running(I, G), flavour(A, G, H, M, _, _), rate(I, T), T > M,\n\

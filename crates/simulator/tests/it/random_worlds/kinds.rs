@@ -1,4 +1,4 @@
-//! Random worlds whose hardware has several kinds.
+//! Random worlds with several kinds of hardware.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const TEXTS: [&str; 3] = [
 const KEEPS: &str = "reject(request(_, _, A, _, To), tight(K)) :-\n\
                      needs(A, K, W), free(To, K, F), capacity(To, K, C), F - W < C / 4.\n";
 
-/// A random world whose hardware has several kinds.
+/// A random world with several kinds of hardware.
 pub fn of_kinds(number: u64) -> Scenario {
     let mut scenario = world(number);
     let nodes: Vec<(NodeIndex, Capacity)> =

@@ -13,7 +13,7 @@ use crate::world::{audited, outputs};
 /// The number of worlds.
 const WORLDS: u64 = 200;
 
-/// Policies of owners with initiative. None depends on the names of instances, or on their order of arrival.
+/// Policies of owners who evict or shrink. None depends on the names of instances, or on their order of arrival.
 pub const OWNERS: [&str; 6] = [
     // Evicts everything when hardware is scarce.
     ":- dynamic leave/2.\n\
@@ -47,7 +47,7 @@ const MINDS: &str = ":- dynamic leave/2.\n\
      operation(replicate, I, M) :- \\+ leave(I, _), requests(I, M, R, _), R > 2, \\+ inhibited(replicate, I, M).\n\
      operation(undeploy, I, self) :- \\+ leave(I, _), \\+ requests(I, _, _, _).\n";
 
-/// A random world in which owners have initiative.
+/// A random world in which owners evict or shrink instances.
 pub fn owned(number: u64) -> Scenario {
     let mut scenario = match number % 3 {
         0 => world(number),
@@ -66,7 +66,7 @@ pub fn owned(number: u64) -> Scenario {
     scenario
 }
 
-/// Adds owners with initiative to nodes.
+/// Gives nodes owners who evict or shrink instances.
 pub fn give_owners(scenario: &mut Scenario, number: u64) {
     let pick = |place: usize| PolicyText {
         name: format!("owner {place}"),
