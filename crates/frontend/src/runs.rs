@@ -33,7 +33,8 @@ pub fn not_kept(error: &OutputError) -> Failure {
     }
 }
 
-/// Starts the simulation of a scenario. An instance that does not fit is reported with its position in the scenario.
+/// Starts the simulation of a scenario. If an instance of the initial deployment is inhibited, the failure has its
+/// position in the scenario.
 pub fn start(resolved: &Resolved, options: RunOptions) -> Result<Simulation<'_>, Failure> {
     start_with(resolved, options, &PolicyFunctions::default())
 }

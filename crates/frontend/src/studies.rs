@@ -43,7 +43,8 @@ pub struct Study {
 
 impl Study {
     /// Performs the runs of this shard that are not stored yet, and returns them with the stored ones. `progress` is
-    /// called with the number of runs made and the number that were missing, and returns whether to continue.
+    /// called with the number of runs performed so far and the number of runs to perform. It returns whether to
+    /// continue.
     pub fn carry_out<F: Files>(
         &self,
         document: &Document,

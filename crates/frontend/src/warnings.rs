@@ -30,7 +30,7 @@ pub fn warnings(finished: &Finished, scenario: &Scenario, directory: &Path) -> V
     warnings
 }
 
-/// How often policies of agents failed to answer in a run, and the first failure.
+/// The warning that policies of agents failed to answer in a run: how often, and the first failure.
 fn failed_decisions(
     first: &FailedDecision,
     count: u64,
@@ -67,7 +67,7 @@ fn explaining(directory: &Path, instance: &InstanceId, time: Time) -> String {
     format!("to see why: mario policy explain --run {} --instance {instance} --time {time}", quoted(directory))
 }
 
-/// How often acceptance policies failed to answer in a run, and the first failure.
+/// The warning that acceptance policies failed to answer in a run: how often, and the first failure.
 fn failed_acceptances(failed: &AcceptanceStatistics, scenario: &Scenario) -> Diagnostic {
     let title = format!(
         "{} of the {} times that an acceptance policy was asked, it gave no valid answer, and the request was inhibited",

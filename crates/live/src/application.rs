@@ -176,7 +176,7 @@ struct Signed {
 /// The content of a document that was verified: by [`open`], or before this node stored it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct VerifiedDocument {
-    /// The descriptor that the rules use. It includes the document.
+    /// The descriptor of the application, for [`mario_colony::Node`]. It includes the document.
     pub descriptor: Arc<Descriptor>,
     /// How copies are run.
     pub run: Arc<Run>,

@@ -71,7 +71,7 @@ const LAST_REQUESTS: Duration = Duration::from_secs(10);
 pub(crate) enum Event {
     /// An event of links.
     Link(LinkEvent),
-    /// An input for the node, mostly about copies.
+    /// An input for the node: a report about a copy or the sweep, or a client request for a sleeping instance.
     Input(Input),
     /// An operator's request.
     Ask(Ask),

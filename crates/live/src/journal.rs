@@ -35,7 +35,7 @@ pub trait Journal: Send {
 
 const RECORDS: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("records");
 const SETTINGS: TableDefinition<'static, &str, u64> = TableDefinition::new("settings");
-/// The newest ledger, by the number of records that it covers.
+/// The stored ledger, with the number of records that it covers as its key.
 const LEDGERS: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("ledgers");
 
 /// How many records are kept although a ledger covers them, for a trace that may still lack them.

@@ -78,8 +78,8 @@
 //! ```
 //!
 //! **Invariant:** agents and managers decide in [`mario_colony::Node`]; this crate feeds it inputs, and performs its
-//! effects. There are two exceptions: this crate inhibits transfers of instances whose signed description it cannot
-//! verify or run, and chooses the targets of the instances of a draining node.
+//! effects. There are two exceptions: this crate rejects transfers, deploys and updates whose signed description this
+//! node cannot use, and chooses the targets of the instances of a draining node.
 //!
 //! **Invariant:** no effect of a node is performed before all preceding journal records are on disk.
 //!

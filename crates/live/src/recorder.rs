@@ -81,8 +81,9 @@ pub(crate) enum Change {
 
 impl Recorder {
     /// Opens a recorder that continues the trace in a data directory. Its files have at most about `bytes_max` bytes in
-    /// total; 0 disables the trace. Also returns the number of the last journal record in the newest part; `None` if
-    /// that part has none of this journal. Until [`Recorder::catch_up`] is called, the trace counts as having a gap.
+    /// total; 0 disables the trace. Also returns the number of the last journal record that the newest part covers;
+    /// `None` if it covers none of this journal. Until [`Recorder::catch_up`] is called, the trace counts as having a
+    /// gap.
     pub(crate) fn open(data: &Path, header: PartHeader, bytes_max: u64) -> (Recorder, Option<u64>) {
         let mut recorder = Recorder {
             parts: None,

@@ -241,7 +241,7 @@ pub enum DormantState {
     Waking,
 }
 
-/// Asks the node to wake an instance. Repeated calls have no further effect.
+/// Asks the node to wake an instance. Once the node has been asked, further calls have no effect.
 #[derive(Clone)]
 pub struct WakeHandle(Arc<dyn Fn() + Send + Sync>);
 

@@ -1,4 +1,5 @@
-//! The policy of a node's manager: which requests it accepts, and which instances its owner evicts or shrinks.
+//! Acceptance policies: which requests a node's manager accepts, and which instances the node's owner evicts or
+//! shrinks.
 
 mod initiative;
 mod view;

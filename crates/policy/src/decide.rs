@@ -79,7 +79,7 @@ pub enum Solution {
 pub struct Proposal {
     /// The operation.
     pub operation: AgentOperation,
-    /// The instance that decides.
+    /// The instance whose agent decides.
     pub instance: Constant,
     /// A node or `self`, or the flavour of an adapt, as the policy wrote it.
     pub target: Constant,

@@ -5,8 +5,8 @@
 //! is the Prolog program `interpreter.pl`, which is loaded together with the policy. It reads the policy's clauses, and
 //! calls the goals that it cannot interpret.
 //!
-//! For each clause that did not fire, [`search`] looks for small changes of facts that would make the clause fire.
-//! Every change is verified by deciding again before it is shown.
+//! For each clause of an operation that is not proposed, [`search`] looks for small changes of facts that would make
+//! the clause fire. Every change is verified by deciding again before it is shown.
 
 mod change;
 mod edit;
@@ -39,12 +39,12 @@ pub struct ExplainedDecision {
     /// The solutions of the policy in order of priority, each with its proof.
     pub proposals: Vec<Proof>,
     /// The operations that are not proposed. Adapt, sleep and wake are listed only if the head of a clause names them.
-    /// Empty if the policy failed, and after [`Explainer::prove`].
+    /// Empty if `ending` is not [`Ending::Complete`], and after [`Explainer::prove`].
     pub missed: Vec<MissedOperation>,
-    /// Why the policy failed, if it did.
+    /// Why the search for solutions did not complete; `None` if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How the decision ended; `error` describes a failure for users.
+    /// How the search for solutions ended; `error` is its description for users, unless it completed.
     #[serde(skip)]
     pub ending: Ending,
 }
@@ -77,7 +77,7 @@ pub struct MissedOperation {
     pub clauses: Vec<MissedClause>,
 }
 
-/// A clause that did not fire.
+/// A clause that did not propose the operation.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct MissedClause {
     /// The clause.
@@ -202,8 +202,8 @@ impl Explainer {
         solutions.iter().map(proof).collect()
     }
 
-    /// Calls `receive` for each solution that the interpreter finds, until `receive` returns false. Its arguments are
-    /// the operation and target, the zero-based index of the clause, and the proof.
+    /// Calls `receive` for each solution that the interpreter finds, until `receive` returns false. `receive` gets the
+    /// operation and the target, the zero-based index of the clause, and the proof.
     fn each_answer(
         &mut self,
         facts: &KnowledgeBase,

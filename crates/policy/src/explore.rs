@@ -259,8 +259,8 @@ impl Explorer<'_> {
         }
     }
 
-    /// Runs the same nodes, clients and instances with each application, capacity, memory span and spread of extra
-    /// facts. Skips capacities that are too small for the instances on a node.
+    /// Runs a world with the same nodes, clients and instances for each application, capacity, memory span and spread
+    /// of extra facts. Skips capacities that are too small for the instances on a node.
     fn explore_settings(&mut self, world: &mut World<'_>, memories: &[u32], spreads: &[Spread]) {
         for application in APPLICATIONS {
             for capacity in CAPACITIES {

@@ -9,8 +9,8 @@
 //! The trace of a run contains this text, so a reader of the trace knows that the decisions cannot be reproduced from
 //! the trace alone.
 //!
-//! **Contract:** a function is deterministic. It returns the same result for the same facts, on any thread, because
-//! decisions are cached while the facts do not change.
+//! **Contract:** a function must be deterministic: it returns the same result for the same facts, on any thread.
+//! Decisions are cached while the facts do not change.
 
 use std::collections::BTreeMap;
 use std::fmt;

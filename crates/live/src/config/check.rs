@@ -1,4 +1,4 @@
-//! Checks the machine before a node starts on it.
+//! Loads the files that a configuration names, and checks the machine before a node starts on it.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};

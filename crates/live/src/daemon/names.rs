@@ -1,5 +1,5 @@
-//! The names under which clients reach applications: each has one holder. Also limits how many invalid names of a
-//! neighbour are checked.
+//! The names under which clients reach applications. Each name has one holder, the application that it selects. Also
+//! limits how many invalid names of a neighbour are checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -71,8 +71,8 @@ impl Core {
         self.route(RouterInput::Received { from, message });
     }
 
-    /// Drops announced names that this node does not need or that the neighbour cannot prove, and all names of a
-    /// neighbour beyond the rate limit of invalid ones. The routes stay.
+    /// Removes names from announced routes: names that this node does not need, names without a valid certificate, and
+    /// all names of a neighbour that has announced too many invalid ones. The routes stay.
     fn check_names(&mut self, from: &NodeId, update: &mut Update) {
         for route in &mut update.routes {
             let Some(names) = &route.names else { continue };

@@ -65,8 +65,8 @@ impl Parts {
         self.open = None;
     }
 
-    /// Starts a part with these bytes. The oldest parts are removed first, so that a whole part fits into the maximum
-    /// size.
+    /// Starts a part with these bytes. The oldest parts are removed first, so that the trace stays within its maximum
+    /// size until the part is full.
     pub(super) fn begin(&mut self, bytes: &[u8]) -> io::Result<()> {
         fs::create_dir_all(&self.directory)?;
         let mut present = numbered(&self.directory);

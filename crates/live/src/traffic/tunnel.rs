@@ -55,7 +55,7 @@ fn upgrade(parts: &Parts) -> Option<&str> {
     (is_asked && is_token && !protocol.eq_ignore_ascii_case("h2c")).then_some(protocol)
 }
 
-/// How a client requested the tunnel.
+/// How the client or the previous node requested the tunnel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum TunnelRequest {
     /// With the `Upgrade` header of HTTP/1.1, which is answered with 101.

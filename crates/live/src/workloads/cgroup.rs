@@ -42,10 +42,10 @@ pub enum Enforcer {
     Nothing,
 }
 
-/// The control groups of a node. The groups of its workloads are their children.
+/// The control groups of a node. They are the parents of the groups of its workloads.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Cgroups {
-    /// For each controller, the directory of the node's groups; `None` if the system does not permit them.
+    /// For each controller, the node's group; `None` if the system does not permit one.
     memory: Option<Base>,
     pids: Option<Base>,
     cpu: Option<Base>,

@@ -6,7 +6,7 @@ use crate::seams::Run;
 
 use super::cgroup::CgroupLimits;
 
-/// The settings of a run, parsed and checked.
+/// The settings of a workload, parsed and checked.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct WorkloadSettings {
     /// The resource limits of the workload.
@@ -19,7 +19,7 @@ const ARGUMENTS_MAX: usize = 256;
 const TEXT_BYTES_MAX: usize = 4096;
 
 impl WorkloadSettings {
-    /// Parses and checks the settings and the command of a run. The error is a message for the user.
+    /// Parses and checks the settings and the command of a workload. The error is a message for the user.
     pub fn of(run: &Run) -> Result<WorkloadSettings, String> {
         let mut settings = WorkloadSettings {
             limits: CgroupLimits {

@@ -94,7 +94,7 @@ impl ManagerView {
         }
     }
 
-    /// Adds an instance that runs on the node, or one that migrates to it in this cycle.
+    /// Adds an instance on the node, awake or asleep, or one that migrates to the node in this cycle.
     pub fn push_instance(&mut self, instance: &Instance) {
         self.push_row(instance.id.id(), &instance.application);
     }

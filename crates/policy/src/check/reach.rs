@@ -45,7 +45,7 @@ fn instance<'t>(clause: &Clause<'t>) -> Option<&'t Tree> {
     clause.head.callable().and_then(|(_, arguments)| arguments.get(1))
 }
 
-/// The first goal in the body of a clause that always fails; `None` if no goal is known to.
+/// The first goal that always fails in the body of a clause; `None` if no goal is known to always fail.
 fn failing_goal<'t>(judge: &mut Judge<'_>, clause: &Clause<'t>) -> Option<&'t Tree> {
     let mut bindings = Bindings::of_head(clause.head, instance(clause));
     conjunction(clause.body).into_iter().find(|goal| judge.truth(goal, &mut bindings) == Truth::Never)

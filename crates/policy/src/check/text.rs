@@ -26,7 +26,7 @@ enum Change {
     Unknown,
 }
 
-/// The content of the sources of a policy.
+/// The clauses in the files of a policy, and the predicates that these files declare or change.
 #[derive(Debug)]
 pub(super) struct Text<'a> {
     /// The clauses, in reading order.

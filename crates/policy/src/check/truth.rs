@@ -26,8 +26,8 @@ pub(super) struct Bindings {
     constants: BTreeMap<String, Tree>,
     /// Variables that occurred before this point.
     seen: BTreeSet<String>,
-    /// The variable in the head that stands for the deciding instance; `None` if the head has a constant there or the
-    /// clause is not one of `operation/3`.
+    /// The variable in the head that stands for the instance whose agent decides; `None` if the head has a constant
+    /// there or the clause is not one of `operation/3`.
     instance: Option<String>,
 }
 

@@ -6,8 +6,8 @@ use super::step::{Comparison, ProofStep};
 use crate::knowledge_base::{Constant, Copied, KnowledgeBase};
 use crate::policy::Policy;
 
-/// The number of the node's neighbours that are tried as new last hops of client requests. At most one more hop is
-/// tried.
+/// The maximum number of the node's neighbours that are tried as new last hops of client requests. The last hops of the
+/// actual requests and `self` are candidates, too; in total, at most `NEW_HOPS_MAX + 1` new hops are tried.
 const NEW_HOPS_MAX: usize = 3;
 
 /// The predicates whose facts the search may change.
@@ -207,8 +207,8 @@ impl Situation {
         changed
     }
 
-    /// The situations that the search reaches from this one with a single change. `steps` are those at which the clause
-    /// failed; the changes of quantities are derived from their comparisons.
+    /// The situations that the search reaches from this one with a single change. `steps` are the steps at which the
+    /// clause failed; the changes of quantities are derived from their comparisons.
     pub(super) fn neighbours(&self, steps: &[ProofStep], instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
         let mut found = Vec::new();
         let mut comparisons = Vec::new();
@@ -272,9 +272,9 @@ impl Situation {
         Kind::Requests.quantities().iter().filter_map(lowered).collect()
     }
 
-    /// Situations with other requests of the instance: none, none through one neighbour, only those through one
-    /// neighbour, or all through a neighbour that sends none now. If there are no requests now: one fact with rate 1
-    /// and latency 0.
+    /// Situations with other requests of the instance: no requests, none through one of the present last hops, only
+    /// those through one of them, or all through a new last hop. If the instance has no requests: one fact with rate 1
+    /// and latency 0, through each new last hop.
     fn other_requests(&self, instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
         let mut hops: Vec<Constant> = Vec::new();
         for row in self.rows(Kind::Requests).iter().filter(|row| row.values[0] == instance) {
@@ -340,7 +340,7 @@ impl Situation {
     }
 }
 
-/// The first argument of a row of `earlier/5` or `done/4`: how many evaluations ago it was.
+/// How many evaluations ago, the first argument of a row of `earlier/5` or `done/4`.
 pub(super) fn ago(row: &Row) -> i64 {
     as_number(row.values[0]).unwrap_or(0.0) as i64
 }

@@ -5,7 +5,7 @@ use super::{ClauseText, ExplainedDecision, MissedOperation, Proof, ProofStep, Pr
 /// The role of a line, which determines its style.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LineRole {
-    /// A proposal, or that nothing is proposed.
+    /// A proposal, or the statement that nothing is proposed.
     Proposed,
     /// An operation that is not proposed, or an error.
     Missed,
@@ -63,8 +63,8 @@ impl Line {
 }
 
 impl ExplainedDecision {
-    /// The parts of an explanation, each a list of lines: first the proposals, or that there are none, then the missed
-    /// operations. Errors are not included.
+    /// The parts of an explanation, each a list of lines: first the proposals, or a statement that nothing is proposed,
+    /// then the missed operations. Errors are not included.
     pub fn parts(&self) -> Vec<Vec<Line>> {
         let mut parts = Vec::new();
         if self.proposals.is_empty() && self.error.is_none() {

@@ -207,7 +207,7 @@ fn spread(trials: &[Situation], count: usize) -> impl Iterator<Item = &Situation
 
 fn collect(steps: &[ProofStep], found: &mut Vec<String>) {
     for step in steps {
-        // Comparisons under `\+` are skipped, because they are false.
+        // Comparisons under `\+` are skipped, because they failed.
         if step.kind == ProofStepKind::Compare && !found.contains(&step.text) {
             found.push(step.text.clone());
         }

@@ -119,7 +119,7 @@ impl<'w> Run<'w> {
 
     /// The nodes of all instances, sorted. Sleeping instances are distinguished from awake ones.
     pub(super) fn placement(&self) -> Vec<usize> {
-        // A sleeping instance is counted on a fictitious copy of its node.
+        // To tell a sleeping instance from an awake one, the number of nodes is added to the index of its node.
         let place = |agent: &Agent| agent.node + if agent.is_asleep { self.world.shape.nodes() } else { 0 };
         let mut nodes: Vec<usize> = self.agents.iter().map(place).collect();
         nodes.sort_unstable();

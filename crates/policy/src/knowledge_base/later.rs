@@ -155,7 +155,8 @@ impl KnowledgeBase {
         self.flavours.running.push(&[instance, flavour]);
     }
 
-    /// Adds `leave(Instance, Evaluations)`: an instance will be evicted from its node after this number of evaluations.
+    /// Adds `leave(Instance, Evaluations)`: how many evaluations the agent has left before its instance is evicted,
+    /// including the one in progress.
     pub fn push_leave(&mut self, instance: Constant, evaluations: u32) {
         self.leaving.push(&[instance, Value::Integer(i64::from(evaluations))]);
     }
