@@ -19,7 +19,8 @@
 //! test('has no room', [node(n42, 0)], request(replicate, s1, video, n41, n42), inhibited).
 //! ```
 //!
-//! A test of the owner's initiative has the word `initiative` and the expected solutions of `shrink/3` and `evict/2`:
+//! A test of what the owner of a node shrinks or evicts without a request has the word `initiative` and the expected
+//! solutions of `shrink/3` and `evict/2`:
 //!
 //! ```prolog
 //! test('evicts the largest', [node(n42, 0)], initiative, [evict(s1, nearly_full)]).
@@ -86,7 +87,7 @@ pub struct VerdictClaim {
 enum Claimed {
     /// The expected verdict on a request.
     Verdict { request: Request, needed: Hardware, expected: ExpectedVerdict },
-    /// The expected initiative of the owner.
+    /// The instances that the owner of the node is expected to shrink or evict.
     Initiative(Vec<ExpectedAct>),
 }
 

@@ -24,7 +24,7 @@ const CHANGES_MAX: usize = 3;
 /// The maximum number of instances that one change removes.
 const REMOVED_MAX: usize = 16;
 
-/// The maximum number of free units that one change adds.
+/// The maximum number of free units that a change adds without removing instances.
 const UNITS_MAX: u64 = 64;
 
 /// A verdict with its reasons.
@@ -43,8 +43,9 @@ pub struct ExplainedVerdict {
     /// which it failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<JudgingClause>,
-    /// Changes of facts with which the request would be accepted, each verified by judging again. Of each kind of
-    /// change, only the first that suffices is listed.
+    /// Changes of facts with which the request would be accepted, each verified by judging again: the smallest number
+    /// of additional free units, the smallest number of removed instances, and facts to remove, one at a time. At most
+    /// three are listed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
 }
@@ -64,7 +65,7 @@ pub struct JudgingClause {
 
 /// The text of an acceptance policy, and the resolvers for its files.
 pub struct AcceptanceText<'a> {
-    /// Its name.
+    /// The name of the text in errors and explanations.
     pub name: &'a str,
     /// The text.
     pub text: &'a str,
@@ -209,7 +210,8 @@ impl Judging<'_> {
     }
 }
 
-/// The kind of change. Of each kind, only the first sufficient change is shown.
+/// The kind of change. Of each kind, only the first sufficient change is shown; the removal of each fact is a separate
+/// kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     MoreFree,

@@ -24,7 +24,7 @@ use crate::symbols::{Atom, atoms};
 use crate::term::Term;
 use goals::{Goals, Level};
 
-/// The maximum arity of a predicate.
+/// The maximum number of arguments of a clause head or a call.
 pub(crate) const MAX_CALL_ARITY: usize = 120;
 
 /// Compiles `head :- body` and appends its instructions to `code`.

@@ -1,9 +1,9 @@
-//! Stopping a query from outside.
+//! A handle with which a host stops a running query.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A handle that stops running queries from another thread, or from a signal handler.
+/// A handle with which another thread, or a signal handler, stops running queries.
 ///
 /// A budget stops the same query at the same inference on every machine. The time of an interrupt is not deterministic,
 /// so do not use one if a program must have the same answers on every machine.

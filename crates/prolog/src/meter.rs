@@ -92,7 +92,7 @@ const EXITS_PER_INFERENCE: u64 = 2;
 /// The number of inferences between two checks of memory and the host's interrupt: a few microseconds.
 const INFERENCES_PER_CHECK: u64 = 1 << 8;
 
-/// Counts against a [`Budget`].
+/// Counts the resources that a query uses against its [`Budget`].
 #[derive(Default)]
 pub(crate) struct Meter {
     /// Inferences of this query so far.

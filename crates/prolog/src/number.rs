@@ -11,8 +11,8 @@ pub enum Number {
     Int(i64),
     /// Any other integer.
     Big(BigInt),
-    /// A float. A NaN or infinite value comes from a constant such as `nan` or `inf`: a function of finite numbers
-    /// raises an error instead.
+    /// A float. It may be NaN or infinite, for example the value of `nan` or `inf`. A function of finite numbers raises
+    /// an error instead of returning such a value.
     Float(f64),
 }
 

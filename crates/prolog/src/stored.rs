@@ -272,7 +272,7 @@ impl Block {
     }
 }
 
-/// Whether shared subterms stay shared in the copy. This takes longer, and is required for cyclic terms.
+/// Whether shared subterms stay shared in the copy. Keeping them shared takes longer, and is required for cyclic terms.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sharing {
     Lost,

@@ -116,7 +116,7 @@ fn name_bytes(name: &str) -> usize {
     2 * name.len() + 160
 }
 
-/// The memory of tables with more names than this is freed before the next query.
+/// The memory of a local table with more names than this is freed before the next query.
 const KEPT_NAMES: usize = 1 << 12;
 
 /// The table for new names.

@@ -9,6 +9,8 @@
 //! let Some(positions) = mario_reference::full("prototype/positions.csv.gz") else { return };
 //! ```
 //!
+//! [`synthetic_positions`] generates positions for the recorded users.
+//!
 //! **Invariant:** missing records are never skipped silently. On a developer's machine, the test prints which records
 //! are missing. With `CI=true`, it fails.
 //!

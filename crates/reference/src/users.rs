@@ -11,7 +11,7 @@ use crate::Node;
 /// The area of the prototype's grid: latitude and longitude of its south-western and north-eastern corners.
 const AREA: [[f64; 2]; 2] = [[41.878_037, 12.446_264_3], [41.919_234, 12.514_960_3]];
 
-/// The number of cells in each direction.
+/// The number of cells of the grid in each direction.
 const CELLS: f64 = 8.0;
 
 /// A table of positions, `user,step,latitude,longitude`, of the recorded users. The positions are synthetic: each is

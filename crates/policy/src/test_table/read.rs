@@ -276,7 +276,7 @@ fn expected_verdict(tree: &Tree) -> Result<ExpectedVerdict, FactProblem> {
     }
 }
 
-/// The expected initiative of the owner of a node, with shrinks before evictions.
+/// Reads what the owner of a node is expected to shrink and evict. The result has shrinks before evictions.
 fn expected_initiative(tree: &Tree) -> Result<Vec<ExpectedAct>, FactProblem> {
     let wrong = |tree: &Tree, message: &str| {
         FactProblem::new(tree, message).hint(

@@ -15,8 +15,8 @@ pub enum TestOutcome {
     Passed,
     /// The proposals differ from the expected ones; the lines compare both lists.
     Differs(Vec<DiffLine>),
-    /// The result differs otherwise; the text says what was found: a failure of the policy, an invalid proposal, or
-    /// another verdict or initiative of the manager.
+    /// The result differs otherwise; the text says what was found: a failure of the policy, an invalid proposal,
+    /// another verdict of the manager, or other shrinks and evictions.
     Found(String),
 }
 
@@ -60,7 +60,8 @@ impl Test<DecisionClaim> {
 }
 
 impl VerdictClaim {
-    /// The verdict of the manager on the request of the claim; `None` if the claim is about the owner's initiative.
+    /// The verdict of the manager on the request of the claim; `None` if the claim is about shrinks and
+    /// evictions.
     pub(crate) fn judge(&self, machine: &mut Machine, acceptance: &Acceptance) -> Option<Verdict> {
         match &self.claimed {
             Claimed::Verdict { request, needed, .. } => Some(acceptance.judge(machine, &self.view, request, *needed)),
@@ -70,7 +71,7 @@ impl VerdictClaim {
 }
 
 impl Test<VerdictClaim> {
-    /// Runs the acceptance policy and compares the verdict, or the initiative, with the expected one.
+    /// Runs the acceptance policy and compares its verdict, or its shrinks and evictions, with the expected ones.
     pub fn run(&self, machine: &mut Machine, acceptance: &Acceptance) -> TestOutcome {
         let VerdictClaim { view, claimed } = &self.claim;
         match claimed {

@@ -1,4 +1,4 @@
-//! Character classes, `char_type/2` and `code_type/2`, and the case conversion of characters.
+//! `char_type/2` and `code_type/2`, the character types that they test, and case conversion.
 
 use super::text::{Accept, Kind, Misfit, read_text, unify_candidate};
 use super::{Builtin, State, Step, nondet};

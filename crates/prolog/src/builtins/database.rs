@@ -357,8 +357,8 @@ fn is_empty_dynamic(core: &Core, functor: Functor) -> bool {
     })
 }
 
-/// `'$predicates'(List)`: the indicators of all user predicates that have a clause or are provided by the host.
-/// Predicates of the program come first, then those that the query created; names that start with `$` are omitted.
+/// `'$predicates'(List)`: the indicators of all user predicates that have a clause. Predicates of the program come
+/// first, then those that the query created. Names that start with `$`, and predicates of the host, are omitted.
 fn predicates(core: &mut Core, list: Term) -> Solved {
     let program = Arc::clone(&core.program);
     let mut functors: Vec<Functor> = program

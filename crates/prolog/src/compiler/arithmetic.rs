@@ -54,8 +54,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// A register with the value of an expression, or with the expression itself if the instruction that reads it will
-    /// evaluate it.
+    /// Writes instructions that load the value of an expression into a register. If the expression has no instruction
+    /// of its own, the register contains the expression itself, and the instruction that reads it evaluates it.
     fn value(&mut self, term: Term, depth: usize) -> Written<Operand> {
         match self.compute(term, None, depth)? {
             Some(register) => Ok(Operand::taken(register)),

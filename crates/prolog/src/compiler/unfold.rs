@@ -1,8 +1,9 @@
 //! Inlines calls of small predicates before a clause is compiled.
 //!
 //! A policy consists of short rules that call each other, and most of their cost would be the calls. A predicate can be
-//! unfolded if it is static and has one small clause, whose head has only distinct variables, and no goal of the body
-//! is a variable: then a call is equivalent to the body. A cut in the body remains local to it.
+//! unfolded if it is static and has a single, small clause whose head has only distinct variables and whose body has no
+//! variable as a goal. A call without compound arguments is then replaced by the body. A cut in the body remains local
+//! to it.
 
 use crate::store::{Store, View};
 use crate::stored::StoredTerm;
@@ -34,8 +35,8 @@ pub(crate) fn is_unfoldable(store: &Store, stored: &StoredTerm, clause: Term) ->
         && arguments.iter().all(|term| term.has_tag(Tag::Ref) && seen.insert(*term))
 }
 
-/// The body with calls of unfoldable predicates replaced. `redefined` tells whether the program defines a predicate. If
-/// it defines `aggregate_all/3`, nothing is replaced in the arguments of its calls, because they need not be goals.
+/// The body with calls of unfoldable predicates replaced. `redefined` returns whether the program defines a predicate.
+/// If the program defines `aggregate_all/3`, its arguments remain unchanged, because they need not be goals.
 pub(crate) fn unfold(
     store: &mut Store,
     unfoldable: &Unfoldable,

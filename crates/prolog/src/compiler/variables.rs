@@ -1,8 +1,8 @@
 //! Determines which variables of a clause need an environment slot.
 //!
-//! A *chunk* is a part of the clause in which registers keep their values. It ends at a call, at a goal on a host
-//! relation, and at most control constructs. A variable that occurs in a single chunk lives in a register; any other
-//! needs an environment slot.
+//! A *chunk* is a part of the clause in which registers keep their values. Calls, goals on host relations, and most
+//! control constructs end a chunk. A variable that occurs in a single chunk lives in a register; any other needs an
+//! environment slot.
 
 use super::goals::{Goal, Level};
 use crate::store::Store;

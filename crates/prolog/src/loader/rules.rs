@@ -1,4 +1,4 @@
-//! Rules with single-sided unification: `Head => Body`, and `Head, Guard => Body`.
+//! Loads rules with single-sided unification: `Head => Body`, and `Head, Guard => Body`.
 
 use super::Loader;
 use crate::compiler::{Neck, head_arguments};

@@ -16,17 +16,17 @@ use crate::store::{Marks, Store};
 use crate::term::Term;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The first collection is due at this number of cells (8 MiB), or at half of the heap budget if that is less. A policy
-/// decision takes a few kilobytes. After that, it is the minimum growth before the next collection while half of the
-/// heap budget is free.
+/// The first collection is due at this number of cells (8 MiB), or at half of the heap budget if that is less. It is
+/// also the minimum growth of the store between two collections, up to half of the heap budget. A policy decision takes
+/// a few kilobytes.
 const CELLS_MIN: usize = 1 << 20;
-/// The first collection is due at this length of the trail, or at half of its budget if that is less.
+/// Like [`CELLS_MIN`], for the trail and its budget.
 const TRAIL_MIN: usize = 1 << 18;
-/// Between two collections, the store grows by 1/2 of its live cells, or by [`CELLS_MIN`] if that is more, while half
-/// of the heap budget stays free.
+/// Between two collections, the store grows by `1 / GROWTH` of its live cells, or by [`CELLS_MIN`] if that is more, but
+/// not beyond half of the heap budget.
 const GROWTH: usize = 2;
-/// If more would exceed half of the heap budget, the store grows by at least 1/8 of its live cells between two
-/// collections.
+/// Between two collections, the store grows by at least `1 / GROWTH_MIN` of its live cells, even beyond half of the
+/// heap budget.
 const GROWTH_MIN: usize = 8;
 
 /// Whether machines collect garbage as often as possible.

@@ -1,4 +1,4 @@
-//! Tests and arithmetic that are compiled inline.
+//! Executes type tests, comparisons and arithmetic that are compiled inline.
 
 use super::Machine;
 use crate::arithmetic;

@@ -1,8 +1,8 @@
 //! Memory accounting of the machine's vectors.
 //!
-//! A vector that shrinks keeps the pages that it has touched, so its maximum length determines the memory that the
-//! operating system sees. [`Machine::measure`] considers both: it charges the current lengths to the budget, and
-//! returns the unused pages of the vectors to the system when the sum of the maximum lengths exceeds the budget.
+//! The budget limits the current lengths of the vectors. But a vector that shrinks keeps the pages that it has touched,
+//! so its maximum length determines the memory that the operating system sees. So [`Machine::measure`] also returns the
+//! unused pages of the vectors to the system when the sum of the maximum lengths exceeds the budget.
 
 use super::Machine;
 use super::choices::Choice;

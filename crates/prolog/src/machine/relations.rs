@@ -93,8 +93,8 @@ impl Machine {
 
     // ---- enumerated inline -----------------------------------------------------------------
 
-    /// Takes the first row that may match. If another one may match, pushes a choice point for the instruction at `at`.
-    /// Returns false if there is no such row, or if the row taken does not unify with the goal.
+    /// Takes the first row that may match; if a later row may match, too, pushes a choice point for the instruction at
+    /// `at`. Returns false if no row may match, or if the row taken does not unify with the goal.
     #[inline]
     pub(super) fn first_row(&mut self, host: &dyn Relations, call: &RowCall, at: usize) -> bool {
         let kept = self.saved.len();

@@ -1,4 +1,4 @@
-//! Memory for new cells, and the cost of long walks.
+//! Charges memory and long walks to the budget, and grows and shrinks vectors within it.
 
 use super::Store;
 use crate::fault::{Raised, Solved};
@@ -11,7 +11,8 @@ const FREE_STEPS: u64 = 4;
 /// When a vector outgrows `1 / LARGE_SHARE` of the heap budget, it is reallocated once, with the size of the whole
 /// budget.
 const LARGE_SHARE: usize = 16;
-/// The number of elements that may be added between two checks of a vector's capacity. Shrinking leaves room for them.
+/// The number of elements that may be added between two checks of a vector's capacity. Shrinking leaves capacity for
+/// them.
 const SPARE: usize = 1 << 16;
 /// A walk with more steps than this always records visited compounds, because the term may be cyclic or share subterms.
 const PATIENCE_MAX: usize = 1 << 20;
@@ -27,8 +28,8 @@ impl Store {
         self.cells.len() + self.trail.len() + self.meter.words_elsewhere()
     }
 
-    /// Fails and exhausts the budget unless `words` more words fit in the heap budget. To be called before a large
-    /// structure is built.
+    /// Returns an error, and marks the budget as exhausted, unless `words` more words fit in the heap budget. To be
+    /// called before a large structure is built.
     pub(crate) fn reserve(&mut self, words: usize) -> Solved<()> {
         if words > self.room() {
             return Err(self.out_of_room());

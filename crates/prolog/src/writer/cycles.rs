@@ -1,4 +1,4 @@
-//! Cyclic terms in finite form.
+//! Converts cyclic terms to a finite form that can be written.
 
 use crate::answer::shape::Shape;
 use crate::fault::Solved;

@@ -42,7 +42,8 @@ const TIME_MAX: Duration = Duration::from_millis(300);
 const CONSTANT_BYTES: u64 = 64 << 20;
 const MEMORY_BUDGET: Budget = Budget { inferences: 10_000_000, heap_bytes: 64 << 20, output_bytes: 1 << 26, ..BUDGET };
 
-/// Goals that build large arguments. `%` is replaced by the number of the argument, which keeps the names distinct.
+/// Goals that build large arguments. `%` is replaced by the number of the argument, so that each argument has its own
+/// variables.
 pub const LARGE: &[&str] = &[
     "numlist(1, 3000, A%)",
     "length(A%, 3000)",

@@ -1,4 +1,4 @@
-//! Tests of the cost of a unit, which is one inference of the budget: work on large arguments is charged by their size.
+//! Tests that work is charged by its size, in units. One unit is one inference of the budget.
 //!
 //! [`work_on_large_arguments_is_charged_by_its_size`] counts units in each test run. To count instructions with
 //! valgrind, for large and for small arguments, run by hand: `cargo test --release -p mario-prolog --test it
@@ -39,7 +39,8 @@ fn units(campaign: &mut Campaign, goal: &str, budget: &Budget) -> u64 {
     }
 }
 
-/// The goal that builds the arguments of a case, the minimum number of words per unit of `size`, and the call.
+/// The goal that builds the arguments of a case, the minimum number of words of the arguments divided by `size`, and
+/// the call.
 fn at_size(setting: &str, call: &str, size: u64) -> (String, f64, String) {
     let (_, words, setup) = SETTINGS.iter().find(|(name, _, _)| *name == setting).expect("it is there");
     let size = size.to_string();

@@ -7,7 +7,8 @@ use crate::symbols::Atom;
 use crate::term::{Functor, Tag, Term};
 
 impl Emitter<'_> {
-    /// Initialises the slots of variables whose first occurrence is in the construct and that also occur after it.
+    /// Writes instructions that initialise the slots of the variables that first occur in the construct and also occur
+    /// after it.
     fn initialize(&mut self, construct: &Goal) -> Written {
         let mut inside = vec![0usize; self.analysis.variables.len()];
         let mut pending: Vec<Term> = Vec::new();
@@ -227,7 +228,8 @@ impl Emitter<'_> {
         }
         let check: Atom = self.scope.symbols().intern("$check_result_list");
         let Some(builtin) = self.scope.builtin(Functor::new(check, 1)) else { return Ok(()) };
-        // The check counts the variables of the result as written, but they are written again after the goal.
+        // Writing the check uses up one occurrence of each variable of the result, but the result is written again
+        // after the goal.
         let mut pending = vec![term];
         while let Some(part) = pending.pop() {
             let part = self.store.deref(part);

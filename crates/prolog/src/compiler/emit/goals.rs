@@ -7,10 +7,11 @@ use crate::program::{Place, RowCall, Wanted};
 use crate::term::{Tag, Term};
 
 impl Emitter<'_> {
-    /// Loads the argument registers of a call.
+    /// Writes instructions that load the argument registers of a call.
     ///
-    /// Variables may live in registers that are the targets of other arguments. An argument is loaded as soon as no
-    /// other pending argument needs the value in its target. A cycle is broken by moving one value to a temporary.
+    /// Variables may live in registers that are the targets of other arguments. An argument is loaded only when no
+    /// other pending argument needs the value in its target register. A cycle is broken by moving one value to a
+    /// temporary.
     pub(super) fn call_arguments(&mut self, arguments: &[Term]) -> Written {
         let mut pending: Vec<(u8, Term, Vec<u8>)> = Vec::new();
         for (position, &argument) in arguments.iter().enumerate() {
@@ -155,7 +156,7 @@ impl Emitter<'_> {
         Ok((call, new))
     }
 
-    /// `A = B`.
+    /// Writes `A = B`.
     pub(super) fn unify(&mut self, a: Term, b: Term) -> Written {
         let (a, b) = (self.store.deref(a), self.store.deref(b));
         if !a.is_variable() && !b.is_variable() {
@@ -184,8 +185,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The register in which the call at the end of the chunk expects `term`, if it is a new variable that lives in a
-    /// register; `None` otherwise, or if the call does not take it.
+    /// The register in which the call at the end of the chunk expects `term`, a new variable without an environment
+    /// slot. `None` for any other term, or if `term` is not an argument of that call.
     pub(in crate::compiler) fn preferred_register(&self, term: Term) -> Option<u8> {
         let term = self.store.deref(term);
         self.is_new(term)
@@ -222,7 +223,7 @@ impl Emitter<'_> {
         false
     }
 
-    /// Unifies two terms that are not variables: builds `a` in a register and unifies it with `b`.
+    /// Writes the unification of two terms that are not variables: `a` is built in a register and unified with `b`.
     fn unify_known(&mut self, a: Term, b: Term) -> Written {
         let register = self.take_register(None)?;
         self.put(register, a)?;

@@ -73,7 +73,7 @@ impl Emitter<'_> {
 
     // ---- heads -----------------------------------------------------------------------------
 
-    /// Unifies the head arguments with the argument registers.
+    /// Writes instructions that unify the head arguments with the argument registers.
     pub(super) fn head(&mut self, arguments: &[Term]) -> Written {
         for register in 0..arguments.len() {
             self.state.registers.occupy(register as u8);
@@ -110,7 +110,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Unifies the term in a register with a variable of the clause.
+    /// Writes the unification of the term in a register with a variable of the clause. If the variable is new and has
+    /// no environment slot, it lives in the register from here on, without an instruction.
     pub(super) fn assign_variable(&mut self, register: u8, id: VariableId) -> Written {
         match (self.state.seen[id], self.is_permanent(id)) {
             (false, true) => {
@@ -132,8 +133,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Unifies a register allocated for this purpose with any term; the register is free afterwards unless a variable
-    /// lives in it now.
+    /// Writes the unification of a register, allocated for this purpose, with any term. Frees the register unless a
+    /// variable lives in it from here on.
     pub(in crate::compiler) fn assign(&mut self, register: u8, term: Term) -> Written {
         let term = self.store.deref(term);
         if !term.is_variable() {
@@ -153,7 +154,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Unifies a register with a term that is not a variable. If `release` is set, frees the register.
+    /// Writes the unification of a register with a term that is not a variable. Frees the register if `release` is set.
     pub(super) fn get(&mut self, register: u8, term: Term, release: bool) -> Written {
         match term.tag() {
             Tag::Lis => self.code.push(Instruction::GetList { x: register }),
@@ -188,8 +189,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Replaces the instructions of a list whose head and tail are in registers by a single one, if there is one. The
-    /// parts are written from `start` on.
+    /// Replaces the instructions of a list by a single one, if there is one for this kind of head and tail. The
+    /// instructions for head and tail start at `start`.
     pub(super) fn fuse_list(&mut self, start: usize) {
         let variable = |instruction: &Instruction| match *instruction {
             Instruction::UnifyVariableX { x } => Some(x),
@@ -219,8 +220,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Replaces the instructions that build a structure of two registers by a single one. The parts are written from
-    /// `start` on.
+    /// Replaces the instructions that build a structure whose two arguments are in registers by a single one. The
+    /// instructions for the arguments start at `start`.
     pub(super) fn fuse_pair(&mut self, start: usize) {
         let &[Instruction::UnifyValueX { x: first }, Instruction::UnifyValueX { x: second }] = &self.code[start..]
         else {
@@ -319,7 +320,7 @@ impl Emitter<'_> {
 
     // ---- building --------------------------------------------------------------------------
 
-    /// Loads a term into a register.
+    /// Writes instructions that load a term into a register.
     pub(in crate::compiler) fn put(&mut self, x: u8, term: Term) -> Written {
         let term = self.store.deref(term);
         match term.tag() {
@@ -366,7 +367,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A register with `term`: the register of a variable that lives in one, otherwise a new register.
+    /// The register of `term` if it is a variable that lives in one. Otherwise, writes instructions that load `term`
+    /// into a new register.
     pub(in crate::compiler) fn operand(&mut self, term: Term) -> Written<Operand> {
         let term = self.store.deref(term);
         if term.is_variable() {

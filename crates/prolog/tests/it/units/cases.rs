@@ -1,7 +1,7 @@
 //! Calls with large arguments, of builtins whose work grows with their arguments; and calls with small arguments.
 
-/// Goals that build large arguments: a name, the minimum number of words per unit of size, and the goal. `#` is
-/// replaced by the size.
+/// Goals that build large arguments: a name, the minimum number of words of the arguments divided by their size, and
+/// the goal. `#` is replaced by the size.
 pub const SETTINGS: &[(&str, f64, &str)] = &[
     ("numbers", 2.0, "numlist(1, #, L), numlist(1, #, M)"),
     ("backwards", 2.0, "numlist(1, #, M), reverse(M, L), foldl([E, R, [E-x|R]]>>true, M, [], K)"),
