@@ -196,7 +196,7 @@ pub struct TraceFigures {
     /// For each group, in the order of `figures.groups`, the figures of each cycle.
     pub cycles: Vec<Vec<CycleFigures>>,
     /// Whether applications left the top tier, inhibitions by rule, and overloads.
-    pub whereabouts: PlacementFigures,
+    pub placement: PlacementFigures,
     /// The measures of single applications, calls, nodes and tiers, and the cost of the run.
     pub measured: Measurements,
     /// Whether the trace has an end. Without it, the response times and service usage of groups are undefined.

@@ -41,7 +41,7 @@ pub struct Reading {
     /// The results of client requests in the whole run, by user; `None` if the trace has none for the user.
     clients: Vec<Option<Client>>,
     summed: Summed,
-    whereabouts: PlacementFigures,
+    placement: PlacementFigures,
     measuring: Measuring,
     /// The time of the last record.
     now: f64,
@@ -87,7 +87,7 @@ impl Reading {
             usage: vec![None; header.applications.len()],
             clients: vec![None; header.users.len()],
             summed: Summed { responses: vec![None; header.applications.len()] },
-            whereabouts: PlacementFigures {
+            placement: PlacementFigures {
                 applications: header.applications.iter().map(at_the_top).collect(),
                 ..PlacementFigures::default()
             },
@@ -251,7 +251,7 @@ impl Reading {
             }
         }
         for (rule, count) in &cycle.rules {
-            *self.whereabouts.inhibited_by_rule.entry(rule.as_str()).or_default() += count;
+            *self.placement.inhibited_by_rule.entry(rule.as_str()).or_default() += count;
         }
         let mut of_applications = vec![0; self.header.applications.len()];
         cycle.placed.iter().for_each(|placed| of_applications[placed.application as usize] += placed.instances);
@@ -262,7 +262,7 @@ impl Reading {
                 instances[group] += placed.instances;
             }
             if placed.tier > self.top && placed.instances > 0 {
-                self.whereabouts.applications[placed.application as usize].left_the_top = true;
+                self.placement.applications[placed.application as usize].left_the_top = true;
             }
         }
         for (group, operations) in counts.into_iter().enumerate() {
@@ -305,7 +305,7 @@ impl Reading {
     }
 
     fn inhibited(&mut self, rule: &Rule) {
-        *self.whereabouts.inhibited_by_rule.entry(rule.as_str()).or_default() += 1;
+        *self.placement.inhibited_by_rule.entry(rule.as_str()).or_default() += 1;
     }
 
     fn enact(&mut self, instance: &InstanceId, proposal: &Proposal, created: Option<&InstanceId>) {
@@ -371,7 +371,7 @@ impl Reading {
         let header = &self.header;
         let Running { application, node, .. } = running;
         if header.nodes[node as usize].tier > self.top {
-            self.whereabouts.applications[application as usize].left_the_top = true;
+            self.placement.applications[application as usize].left_the_top = true;
         }
         let used = &mut self.used[node as usize];
         *used = used.saturating_add(running.held(header));
@@ -393,7 +393,7 @@ impl Reading {
             Capacity::Bounded(hardware) => used > hardware.as_units(),
             Capacity::Unbounded => false,
         };
-        self.whereabouts.overloads += nodes.filter(|(node, used)| is_over(node.capacity, **used)).count() as u64;
+        self.placement.overloads += nodes.filter(|(node, used)| is_over(node.capacity, **used)).count() as u64;
     }
 
     /// Returns the step of a time. Times after the last step count in the last step.
@@ -406,8 +406,8 @@ impl Reading {
         let groups = (0..self.groups.names.len()).map(|group| self.group(group)).collect();
         let figures = RunFigures { groups, evaluations: self.evaluations, served: self.served, lost: self.lost };
         let measured = self.measuring.finish(&self.header);
-        let Reading { cycles, whereabouts, is_complete, .. } = self;
-        TraceFigures { figures, cycles, whereabouts, measured, is_complete }
+        let Reading { cycles, placement, is_complete, .. } = self;
+        TraceFigures { figures, cycles, placement, measured, is_complete }
     }
 
     fn group(&self, group: usize) -> GroupFigures {

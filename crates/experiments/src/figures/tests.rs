@@ -62,16 +62,16 @@ fn figures_of_a_small_trace_equal_those_computed_by_hand() {
     assert_eq!((strong.pearson_r, strong.pearson_r_with_start), (None, None), "nothing happened");
     assert_eq!(all.cycles_to_steady_state, Some(MeanAndMax { mean: 1.0, max: 2 }));
     assert_eq!((found.figures.evaluations, found.figures.served, found.figures.lost), (12, 10, 1));
-    let left: Vec<bool> = found.whereabouts.applications.iter().map(|application| application.left_the_top).collect();
+    let left: Vec<bool> = found.placement.applications.iter().map(|application| application.left_the_top).collect();
     assert_eq!(left, [true, false]);
-    assert_eq!(found.whereabouts.inhibited_by_rule, BTreeMap::from([("capacity", 2)]));
-    assert_eq!(found.whereabouts.overloads, 0);
+    assert_eq!(found.placement.inhibited_by_rule, BTreeMap::from([("capacity", 2)]));
+    assert_eq!(found.placement.overloads, 0);
 }
 
 #[test]
 fn an_overloaded_node_is_counted() {
     let found = figures("[\"deployed\",0,1,0,1,0]\n[\"deployed\",0,2,1,1,0]\n");
-    assert_eq!(found.whereabouts.overloads, 1);
+    assert_eq!(found.placement.overloads, 1);
 }
 
 #[test]

@@ -75,7 +75,7 @@ impl<'a> Judge<'a> {
         ];
         for (name, kind, leaves) in rows {
             let Some(run) = self.run(name) else { continue };
-            let of_kind: Vec<_> = run.whereabouts.applications.iter().filter(|one| one.kind == kind).collect();
+            let of_kind: Vec<_> = run.placement.applications.iter().filter(|one| one.kind == kind).collect();
             let gone: Vec<&str> =
                 of_kind.iter().filter(|one| one.left_the_top).map(|one| one.application.as_str()).collect();
             let what = if leaves { "leave the cloud" } else { "stay in the cloud" };
@@ -91,10 +91,10 @@ impl<'a> Judge<'a> {
 
     fn inhibitions(&self, claims: &mut Vec<Claim>) {
         let others = |run: &TraceFigures| -> u64 {
-            let rules = run.whereabouts.inhibited_by_rule.iter();
+            let rules = run.placement.inhibited_by_rule.iter();
             rules.filter(|(rule, _)| **rule != "capacity").map(|(_, count)| count).sum()
         };
-        let all: u64 = self.runs.iter().flat_map(|(_, run)| run.whereabouts.inhibited_by_rule.values()).sum();
+        let all: u64 = self.runs.iter().flat_map(|(_, run)| run.placement.inhibited_by_rule.values()).sum();
         let other: u64 = self.runs.iter().map(|(_, run)| others(run)).sum();
         let text = "operations are inhibited only where hardware is short";
         claim(claims, text, other == 0, format!("{other} of {all} for another reason"));
@@ -202,7 +202,7 @@ impl<'a> Judge<'a> {
     }
 
     fn capacity(&self, claims: &mut Vec<Claim>) {
-        let overloads: u64 = self.runs.iter().map(|(_, run)| run.whereabouts.overloads).sum();
+        let overloads: u64 = self.runs.iter().map(|(_, run)| run.placement.overloads).sum();
         claim(claims, "no node ever carries more than it can", overloads == 0, format!("{overloads} moments"));
     }
 }

@@ -114,7 +114,7 @@ impl Reproduction {
                 "seeds": one.runs().count(),
                 "findings_of_the_auditor": one.findings,
                 "figures": one.figures.figures,
-                "whereabouts": one.figures.whereabouts,
+                "whereabouts": one.figures.placement,
                 "measured": one.figures.measured,
                 "agreement": one.agreement(),
                 "differences": one.differences(),

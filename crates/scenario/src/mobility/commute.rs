@@ -239,7 +239,7 @@ impl Commuters {
 
     /// The position of a user in a step.
     pub fn position(&self, user: UserIndex, step: u32) -> Position {
-        self.on_map(self.whereabouts(user, self.time(step)).place)
+        self.on_map(self.position_at(user, self.time(step)).place)
     }
 
     /// Adds to `changes` the users whose access point changes in a step, with the new one, in the order of users. `due`
@@ -257,13 +257,13 @@ impl Commuters {
             if *due > step {
                 continue;
             }
-            let whereabouts = self.whereabouts(user, time);
-            *due = match whereabouts.stays_until {
+            let position = self.position_at(user, time);
+            *due = match position.stays_until {
                 None => step + 1,
                 // Querying a user one step too early costs little; one step too late would miss a movement.
                 Some(until) => ((until / self.commuting.step).floor().min(f64::from(u32::MAX)) as u32).max(step + 1),
             };
-            let access_point = Some(self.finder.access_point(self.on_map(whereabouts.place), &mut None));
+            let access_point = Some(self.finder.access_point(self.on_map(position.place), &mut None));
             if access_point != now(user) {
                 changes.push((user, access_point));
             }
@@ -295,7 +295,7 @@ impl Commuters {
         Habits { home, goal, ahead: if keeps_hours { 0.0 } else { random.random::<f64>() } }
     }
 
-    fn whereabouts(&self, user: UserIndex, time: f64) -> CommuterPosition {
+    fn position_at(&self, user: UserIndex, time: f64) -> CommuterPosition {
         let commuting = &self.commuting;
         let Habits { home, goal, ahead } = self.habits(user);
         let days = time / commuting.day + ahead;
