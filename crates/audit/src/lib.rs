@@ -2,8 +2,8 @@
 //!
 //! Start at [`audit()`]: it reads a trace and returns an [`AuditReport`] with the numbers of recorded events, and
 //! with the first contradictions, each as a [`Finding`]. [`Audit`] does the same for records from another source.
-//! [`reader`] is for other consumers of a trace. [`Knowledge`] and [`Histories`] reconstruct what an agent saw, to explain its
-//! decisions.
+//! [`reader`] is for other consumers of a trace. [`Knowledge`] and [`Histories`] reconstruct what an agent saw, to
+//! explain its decisions.
 //!
 //! ```
 //! use mario_audit::{FindingKind, Options, audit};

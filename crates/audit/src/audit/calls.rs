@@ -12,9 +12,9 @@ use crate::reader::{CallOrder, Calls, Detail, Header, TracedCall, TrafficKind};
 /// The records `calls` read so far, and their sums.
 pub(super) struct Called {
     records: Vec<Calls>,
-    /// For each application, the numbers of calls to it that were served and lost, and the sum of their response times.
+    /// For each application, the numbers of served and lost requests of calls to it, and the sum of the response times.
     seen: Vec<ResponseSums>,
-    /// For each application, the number of calls sent to it.
+    /// For each application, the number of requests that calls have sent to it.
     sent: Vec<u64>,
 }
 
@@ -68,7 +68,7 @@ impl Audit {
             self.find(FindingKind::Calls, "the end", expected, records.len().to_string());
             return;
         }
-        // A call of no requests is reported with the header.
+        // A call with 0 requests is reported with the header.
         if header.traffic != Some(TrafficKind::Messages) || header.calls.iter().any(|call| call.requests == 0) {
             return;
         }

@@ -34,7 +34,7 @@ pub(super) struct Sums {
     had_instance: Vec<bool>,
     /// The number of evaluations, according to the records `usage`.
     recorded_evaluations: u64,
-    /// The index of the next record at the end of the trace: of `usage`, and of `client` or `clients`.
+    /// For each [`FinalRecord`], the index of the application or user whose record must come next.
     final_records: [usize; 2],
     /// The time and the application of the last record `responses`; `None` before the first.
     last_responses: Option<(f64, u32)>,
@@ -57,7 +57,8 @@ impl ResponseSums {
     }
 }
 
-/// The kinds of records at the end of a trace, with one record for each application or user.
+/// The kinds of records of which a trace has, at its end, one for each application or user. `Clients` stands for `client`
+/// and `clients`.
 #[derive(Clone, Copy)]
 enum FinalRecord {
     Usage,

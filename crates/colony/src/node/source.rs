@@ -81,8 +81,8 @@ impl Step<'_> {
     }
 
     /// Called when the target is ready: hands the instance over, or offers the replica. Before a migration, the copy of
-    /// an exclusive application is first stopped here. A duplicate is ignored; for a transfer that was aborted, the
-    /// abort is sent again.
+    /// an exclusive application is first stopped here. A duplicate is ignored; for a transfer that has already ended,
+    /// an abort is sent.
     pub(super) fn ready(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, token: Token) {
         if transfer.journal != self.state.ids.journal {
             return;
@@ -92,7 +92,7 @@ impl Step<'_> {
             return;
         }
         let Some(outgoing) = self.state.outgoing.get_mut(&transfer) else {
-            // The transfer was aborted in the meantime.
+            // The transfer was aborted, or the target has already taken the instance and ignores the abort.
             return self.send(from, sender, Message::Abort { transfer });
         };
         if outgoing.receiver != sender || outgoing.stopping.is_some() {
@@ -225,8 +225,8 @@ impl Step<'_> {
         self.inhibit(&asked_by, &proposal, inhibition.node, inhibition.rule);
     }
 
-    /// Ends a transfer that is being prepared. Returns the agent's instance and its proposal; `None` if the transfer is
-    /// not being prepared.
+    /// Ends a transfer that is being prepared: sends an abort to the target, and unfreezes the agent. Returns the
+    /// agent's instance and its proposal; `None` if the transfer is not being prepared.
     pub(super) fn abort(&mut self, transfer: TransferId) -> Option<(InstanceId, Proposal)> {
         let outgoing = self.state.outgoing.remove(&transfer)?;
         self.state.retries.remove(&transfer);

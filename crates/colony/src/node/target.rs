@@ -144,9 +144,9 @@ impl Step<'_> {
         }
     }
 
-    /// Called when the source hands an instance over. If the token is that of the reservation, this node takes the
-    /// instance: the transfer takes effect with the record written here. A duplicate is answered with `Taken` again;
-    /// without a valid reservation, the answer is `NotTaken`.
+    /// Called when the source hands an instance over. If the token is that of a valid reservation, this node takes the
+    /// instance: the transfer takes effect with the record written here. Otherwise any reservation for the transfer is
+    /// dropped, and the answer is `NotTaken`. A duplicate is answered with `Taken` again.
     pub(super) fn transfer(
         &mut self,
         from: &NodeId,
