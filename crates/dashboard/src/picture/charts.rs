@@ -60,7 +60,7 @@ const RESPONSES: Quantity = Quantity {
 /// The index of each application's colour in the palette, by application.
 pub(super) type Colours = BTreeMap<String, usize>;
 
-/// Draws a chart for each quantity that was measured, at a width in pixels. Empty before there are two points.
+/// Draws a chart for each quantity that was measured, at a width in pixels. Empty if there are fewer than two points.
 pub(super) fn charts(history: &History, colours: &Colours, width: f64) -> Vec<ShownChart> {
     let width = width.clamp(WIDTHS[0], WIDTHS[1]);
     let points = history.last(POINTS_DRAWN);

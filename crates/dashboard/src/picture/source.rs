@@ -161,7 +161,8 @@ impl Source {
     fn counted(&mut self, now_ms: u64, values: BTreeMap<String, f64>) {
         if let Some(before_ms) = self.metrics_at_ms {
             let seconds = now_ms.saturating_sub(before_ms) as f64 / 1_000.0;
-            // Such an answer is ignored: over a very short interval, even one request would be a high rate.
+            // An answer soon after the last one is ignored: over a very short interval, even one request would be a
+            // high rate.
             if seconds < 0.5 {
                 return;
             }

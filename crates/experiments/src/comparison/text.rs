@@ -156,8 +156,8 @@ fn drawn_from_the_seed() -> String {
     DRAWN_FROM_THE_SEED.map(row).concat()
 }
 
-/// Formats an estimate as `2.345 ± 0.012`, as the mean alone without an interval, and as `n/a` if it is `None`.
-/// `decimals` returns the number of decimals for a mean.
+/// Formats an estimate as `2.345 ± 0.012`, or as the mean alone if it has no interval; `None` becomes `n/a`. `decimals`
+/// returns the number of decimals for a mean.
 pub(crate) fn shown_estimate(estimate: Option<&Estimate>, decimals: impl Fn(f64) -> usize) -> String {
     let Some(Estimate { mean, interval, .. }) = estimate else { return "n/a".to_owned() };
     let decimals = decimals(*mean);

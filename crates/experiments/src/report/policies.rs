@@ -30,7 +30,7 @@ pub(crate) struct ClauseText {
     pub(crate) text: String,
     /// The name of the file, and the line.
     pub(crate) place: String,
-    /// The names in it that have a meaning, with their meaning.
+    /// The names of predicates in the clause whose meaning is known, each with its meaning.
     pub(crate) words: Vec<(String, String)>,
 }
 
@@ -82,7 +82,7 @@ fn collect_meanings(text: &str, meanings: &mut BTreeMap<String, String>) {
     }
 }
 
-/// The names in a clause that have a meaning, with that meaning, in order of first occurrence.
+/// The names of predicates in a clause whose meaning is known, each with its meaning, in order of first occurrence.
 fn called(clause: &str, meanings: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let words = clause.split(|character: char| !character.is_alphanumeric() && character != '_');

@@ -5,8 +5,8 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::Estimate;
 
-/// Up to this number of differences, the p-value and the interval of [`shift`] are exact; beyond that, they use the
-/// normal approximation.
+/// Up to this number of differences, the p-value of [`signed_ranks`] and the interval of [`shift`] are exact; beyond
+/// that, they use the normal approximation.
 const EXACT_MAX: usize = 50;
 
 /// The maximum number of differences for the Hodges-Lehmann estimate, which computes the means of all pairs of them.

@@ -100,7 +100,7 @@ impl Identity {
         Ok(identity)
     }
 
-    /// The seed of the scenario, which is the first one.
+    /// The seed of the scenario, which is the first seed of the study.
     pub fn first_seed(&self) -> u64 {
         self.scenario.get("seed").and_then(Value::as_u64).unwrap_or_default()
     }

@@ -47,7 +47,7 @@ fn distribution<'a>(run: &Run, kind: &'a str) -> Distribution<'a> {
 
 impl Distribution<'_> {
     /// Returns the response time that a share of the served requests does not exceed, rounded up to the end of its
-    /// bucket; `None` if the histogram has too few requests.
+    /// bucket; `None` if the histogram does not have this share of the served requests.
     fn quantile(&self, share: f64) -> Option<f64> {
         let enough = self.served as f64 * share;
         let mut seen = self.at_once;
