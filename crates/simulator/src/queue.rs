@@ -18,7 +18,7 @@ pub struct EventQueue<E> {
     /// The events of the present. The first `taken` of them have been taken.
     present: Vec<E>,
     taken: usize,
-    /// For each bit, the events whose time differs from the present in this bit and in no higher bit.
+    /// For each bit, the events whose key differs from that of the present in this bit and in no higher bit.
     later: Vec<Vec<(u64, E)>>,
     /// A bit mask of the non-empty buckets of `later`.
     occupied: u64,

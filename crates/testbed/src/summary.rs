@@ -41,7 +41,8 @@ pub struct Summary {
     pub failed: u64,
     /// Failed requests, by reason.
     pub failures: BTreeMap<String, u64>,
-    /// Response times of the first million answered requests of each application, in milliseconds; `None` without any.
+    /// Response times of the first million answered requests of each application, in milliseconds; `None` if no request
+    /// was answered.
     pub response_ms: Option<Percentiles>,
     /// Accepted migrations.
     pub migrate: u64,
@@ -76,9 +77,10 @@ pub struct ApplicationSummary {
     pub requests: u64,
     /// Failed requests.
     pub failed: u64,
-    /// Response times of the first million answered requests, in milliseconds; `None` without any.
+    /// Response times of the first million answered requests, in milliseconds; `None` if no request was answered.
     pub response_ms: Option<Percentiles>,
-    /// The share of these response times that are longer than twice the tolerated latency; `None` without any.
+    /// The share of these response times that are longer than twice the tolerated latency; `None` if no request was
+    /// answered.
     pub late_share: Option<f64>,
     /// Instances at the end. Until [`Summary::set_traced`], only those on nodes that answered.
     pub instances: usize,

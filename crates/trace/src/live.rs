@@ -220,7 +220,7 @@ pub enum LiveEvent<N> {
         /// The transfer.
         transfer: String,
     },
-    /// The target has finally declined a transfer. In the journal.
+    /// The target has declined a transfer and will not accept it later. In the journal.
     NotTaken {
         /// The transfer.
         transfer: String,

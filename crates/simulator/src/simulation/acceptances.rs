@@ -33,7 +33,7 @@ pub struct FailedAcceptance {
     pub node: NodeId,
     /// The name of the policy in the scenario.
     pub policy: String,
-    /// The request as a term, or a description of the question to the owner.
+    /// The request as a term; a description if the policy was asked which instances the owner evicts or shrinks.
     pub request: String,
     /// The cause.
     pub cause: String,

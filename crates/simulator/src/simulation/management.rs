@@ -32,7 +32,7 @@ struct Answer {
     has_failed: bool,
     /// Why the decision failed, unless the first failed decision of the run is already known.
     failed: Option<Box<FailedDecision>>,
-    /// Kept only if a recorder needs it.
+    /// The whole decision; `None` if no recorder wants decisions.
     decision: Option<Decision>,
 }
 

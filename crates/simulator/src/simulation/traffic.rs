@@ -15,7 +15,7 @@ impl Simulation<'_> {
         let now = self.queue.now();
         let user = &mut self.users[index.position()];
         if user.next_emission != Some(now) {
-            // The user has left since the event was scheduled.
+            // The user left after this event was scheduled.
             return;
         }
         let next = user.emitter.next(now);
