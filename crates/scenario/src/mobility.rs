@@ -56,8 +56,8 @@ impl Trajectories {
         }
     }
 
-    /// Makes users absent while they are outside an area. A user who moves outside it is then listed as absent
-    /// repeatedly.
+    /// Makes users absent while they are outside an area. A user who moves around outside is then listed as absent in
+    /// each of these steps.
     pub(crate) fn clip(&mut self, area: Area) {
         for (_, presence) in self.steps.iter_mut().flatten() {
             if matches!(presence, Presence::At(position) if !area.contains(*position)) {

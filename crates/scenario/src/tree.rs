@@ -82,8 +82,8 @@ impl Value {
 /// The parser's message for a duplicate key.
 const DUPLICATE: &str = "duplicate key";
 
-/// Parses TOML and returns the parts without errors. Adds the errors to `mistakes`, up to [`MISTAKES_MAX`] and a count
-/// of the others.
+/// Parses TOML and returns the parts without errors. Adds the first [`MISTAKES_MAX`] errors to `mistakes`, and one
+/// error with the number of the others.
 pub(crate) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&text.text);
     // If the first error is not a duplicate key, duplicate keys are not reported: the parser may have misread the text.

@@ -1,8 +1,8 @@
 //! The client requests that agents observe, if messages are simulated.
 //!
 //! There are two strategies. *Arrivals* is the default: the requests that reached the instance since the last
-//! evaluation of its agent, one fact for each last hop and latency, in standard order. *Route entries* is that of the
-//! prototype, see [`InstanceObservation::entry_facts`].
+//! evaluation of its agent, one fact for each last hop and latency, in standard order. *Route entries* is the
+//! strategy of the prototype, see [`InstanceObservation::entry_facts`].
 
 use mario_scenario::{NodeIndex, Observation};
 use serde::{Deserialize, Serialize};

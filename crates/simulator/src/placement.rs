@@ -12,8 +12,8 @@ pub(crate) struct Placement {
     /// For each application, its instances.
     agents: Vec<Instances>,
     nodes: usize,
-    /// For each application, the instance on each node, [`NOBODY`] or [`SEVERAL`]. Empty for an application that never
-    /// had an instance.
+    /// For each application and node, the only instance on the node, or else [`NOBODY`] or [`SEVERAL`]. The list of an
+    /// application that never had an instance is empty.
     on_node: Vec<Vec<AgentIndex>>,
     /// The instances on nodes marked [`SEVERAL`], in the order of arrival.
     several: FxHashMap<(ApplicationIndex, NodeIndex), Vec<AgentIndex>>,

@@ -128,7 +128,8 @@ impl Resolving<'_> {
     }
 
     /// Adds a note if the steps of users end before the run, or if the run ends before the steps. In the latter case,
-    /// generated users are noted only if some of them never arrive. Does nothing for static users.
+    /// generated users are noted only if some of them never arrive. Does nothing for users who do not move, or whose
+    /// steps are not listed.
     pub(super) fn note_unused_steps(&mut self, attachments: &Attachments) {
         let (duration, step) = (self.settings.duration.value(), self.step().units());
         let count = attachments.steps.len();

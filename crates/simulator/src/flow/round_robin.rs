@@ -45,7 +45,7 @@ pub(super) struct RoundRobin {
     turn: u64,
     /// The number of instances.
     count: u64,
-    /// The time from which every instance receives the same number of requests in each period; infinite if never.
+    /// The time from which no instance's number of requests varies from period to period; infinite if never.
     regular_from: Time,
     members: Members,
     /// The number of cells that use this round robin.
@@ -212,7 +212,7 @@ impl RoundRobin {
         (self.turn + self.members.sent(self.from, now) as u64) % self.count
     }
 
-    /// Whether every instance receives the same number of requests in each period from `begins` on.
+    /// Whether, from `begins` on, no instance's number of requests varies from period to period.
     pub(super) fn is_regular_from(&self, begins: Time) -> bool {
         !self.until.is_finite() && begins >= self.regular_from
     }
@@ -329,7 +329,7 @@ impl Members {
         }
     }
 
-    /// Time from the start until every instance receives the same number of requests in each period; infinite if never.
+    /// The time from the start until no instance's number of requests varies from period to period; infinite if never.
     fn regular_after(&self, window: Duration, instances: u64) -> Duration {
         let (is_regular, after) = match self {
             // Regular if the same instance has the first turn in each period.
