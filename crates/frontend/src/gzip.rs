@@ -13,7 +13,8 @@ const MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// Lines up to this decompressed size are read regardless of their compression ratio.
 const LINE_BYTES_FREE: u64 = 16 << 20;
 
-/// The maximum compression ratio of a longer line. Lines of traces, with ascending ids, reach 30; gzip can reach 1032.
+/// The maximum compression ratio of a line that is longer than [`LINE_BYTES_FREE`]. Lines of traces, with ascending
+/// ids, reach 30; gzip can reach 1032.
 const LINE_RATIO_MAX: u64 = 64;
 
 /// The size of the buffers before and after decompression.

@@ -1,4 +1,4 @@
-//! Policies that a user names: loading, deciding and checking, with diagnostics.
+//! Loads and checks the policies that a user names, and formats their decisions and errors.
 
 use mario_diagnostics::{Diagnostic, Source};
 use mario_policy::{

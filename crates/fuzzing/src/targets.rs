@@ -25,7 +25,7 @@ pub enum Outcome {
 pub struct Target {
     /// The name, here and in `fuzz/fuzz_targets`.
     pub name: &'static str,
-    /// The format that it reads, in words.
+    /// A description of the format that it reads.
     pub reads: &'static str,
     /// Reads an input. Panics if the reader violates an invariant.
     pub run: fn(&[u8]) -> Outcome,

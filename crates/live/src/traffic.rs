@@ -15,8 +15,8 @@
 //! facts for the agents.
 //!
 //! **Invariant:** a request, unless it is for a tunnel, is retried only if no byte of a copy's response arrived, its
-//! body so far is buffered completely ([`TrafficLimits::kept_bytes_max`]), and either no copy saw any of it or its
-//! method is idempotent.
+//! body so far is buffered completely ([`TrafficLimits::kept_bytes_max`]), and either no copy received any of it or
+//! its method is idempotent.
 //!
 //! **Invariant:** a closed copy admits no requests. A draining copy is asked to end when its open requests have ended
 //! or its drain timeout has passed.

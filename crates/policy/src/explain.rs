@@ -6,7 +6,7 @@
 //! calls the goals that it cannot interpret.
 //!
 //! For each clause of an operation that is not proposed, [`search`] looks for small changes of facts that would make
-//! the clause fire. Every change is verified by deciding again before it is shown.
+//! the clause fire. Every change is verified by evaluating the policy again before it is shown.
 
 mod change;
 mod edit;

@@ -60,7 +60,7 @@ impl Default for Bounds {
 pub struct Exploration {
     /// The number of worlds run.
     pub worlds: usize,
-    /// The number of different situations decided.
+    /// The number of different situations in which the policy was evaluated.
     pub decisions: usize,
     /// The largest number of inferences that a decision took.
     pub inferences_max: u64,

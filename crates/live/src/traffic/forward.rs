@@ -81,7 +81,7 @@ pub(super) struct Journey {
     /// Whether this request has waited in vain for a sleeping instance on this node.
     pub(super) has_waited: bool,
     pub(super) has_retried: bool,
-    /// Whether a copy may have seen the request without answering. If another copy then does not answer either, the
+    /// Whether a copy may have received the request without answering. If another copy then does not answer either, the
     /// request fails.
     pub(super) may_be_seen: bool,
 }
@@ -100,9 +100,9 @@ pub(super) enum NextStep {
 enum Attempt {
     Answered(Response<Body>),
     DeadEnd(Itinerary),
-    /// No copy saw any of the request.
+    /// No copy received any of the request.
     NotSent,
-    /// A copy may have seen the request. If another node detected the failure, it sent this itinerary.
+    /// A copy may have received the request. If another node detected the failure, it sent this itinerary.
     NoResponse(String, Option<Itinerary>),
     Late,
 }
@@ -210,9 +210,9 @@ impl Forwarder {
     /// Tries one route after another, within the rules for retries.
     ///
     /// If no route is left, a client's request waits a little at its ingress and is retried. Routes are updated quickly
-    /// after a migration, and for a request that no copy has seen, a retry costs only time. A request that a copy may
-    /// have seen is retried once if its method is idempotent. Only the ingress retries such a request, so that there is
-    /// one retry however many nodes are on the path.
+    /// after a migration, and for a request that no copy has received, a retry costs only time. A request that a copy
+    /// may have received is retried once if its method is idempotent. Only the ingress retries such a request, so that
+    /// there is one retry however many nodes are on the path.
     async fn travel(&self, parts: Parts, replay: &Replay, mut journey: Journey) -> Response<Body> {
         let mut begun = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -302,7 +302,7 @@ impl Forwarder {
                     self.totals.retried.fetch_add(1, Ordering::Relaxed);
                     continue;
                 }
-                // No copy has seen the request, so the nodes before this one may also try other neighbours.
+                // No copy has received the request, so the nodes before this one may also try other neighbours.
                 Attempt::NotSent => Failure::Unreachable,
             };
             if journey.has_retried || !replay.is_replayable() {
@@ -448,7 +448,7 @@ impl Forwarder {
     }
 
     /// The answer to a request that no copy answered. If the request came from a neighbour, a header reports a dead
-    /// end, or that a copy may have seen the request.
+    /// end, or that a copy may have received the request.
     pub(super) fn give_up(&self, failure: &Failure, parts: &Parts, journey: &Journey) -> Response<Body> {
         let is_dead_end = matches!(failure, Failure::Unreachable | Failure::TooFar | Failure::Busy);
         let mut response = self.fail(failure, &parts.headers);

@@ -10,10 +10,10 @@ use mario_domain::Id;
 pub(super) const APPLICATION: HeaderName = HeaderName::from_static("mario-application");
 /// The itinerary of a request between nodes.
 pub(super) const ITINERARY: HeaderName = HeaderName::from_static("mario-itinerary");
-/// In a response between nodes: no copy has seen the request. The value is the itinerary at the dead end.
+/// In a response between nodes: no copy has received the request. The value is the itinerary at the dead end.
 pub(super) const DEAD_END: HeaderName = HeaderName::from_static("mario-dead-end");
-/// In a response between nodes: a copy may have seen the request, and no byte of its response arrived. The value is the
-/// itinerary of the request, with all nodes that it visited.
+/// In a response between nodes: a copy may have received the request, and no byte of its response arrived. The value is
+/// the itinerary of the request, with all nodes that it visited.
 pub(super) const NO_RESPONSE: HeaderName = HeaderName::from_static("mario-no-response");
 
 /// The maximum number of hops between nodes for a request, including hops to dead ends. The count restarts when the

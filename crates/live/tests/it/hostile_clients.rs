@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use crate::nodes::{Authority, TestNode, copy, link, serve, text};
 
-/// The requests that a copy saw: method, path and body of each.
+/// The requests that a copy received: method, path and body of each.
 type Seen = Arc<Mutex<Vec<String>>>;
 
 /// Starts two nodes. Requests to the first are forwarded to a copy on the second, which records them.
@@ -95,7 +95,7 @@ async fn no_framing_smuggles_a_request_past_the_ingress() {
         seen.lock().unwrap().clear();
         let answers = send(&near, case.as_bytes()).await;
         let seen = seen.lock().unwrap().clone();
-        // The copy sees as many whole requests as the ingress answered with 200. If no answer is an error, no body
+        // The copy receives as many whole requests as the ingress answered with 200. If no answer is an error, no body
         // contains the hidden request.
         let served = answers.iter().filter(|&&status| status == 200).count();
         let whole = seen.iter().filter(|note| !note.ends_with("cut off")).count();

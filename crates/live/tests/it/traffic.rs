@@ -112,7 +112,7 @@ async fn a_dead_end_goes_back_one_hop_and_is_tried_elsewhere() {
     d.set_hops(vec![link(&authority, &d, &b, 1).await]);
     let served = copy(1, fixed("far").await, Protocol::Http1);
     c.set_copies(vec![served.clone()]);
-    // This also works for methods that are not idempotent, because no copy has seen the request.
+    // This also works for methods that are not idempotent, because no copy has received the request.
     assert_eq!(ask(a.ingress, post("/", "some body")).await.2, "far");
     assert_eq!(a.forwarder.totals().backed_up.load(Ordering::Relaxed), 1);
     assert_eq!(b.forwarder.totals().backed_up.load(Ordering::Relaxed), 1);

@@ -11,7 +11,7 @@ use mario_prolog::{Relation, Relations, Symbols, Table, Value};
 use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::vocabulary::{FIRST_FACTS, FLAVOUR, NEEDS};
 
-/// The prefix of the id of a promised instance that has no id yet; a number from 1 follows.
+/// The prefix of the placeholder id of a promised instance whose final id is unknown. A number from 1 follows.
 const PROMISED: &str = "promised_";
 
 /// The facts that a node's manager may see: its own node, the instances there, the applications with their owners, and
@@ -24,7 +24,7 @@ pub struct ManagerView {
     owners: Table,
     capacities: Table,
     capacities_by_kind: Table,
-    /// The number of promised instances without an id.
+    /// The number of promised instances with a placeholder id.
     promised_count: u32,
 }
 

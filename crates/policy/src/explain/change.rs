@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::edit::{Kind, Row, Situation, ago};
 use crate::knowledge_base::{KnowledgeBase, NodeFact};
 
-/// A change of facts with which a clause fires, verified by deciding again.
+/// A change of facts with which a clause fires, verified by evaluating the policy again.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Change {
     /// The proposal that would be made: operation, instance, target.

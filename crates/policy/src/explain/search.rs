@@ -19,13 +19,13 @@ use crate::knowledge_base::{Constant, KnowledgeBase};
 
 /// The maximum number of single changes that are combined.
 const CHANGES_MAX: usize = 4;
-/// The maximum number of situations decided in each round.
+/// The maximum number of situations in which the policy is evaluated in each round.
 const TRIALS_MAX: usize = 400;
-/// The maximum number of situations whose failure is analysed in each round.
+/// The maximum number of situations in which the failure of the clause is analysed in each round.
 const ANALYSED_MAX: usize = 40;
 /// The maximum number of situations from which the next round starts.
 const STARTS_MAX: usize = 5;
-/// The maximum number of decisions to minimise the change of one quantity.
+/// The maximum number of evaluations of the policy to minimise the change of one quantity.
 const SHRINKS_MAX: usize = 40;
 /// Quantities that differ by less are considered equal.
 const PRECISION: f64 = 0.000_5;

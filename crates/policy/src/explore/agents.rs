@@ -132,12 +132,13 @@ impl<'p> CachedDecider<'p> {
         self.policy.remembers()
     }
 
-    /// The number of different situations decided.
+    /// The number of different situations in which the policy was evaluated.
     pub(super) fn decisions(&self) -> usize {
         self.known.len()
     }
 
-    /// The result of the evaluation of one agent, from the cache if the same situation was decided before.
+    /// The result of the evaluation of one agent, from the cache if the policy was evaluated in the same situation
+    /// before.
     pub(super) fn ask(
         &mut self,
         world: &World<'_>,

@@ -107,8 +107,8 @@ impl World<'_> {
         self.clients.len() * each
     }
 
-    /// How many of `units`, the hardware of an empty node, instances can use. If each instance needs the node's only
-    /// GPU, only one instance fits.
+    /// The part of `units`, the hardware of an empty node, that instances can use. If each instance needs the node's
+    /// only GPU, it is the hardware of one instance.
     pub(super) fn room(&self, units: i64) -> i64 {
         match self.gpus {
             Gpus::NotAsked => units,
