@@ -42,7 +42,7 @@ struct PythonPolicy {
     raised: Raised,
 }
 
-/// Converts a dictionary of names and Python functions, which decide like policies.
+/// Converts a dictionary from names to Python functions, which decide instead of policies.
 pub(crate) fn policies(functions: Option<&Bound<'_, PyDict>>, raised: &Raised) -> PyResult<PolicyFunctions> {
     let mut all = PolicyFunctions::default();
     for (name, function) in functions.into_iter().flatten() {

@@ -1,8 +1,8 @@
 //! Retired phrases do not return to comments and pages.
 //!
 //! Only prose is searched: the comments of Rust files and all Markdown. Names and strings may contain the phrases.
-//! [`LIST`] has the number of remaining occurrences of each phrase. A number may not grow, and must be lowered
-//! when occurrences are removed.
+//! [`LIST`] has the number of remaining occurrences of each phrase; without this file, none may occur. A number may not
+//! grow, and must be lowered when occurrences are removed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

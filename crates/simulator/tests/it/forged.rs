@@ -19,7 +19,7 @@ const FORGERIES: u64 = 60;
 /// Worlds with messages and with rates, with planners, failures, and movements generated on the fly.
 const WORLDS: [u64; 10] = [1, 2, 3, 6, 7, 8, 9, 10, 12, 15];
 
-/// The numbers of forgeries that were rejected and resumed, and the panics.
+/// The number of forgeries that were rejected, the number that were resumed, and the panics.
 #[derive(Default, Debug)]
 struct Tried {
     refused: u64,

@@ -135,7 +135,7 @@ const ACCEPTED: &[&str] = &["instance", "operation", "target", "verdict", "new"]
 /// The names of the elements of an inhibited outcome of a cycle that is not in [`ELEMENTS`].
 const INHIBITED: &[&str] = &["instance", "operation", "target", "verdict", "reason"];
 
-/// The names of fields, each with its valid words.
+/// The names of fields, each with words that are valid for it.
 const WORDS: &[(&str, &[&str])] = &[
     ("operation", &["undeploy", "migrate", "replicate", "nop", "adapt"]),
     ("verdict", &["accepted", "inhibited"]),
