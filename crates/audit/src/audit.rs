@@ -82,7 +82,7 @@ pub struct Audit {
     stranded: Vec<u32>,
     /// Sums over the records so far, to compare with the sums that the trace records.
     sums: sums::Sums,
-    /// The recorded comparisons of the placement with the best one.
+    /// The progress of checking the recorded comparisons of the placement with the best one.
     comparisons: regret::Comparisons,
     owners: owners::OwnersTurn,
     measured: measured::Measured,

@@ -57,8 +57,8 @@ impl ResponseSums {
     }
 }
 
-/// The kinds of records of which a trace has, at its end, one for each application or user. `Clients` stands for `client`
-/// and `clients`.
+/// The kinds of records of which a trace has, at its end, one for each application or user. `Clients` stands for
+/// `client` and `clients`.
 #[derive(Clone, Copy)]
 enum FinalRecord {
     Usage,

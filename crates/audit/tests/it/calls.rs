@@ -52,7 +52,7 @@ fn a_correct_trace_with_calls_has_no_findings() {
 #[test]
 fn every_rule_about_calls_detects_a_lie() {
     for (from, to, expected) in [
-        // No more calls are answered or lost than sent.
+        // No more requests of a call are served or lost than were sent.
         ("[\"calls\",400,0,8,7,0,14]", "[\"calls\",400,0,8,7,2,14]", "at most 8 requests served or lost"),
         // A request is served only after all its calls.
         ("[\"calls\",400,0,8,7,0,14]", "[\"calls\",400,0,6,5,0,14]", "at most 2 requests served"),

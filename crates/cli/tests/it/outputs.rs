@@ -22,7 +22,7 @@ fn names(place: &Path) -> Vec<String> {
     names
 }
 
-/// Runs mario with files limited to `blocks` blocks of 512 bytes, which fails like a full disk.
+/// Runs mario with files limited to `blocks` blocks. Writing beyond the limit fails like writing to a full disk.
 fn run_limited(blocks: u32, place: &Path, arguments: &[&str]) -> Output {
     let script = format!("ulimit -f {blocks}; exec \"$@\"");
     let mut command = Command::new("sh");

@@ -159,7 +159,7 @@ fn prints_the_summary_as_json() {
 #[test]
 fn a_full_disk_is_a_clean_error_and_the_directory_is_marked() {
     let directory = place("full").join("run");
-    // A limit on the size of files, which fails like a full disk.
+    // With a limit on the size of files, writing beyond it fails like writing to a full disk.
     let script = format!(
         "trap '' XFSZ; ulimit -f 64; exec {} run paper --out {}",
         env!("CARGO_BIN_EXE_mario"),
