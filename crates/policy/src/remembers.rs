@@ -6,8 +6,9 @@
 //! :- remembers(inhibited, 10).
 //! ```
 //!
-//! Agents store client requests and operations only if the policy declares them, and their age if it reads `age/2`. For
-//! inhibitions, a setting overrides the declaration, and a default applies if there is neither.
+//! An agent stores client requests and operations only if its policy declares them, and counts its own age only if the
+//! policy reads `age/2`. For inhibitions, a setting overrides the declaration, and a default applies if there is
+//! neither.
 
 use mario_prolog::{LoadError, Loaded, Meaning, Place, Problem, SourceTree, TreeKind};
 

@@ -22,7 +22,7 @@ impl PolicyText {
     }
 
     /// For how many evaluations an agent remembers inhibitions: the setting `set`, or else what the policy declares.
-    /// Without both, one evaluation if the policy's own file contains `inhibited(` or `refused(`, otherwise none.
+    /// With neither, one evaluation if the policy's own file contains `inhibited(` or `refused(`, otherwise none.
     pub fn memory_or_default(&self, set: Option<u32>, declared: Option<u32>) -> u32 {
         let reads_inhibitions = |(_, text): (&str, &str)| text.contains("inhibited(") || text.contains("refused(");
         set.or(declared).unwrap_or_else(|| u32::from(self.main().is_some_and(reads_inhibitions)))

@@ -96,7 +96,7 @@ pub(crate) const fn nondet(
     Builtin { name, arity, code: Code::N(code) }
 }
 
-/// Builtins that other systems provide in a library, so that a program may redefine them.
+/// Builtins that a program may redefine, because other systems provide them in a library.
 const REDEFINABLE: &[(&str, usize)] = &[
     ("sum_list", 2),
     ("sumlist", 2),

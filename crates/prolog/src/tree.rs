@@ -22,7 +22,8 @@ const DEPTH_MAX: usize = 1000;
 pub struct Tree {
     /// The kind of term.
     pub kind: TreeKind,
-    /// The byte range of the term if it is compound, otherwise of the compound term that contains it.
+    /// The byte range of the term if it is compound or a whole clause, otherwise of the compound term that contains it.
+    /// Empty if the tree was not made from a text.
     pub span: Range<usize>,
 }
 

@@ -137,7 +137,7 @@ pub struct Node {
 pub struct Messages {
     /// The number of messages.
     pub count: usize,
-    /// The first messages.
+    /// The first messages in full, at most 20.
     pub first: Vec<Message>,
     /// A checksum for each [`MESSAGES_PER_CHECKSUM`] messages; the last one may cover fewer.
     pub checksums: Vec<u32>,

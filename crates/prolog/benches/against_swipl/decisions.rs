@@ -45,7 +45,7 @@ impl Relations for Facts {
     }
 }
 
-/// One agent: its instance and its facts, by predicate.
+/// One agent: its instance and, for each of [`PREDICATES`], the values of its facts, row by row.
 struct Agent {
     instance: i64,
     facts: Vec<Vec<Constant>>,
@@ -115,7 +115,7 @@ fn agents(engine: &Engine, size: usize, remembers: bool) -> Vec<Agent> {
         .collect()
 }
 
-/// The values of the variables `C0`, `C1`… in all answers of a goal, in sequence.
+/// The values of the variables `C0`, `C1`… in all answers of a goal, answer by answer.
 fn constants(symbols: &Symbols, machine: &mut Machine, program: &Arc<Program>, goal: &str) -> Vec<Constant> {
     let mut found = Vec::new();
     let mut query = machine.query(program, goal, &(), &Budget::default()).expect("the goal is right");

@@ -86,7 +86,8 @@ pub(crate) enum Binary {
     And,
     Or,
     Xor,
-    /// `**`: an integer to a negative integer power is a float, except for the bases 0 (an error), 1 and -1.
+    /// `**`: an integer to a negative integer power is a float, except for the bases 1 and -1 (an integer) and 0 (an
+    /// error).
     Power,
     /// `^`: integer operands yield an integer or an error.
     IntPower,

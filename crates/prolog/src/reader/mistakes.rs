@@ -94,7 +94,7 @@ impl Parser<'_, '_, '_> {
         (before.len() < start).then(|| format!("write `{name}(` without a space"))
     }
 
-    /// Whether only layout precedes `position` on its line, which is not the first.
+    /// Whether only layout precedes `position` on its line; false on the first line.
     fn starts_line(&self, position: usize) -> bool {
         let line = self.scanner.text[..position].rfind('\n');
         line.is_some_and(|line| self.scanner.text[line..position].trim().is_empty())

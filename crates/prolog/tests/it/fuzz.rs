@@ -251,8 +251,8 @@ impl Target {
         Target { engine, machine }
     }
 
-    /// Loads a text, and runs `case` and the start of each line, up to `:-`, as goals. Returns whether the text could
-    /// be loaded; if not, the goals run with the library alone.
+    /// Loads a text, and runs as goals the start of each line, up to `:-`, and `case`, which [`as_program`] defines.
+    /// Returns whether the text could be loaded; if not, the goals run with the library alone.
     fn load_and_call(&mut self, text: &str) -> bool {
         let _note = PanicNote("the text", text);
         let start = Instant::now();

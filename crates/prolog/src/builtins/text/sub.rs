@@ -78,7 +78,8 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// What is known about the substring, in characters; `None` for arguments that are unbound.
+/// The arguments that describe the substring: its place and length in characters, and its text. `None` for those that
+/// are unbound.
 struct Wanted {
     before: Option<usize>,
     length: Option<usize>,
