@@ -20,8 +20,8 @@ pub struct Application {
     pub max_rate: Quantity,
     /// The latency that a client request tolerates, in milliseconds.
     pub max_latency: Quantity,
-    /// The ways to run the application. The first is the default and must repeat `hardware`, `max_rate` and
-    /// `max_latency`. Empty if there is only one way.
+    /// The flavours: alternative ways to run the application. The first is the default and must repeat `hardware`,
+    /// `max_rate` and `max_latency`. Empty if the application has no flavours.
     #[serde(default)]
     pub flavours: Vec<Flavour>,
     /// How its instances sleep; `None` if they cannot.

@@ -1,4 +1,4 @@
-//! Cost models: the energy, money and carbon that nodes, hardware in use and traffic over links cost.
+//! Models of cost: the energy, money and carbon emissions of nodes, of hardware in use and of traffic over links.
 
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,9 @@
 //!
 //! The world is the paper's, scaled to a full tree of up to 12 levels: [`Size`]. With [`Growth::Town`] it grows by
 //! districts. Each district is a town like the paper's, with the same distance between access points, its own hotspots
-//! and users who stay in it. The number of users per node is the same for all sizes; only the tree above the districts
-//! is deeper. [`measure`] runs one size in this process; for separate memory peaks, run each size in its own process.
+//! and users who stay in it. A larger world has more districts, under a deeper tree. The number of users per node is
+//! the same for all sizes. [`measure`] runs one size in this process; for separate memory peaks, run each size in its
+//! own process.
 
 mod usage;
 

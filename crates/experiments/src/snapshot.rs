@@ -3,7 +3,8 @@
 //!
 //! The state consists of the placement, the last observations of agents, and the nodes, applications and policies.
 //! [`ColonySnapshot::scenario`] turns it into a scenario that starts from this state: the instances are deployed, and
-//! stationary users send the client requests that agents observed. [`ColonySnapshot::left_out`] lists what it lacks.
+//! stationary users send the client requests that agents observed. [`ColonySnapshot::left_out`] describes what the
+//! scenario lacks or only approximates.
 
 mod of_trace;
 
@@ -37,10 +38,10 @@ pub struct ColonySnapshot {
     pub applications: Vec<SnapshotApplication>,
     /// The instances, as indices of application and node.
     pub instances: Vec<(usize, usize)>,
-    /// Client requests per evaluation period: indices of the application and of the node that they come from, and their
-    /// number.
+    /// Client requests per evaluation period: the index of the application, the index of the node before their last hop
+    /// or of the instance's own node, and their number.
     pub demand: Vec<(usize, usize, f64)>,
-    /// Descriptions of what is missing in the scenario, for users.
+    /// Descriptions for users of what the scenario lacks or only approximates.
     pub left_out: Vec<String>,
 }
 

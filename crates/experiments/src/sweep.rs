@@ -62,7 +62,7 @@ pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, KeyError> {
 struct Row<'a> {
     variant: &'a [String],
     policy: &'a str,
-    /// The name and the estimate of each figure; `None` if it is undefined in all runs.
+    /// The name and the estimate of each figure; `None` if it is undefined in all runs of the policy in the variant.
     estimates: Vec<(String, Option<Estimate>)>,
 }
 

@@ -1,4 +1,4 @@
-//! Generates `assets/types.d.ts`, the types of the page's data for the type checker of its scripts.
+//! Compares `assets/types.d.ts`, which declares the page's data for the type checker of its scripts, with the structs.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Fingerprints of resolved scenarios, which include the texts of their policies and the content of their files.
+//! Fingerprints of resolved scenarios. A resolved scenario includes the texts of its policies and the content of its
+//! files.
 
 use std::fmt::{self, Write};
 
