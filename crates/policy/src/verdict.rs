@@ -39,8 +39,8 @@ pub struct ExplainedVerdict {
     /// accepted one; absent if no clause decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clause: Option<JudgingClause>,
-    /// If the request is inhibited because no clause of `accept/1` applies: each of these clauses, with the goal at
-    /// which it failed.
+    /// If the policy inhibits the request although no clause of `reject/2` applies: each clause of `accept/1`, with the
+    /// goal at which it failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<JudgingClause>,
     /// Changes of facts with which the request would be accepted, each verified by judging again: the smallest number

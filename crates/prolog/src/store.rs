@@ -346,7 +346,8 @@ impl Store {
         variable.has_tag(Tag::Att).then(|| self.cells[variable.address() + 1])
     }
 
-    /// Charges one step of a walk over goals, and the memory of `pending` terms; false if the budget is exhausted.
+    /// Charges one step of a walk over goals, and checks that `pending` terms fit in the heap budget; false if the
+    /// budget is exhausted.
     pub(crate) fn afford(&mut self, pending: usize) -> bool {
         if self.cells.len() + pending > self.meter.cell_limit {
             self.meter.exhaust(Resource::HeapBytes);
