@@ -12,9 +12,9 @@ pub struct Finding {
     /// The file beside the trace that has the contradiction; `None` for the trace itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The line of the trace, or of that file, from 1.
+    /// The line of the trace, or of `file`, from 1.
     pub line: u64,
-    /// The time of the record at that line; 0 for the header, and for a file beside the trace.
+    /// The time of the record at `line`; 0 for the header, and for a file beside the trace.
     pub time: f64,
     /// The subject, such as an instance or a node.
     pub who: String,

@@ -15,7 +15,7 @@ pub struct AuditReport {
     pub trace: Provenance,
     /// Whether the trace is complete.
     pub ending: TraceEnding,
-    /// The numbers of recorded events, and of those that were recomputed.
+    /// The numbers of recorded events, and of recomputed decisions and answers.
     pub counts: Counts,
     /// The line at which the policies of the trace exhausted their budget; `None` if they did not. After it, no
     /// decisions were recomputed.

@@ -298,12 +298,12 @@ pub struct Responses {
     pub application: u32,
     /// Client requests served since the last such record of the application.
     pub served: u64,
-    /// Client requests lost since then.
+    /// Client requests lost since the last such record of the application.
     pub lost: u64,
-    /// The sum of the response times of these served requests.
+    /// The sum of the response times of the requests in `served`.
     pub sum: f64,
-    /// The histogram of these response times: pairs of `k` and the number of those in [2^(k/4), 2^((k+1)/4)); `None`
-    /// for those of 0.
+    /// The histogram of the response times in `sum`: pairs of `k` and the number of response times in
+    /// [2^(k/4), 2^((k+1)/4)), with `None` instead of `k` for response times of 0.
     pub histogram: Vec<(Option<i64>, u64)>,
 }
 
@@ -319,7 +319,7 @@ pub struct End {
 /// The totals of a run, including evaluations that are not recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Totals {
-    /// Evaluations of policies.
+    /// Evaluations of agents.
     pub evaluations: u64,
     /// Accepted operations.
     pub operations: u64,

@@ -15,7 +15,7 @@ pub struct Usage {
     pub application: u32,
     /// The number of evaluations of its agents.
     pub evaluations: u64,
-    /// The sum over these evaluations of the rate that the agent saw, divided by the maximum rate of the instance.
+    /// The sum, over all evaluations, of the rate that the agent saw divided by the maximum rate of the instance.
     pub sum: f64,
 }
 
@@ -47,7 +47,7 @@ pub struct Clients {
     pub served: u64,
     /// Client requests lost.
     pub lost: u64,
-    /// The sum of the mean response times of these users.
+    /// The sum, over the users in `users`, of each user's mean response time.
     pub sum: f64,
 }
 

@@ -26,7 +26,7 @@ pub struct RouterTiming {
     /// How long a node waits before it asks for a newer sequence, if its next hop has just withdrawn its route: its
     /// other neighbours may be about to do the same. Also the first backoff between such requests.
     pub ask_after: Duration,
-    /// The maximum backoff between two such requests; the delay doubles each time.
+    /// The maximum backoff between two requests for a newer sequence; the delay doubles each time.
     pub ask_after_max: Duration,
     /// How long requests are forwarded to the neighbour that took an instance, unless a route is known earlier.
     pub moved_for: Duration,
