@@ -70,7 +70,9 @@ impl Exit {
         match self {
             Self::Success => "success",
             Self::CheckFailed => "a check failed",
-            Self::Input => "the input is at fault: arguments, files, a policy that fails or exhausts its budget",
+            Self::Input => {
+                "the input is at fault: arguments, files, a policy in `mario policy` or `mario audit` that raises an exception or exhausts its budget"
+            }
             Self::Environment => "the environment is at fault: permissions, a full disk",
             Self::Bug => "a bug in mario",
             Self::Interrupted => "interrupted",

@@ -41,7 +41,7 @@ pub struct StudyArguments {
     /// A policy to run the scenario with, optionally with keys to override for this policy; may be repeated
     #[arg(long = "policy", value_name = "POLICY[@KEY=VALUE,…]", required = true, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
-    /// The number of seeds for each policy
+    /// The number of seeds for each policy, and in a sweep for each combination
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub seeds: u64,
     /// The first seed; by default, that of the scenario
@@ -60,8 +60,8 @@ pub struct StudyArguments {
     /// How many seconds a metric's command may take for one run
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     pub metric_timeout: f64,
-    /// Keep the traces of the runs with these seeds, in `runs` below the directory of --out; runs made by earlier calls
-    /// have no traces
+    /// Keep the traces of the runs with these seeds, in `runs` below the directory of --out. A run that an earlier call
+    /// made without keeping it is not repeated, and so is not kept
     #[arg(long, value_name = "SEED,…", value_delimiter = ',', requires = "out")]
     pub keep_runs: Vec<u64>,
     /// How many runs to make at a time.

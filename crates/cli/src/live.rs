@@ -23,7 +23,8 @@ pub struct NodeArguments {
     /// The address on which the node serves operators (`operators` in `[listen]` of its node.toml), e.g. 127.0.0.1:7441
     #[arg(long, value_name = "ADDRESS")]
     pub node: String,
-    /// The certificate of the operator, e.g. ada.pem; its private key, ada.key, must be in the same directory
+    /// The certificate of the operator, e.g. ada.pem; its private key, ada.key, must be in the same directory. Queries
+    /// need the role `look`, changes of instances also `deploy`, and drain and lost `drain`
     #[arg(long = "as", value_name = "FILE")]
     pub operator: PathBuf,
     /// How to print the answer

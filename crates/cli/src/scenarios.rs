@@ -19,15 +19,17 @@ pub struct ScenarioArguments {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
     /// The policy of all applications, or with APP=POLICY of one application: a path, the name of a built-in policy
-    /// (`mario policy show` lists them), or baseline:NAME; baselines are never-move, popularity, cells, edge-first-fit,
-    /// central-greedy and central-exact
+    /// (`mario policy show` lists them), or baseline:NAME, a strategy to compare with: never-move, popularity and cells
+    /// (the built-in policies of these names), edge-first-fit, central-greedy and central-exact (planners that see the
+    /// whole infrastructure)
     #[arg(long = "policy", value_name = "POLICY|APP=POLICY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
     /// The seed of the random number generator; by default, that of the scenario
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Limit each decision of an agent to N inferences (roughly, calls of predicates); an agent that has found no
-    /// operation by then proposes nothing; the same as --set agents.budget=N
+    /// operation by then proposes nothing; the same as --set agents.budget=N; by default, that of the scenario, or
+    /// 10000000
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: Option<u64>,
     /// Read the users' access points at each step from this JSON file; docs/scenarios.md has its format

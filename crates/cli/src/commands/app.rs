@@ -65,7 +65,7 @@ pub enum Command {
     #[command(after_help = "Examples:
   mario app show 30b0-0-2 --node 127.0.0.1:7441 --as ada.pem")]
     Show(InstanceArguments),
-    /// Show the end of an instance's log.
+    /// Show the last 64 KiB of an instance's log.
     #[command(after_help = "Examples:
   mario app logs shop --node 127.0.0.1:7441 --as ada.pem")]
     Logs(InstanceArguments),
@@ -110,8 +110,8 @@ pub struct DeployArguments {
 /// Arguments of commands about one instance.
 #[derive(Clone, Debug, Args)]
 pub struct InstanceArguments {
-    /// The instance: its id, as `mario app list` shows it, a beginning of the id, such as 30b0, or with the number in
-    /// full, such as 30b0-0-2; or the application, if the node hosts only one instance of it
+    /// The id of the instance, as `mario app list` shows it. Its first part may be shortened, as in 30b0-0-2; 30b0 alone
+    /// will do if only one id begins so. Or the id of the application, if the node hosts only one instance of it
     #[arg(value_name = "INSTANCE")]
     pub instance: String,
     #[command(flatten)]
@@ -124,8 +124,8 @@ pub struct InstanceArguments {
   mario app pin 30b0-0-2 --node 127.0.0.1:7441 --as ada.pem
   mario app pin 30b0-0-2 --undo --node 127.0.0.1:7441 --as ada.pem")]
 pub struct PinArguments {
-    /// The instance: its id, as `mario app list` shows it, a beginning of the id, such as 30b0, or with the number in
-    /// full, such as 30b0-0-2; or the application, if the node hosts only one instance of it
+    /// The id of the instance, as `mario app list` shows it. Its first part may be shortened, as in 30b0-0-2; 30b0 alone
+    /// will do if only one id begins so. Or the id of the application, if the node hosts only one instance of it
     #[arg(value_name = "INSTANCE")]
     pub instance: String,
     /// Let the agent migrate and undeploy the instance again

@@ -17,7 +17,7 @@ use crate::{Console, Failure, Outcome};
     after_help = "Examples:
   mario ca init harbour
   mario ca node edge-1
-  mario ca operator ada --role look --role deploy
+  mario ca operator ada --role look --role deploy --role drain
   mario ca application shop --host shop.example.org"
 )]
 pub struct Arguments {
@@ -92,7 +92,7 @@ pub struct NodeArguments {
 /// Arguments of `mario ca operator`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  mario ca operator ada --role look --role deploy
+  mario ca operator ada --role look --role deploy --role drain
   mario ca operator monitoring --role look")]
 pub struct OperatorArguments {
     /// The name of the operator
@@ -110,7 +110,7 @@ pub struct OperatorArguments {
 pub enum RoleWord {
     /// Read the state of nodes.
     Look,
-    /// Deploy, update, undeploy and pin.
+    /// Deploy; with `look`, also update, undeploy and pin.
     Deploy,
     /// Drain nodes, and declare nodes lost.
     Drain,
@@ -125,10 +125,11 @@ pub struct ApplicationArguments {
     /// The id of the application
     #[arg(value_name = "APPLICATION")]
     pub application: String,
-    /// A host name whose client requests the application may receive; may be repeated
+    /// A host name whose client requests the application may receive, in addition to ID.COLONY; may be repeated
     #[arg(long = "host", value_name = "HOST")]
     pub hosts: Vec<String>,
-    /// A path prefix whose client requests the application may receive; may be repeated
+    /// A path prefix whose client requests the application may receive, if their host name is of no application; may be
+    /// repeated
     #[arg(long = "prefix", value_name = "PATH")]
     pub prefixes: Vec<String>,
     #[command(flatten)]

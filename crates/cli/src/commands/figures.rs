@@ -28,8 +28,9 @@ pub struct Arguments {
     /// The directory for the charts; by default, `figures` below the directory of the results
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// A figure to draw, as GROUP.NAME: the group is `all`, LS (latency-sensitive applications) or WS
-    /// (workload-sensitive ones), and the name is e.g. response or migrate; may be repeated. By default, the figures
+    /// A figure to draw, as GROUP.NAME: the group is `all` or a kind of application in the scenario, in
+    /// `paper` LS (latency-sensitive) and WS (workload-sensitive); the name is e.g. response (in ms) or migrate; `lost`
+    /// has no group; may be repeated. By default, the figures
     /// that `mario compare` tests
     #[arg(long = "figure", value_name = "GROUP.NAME")]
     pub figures: Vec<String>,

@@ -51,7 +51,7 @@ pub struct Arguments {
     /// Stop after this time: a number with s, m or h, e.g. 90s; by default, the colony runs until Ctrl-C
     #[arg(long = "for", value_name = "DURATION", value_parser = parse_time)]
     pub length: Option<Duration>,
-    /// Kill daemons and cut links at random times, drawn from the seed
+    /// Kill and restart daemons, and cut and heal links, at random times drawn from the seed
     #[arg(long)]
     pub chaos: bool,
     /// The port of the dashboard on 127.0.0.1; 0 takes any free port
@@ -78,7 +78,7 @@ and users move every 10 seconds.
 The command prints the address of a dashboard: the page of `mario dashboard`, with what the clients measure. It also prints a \
 command for operators, with the address of a node and the certificate of an operator, for use with `mario app` and `mario node`.
 
-The colony runs until --for is over, or until Ctrl-C; then every process is stopped. The directory of the run has summary.json, \
+The colony runs until --for is over, or until Ctrl-C or SIGTERM; then every process is stopped, and the exit code is 0. The directory of the run has summary.json, \
 trace.jsonl (for `mario audit` and `mario report`), and the configuration, journal and log of each node.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {

@@ -22,15 +22,16 @@ pub struct Arguments {
     /// The directory for the merged runs; runs that it already has are merged too
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// A figure to show in the table, as GROUP.NAME: the group is `all`, LS (latency-sensitive applications) or WS
-    /// (workload-sensitive ones), and the name is e.g. response or migrate; may be repeated. By default, the most
-    /// common figures
+    /// A figure to show in the table, as GROUP.NAME: the group is `all` or a kind of application in the scenario, in
+    /// `paper` LS (latency-sensitive) and WS (workload-sensitive); the name is e.g. response (in ms) or migrate; `lost`
+    /// has no group; may be repeated. By default, the response of each kind, the
+    /// mean number of instances, migrations, inhibited operations and lost requests
     #[arg(long = "figure", value_name = "GROUP.NAME")]
     pub figures: Vec<String>,
 }
 
 pub(super) const LONG_ABOUT: &str = "Merge runs that were made separately: the parts of a sweep from several machines, or \
-comparisons of the same scenario with other policies or with more seeds.
+comparisons of the same scenario that differ in policies or in the number of seeds.
 
 All runs must be of the same scenario and have the same first seed. A run that is in several directories counts once, and must \
 have the same result in each. The merged result is the one that a single machine would have produced. If runs are missing, the \

@@ -20,10 +20,10 @@ use sources::Sources;
 /// Arguments of `mario prolog`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  mario prolog policy.pl --goal 'operation(Operation, s1, Target)'
+  mario prolog policies/cost-aware.pl examples/late.pl --goal 'operation(Operation, s1, Target)'
   mario prolog facts.pl rules.pl --goal 'reachable(n1, Node)' --limit 10
   mario prolog --goal 'X is 2 ** 100'
-  mario prolog policy.pl")]
+  mario prolog facts.pl rules.pl")]
 pub struct Arguments {
     /// Programs to load, in this order
     #[arg(value_name = "FILE")]
@@ -53,12 +53,12 @@ pub(super) const LONG_ABOUT: &str = "Run Prolog: a single goal, or an interactiv
 With --goal, the output of the program goes to standard output, followed by the answers, one per line, as SWI-Prolog prints \
 them: `X = 1, Y = f(_).`, or `true.` if no variable is bound. A goal without an answer prints `false.`, and the exit code is 1. \
 The exit code is also 1 if the goal raises an error or exhausts its budget, which is reported on standard error. It is 2 if a \
-file cannot be read or is not Prolog. `halt(N)` ends with code N if N is from 0 to 125 and not 101, which means a bug in mario; \
+file cannot be read, or if a file or the goal is not Prolog. `halt(N)` ends with code N if N is from 0 to 125 and not 101, which means a bug in mario; \
 with any other N the code is 1, and standard error says so.
 
 Without --goal, goals are read from standard input, each ended by a full stop. On a terminal, this is a prompt with history, \
 where `;` asks for the next answer and Ctrl-C stops a goal. Otherwise answers are printed as with --goal, and the exit code is 1 \
-if a goal had no answer, or 2 if one was not Prolog.
+if a goal had no answer or raised an error, or 2 if one was not Prolog.
 
 Loading is bounded: the directives of all files share one --budget and one --output. Files may load other files up to 32 levels \
 deep, 1000 times and 64 MiB in all. Reading stops after 100 errors.

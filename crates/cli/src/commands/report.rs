@@ -52,8 +52,8 @@ pub struct Arguments {
     /// move from node to node
     #[arg(long, value_name = "FILE")]
     pub animation: Option<PathBuf>,
-    /// Also show published values for the same policies: from the paper, or computed from the stored runs of its
-    /// prototype
+    /// Also show published values for the same policies: from the paper, which is the default, or computed from the
+    /// stored runs of its prototype
     #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "paper")]
     pub published: Option<Source>,
     /// Also show how the cost of a run grows with its size: a file written by `mario bench scale --format json`; may be
@@ -82,7 +82,7 @@ pub enum Source {
 
 pub(super) const LONG_ABOUT: &str = "Write a report on runs as one HTML page.
 
-The page is made from the traces alone. It is a single file that needs no network. It shows operations and movements, instances \
+For runs, the page is made from their traces alone; for a comparison or a sweep, from its results. It is a single file that needs no network. It shows operations and movements, instances \
 over time and by node, response times, what was inhibited and why, and a replay in which every instance shows its last decision, \
 the reason for it, and why it proposed no other operation. For runs made with `--regret`, it shows how far the placement was from \
 the optimum.

@@ -36,7 +36,8 @@ pub struct Arguments {
     /// The world: as the paper describes it, or as its prototype ran it; users are generated unless given
     #[arg(long, value_name = "PRESET")]
     pub preset: Option<PresetName>,
-    /// Read the users' positions from this file, in any of the formats of `mobility.file`
+    /// Read the users' positions from this file, in one of the formats that docs/scenarios.md lists for
+    /// `mobility.file`
     #[arg(long, value_name = "FILE", conflicts_with = "attachments")]
     pub traces: Option<PathBuf>,
     /// Read the users' access points at each step from this JSON file; docs/scenarios.md has its format
@@ -77,8 +78,8 @@ Each run is kept in a directory of its own, and all figures are computed from it
 have all figures beside the published ones, report.html shows them with a replay of each run, and -v prints them.
 
 By default, the world is the one of the published figures: that of the paper's prototype, with the recorded users, which are \
-part of mario. One table compares the figures with the published ones. Another has the same experiments in the world that the \
-text of the paper describes, with the same users and with generated ones.
+part of mario. One table compares the figures with the published ones. Another compares this world with the one that \
+the text of the paper describes: with the same users, with generated users, and with a last link of 1 ms.
 
 Any of --preset, --set, --traces, --attachments and --seeds changes the world: it is then the one that the text of the paper \
 describes, or that of --preset, and users are generated from the seed unless the options set them. `--preset prototype --set \

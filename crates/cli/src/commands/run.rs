@@ -117,7 +117,7 @@ PARTIAL marks a run that is not complete.
 The same scenario and seed yield the same bytes.
 
 A run that takes more than a fraction of a second writes a checkpoint into the same directory, and then one every minute or as \
---checkpoint-every says. On Ctrl-C, or when the terminal closes (unless the run was started by `nohup`), it writes a checkpoint \
+--checkpoint-every says. On Ctrl-C, on SIGTERM, or when the terminal closes (unless the run was started by `nohup`), it writes a checkpoint \
 and stops. `mario run --resume DIR` resumes a stopped or killed run from its last checkpoint, with the same version of mario; \
 the result is the same, byte for byte, as without the interruption. A second Ctrl-C, at least half a second later, ends the run at \
 once.";

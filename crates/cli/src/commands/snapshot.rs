@@ -42,14 +42,14 @@ pub struct Arguments {
 
 pub(super) const LONG_ABOUT: &str = "Write the state of a run, or of live nodes, as a scenario from which it can be resumed.
 
-`mario run`, `mario compare` and `mario policy explain --snapshot` take the scenario, for example to see what another policy \
-would have done from that state.
+`mario run` and `mario policy explain --snapshot` take the scenario, for example to see what another policy would have done from \
+that state. `mario compare --seeds 1` shows the figures of several policies, without a test.
 
 For a simulated run in a directory, the snapshot is exact, and contains everything that the run depends on. To resume it, mario \
 first simulates the recorded past again and compares it with the trace, record by record. With `mario run SNAPSHOT --policy P`, \
 P applies from the time of the snapshot on; without --policy, the run continues exactly as recorded, byte for byte.
 
-For live nodes, and for a trace without its directory, the scenario has what is known: nodes, links, applications, policies, the \
+For live nodes, for a live run, and for a trace without its directory, the scenario has what is known: nodes, links, applications, policies, the \
 placement of instances, and the client requests that their agents observed last. A comment at the top says what is missing.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {

@@ -28,9 +28,10 @@ pub struct Arguments {
     /// Make only one part of the runs, e.g. 2/8, in a separate directory; `mario merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
     pub shard: Option<Shard>,
-    /// A figure to show in the table, as GROUP.NAME: the group is `all`, LS (latency-sensitive applications) or WS
-    /// (workload-sensitive ones), and the name is e.g. response or migrate; may be repeated. By default, the most
-    /// common figures
+    /// A figure to show in the table, as GROUP.NAME: the group is `all` or a kind of application in the scenario, in
+    /// `paper` LS (latency-sensitive) and WS (workload-sensitive); the name is e.g. response (in ms) or migrate; `lost`
+    /// has no group; may be repeated. By default, the response of each kind, the
+    /// mean number of instances, migrations, inhibited operations and lost requests
     #[arg(long = "figure", value_name = "GROUP.NAME")]
     pub figures: Vec<String>,
 }

@@ -150,7 +150,7 @@ fn values_that_are_atoms_are_found_by_the_default_search() {
     let program = loader.finish().expect("it is right").program;
     let name = engine.symbols().intern("a");
     let raw = Raw(vec![Value::Integer(1), Value::List(&[]), Value::Compound(name, &[])]);
-    for goal in ["p([])", "q([])", "p(a)", "q(a)", "\\+ p(b)", "\\+ q('[]')", "findall(X, p(X), [1, [], a])"] {
+    for goal in ["p([])", "q([])", "p(a)", "q(a)", "\\+ p(b)", "\\+ q(b)", "findall(X, p(X), [1, [], a])"] {
         let mut machine = Machine::new(&engine);
         let mut query = machine.query(&program, goal, &raw, &Budget::default()).expect("a goal");
         assert_eq!(query.next_answer(), Outcome::Answer, "{goal}");

@@ -21,7 +21,7 @@ pub(super) const LONG_ABOUT: &str = "Replace the description of an application's
 
 The policy is first checked as by `mario policy check`; if there are findings, nothing is updated unless --force is given. Then \
 the instances of the application on the named nodes get the description one by one. An agent keeps its memory. The workload of \
-an instance keeps running, unless the new description changes `[run]` or the instance's flavour: then the workload finishes its \
+an instance keeps running, unless the new description changes `[run]` or the instance's flavour (its variant of the application): then the workload finishes its \
 requests and restarts, and the next instance is updated once it is healthy. The node keeps the previous description for \
 `mario app rollback`.";
 

@@ -16,14 +16,17 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy bench`.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    override_usage = "mario policy bench [OPTIONS] --policy <POLICY> --facts <FILE>\n       mario policy bench [OPTIONS] --policy <POLICY> --batch <FILE>",
+    after_help = "Examples:
   mario policy bench --policy policies/workload-aware.pl --facts examples/video.pl --repeat 100000
-  mario policy bench --policy policy.pl --batch agents.jsonl.gz --services services.pl --repeat 10 --format json")]
+  mario policy bench --policy policy.pl --batch agents.jsonl.gz --services services.pl --repeat 10 --format json"
+)]
 pub struct Arguments {
     /// The policy and the facts to decide with.
     #[command(flatten)]
     pub inputs: InputArguments,
-    /// Decide every knowledge base N times
+    /// Make every decision N times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
     /// How to print the result
@@ -33,8 +36,8 @@ pub struct Arguments {
 
 pub(super) const LONG_ABOUT: &str = "Measure how long a policy takes to decide.
 
-All knowledge bases are read into memory first. Then each is decided N times in one process: its facts are reloaded, all \
-solutions are found, and no decision is reused. Reading and printing are not measured. `at best` is the minimum of the N times, \
+All facts are read into memory first. Then each decision is made N times in one process: the facts of the agent are reloaded, \
+all solutions are found, and no decision is reused. Reading and printing are not measured. `at best` is the minimum of the N times, \
 which is least affected by other load on the machine.";
 
 /// A knowledge base that can be loaded repeatedly.

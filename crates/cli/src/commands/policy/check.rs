@@ -24,7 +24,7 @@ const INFERENCES_MAX: u64 = 1_000_000;
   mario policy check workload-aware
   mario policy check policies/*.pl --format json")]
 pub struct Arguments {
-    /// Policies, acceptance policies, or libraries for them: paths, or names of those that ship
+    /// Policies, acceptance policies, or libraries for them: paths, or names of built-in ones
     #[arg(value_name = "POLICY", required = true)]
     pub files: Vec<PathBuf>,
     /// Treat a decision that needs more than N inferences as non-terminating
@@ -39,10 +39,10 @@ pub(super) const LONG_ABOUT: &str = "Find problems in a policy before it is depl
 
 Static analysis finds undefined predicates, facts that no agent sees, clauses that never decide anything, and targets that stay \
 unbound. Bounded model checking runs the policy for 6 cycles in every tree of up to 5 nodes with up to 2 instances and 3 \
-clients: it finds instances that move back and forth, instances that multiply without end, exceptions and exhausted budgets. It \
-shows each problem step by step, in the smallest world that has it.
+clients: it finds a last instance that is undeployed while clients still send requests, instances that move back and forth, \
+instances that multiply without end, exceptions and exhausted budgets. It shows each problem step by step, in the smallest world that has it.
 
-A comment `% mario: allow FINDING, REASON` in the text allows a finding. Tables of tests (*.test.pl) are skipped.
+A comment `% mario: allow FINDING, REASON` in the text allows a finding; FINDING is its name in the output. Tables of tests (*.test.pl) are skipped.
 
 The exit code is 1 if there are findings, and 2 if a file cannot be read or is not Prolog.";
 

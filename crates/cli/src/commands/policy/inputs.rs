@@ -23,13 +23,13 @@ pub struct InputArguments {
     /// The facts of one agent, as Prolog facts
     #[arg(long, value_name = "FILE", required_unless_present = "batch", conflicts_with = "batch")]
     pub facts: Option<PathBuf>,
-    /// Decide for this instance; not needed if the facts name only one
+    /// The instance whose agent decides; not needed if the facts name only one
     #[arg(long, value_name = "ID", conflicts_with = "batch")]
     pub instance: Option<String>,
     /// The facts of many agents, one JSON object per line; may be compressed with gzip
     #[arg(long, value_name = "FILE")]
     pub batch: Option<PathBuf>,
-    /// Facts about applications that all agents of a batch share
+    /// A Prolog file with facts about applications (service/4), for all agents of the batch
     #[arg(long, value_name = "FILE", conflicts_with = "facts")]
     pub services: Option<PathBuf>,
     /// Stop a decision after N inferences (calls of a predicate)

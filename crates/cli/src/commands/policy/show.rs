@@ -31,7 +31,7 @@ pub(super) const LONG_ABOUT: &str = "Print a built-in policy, or list all of the
 
 NAME is a policy that `mario run --policy` takes, an acceptance policy, or `library`, which has the predicates that the policies \
 share. To start a policy of your own, redirect the output to a file. The library need not be copied: if there is no `library.pl` \
-beside a policy, the built-in one is loaded.";
+beside a policy, the built-in one is loaded (but not by `mario prolog`).";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let Some(name) = &arguments.name else {

@@ -24,7 +24,7 @@ const ENDING: &str = "test.pl";
   mario policy test policies/workload-aware.pl policies/latency-aware.pl
   mario policy test latency-aware")]
 pub struct Arguments {
-    /// Files of tests, policies with such a file beside them, or names of policies that ship
+    /// Files of tests, policies with such a file beside them, or names of built-in policies
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 }
@@ -44,7 +44,8 @@ A test of an acceptance policy has a request and a verdict instead: `accepted`, 
 
   test('is full', [node(n42, 0)], request(replicate, s1, video, n41, n42), inhibited(capacity)).
 
-A test of what the owner of a node does on its own initiative has the word `initiative`, and the expected solutions of \
+The owner of a node may evict instances, or shrink them: change them to a smaller variant (flavour) of their application. A test \
+of what an owner does on its own initiative has the word `initiative`, and the expected solutions of \
 `shrink/3` and `evict/2`:
 
   test('evicts the largest', [node(n42, 0)], initiative, [evict(s1, nearly_full)]).

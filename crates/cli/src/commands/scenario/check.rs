@@ -15,7 +15,7 @@ use crate::{Console, Failure, Outcome};
   mario scenario check scenario.toml
   mario scenario check scenarios/*.toml --set topology.size=4")]
 pub struct Arguments {
-    /// Scenario files, or names of scenarios that ship
+    /// Scenario files, or names of built-in scenarios
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// Override a key in each of them, e.g. topology.size=16; may be repeated
