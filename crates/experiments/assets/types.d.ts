@@ -42,4 +42,4 @@ type ColumnOfLists = { lengths: number[], rows: Columns<unknown> };
 /** An event with the index of its time. */
 type ReplayEvent = EventOfKind & { moment: number };
 declare const OPERATIONS: string[];
-declare const LOOKS: string[];
+declare const LINE_ROLES: string[];
