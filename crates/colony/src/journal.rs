@@ -32,7 +32,7 @@ pub enum JournalRecord {
         /// The number of this boot, from 0.
         boot: u32,
     },
-    /// This node owns an instance.
+    /// This node became the owner of an instance.
     Own {
         /// The instance.
         owned: Owned,
@@ -53,8 +53,8 @@ pub enum JournalRecord {
     Gone {
         /// The transfer.
         transfer: TransferId,
-        /// The number of the last record in the target's journal that concerns this node; 0 if an operator declared the
-        /// target lost.
+        /// The number that the target sent, see [`Hello::concerning`](crate::Hello::concerning); 0 if an operator
+        /// declared the target lost.
         concerning: u64,
     },
     /// The transfer of an instance that was offered, or ended in custody, is closed: the target will never take it or,
@@ -74,7 +74,7 @@ pub enum JournalRecord {
         instance: InstanceId,
         /// The new description of the application.
         descriptor: Arc<Descriptor>,
-        /// The flavour that it runs in.
+        /// The flavour in which the instance is to run.
         flavour: FlavourIndex,
     },
     /// An instance is to run in another flavour.
@@ -157,7 +157,8 @@ pub struct Ledger {
     pub(crate) shrinking: BTreeMap<WorkloadId, Hardware>,
     pub(crate) deploys: Vec<(DeployKey, InstanceId)>,
     pub(crate) peers: BTreeMap<NodeId, PeerRecord>,
-    /// The number of the last record that concerns each neighbour.
+    /// For each neighbour, the number of the last record in which an instance was handed over or offered to it, or taken
+    /// from it.
     pub(crate) concerning: BTreeMap<NodeId, u64>,
     /// Journals that operators declared lost.
     pub(crate) lost: BTreeSet<JournalId>,
@@ -246,7 +247,7 @@ impl Ledger {
         }
     }
 
-    /// Stores the number of the last record that concerns this node, as a neighbour reported it, if it is higher than
+    /// Stores the number that a neighbour sent with a transfer, see [`PeerRecord::concerning`], if it is higher than
     /// before and the neighbour still has that journal.
     fn note_concerning(&mut self, node: &NodeId, journal: JournalId, concerning: u64) {
         if let Some(peer) = self.peers.get_mut(node).filter(|peer| peer.journal == journal) {
@@ -340,8 +341,8 @@ impl Ledger {
     }
 
     /// The hardware of all copies in the ledger: owned, in custody, and draining, with the surplus of shrinking copies.
-    /// A copy that was stopped before its instance was handed over keeps its hardware: the node owns the instance again
-    /// if the target does not take it.
+    /// An instance that was ended in custody counts only while its copy is draining. A copy that was stopped before its
+    /// instance was handed over keeps its hardware: the node owns the instance again if the target does not take it.
     pub fn used(&self) -> Hardware {
         let owned = self.owned.values().map(Owned::needed);
         let custody = self.custody.values().filter(|custody| !custody.is_ended).map(|custody| custody.owned.needed());
@@ -400,7 +401,8 @@ impl Ledger {
         self.peers.iter()
     }
 
-    /// The number of the last record that concerns a neighbour; 0 if none does.
+    /// The number of the last record of an instance handed over or offered to a neighbour, or taken from it; 0 if there
+    /// is no such record.
     pub(crate) fn concerning(&self, neighbour: &NodeId) -> u64 {
         self.concerning.get(neighbour).copied().unwrap_or(0)
     }

@@ -1,9 +1,9 @@
 //! All nodes and agents of a simulated world, in tables.
 //!
 //! The population applies the rules of `mario_colony` to all nodes. Its two main functions are the rules of the
-//! semantics: with [`Population::r2`], new data becomes available to a node; with [`Population::r1`], proposals of
-//! agents and operators are judged and the accepted ones are enacted. In between, an [`Evaluator`] evaluates an agent's
-//! policy, and [`Population::propose`] takes its proposal:
+//! semantics: [`Population::r2`] applies a change of the context, and [`Population::r1`] judges the proposals of agents
+//! and operators and enacts the accepted ones. In between, an [`Evaluator`] evaluates an agent's policy, and
+//! [`Population::propose`] takes its proposal:
 //!
 //! ```text
 //! context ──► r2 ──► Evaluator::evaluate ──► propose ──► r1 ──► label: all outcomes, with reasons for inhibitions

@@ -1,8 +1,8 @@
 //! Checks traces of live nodes.
 //!
 //! A node records the events of its journal, and others such as reservations and the evaluations of its agents. The
-//! nodes are replayed together, because a transfer concerns two of them: an instance that its source reports as taken
-//! must have arrived at the target.
+//! nodes are replayed together, because a transfer concerns two of them: if an instance was handed over, and the source
+//! reports that it was taken, it must have arrived at the target.
 //!
 //! | file | what is checked |
 //! |---|---|

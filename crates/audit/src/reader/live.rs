@@ -50,7 +50,7 @@ pub enum LiveEvent {
     },
     /// The whole state of the node: the ledger of its journal, and its reservations.
     State(Box<NodeState>),
-    /// The node owns an instance.
+    /// The node became the owner of an instance.
     Own {
         /// The instance and its copy.
         #[serde(flatten)]

@@ -41,13 +41,13 @@ pub enum OwnCause {
         /// The idempotency key of the deploy.
         key: DeployKey,
     },
-    /// A neighbour handed it over.
+    /// A neighbour handed it over, or offered it as a new instance.
     Taken {
         /// The transfer.
         transfer: TransferId,
         /// The neighbour.
         from: NodeId,
-        /// The number of the last record in the source's journal that concerns this node.
+        /// The number that the source sent, see [`Hello::concerning`](crate::Hello::concerning).
         concerning: u64,
     },
     /// An agent on this node created a replica on the same node.
@@ -127,8 +127,7 @@ pub struct PeerRecord {
     pub journal: JournalId,
     /// The number of records that it last reported; `u64::MAX` if it is rejected.
     pub sequence: u64,
-    /// The highest number that it has sent in a `Transfer` or `Taken` for its last record that concerns this node; see
-    /// [`Hello::concerning`](crate::Hello::concerning).
+    /// The highest [`Hello::concerning`](crate::Hello::concerning) that it has sent in a `Transfer` or `Taken`.
     pub concerning: u64,
 }
 

@@ -31,9 +31,9 @@ pub struct StoredLedger {
     pub deploys: Vec<StoredDeploy>,
     /// Neighbours as they last introduced themselves.
     pub peers: Vec<StoredPeer>,
-    /// The number of the last record that concerns each neighbour.
+    /// For each neighbour, the last record of an instance handed over or offered to it, or taken from it.
     pub concerning: Vec<StoredConcern>,
-    /// Journals that will never come back.
+    /// Journals that operators declared lost.
     pub lost: Vec<JournalId>,
     /// The previous descriptions of updated instances.
     pub previous: Vec<StoredPrevious>,
@@ -95,7 +95,7 @@ pub struct StoredPeer {
     pub peer: PeerRecord,
 }
 
-/// The last record that concerns a neighbour.
+/// The last record of an instance handed over or offered to a neighbour, or taken from it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredConcern {
     /// The neighbour.

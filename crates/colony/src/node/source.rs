@@ -81,8 +81,9 @@ impl Step<'_> {
     }
 
     /// Called when the target is ready: hands the instance over, or offers the replica. Before a migration, the copy of
-    /// an exclusive application is first stopped here. A duplicate is ignored; for a transfer that has already ended,
-    /// an abort is sent.
+    /// an exclusive application is stopped here. A replication is inhibited if another instance of the application was
+    /// offered to the target in the meantime. A duplicate is ignored; for a transfer that has already ended, an abort
+    /// is sent.
     pub(super) fn ready(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, token: Token) {
         if transfer.journal != self.state.ids.journal {
             return;
@@ -238,8 +239,8 @@ impl Step<'_> {
         Some((outgoing.asked_by, outgoing.proposal))
     }
 
-    /// Called when the target owns the instance: closes the custody or the grant, unless that happened earlier. In
-    /// either case, the target may now forget the transfer.
+    /// Called when the target reports that it has taken the instance: closes the custody or the grant, unless that
+    /// happened earlier. In either case, sends `Forget` to the target.
     pub(super) fn taken(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, concerning: u64) {
         if transfer.journal != self.state.ids.journal {
             return;

@@ -15,9 +15,10 @@ use crate::message::{AgentSnapshot, Message, Prepare};
 use crate::rules::Concern;
 
 impl Step<'_> {
-    /// Handles a request for hardware. Requests are judged one after another, and hardware is reserved for accepted
-    /// requests. A duplicate of an accepted request gets `Ready` again, or no answer while the copy starts or after the
-    /// instance was taken. A duplicate of an inhibited request is judged again.
+    /// Handles a request for hardware, unless the transfer belongs to another journal than the sender's. Requests are
+    /// judged one after another, and hardware is reserved for accepted requests. A duplicate of an accepted request
+    /// gets `Ready` again, or no answer while the copy starts or after the instance was taken. A duplicate of an
+    /// inhibited request is judged again.
     pub(super) fn prepare(&mut self, from: &NodeId, sender: JournalId, prepare: Arc<Prepare>) {
         let transfer = prepare.transfer;
         if transfer.journal != sender || self.state.ledger.taken.contains_key(&transfer) {
@@ -144,9 +145,11 @@ impl Step<'_> {
         }
     }
 
-    /// Called when the source hands an instance over. If the token is that of a valid reservation, this node takes the
-    /// instance: the transfer takes effect with the record written here. Otherwise any reservation for the transfer is
-    /// dropped, and the answer is `NotTaken`. A duplicate is answered with `Taken` again.
+    /// Called when the source hands an instance over or offers it. Ignored if the transfer belongs to another journal
+    /// than the sender's. If this node has taken the instance by this transfer before, it answers `Taken` again. If the
+    /// token is that of the transfer's reservation, `is_newer` holds and the snapshot is within the limit, this node
+    /// takes the instance: the transfer takes effect with the record written here. In all other cases, any reservation
+    /// for the transfer is dropped, and the answer is `NotTaken`.
     pub(super) fn transfer(
         &mut self,
         from: &NodeId,
@@ -217,7 +220,7 @@ impl Step<'_> {
         }
         let Owned { instance, descriptor, .. } = &custody.owned;
         if custody.is_ended {
-            // An operator ended the instance in custody, when the target had already taken it.
+            // An operator ended the instance in custody, but the target had taken it or took it later.
             self.report(TraceEvent::LivesOn { instance: instance.clone(), node: self.own_id() });
         }
         self.report_taken(instance, &descriptor.application.id, &custody.target, None);

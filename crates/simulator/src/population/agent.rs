@@ -63,8 +63,8 @@ pub(crate) struct ExtraKnowledge {
 }
 
 impl ExtraKnowledge {
-    /// Whether it has no inhibitions, no random number and no notice, and the default flavour and wakefulness. It may
-    /// have a history.
+    /// Whether it has no remembered inhibitions, no random number and no notice, and the default flavour and
+    /// wakefulness. It may have a history.
     pub(crate) fn is_blank(&self) -> bool {
         self.remembered.is_empty() && self.random.is_none() && self.body == Body::default() && self.notice.is_none()
     }

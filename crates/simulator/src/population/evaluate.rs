@@ -12,8 +12,8 @@ use crate::population::layers::decision_cache::is_plain;
 use crate::population::proposal::{Proposal, Target};
 use crate::population::state::Population;
 
-/// Evaluates the policies of the agents of one population. Reuses its memory from one evaluation to the next. Each
-/// thread has its own.
+/// Evaluates the policies of the agents of one population. Reuses its buffers from one evaluation to the next. Each
+/// thread has its own evaluator.
 pub struct Evaluator {
     decider: Decider,
     facts: KnowledgeBase,
@@ -55,7 +55,7 @@ impl Evaluator {
         &self.facts
     }
 
-    /// Fills the knowledge base with what an agent knows. Returns the name of its instance in facts.
+    /// Fills the knowledge base with what an agent knows. Returns the constant that denotes its instance.
     fn gather(&mut self, population: &Population, index: AgentIndex) -> Constant {
         let around = Around { population, index, agent: population.agent(index), had_drawn: self.has_drawn };
         self.has_drawn = around.agent.random().is_some();

@@ -5,10 +5,11 @@ use crate::population::layers::parking::ParkedCounts;
 use crate::population::layers::pending::PlaceRequest;
 use crate::population::proposal::{CompactVerdict, Deployed, Judged, Outcome};
 
-/// The label of one cycle: all outcomes, in the order of judging. Accepted operations have been enacted.
+/// The label of one cycle: an entry for each outcome, in the order of judging, and the counts of parked agents.
+/// Accepted operations have been enacted.
 ///
-/// Nearly all agents propose nothing, or ask for a place on a full node. These two outcomes take 16 bytes each, to keep
-/// the label of a large population small.
+/// Nearly all agents propose nothing, or to migrate or replicate to a full node. These two outcomes take 16 bytes each,
+/// to keep the label of a large population small.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CycleLabel {
     entries: Vec<Entry>,
@@ -43,9 +44,9 @@ impl CycleLabel {
         CycleLabel::default()
     }
 
-    /// The number of entries: one for each operator's deployment, and one for each unparked agent that has evaluated
-    /// since the last cycle, even if it proposes nothing. If a central planner orders an operation for an agent, this
-    /// operation is the agent's entry.
+    /// The number of entries: one for each deployment, and one for each unparked agent that has evaluated since the
+    /// last cycle, even if it proposes nothing. If a central planner orders an operation for an agent, this operation
+    /// is the agent's entry.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

@@ -72,7 +72,7 @@ impl Names {
         self.applications[application.position()]
     }
 
-    /// A flavour of an application; `None` if the application has no flavours.
+    /// A flavour of an application; `None` if the application does not have it.
     pub(crate) fn flavour(&self, application: ApplicationIndex, flavour: FlavourIndex) -> Option<Constant> {
         self.flavours[application.position()].get(usize::from(flavour.0)).copied()
     }

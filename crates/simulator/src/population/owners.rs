@@ -47,9 +47,9 @@ pub struct OwnerAct {
 pub enum OwnerActKind {
     /// The instance was evicted.
     Evicted,
-    /// The instance runs in a smaller flavour.
+    /// The instance was switched to this smaller flavour.
     Shrunk(FlavourIndex),
-    /// The instance will be evicted after this many further evaluations of its agent.
+    /// The instance will be evicted after this many further evaluations of its agent, unless it leaves before.
     Announced(u32),
 }
 

@@ -28,7 +28,7 @@ pub enum Target {
     Flavour(Box<FlavourId>),
 }
 
-/// An operator's proposal to deploy an instance.
+/// The proposal of an operator or a central planner to deploy an instance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Deployment {
     /// The application.
@@ -45,18 +45,18 @@ impl From<&Deploy> for Deployment {
     }
 }
 
-/// The outcome of one agent, or of one operator's proposal, in a cycle.
+/// The outcome of one agent, or of one deployment, in a cycle.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
     /// The agent proposed nothing.
     Nop(AgentIndex),
-    /// The agent proposed something.
+    /// The agent proposed an operation, or a central planner ordered one for it.
     Judged(Judged),
-    /// An operator proposed a deployment.
+    /// An operator or a central planner proposed a deployment.
     Deployed(Deployed),
 }
 
-/// An operator's deployment and its outcome.
+/// A proposed deployment and its outcome.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Deployed {
     /// The proposal.
@@ -67,10 +67,10 @@ pub struct Deployed {
     pub created: Option<AgentIndex>,
 }
 
-/// A proposal and its outcome.
+/// The proposal of an agent, or the order of a central planner, and its outcome.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Judged {
-    /// The agent that proposed it.
+    /// The agent that proposed the operation, or for which it was ordered.
     pub agent: AgentIndex,
     /// The proposal.
     pub proposal: Proposal,

@@ -58,8 +58,8 @@ impl Population {
         (numbers, nodes, agents, instances, pending, links_version, parked, to_unpark)
     }
 
-    /// Restores a stored population; `self` must have the same configuration. Returns whether the stored state is valid
-    /// for such a population; if not, `self` must not be used.
+    /// Restores a stored population; `self` must have the same configuration. Returns false if the stored state is
+    /// found to be inconsistent; then `self` must not be used.
     #[must_use]
     pub fn restore(&mut self, saved: SavedPopulation) -> bool {
         let SavedPopulation { numbers, nodes, agents, instances, pending, links_version, parked, to_unpark } = saved;
@@ -82,8 +82,8 @@ impl Population {
         self.is_consistent()
     }
 
-    /// Whether all indices are valid, each living agent is on one node and holds its hardware there, and no hardware is
-    /// reserved.
+    /// Whether the indices in agents are valid, each living agent is on exactly one node and holds its hardware there,
+    /// and no hardware is reserved. Does not check the queue, `to_unpark` and the neighbours of nodes.
     fn is_consistent(&self) -> bool {
         let count = self.agents.len();
         if u32::try_from(count).is_err() {

@@ -87,8 +87,8 @@ impl SimulatedNode {
         if target == own { may_be_own } else { self.neighbours.contains(&target) }
     }
 
-    /// Adds an accepted instance. Returns whether the free hardware has changed, which agents on this node see. It does
-    /// not change if it is unbounded.
+    /// Adds an accepted instance. Returns whether the free hardware, which agents on this node see, has changed.
+    /// Unbounded hardware does not change.
     pub(crate) fn arrives(&mut self, agent: AgentIndex, needed: Hardware) -> bool {
         let before = self.manager.free();
         self.manager.take(needed).expect("only what fits is accepted");

@@ -103,24 +103,24 @@ pub struct PopulationConfig {
     pub node_facts: Vec<Vec<Fact>>,
 }
 
-/// New data that became available to a node.
+/// The input of rule r2: a change from outside the population, in what an agent observes or in the state of a node.
 #[derive(Clone, Copy, Debug)]
 pub enum ContextChange<'a> {
-    /// The client requests that an agent sees.
+    /// An agent now sees these client requests.
     Requests {
         /// The agent.
         agent: AgentIndex,
         /// All its `requests/4` facts, in the order in which it sees them.
         facts: &'a [RequestFact],
     },
-    /// The random number for the next evaluation of an agent whose policy uses randomness.
+    /// A random number was drawn for the next evaluation of an agent whose policy uses randomness.
     Random {
         /// The agent.
         agent: AgentIndex,
         /// The number.
         drawn: u32,
     },
-    /// The nodes that a node has a working link to.
+    /// A node now has working links to these nodes.
     Neighbours {
         /// The node.
         node: NodeIndex,
@@ -129,9 +129,9 @@ pub enum ContextChange<'a> {
     },
     /// A node announces its departure.
     Leaving(NodeIndex),
-    /// A node goes down, with all instances on it.
+    /// A node goes down, and all instances on it are removed.
     Down(NodeIndex),
-    /// A node comes up, empty.
+    /// A node comes up, without instances.
     Up(NodeIndex),
 }
 
@@ -249,7 +249,7 @@ impl Population {
         self.applications[application.position()].hardware
     }
 
-    /// Rule r2: new data becomes available to a node. Returns the agents that the change removes.
+    /// Rule r2: applies a change of the context. Returns the agents that the change removes.
     pub fn r2(&mut self, change: ContextChange<'_>) -> Vec<AgentIndex> {
         match change {
             ContextChange::Requests { agent, facts } => self.agents[agent.position()].observe(facts),
@@ -276,7 +276,7 @@ impl Population {
     }
 
     /// Counts an evaluation of an agent, sets its proposal (`None` if it proposes nothing), and queues it for the next
-    /// cycle. The target of an operation that has none is ignored. `basis` says whether the proposal depends on the
+    /// cycle. The target is ignored if the operation takes none. `basis` says whether the proposal depends on the
     /// agent's past.
     pub fn propose(&mut self, agent: AgentIndex, mut proposal: Option<Proposal>, basis: Basis) {
         if let Some(proposal) = &mut proposal

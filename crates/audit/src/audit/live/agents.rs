@@ -12,8 +12,8 @@ use crate::report::Counts;
 use crate::texts::proposal_text;
 
 impl LiveWorld {
-    /// Checks an evaluation: the node owns the instance, its agent has no transfer in preparation, the agent sees the
-    /// free hardware of its node and possible client requests, and its decision is the recomputed one.
+    /// Checks an evaluation: the node owns the instance, the agent has no transfer in preparation, it sees the free
+    /// hardware of its node, the client requests that it sees are possible, and its decision is the recomputed one.
     pub(super) fn evaluation(&mut self, record: &Evaluation) {
         self.counts.evaluations += 1;
         let (node, instance) = (record.node, &record.instance);

@@ -356,7 +356,7 @@ impl LiveWorld {
             self.require(is_next, node, FindingKind::Journal, "consecutive starts", &format!("start {boot}"));
             return;
         }
-        // The node lost its disk and restarts with a new journal, so its instances are lost.
+        // The node lost its disk and restarts with a new journal, so its instances may be lost.
         let lost: Vec<InstanceId> = state.owned.keys().chain(state.custody.keys()).cloned().collect();
         let is_partial = state.is_partial;
         let header = self.nodes[node as usize].capacity;

@@ -228,7 +228,7 @@ impl LiveWorld {
         state.custody.insert(instance.clone(), ended);
     }
 
-    /// Ends a transfer that the target accepted. Reports a handed-over instance that has not arrived.
+    /// Ends a transfer that the source recorded as taken. Reports a handed-over instance that has not arrived.
     pub(super) fn is_taken(&mut self, node: u32, transfer: &str) {
         let state = &mut self.nodes[node as usize];
         let is_offer = state.offers.remove(transfer).is_some();
@@ -251,8 +251,8 @@ impl LiveWorld {
         }
     }
 
-    /// Ends an offer that the target declined, or a declined handover of an instance that an operator has ended
-    /// meanwhile.
+    /// Ends an offer that the target declined, or the transfer of an instance that an operator has ended in custody and
+    /// that the target declined or cannot answer for, because it was declared lost.
     pub(super) fn is_not_taken(&mut self, node: u32, transfer: &str) {
         let state = &mut self.nodes[node as usize];
         let is_offer = state.offers.remove(transfer).is_some();
@@ -328,7 +328,7 @@ impl LiveWorld {
     }
 
     /// Updates owners and placement after a node with missing records reported its state. `before` has the instances
-    /// that it owned according to the records before.
+    /// that the node owned according to its earlier records.
     pub(super) fn claim_all(&mut self, node: u32, before: &[InstanceId], state: &NodeState) {
         for instance in before {
             if state.owned.iter().all(|owned| owned.instance != *instance) {

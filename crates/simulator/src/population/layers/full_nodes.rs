@@ -8,8 +8,9 @@ use crate::population::simulated_node::SimulatedNode;
 
 /// For each node, whether it is up and all its hardware is used or reserved.
 ///
-/// If hardware is scarce, many agents propose a place on a full node in every cycle. With the table, they are inhibited
-/// without fetching the node. It is derived from the nodes, so it is not stored in checkpoints.
+/// If hardware is scarce, many agents propose in every cycle to migrate or replicate to a full node. With the table,
+/// their requests are inhibited without fetching the node. The table is derived from the nodes, so it is not stored in
+/// checkpoints.
 pub(crate) struct FullNodes {
     is_full: Vec<bool>,
 }

@@ -1,10 +1,10 @@
 //! Parking: agents whose outcome is predictable are counted in aggregate instead of being visited in each cycle.
 //!
-//! An agent that proposes nothing does nothing, and an agent that proposes a place on a full node is inhibited. So
-//! while its facts stay the same and that node stays full, its outcome is known. The population schedules an agent to
-//! be unparked when its own node changes, or when a full node in reach has free hardware again. The simulation unparks
-//! it when its client requests change otherwise than in a recurring pattern. No agent is parked in scenarios in which
-//! nodes or links go up or down.
+//! An agent that proposes nothing does nothing, and the request of an agent to migrate or replicate to a full node is
+//! inhibited. So while the agent's facts stay the same and that node stays full, its outcome is known. The population
+//! schedules an agent to be unparked when its own node or its instance changes, or when a full node in reach has free
+//! hardware again. The simulation unparks it when its client requests change otherwise than in a recurring pattern. No
+//! agent is parked in scenarios in which nodes or links go up or down.
 
 use mario_scenario::{Arbitration, Memory, NodeIndex};
 use serde::{Deserialize, Serialize};
@@ -19,11 +19,11 @@ use crate::whole_number::is_whole;
 /// The outcomes of the parked agents of one application in a cycle.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ParkedCounts {
-    /// Agents that propose nothing.
+    /// The number of agents that propose nothing.
     pub idle: u64,
-    /// Agents that propose a place on a full node and are inhibited.
+    /// The number of agents whose requests to migrate or replicate to a full node are inhibited.
     pub inhibited: u64,
-    /// The total rate of the client requests that they see.
+    /// The total rate of the client requests that these agents see.
     pub requests: f64,
 }
 
@@ -76,7 +76,7 @@ impl Population {
         is_certain.then(|| ParkedCounts::one(proposal.is_some(), rate))
     }
 
-    /// Returns the [`Population::steady_outcome`] of an agent at the time when it was parked.
+    /// Returns the [`Population::steady_outcome`] that an agent had when it was parked.
     pub fn former_outcome(&self, agent: AgentIndex, snapshot: Option<u8>, was_inhibited: bool) -> ParkedCounts {
         ParkedCounts::one(was_inhibited, self.agent(agent).rate_in(snapshot))
     }

@@ -17,10 +17,10 @@ use crate::population::state::Population;
 pub(crate) enum PendingRequest {
     /// The agent proposes nothing.
     Nop(AgentIndex),
-    /// The agent proposes a place on a reachable node. The request is inhibited if that node is full at the time of
-    /// judging.
+    /// The agent proposes to migrate or replicate to a reachable node. The request is inhibited if that node is full at
+    /// the time of judging.
     Place(PlaceRequest),
-    /// Any other proposal, including a place on a node that is not known to be reachable. The agent has to be fetched.
+    /// Any other proposal, e.g. to migrate to a node that is not known to be reachable. The agent has to be fetched.
     Other(AgentIndex),
 }
 
@@ -54,7 +54,8 @@ impl PlaceRequest {
         }
     }
 
-    /// The short form of a request that was inhibited because its target is full, if it has one.
+    /// The short form of a request that was inhibited because its target is full; `None` if it was not, or if it has no
+    /// short form.
     pub(crate) fn of_inhibited(judged: &Judged) -> Option<PlaceRequest> {
         let Judged { agent, proposal, from, verdict, created: None } = judged else { return None };
         let request = PlaceRequest::new(*agent, *from, proposal)?;
@@ -108,8 +109,8 @@ impl Population {
     /// Queues the request of an agent that has just evaluated. Replaces an earlier request of the same cycle.
     pub(crate) fn enqueue(&mut self, index: AgentIndex) {
         let agent = self.agent(index);
-        // If the instance does not hold the usual hardware of its application, its request has no short form:
-        // `Hardware::NONE` makes `PendingRequest::new` return `Other`.
+        // If the instance does not hold the usual hardware of its application, its request has no short form: with
+        // `Hardware::NONE`, `PendingRequest::new` never returns `Place`.
         let needed = self.needed(agent.application);
         let is_usual = agent.is_blank || self.held(agent) == needed;
         let needed = if is_usual { needed } else { Hardware::NONE };
@@ -125,8 +126,8 @@ impl Population {
         }
     }
 
-    /// Returns the agent at a position of the queue and its proposal. Returns `None` for an entry that needs no
-    /// judging, and adds it to the label: no proposal, or a place on a full node.
+    /// Returns the agent at a position of the queue and its proposal. If the agent proposes nothing, or to migrate or
+    /// replicate to a full node, returns `None` and adds this outcome to the label.
     pub(crate) fn dequeue(&self, position: usize, label: &mut CycleLabel) -> Option<(AgentIndex, Proposal)> {
         if let PendingRequest::Place(request) = self.pending[position]
             && self.full_nodes.contains(request.to)

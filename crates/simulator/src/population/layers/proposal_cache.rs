@@ -66,7 +66,7 @@ impl RequestSnapshot {
         self.rate.to_bits() == sum(facts).to_bits() && *self.requests == *facts
     }
 
-    /// Replaces the requests of the snapshot by new ones.
+    /// Replaces the requests of the snapshot by new ones, and drops the cached proposal.
     fn replace(&mut self, number: u8, facts: &[RequestFact]) {
         self.cached = None;
         self.rate = sum(facts);
@@ -82,8 +82,8 @@ fn sum(facts: &[RequestFact]) -> f64 {
 }
 
 impl Agent {
-    /// The number of snapshots kept for traffic without a recurring pattern. More snapshots hardly raise the hit rate,
-    /// and cost memory in every agent.
+    /// The maximum number of snapshots kept for traffic without a recurring pattern. More snapshots hardly raise the
+    /// hit rate, and cost memory in every agent.
     const SNAPSHOTS_MAX: u8 = 2;
 
     /// Sets the client requests that the agent sees from now on.
@@ -209,7 +209,7 @@ impl Agent {
         self.snapshots.get(usize::from(same_as))
     }
 
-    /// Sets the last snapshot that the agent saw while it was parked, with its cached proposal.
+    /// Switches to the last snapshot that the agent saw while it was parked, and to the proposal cached for it.
     pub(crate) fn observed_while_parked(&mut self, number: u8) {
         let was_unchanged = self.is_unchanged;
         self.observe_again(number);
@@ -266,8 +266,8 @@ impl Agent {
 }
 
 impl Population {
-    /// Whether an agent's facts have not changed since its last evaluation. A policy is a pure function of them, so its
-    /// proposal is the same.
+    /// Whether an agent's facts have not changed since its last evaluation. A policy is a pure function of the facts,
+    /// so it would propose the same.
     pub fn is_unchanged(&self, agent: AgentIndex) -> bool {
         self.agent(agent).is_unchanged
     }
@@ -277,7 +277,7 @@ impl Population {
         self.agent(agent).current_snapshot().is_some_and(|snapshot| snapshot.cached.is_some())
     }
 
-    /// Proposes the cached proposal, see [`Population::has_cached_proposal`].
+    /// Counts an evaluation of an agent, and queues its cached proposal, see [`Population::has_cached_proposal`].
     pub fn propose_cached(&mut self, index: AgentIndex) {
         self.agents[index.position()].reuse_cached();
         self.repeat_proposal(index);

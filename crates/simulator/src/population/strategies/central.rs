@@ -10,7 +10,7 @@ use crate::population::state::Population;
 pub struct Plan {
     /// Undeploys, and migrations to any node.
     pub orders: Vec<(AgentIndex, Proposal)>,
-    /// New instances.
+    /// The instances to create.
     pub deployments: Vec<Deployment>,
 }
 

@@ -30,11 +30,12 @@ const DONE_MAX: usize = 16;
 const HISTORY_MAX: usize = 1 + EARLIER_MAX + 3 * EARLIER_REQUESTS_MAX + DONE_MAX;
 const WORDS_MAX: usize = HEAD + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 3 * REQUESTS_MAX + HISTORY_MAX;
 
-/// The past of an agent.
+/// The history of an agent.
 type Past = History<RequestFact, Target>;
 
-/// Knowledge with a number from this absolute value on has no key. Large integers do not fit into a word of the policy
-/// engine, so a decision about them may take more of the budget than one about other names.
+/// No decision is cached if the number of a node or of an instance may be this large in absolute value. Large integers
+/// do not fit into a word of the policy engine, so a decision about them may take more of the budget than one about
+/// other names.
 const NUMBER_MAX: u64 = 1 << 56;
 
 /// In a byte with an operation and a position, the number of bits of the position.
@@ -68,7 +69,8 @@ impl Nodes {
     /// Adds a node if it is missing; `None` if there are too many.
     fn add(&mut self, population: &Population, node: Neighbour) -> Option<()> {
         let rank = population.rank(node);
-        // Facts are sorted by name, so nearly every node is the last one or comes after it.
+        // Most nodes come from client requests, which are usually sorted by name. So a node is usually the last one or
+        // comes after it.
         let mut position = self.count;
         while position > 0 && self.sorted[position - 1].0 > rank {
             position -= 1;
@@ -168,8 +170,8 @@ impl Key {
         Some(())
     }
 
-    /// Writes client requests. They are sorted by the names of their nodes, so each search for a node starts at the
-    /// previous one.
+    /// Writes client requests. They are usually sorted by the names of their nodes, so the search for a node starts at
+    /// the previous one.
     fn write_requests(&mut self, facts: &[RequestFact]) -> Option<()> {
         let mut last = 0;
         for fact in facts {
@@ -226,7 +228,7 @@ impl Key {
         history: Option<&Past>,
     ) -> Option<()> {
         self.nodes.count = 0;
-        // Client requests come first, because they are already sorted by name.
+        // Client requests come first, because they are usually sorted by name.
         let mut last = None;
         for fact in agent.requests() {
             if last != Some(fact.neighbour) {
@@ -323,7 +325,7 @@ pub(super) fn hash(words: &[u64]) -> u64 {
     (mixed ^ (mixed >> 29)).wrapping_mul(FACTOR).rotate_left(32)
 }
 
-/// Whether the names of all nodes can be omitted: no node has a number from [`NUMBER_MAX`] on.
+/// Whether keys can omit the names of nodes: those that are numbers are below [`NUMBER_MAX`] in absolute value.
 pub(super) fn are_plain(population: &Population) -> bool {
     population.nodes.iter().all(|node| is_plain(node.id().id()))
 }

@@ -35,8 +35,8 @@ const SHIPPED: [&str; 10] = [
     "sustained-demand",
 ];
 
-/// Takes the last of the own node, `self` and the neighbours, in standard order. Migrates there if requests come from
-/// there and it is not the own node.
+/// Of the own node, `self` and the neighbours, picks the last in standard order. Migrates there if client requests come
+/// from there, unless it is the name of the own node.
 const FARTHEST: &str = "operation(migrate, I, N) :- node(O, _, Ns), msort([O, self|Ns], S), last(S, N), N \\== O, \
                         requests(I, N, _, _).";
 
@@ -140,7 +140,7 @@ fn draw_facts(dice: &mut Random, population: &mut Population, agent: AgentIndex)
     draw_past(dice, population, agent, &facts);
 }
 
-/// Draws a history for an agent whose policy looks back; its earlier observations are `facts` or empty.
+/// Draws a history for an agent if its policy looks back. The observations in the history are `facts` or empty.
 fn draw_past(dice: &mut Random, population: &mut Population, agent: AgentIndex, facts: &[RequestFact]) {
     let remembers = population.policy(population.agent(agent).policy()).remembers();
     if remembers.is_nothing() {
@@ -240,7 +240,7 @@ fn failed_decisions_are_not_cached() {
     for (text, settings) in [(raising, PolicySettings::default()), (long, PolicySettings { memory: 0, budget })] {
         let mut dice = Random::new(2);
         let population = population(&mut dice, vec![written(text, settings)], Vec::new());
-        // Hits without a proposal are possible: without client requests, the policy raises no exception.
+        // Hits without a proposal are possible: without client requests, `raising` raises no exception.
         let found = compare(&mut dice, population, 2_000);
         assert_eq!(found[1], 0, "{text}");
     }
