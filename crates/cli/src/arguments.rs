@@ -41,7 +41,7 @@ pub struct OutputArguments {
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Colour,
-    /// Print results and errors only: no notes, no progress
+    /// Print results and errors only: no warnings, notes or progress
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Print more details

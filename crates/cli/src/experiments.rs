@@ -61,7 +61,7 @@ pub struct StudyArguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     pub metric_timeout: f64,
     /// Keep the traces of the runs with these seeds, in `runs` below the directory of --out. A run that an earlier call
-    /// made without keeping it is not repeated, and so is not kept
+    /// made is not repeated: its trace is there only if that call kept it
     #[arg(long, value_name = "SEED,…", value_delimiter = ',', requires = "out")]
     pub keep_runs: Vec<u64>,
     /// How many runs to make at a time.

@@ -24,7 +24,7 @@ pub struct NodeArguments {
     #[arg(long, value_name = "ADDRESS")]
     pub node: String,
     /// The certificate of the operator, e.g. ada.pem; its private key, ada.key, must be in the same directory. Queries
-    /// need the role `look`, changes of instances also `deploy`, and drain and lost `drain`
+    /// need the role `look`, deploy needs `deploy`, undeploy and pin need both, and drain and lost need `drain`
     #[arg(long = "as", value_name = "FILE")]
     pub operator: PathBuf,
     /// How to print the answer

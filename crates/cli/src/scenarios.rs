@@ -18,10 +18,10 @@ pub struct ScenarioArguments {
     /// Override a key, e.g. topology.size=16; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
-    /// The policy of all applications, or with APP=POLICY of one application: a path, the name of a built-in policy
-    /// (`mario policy show` lists them), or baseline:NAME, a strategy to compare with: never-move, popularity and cells
-    /// (the built-in policies of these names), edge-first-fit, central-greedy and central-exact (planners that see the
-    /// whole infrastructure)
+    /// The policy of all applications: a path, the name of a built-in policy (`mario policy show` lists them), or
+    /// baseline:NAME, a strategy to compare with. APP=POLICY sets a path or a built-in policy for one application; may
+    /// be repeated. Baselines are the built-in policies never-move, popularity and cells, and the planners
+    /// edge-first-fit, central-greedy and central-exact, which see the whole infrastructure
     #[arg(long = "policy", value_name = "POLICY|APP=POLICY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
     /// The seed of the random number generator; by default, that of the scenario

@@ -49,8 +49,8 @@ pub struct ApplicationFile {
     pub max_latency: f64,
     /// The file with the policy of its agents, relative to the directory of this file.
     pub policy: String,
-    /// For how many evaluations an agent remembers an inhibition; 0 for no memory. By default, as the policy declares,
-    /// or else one evaluation if the policy reads inhibitions.
+    /// For how many evaluations an agent remembers an inhibition; 0 for no memory. By default, as the policy declares;
+    /// if it declares nothing, 1 if the policy reads inhibitions, and 0 otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<u32>,
     /// The maximum number of replications by an instance and all its descendants together; unlimited if absent.
@@ -60,10 +60,11 @@ pub struct ApplicationFile {
     /// before the new one starts.
     #[serde(default)]
     pub exclusive: bool,
-    /// Host names under which clients reach it; its certificate must list them.
+    /// Host names under which clients reach it, in addition to `ID` and `ID.COLONY`; its certificate must list them.
     #[serde(default)]
     pub hosts: Vec<String>,
-    /// Path prefixes under which clients reach it; its certificate must list them.
+    /// Path prefixes under which clients reach it if the host name of a request is of no application; its certificate
+    /// must list them.
     #[serde(default)]
     pub prefixes: Vec<String>,
     /// The flavours that it can run in, each with its own requirements; the first is the default.
@@ -79,7 +80,8 @@ pub struct ApplicationFile {
     pub run: RunFile,
 }
 
-/// A flavour of an application. The first flavour must have the same requirements as the application.
+/// A flavour of an application. The first flavour must have the same `hardware`, `max_rate` and `max_latency` as the
+/// application.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlavourFile {
@@ -99,7 +101,7 @@ pub struct FlavourFile {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SleepFile {
-    /// The units of hardware that a sleeping instance keeps.
+    /// The units of hardware that a sleeping instance keeps; 0 if absent.
     #[serde(default)]
     pub keeps: u64,
 }
@@ -122,30 +124,34 @@ pub enum PlainValue {
 pub struct RunFile {
     /// The driver: `process` or `sample`.
     pub driver: String,
-    /// The program and its arguments, for the driver `process`. The program must listen on the port in the environment
-    /// variable `PORT`.
+    /// The program, by its absolute path, and its arguments, for the driver `process`; empty for `sample`. The program
+    /// must listen on the port in the environment variable `PORT`.
     #[serde(default)]
     pub command: Vec<String>,
     /// The path that returns a 2xx status when a copy is healthy. If absent, a copy is healthy when it accepts
     /// connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health_path: Option<String>,
-    /// How long a copy may take to become healthy, in milliseconds.
+    /// How long a copy may take to become healthy, in milliseconds: from 1 to 3,600,000, and 20,000 if absent.
     #[serde(default = "default_start_ms")]
     pub start_timeout_ms: u64,
-    /// How long a copy may take to finish its open requests before it is stopped, in milliseconds.
+    /// How long a copy may take to finish its open requests before it is stopped, in milliseconds: from 1 to 3,600,000,
+    /// and 30,000 if absent.
     #[serde(default = "default_drain_ms")]
     pub drain_timeout_ms: u64,
-    /// The maximum memory of a copy, in bytes; unlimited if absent.
+    /// The maximum memory of a copy, in bytes, at least 1 MiB; unlimited if absent. Where the system permits no control
+    /// groups, the address space of each process is limited instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes_max: Option<u64>,
-    /// The maximum processor time of a copy, in thousandths of one core; unlimited if absent.
+    /// The maximum processor time of a copy, in thousandths of one core; unlimited if absent, or where the system
+    /// permits no control groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_millis_max: Option<u64>,
     /// Environment variables of every copy. `PORT` and names that begin with `MARIO_` are rejected: the node sets them.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// Environment variables whose values each node takes from its own store, by name: secrets, for example.
+    /// Environment variables whose values, e.g. secrets, each node takes from the files of the same names in its own
+    /// store.
     #[serde(default)]
     pub from_store: Vec<String>,
     /// Further settings of the driver.

@@ -46,10 +46,11 @@ pub struct NodeFile {
     pub id: String,
     /// The node's units of hardware.
     pub capacity: u64,
-    /// Where it keeps its journal and the data of its workloads; relative to the directory of this file.
+    /// The directory of its journal, its trace and the data of its workloads, relative to the directory of this file.
     #[serde(default = "default_data")]
     pub data: PathBuf,
-    /// The file with its acceptance policy. If absent, the node accepts every instance that fits.
+    /// The file with the policy of the node's owner, which says what the node accepts, evicts and shrinks; relative to
+    /// the directory of this file. If absent, the node accepts every instance that fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PathBuf>,
     /// Facts about the node, visible to its agents, its neighbours' agents and its acceptance policy.
@@ -59,11 +60,11 @@ pub struct NodeFile {
     pub listen: ListenFile,
     /// Its certificate, its key, and the certificate of the colony's authority.
     pub identity: IdentityFile,
-    /// Certificates for clients. If there is at least one, the ingress accepts TLS only. A client that asks for a host
-    /// without a certificate gets the first one.
+    /// The certificates that the ingress presents to clients, at most 256. If there is at least one, the ingress
+    /// accepts TLS only. A client that asks for a host without a certificate gets the first one.
     #[serde(default)]
     pub tls: Vec<TlsFile>,
-    /// The nodes that it talks to.
+    /// The nodes that it talks to, at most 256.
     #[serde(default)]
     pub neighbours: Vec<NeighbourFile>,
     /// Periods and timeouts.
@@ -99,7 +100,8 @@ impl Default for JournalFile {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TraceFile {
-    /// The maximum size in bytes; the oldest parts are removed first. With 0, nothing is written.
+    /// The maximum size of all its files together, in bytes: at least 65,536, or 0 to write nothing. The oldest files
+    /// are removed first.
     #[schemars(range(max = 1_099_511_627_776_u64))]
     pub bytes_max: u64,
 }
@@ -114,15 +116,15 @@ impl Default for TraceFile {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListenFile {
-    /// For its neighbours: an address and a port.
+    /// An IP address and a port for its neighbours, e.g. `127.0.0.1:7440`.
     pub links: String,
-    /// For clients of applications.
+    /// An IP address and a port for clients of applications.
     pub ingress: String,
-    /// For operators and monitoring.
+    /// An IP address and a port for operators and monitoring.
     pub operators: String,
 }
 
-/// The files of a node's identity, from the directory of `node.toml`.
+/// The files of a node's identity. Paths are relative to the directory of `node.toml`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdentityFile {
@@ -134,7 +136,8 @@ pub struct IdentityFile {
     pub key: PathBuf,
 }
 
-/// A certificate for clients, from an authority that they trust; relative to the directory of `node.toml`.
+/// A certificate that the ingress presents to clients, from an authority that they trust. Paths are relative to the
+/// directory of `node.toml`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TlsFile {
@@ -154,7 +157,7 @@ pub struct NeighbourFile {
     pub address: String,
 }
 
-/// Periods and timeouts, in milliseconds.
+/// Periods and timeouts, in milliseconds except for `notice`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TimingFile {
@@ -165,19 +168,20 @@ pub struct TimingFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 50, max = 86_400_000))]
     pub owner_ms: Option<u64>,
-    /// How many evaluations an agent has left when its eviction is announced.
+    /// How many evaluations an agent has left when the eviction of its instance is announced.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub notice: u32,
-    /// How long a source waits for a target to be ready.
+    /// How long this node waits for the target of a transfer to be ready before it aborts the transfer.
     #[schemars(range(min = 100, max = 3_600_000))]
     pub prepare_ms: u64,
-    /// How long a target keeps a reservation.
+    /// How long this node keeps the reservation for an instance that is to arrive; at least `prepare_ms`.
     #[schemars(range(min = 100, max = 3_600_000))]
     pub reservation_ms: u64,
-    /// The delay before an unanswered message is first resent.
+    /// The delay before an unanswered message is first resent; it doubles each time, up to `resend_ms_max`.
     #[schemars(range(min = 10, max = 60_000))]
     pub resend_ms: u64,
-    /// The maximum backoff between resends of a message, and between restarts of a copy that ended.
+    /// The maximum delay between resends of a message, and the delay before a copy that ended or did not start is
+    /// restarted.
     #[schemars(range(min = 10, max = 3_600_000))]
     pub resend_ms_max: u64,
     /// How long a link may be silent before it counts as down.
@@ -208,7 +212,8 @@ impl Default for TimingFile {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkloadsFile {
-    /// The drivers of this node. Applications that need another driver are rejected.
+    /// The drivers that this node offers: `process`, `sample` or both. Applications that need another driver are
+    /// rejected.
     pub drivers: Vec<String>,
     /// The maximum size of the log of one copy, in bytes.
     #[schemars(range(min = 4_096, max = 1_073_741_824))]
@@ -219,7 +224,8 @@ pub struct WorkloadsFile {
     /// The last port that copies may listen on.
     #[schemars(range(min = 1_024))]
     pub ports_max: u16,
-    /// A directory with one file for each value that workloads may ask for by name, such as secrets.
+    /// A directory with one file for each value that workloads may ask for by name, such as secrets; relative to the
+    /// directory of `node.toml`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<PathBuf>,
 }

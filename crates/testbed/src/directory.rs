@@ -132,7 +132,7 @@ fn node_file(plan: &Plan, place: usize, address: &impl Fn(usize, usize) -> Socke
             evaluation_ms: plan.evaluation.as_millis() as u64,
             owner_ms: Some(plan.management.as_millis() as u64),
             notice: plan.notice,
-            // The maximum backoff between resends of a message, and between restarts of a copy that ended.
+            // The maximum delay between resends of a message, and the delay before a copy that ended is restarted.
             resend_ms_max: Duration::from_secs(5).as_millis() as u64,
             ..TimingFile::default()
         },

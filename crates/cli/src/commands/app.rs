@@ -57,7 +57,8 @@ pub enum Command {
     #[command(after_help = "Examples:
   mario app undeploy 30b0-0-2 --node 127.0.0.1:7441 --as ada.pem")]
     Undeploy(InstanceArguments),
-    /// Keep an instance on its node: its agent can still replicate it, but neither migrate nor undeploy it.
+    /// Keep an instance on its node: its agent can neither migrate nor undeploy it; the node's owner can still evict
+    /// it.
     Pin(PinArguments),
     /// List the instances on a node.
     List(ListArguments),
@@ -110,8 +111,9 @@ pub struct DeployArguments {
 /// Arguments of commands about one instance.
 #[derive(Clone, Debug, Args)]
 pub struct InstanceArguments {
-    /// The id of the instance, as `mario app list` shows it. Its first part may be shortened, as in 30b0-0-2; 30b0 alone
-    /// will do if only one id begins so. Or the id of the application, if the node hosts only one instance of it
+    /// The id of the instance, as `mario app list` shows it. Its first part may be shortened, as in 30b0-0-2; 30b0
+    /// alone is enough if only one id begins with it. The id of the application will also do, if the node hosts only
+    /// one instance of it
     #[arg(value_name = "INSTANCE")]
     pub instance: String,
     #[command(flatten)]
@@ -124,8 +126,9 @@ pub struct InstanceArguments {
   mario app pin 30b0-0-2 --node 127.0.0.1:7441 --as ada.pem
   mario app pin 30b0-0-2 --undo --node 127.0.0.1:7441 --as ada.pem")]
 pub struct PinArguments {
-    /// The id of the instance, as `mario app list` shows it. Its first part may be shortened, as in 30b0-0-2; 30b0 alone
-    /// will do if only one id begins so. Or the id of the application, if the node hosts only one instance of it
+    /// The id of the instance, as `mario app list` shows it. Its first part may be shortened, as in 30b0-0-2; 30b0
+    /// alone is enough if only one id begins with it. The id of the application will also do, if the node hosts only
+    /// one instance of it
     #[arg(value_name = "INSTANCE")]
     pub instance: String,
     /// Let the agent migrate and undeploy the instance again

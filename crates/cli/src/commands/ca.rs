@@ -45,7 +45,7 @@ pub enum Command {
   mario ca init harbour
   mario ca init harbour --out /etc/mario/ca --days 3650
 
-Keep ca.key secret: its holder can impersonate every node and operator of the colony. It is needed only to create further certificates.")]
+Keep ca.key secret: its holder can impersonate every node, operator and application of the colony. It is needed only to create further certificates.")]
 pub struct InitArguments {
     /// The name of the colony: letters, digits, `.`, `_` and `-`
     #[arg(value_name = "COLONY")]
@@ -125,7 +125,8 @@ pub struct ApplicationArguments {
     /// The id of the application
     #[arg(value_name = "APPLICATION")]
     pub application: String,
-    /// A host name whose client requests the application may receive, in addition to ID.COLONY; may be repeated
+    /// A host name whose client requests the application may receive, in addition to APPLICATION and
+    /// APPLICATION.COLONY; may be repeated
     #[arg(long = "host", value_name = "HOST")]
     pub hosts: Vec<String>,
     /// A path prefix whose client requests the application may receive, if their host name is of no application; may be

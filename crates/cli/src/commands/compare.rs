@@ -32,7 +32,8 @@ pub struct Arguments {
     /// Directories of runs whose figures are shown side by side, instead of a scenario
     #[arg(value_name = "RUN")]
     pub runs: Vec<PathBuf>,
-    /// Make only one part of the runs, e.g. 2/8, in a separate directory; `mario merge` joins the parts
+    /// Make only the I-th of N parts of the runs, e.g. 2/8; needs --out, with a separate directory for each part;
+    /// `mario merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
     pub shard: Option<Shard>,
     /// How to print the result

@@ -28,10 +28,9 @@ pub struct Arguments {
     /// The directory for the charts; by default, `figures` below the directory of the results
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// A figure to draw, as GROUP.NAME: the group is `all` or a kind of application in the scenario, in
-    /// `paper` LS (latency-sensitive) and WS (workload-sensitive); the name is e.g. response (in ms) or migrate; `lost`
-    /// has no group; may be repeated. By default, the figures
-    /// that `mario compare` tests
+    /// A figure to draw, as GROUP.NAME; may be repeated. The group is `all` or a kind of application in the scenario:
+    /// in `paper`, LS (latency-sensitive) or WS (workload-sensitive). The name is e.g. response (in ms) or migrate.
+    /// `lost` has no group. By default, the figures that `mario compare` tests
     #[arg(long = "figure", value_name = "GROUP.NAME")]
     pub figures: Vec<String>,
     /// The format of the files
@@ -53,7 +52,7 @@ pub enum Format {
 pub(super) const LONG_ABOUT: &str = "Draw the results of a comparison or a sweep as charts for a paper.
 
 A figure is a number such as LS.response. Each chart shows the mean of one figure for each policy, with its 95 % confidence \
-interval: as rows, or, for a sweep of one numeric key, as lines over its values. A chart is written as NAME.svg and NAME.pdf. \
+interval: as rows, or, for a sweep of one numeric key, as lines over its values. By default, a chart is written as NAME.svg and NAME.pdf. \
 The same runs yield the same bytes.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {

@@ -78,7 +78,8 @@ and users move every 10 seconds.
 The command prints the address of a dashboard: the page of `mario dashboard`, with what the clients measure. It also prints a \
 command for operators, with the address of a node and the certificate of an operator, for use with `mario app` and `mario node`.
 
-The colony runs until --for is over, or until Ctrl-C or SIGTERM; then every process is stopped, and the exit code is 0. The directory of the run has summary.json, \
+The colony runs until --for is over, or until Ctrl-C or SIGTERM; then every process is stopped, and the exit code is 0, or 130 if it \
+is stopped before clients send requests. The directory of the run has summary.json, \
 trace.jsonl (for `mario audit` and `mario report`), and the configuration, journal and log of each node.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {

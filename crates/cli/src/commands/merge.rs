@@ -22,10 +22,10 @@ pub struct Arguments {
     /// The directory for the merged runs; runs that it already has are merged too
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// A figure to show in the table, as GROUP.NAME: the group is `all` or a kind of application in the scenario, in
-    /// `paper` LS (latency-sensitive) and WS (workload-sensitive); the name is e.g. response (in ms) or migrate; `lost`
-    /// has no group; may be repeated. By default, the response of each kind, the
-    /// mean number of instances, migrations, inhibited operations and lost requests
+    /// A figure to show in the table, as GROUP.NAME; may be repeated. The group is `all` or a kind of application in
+    /// the scenario: in `paper`, LS (latency-sensitive) or WS (workload-sensitive). The name is e.g. response (in ms)
+    /// or migrate. `lost` has no group. By default, a comparison is shown as by `mario compare`, and a sweep as by
+    /// `mario sweep`
     #[arg(long = "figure", value_name = "GROUP.NAME")]
     pub figures: Vec<String>,
 }

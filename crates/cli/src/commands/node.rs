@@ -40,10 +40,10 @@ pub struct Arguments {
 
 pub(crate) const LONG_ABOUT: &str = "Run a node of a colony, or query a running one.
 
-With --config, the command runs the daemon of one machine until SIGTERM or Ctrl-C. The daemon talks to its neighbours, hosts \
+With --config, the command runs the daemon of one node until SIGTERM or Ctrl-C. The daemon talks to its neighbours, hosts \
 agents, starts and stops workloads (the processes of the instances), and forwards client requests. Its state is in a journal in its data directory, and survives \
-a crash. When the daemon stops, workloads keep running, and the next daemon on the same data directory adopts them. It logs JSON \
-lines to standard error.";
+a crash. When the daemon stops, workloads keep running, and the next daemon on the same data directory adopts them. A daemon \
+logs JSON lines to standard error.";
 
 /// A subcommand of `mario node`.
 #[derive(Clone, Debug, Subcommand)]
@@ -97,8 +97,9 @@ pub struct StatusArguments {
 The node evaluates the policy again with the facts of the last evaluation. It prints the proof of the agent's proposal and, for \
 each operation that the agent did not propose, where the clauses failed and which change of facts would make one succeed.")]
 pub struct ExplainArguments {
-    /// The id of the instance, as `mario app list` shows it. Its first part may be shortened, as in 30b0-0-2; 30b0 alone
-    /// will do if only one id begins so. Or the id of the application, if the node hosts only one instance of it
+    /// The id of the instance, as `mario app list` shows it. Its first part may be shortened, as in 30b0-0-2; 30b0
+    /// alone is enough if only one id begins with it. The id of the application will also do, if the node hosts only
+    /// one instance of it
     #[arg(value_name = "INSTANCE")]
     pub instance: String,
     #[command(flatten)]

@@ -31,14 +31,14 @@ pub struct Arguments {
     /// Run this goal and exit, instead of reading goals
     #[arg(short, long, value_name = "GOAL", allow_hyphen_values = true)]
     pub goal: Option<String>,
-    /// Print up to N answers of a goal
+    /// Print up to N answers of each goal; ignored at the prompt, where `;` asks for the next answer
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: u64,
     /// Stop a goal, or the directives of all programs together, after N inferences; the default is 100000000, and no
     /// limit for goals at the prompt
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: Option<u64>,
-    /// Stop a goal that needs more memory than this
+    /// Stop a goal or a directive that needs more memory than this
     #[arg(long, value_name = "BYTES", default_value_t = Budget::default().heap_bytes as u64,
         value_parser = clap::value_parser!(u64).range(1..))]
     pub heap: u64,
@@ -63,8 +63,8 @@ if a goal had no answer or raised an error, or 2 if one was not Prolog.
 Loading is bounded: the directives of all files share one --budget and one --output. Files may load other files up to 32 levels \
 deep, 1000 times and 64 MiB in all. Reading stops after 100 errors.
 
-Programs are sandboxed: they can read files only below the directories of the files named here, and have no access to the \
-network, processes, environment variables or the clock.";
+Programs are sandboxed: they can read files only below the directories of the files named here, or below the current directory \
+if no file is named. They have no access to the network, processes, environment variables or the clock.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let engine = Engine::new();

@@ -33,7 +33,8 @@ pub struct Arguments {
     /// `runs/reproduction-2`, …
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// The world: as the paper describes it, or as its prototype ran it; users are generated unless given
+    /// The world: as the paper describes it, or as its prototype ran it; users are generated unless another option sets
+    /// them
     #[arg(long, value_name = "PRESET")]
     pub preset: Option<PresetName>,
     /// Read the users' positions from this file, in one of the formats that docs/scenarios.md lists for
@@ -46,15 +47,15 @@ pub struct Arguments {
     /// Override a key of the world, e.g. topology.size=16; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
-    /// The number of seeds for each experiment; the run of the first seed is kept, and the others yield means and
-    /// confidence intervals
+    /// The number of seeds for each experiment; means and confidence intervals are over all seeds, but only the run of
+    /// the first seed is kept
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub seeds: u64,
-    /// How many threads
+    /// How many runs to make at a time.
     #[command(flatten)]
     pub jobs: Jobs,
-    /// In every management cycle, search the best placement of all instances, and record how much worse the actual one
-    /// is; takes much longer
+    /// In every management cycle, search for the best placement of all instances, and record how much worse the actual
+    /// one is; takes much longer
     #[arg(long)]
     pub regret: bool,
     /// Replace the runs that are in the directory
@@ -81,7 +82,7 @@ By default, the world is the one of the published figures: that of the paper's p
 part of mario. One table compares the figures with the published ones. Another compares this world with the one that \
 the text of the paper describes: with the same users, with generated users, and with a last link of 1 ms.
 
-Any of --preset, --set, --traces, --attachments and --seeds changes the world: it is then the one that the text of the paper \
+Any of --preset, --set, --traces and --attachments, or --seeds above 1, changes the world: it is then the one that the text of the paper \
 describes, or that of --preset, and users are generated from the seed unless the options set them. `--preset prototype --set \
 mobility.kind=recorded` is the world of the published figures again.";
 

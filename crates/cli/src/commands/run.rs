@@ -78,8 +78,8 @@ pub struct Arguments {
     /// the result is the same
     #[arg(long)]
     pub no_reuse: bool,
-    /// In every management cycle, search the best placement of all instances, and record how much worse the actual one
-    /// is; may take longer than the run itself
+    /// In every management cycle, search for the best placement of all instances, and record how much worse the actual
+    /// one is; may take longer than the run itself
     #[arg(long)]
     pub regret: bool,
     /// How to print the summary

@@ -25,13 +25,15 @@ pub struct Arguments {
     /// A key of the scenario and its values, separated by commas; may be repeated: then all combinations are run
     #[arg(long = "key", value_name = "KEY=VALUE,…", required = true, display_order = 0)]
     pub keys: Vec<String>,
-    /// Make only one part of the runs, e.g. 2/8, in a separate directory; `mario merge` joins the parts
+    /// Make only the I-th of N parts of the runs, e.g. 2/8; needs --out, with a separate directory for each part;
+    /// `mario merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
     pub shard: Option<Shard>,
-    /// A figure to show in the table, as GROUP.NAME: the group is `all` or a kind of application in the scenario, in
-    /// `paper` LS (latency-sensitive) and WS (workload-sensitive); the name is e.g. response (in ms) or migrate; `lost`
-    /// has no group; may be repeated. By default, the response of each kind, the
-    /// mean number of instances, migrations, inhibited operations and lost requests
+    /// A figure to show in the table, as GROUP.NAME; may be repeated. The group is `all` or a kind of application in
+    /// the scenario: in `paper`, LS (latency-sensitive) or WS (workload-sensitive). The name is e.g. response (in ms)
+    /// or migrate. `lost` has no group. By default, the response of each kind, the mean number of instances, the
+    /// numbers of migrations, inhibited operations and lost requests, and energy, money, carbon and --metric values if
+    /// the runs have them
     #[arg(long = "figure", value_name = "GROUP.NAME")]
     pub figures: Vec<String>,
 }

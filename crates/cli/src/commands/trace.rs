@@ -31,7 +31,7 @@ pub enum Command {
 
 const JOIN_ABOUT: &str = "Join the parts written by the nodes of a colony into one trace.
 
-Each daemon writes its part into `trace` in its data directory. The records are ordered by their hybrid logical clocks and by \
+Each daemon writes its parts into `trace` in its data directory. The records are ordered by their hybrid logical clocks and by \
 the ids of transfers: an arrival comes after its departure. `mario audit` checks the trace, and `mario report` shows it.
 
 A node whose data directory is missing appears only in the parts of its neighbours. The same parts yield the same trace.";

@@ -29,7 +29,8 @@ pub struct Arguments {
 
 pub(super) const LONG_ABOUT: &str = "Watch simulated runs in a browser: the report, updated while a run is in progress.
 
-The page is that of `mario report`. A live run in progress has a dashboard instead, whose address `mario live` prints. The server listens on 127.0.0.1 only. It prints \
+The page is that of `mario report`; decisions are explained once their run is complete. A live run in progress has a dashboard \
+instead, whose address `mario live` prints. The server listens on 127.0.0.1 only. It prints \
 its address and runs until Ctrl-C or SIGTERM, then exits with code 130.
 
 It answers only GET and HEAD requests whose host is 127.0.0.1 or localhost. It accepts up to 64 connections at once, and closes \

@@ -37,7 +37,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 A node updates only the instances that it hosts: name all nodes that host the application.")]
 pub struct UpdateArguments {
-    /// A signed description with a higher version than the one in use
+    /// A signed description; its version must be higher than the one in use, except with --shadow
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Update a single instance: the first one on the first node named that hosts the application

@@ -77,8 +77,8 @@ decisions were due: one per agent and cycle), `evaluated` (how many of them eval
 decision), the CPU time of the run divided by the decisions, the peak memory of the process, and `wall s` (the elapsed time of the \
 run). The last line compares the largest size with the smallest.
 
-CPU time is that of all threads during the run, without building the world. Each run is repeated at least three times and for at \
-least a second, and the minimum CPU time is shown; memory and elapsed time are those of the first repetition.";
+CPU time is that of all threads during the run, without building the world. Each size runs at least three times, and until a \
+second of CPU time has been measured. The minimum CPU time is shown; memory and elapsed time are those of the first run.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let mut sizes = Vec::new();

@@ -42,9 +42,10 @@ The facts are what the agent observes: its instance, the node and its neighbours
 describes each of them, and examples/video.pl is a sample. Each proposal is shown with the clause of the policy that produced it; \
 `nop` (no operation) means that the policy proposes nothing.
 
-In a batch, each line is a JSON object: `si` (the instance), `app`, `node`, `free_hw` (free hardware by node, \
-of `node` itself and of each neighbour), `requests` (lists of neighbour, rate, latency) and `refused` (inhibited requests: lists of operation, instance, target). Other keys are \
-ignored. Each line of the batch yields one line of output: {\"ops\":[[\"replicate\",\"7\",\"n1\"]]}.
+In a batch, each line is a JSON object: `si` (the instance), `app`, `node`, `free_hw` (free hardware by node: of `node` itself, and of \
+each neighbour, whose amount the agent does not see), `requests` (lists of neighbour, rate, latency) and, optionally, `refused` \
+(inhibited requests: lists of operation, instance, target). docs/policies.md lists further optional keys; unknown keys are ignored. \
+Each line of the batch yields one line of output: {\"ops\":[[\"replicate\",\"7\",\"n1\"]]}.
 
 If a policy raises an exception or exhausts its budget, the exit code is 2; the rest of a batch is still decided. Solutions that \
 are not operations are shown with a warning.";

@@ -47,7 +47,7 @@ pub struct Arguments {
     /// of the run
     #[arg(long, value_name = "TIME", requires = "run", value_parser = parse_time)]
     pub time: Option<f64>,
-    /// Explain the next decision of an instance after this snapshot; with --policy, what that policy decides
+    /// Explain the next decision of an instance after this snapshot; with --policy, the decision of that policy
     #[arg(long, value_name = "SCENARIO", requires = "instance",
         conflicts_with_all = ["run", "facts", "batch", "services", "acceptance", "html"])]
     pub snapshot: Option<PathBuf>,

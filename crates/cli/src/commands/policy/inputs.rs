@@ -29,7 +29,7 @@ pub struct InputArguments {
     /// The facts of many agents, one JSON object per line; may be compressed with gzip
     #[arg(long, value_name = "FILE")]
     pub batch: Option<PathBuf>,
-    /// A Prolog file with facts about applications (service/4), for all agents of the batch
+    /// A Prolog file with facts that all agents of the batch share: service/4, needs/3 and fact/3
     #[arg(long, value_name = "FILE", conflicts_with = "facts")]
     pub services: Option<PathBuf>,
     /// Stop a decision after N inferences (calls of a predicate)
