@@ -157,8 +157,8 @@ pub struct Ledger {
     pub(crate) shrinking: BTreeMap<WorkloadId, Hardware>,
     pub(crate) deploys: Vec<(DeployKey, InstanceId)>,
     pub(crate) peers: BTreeMap<NodeId, PeerRecord>,
-    /// For each neighbour, the number of the last record in which an instance was handed over or offered to it, or taken
-    /// from it.
+    /// For each neighbour, the number of the last record in which an instance was handed over or offered to it, or
+    /// taken from it.
     pub(crate) concerning: BTreeMap<NodeId, u64>,
     /// Journals that operators declared lost.
     pub(crate) lost: BTreeSet<JournalId>,
@@ -401,8 +401,8 @@ impl Ledger {
         self.peers.iter()
     }
 
-    /// The number of the last record of an instance handed over or offered to a neighbour, or taken from it; 0 if there
-    /// is no such record.
+    /// The number of the last record in which an instance was handed over or offered to a neighbour, or taken from it;
+    /// 0 if there is no such record.
     pub(crate) fn concerning(&self, neighbour: &NodeId) -> u64 {
         self.concerning.get(neighbour).copied().unwrap_or(0)
     }

@@ -78,9 +78,9 @@ pub struct Hello {
     /// How many records its journal has. Fewer than before means that its disk was restored from a backup, and the node
     /// is rejected.
     pub sequence: u64,
-    /// The number of the last record in its journal of an instance handed over or offered to the receiver, or taken
-    /// from it; 0 if there is no such record. `Transfer` and `Taken` carry it too. A smaller number than before means
-    /// that its disk was restored from a backup, however many records were added since.
+    /// The number of the last record of its journal in which an instance was handed over or offered to the receiver, or
+    /// taken from it; 0 if there is no such record. `Transfer` and `Taken` carry it too. A smaller number than before
+    /// means that its disk was restored from a backup, however many records were added since.
     pub concerning: u64,
     /// The open transfers of which it is the source.
     pub open: Vec<TransferId>,

@@ -23,7 +23,7 @@ pub struct Owned {
     pub descriptor: Arc<Descriptor>,
     /// The flavour that it runs in.
     pub flavour: FlavourIndex,
-    /// Whether it is awake.
+    /// Whether the instance is awake.
     pub wakefulness: Wakefulness,
     /// The agent's snapshot at the time of the record.
     pub snapshot: Arc<AgentSnapshot>,

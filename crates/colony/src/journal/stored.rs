@@ -31,7 +31,7 @@ pub struct StoredLedger {
     pub deploys: Vec<StoredDeploy>,
     /// Neighbours as they last introduced themselves.
     pub peers: Vec<StoredPeer>,
-    /// For each neighbour, the last record of an instance handed over or offered to it, or taken from it.
+    /// For each neighbour, the last record in which an instance was handed over or offered to it, or taken from it.
     pub concerning: Vec<StoredConcern>,
     /// Journals that operators declared lost.
     pub lost: Vec<JournalId>,
@@ -95,7 +95,7 @@ pub struct StoredPeer {
     pub peer: PeerRecord,
 }
 
-/// The last record of an instance handed over or offered to a neighbour, or taken from it.
+/// The last record in which an instance was handed over or offered to a neighbour, or taken from it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredConcern {
     /// The neighbour.

@@ -75,7 +75,7 @@ impl ExtraKnowledge {
 pub struct Body {
     /// The flavour.
     pub flavour: FlavourIndex,
-    /// Whether it is awake.
+    /// Whether the instance is awake.
     pub wakefulness: Wakefulness,
 }
 
@@ -102,7 +102,7 @@ pub struct RequestFact {
 /// The last hop of client requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Neighbour {
-    /// Clients on the instance's own node.
+    /// No hop: the clients are on the instance's own node.
     Own,
     /// A neighbour.
     Node(NodeIndex),

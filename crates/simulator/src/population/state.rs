@@ -36,7 +36,7 @@ pub struct Population {
     /// For each agent, the number that identifies its instance. Stored separately from the agents, because it is rarely
     /// read.
     pub(crate) instances: Vec<i64>,
-    /// The requests of the agents that have evaluated since the last cycle, in the order of evaluation.
+    /// The requests of the agents that have evaluated since the last cycle, in the order of their first evaluations.
     pub(crate) pending: Vec<PendingRequest>,
     /// Changes whenever the neighbours of a node change.
     pub(crate) links_version: LinksVersion,

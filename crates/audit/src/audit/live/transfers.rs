@@ -251,8 +251,8 @@ impl LiveWorld {
         }
     }
 
-    /// Ends an offer that the target declined, or the transfer of an instance that an operator has ended in custody and
-    /// that the target declined or cannot answer for, because it was declared lost.
+    /// Ends an offer that the target declined, or the transfer of an instance that an operator has ended in custody:
+    /// the target declined it, or was declared lost.
     pub(super) fn is_not_taken(&mut self, node: u32, transfer: &str) {
         let state = &mut self.nodes[node as usize];
         let is_offer = state.offers.remove(transfer).is_some();

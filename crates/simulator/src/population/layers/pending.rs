@@ -126,8 +126,8 @@ impl Population {
         }
     }
 
-    /// Returns the agent at a position of the queue and its proposal. If the agent proposes nothing, or to migrate or
-    /// replicate to a full node, returns `None` and adds this outcome to the label.
+    /// Returns the agent at a position of the queue and its proposal. If the agent proposes nothing, or the entry is a
+    /// `Place` on a full node, returns `None` and adds the outcome to the label.
     pub(crate) fn dequeue(&self, position: usize, label: &mut CycleLabel) -> Option<(AgentIndex, Proposal)> {
         if let PendingRequest::Place(request) = self.pending[position]
             && self.full_nodes.contains(request.to)

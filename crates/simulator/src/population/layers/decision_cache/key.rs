@@ -305,7 +305,7 @@ impl Key {
     }
 }
 
-/// The value as an integer, if it is one below 2^24. Most rates and latencies are.
+/// The value as an integer, if it is a whole number from 0 to 2^24 - 1, as most rates and latencies are.
 fn short(value: f64) -> Option<u64> {
     let whole = value as u32;
     (whole < 1 << 24 && f64::from(whole).to_bits() == value.to_bits()).then(|| u64::from(whole))
