@@ -55,7 +55,7 @@ pub struct Arguments {
     ])]
     pub resume: Option<PathBuf>,
     /// How often to write a checkpoint that --resume can start from: in seconds (`300`), in cycles (`20cycles`), or
-    /// `never`
+    /// `never`, except when the run is interrupted
     #[arg(long, value_name = "INTERVAL", default_value = "60")]
     pub checkpoint_every: CheckpointInterval,
     /// The directory for the run; by default, the first unused one of `runs/SCENARIO-1`,

@@ -80,7 +80,9 @@ an acceptance policy. For an inhibited request, the output has the clause that r
 clauses failed, and the smallest changes of facts that would get it accepted, each verified by judging again. With `--request \
 initiative`, the output explains which instances the owner of the node would evict or shrink.
 
-If a policy raises an exception or exhausts its budget, the exit code is 2; the rest of a batch is still explained.";
+With --policy and --facts or --batch, the exit code is 2 if the policy raises an exception or exhausts its --budget; the rest of a \
+batch is still explained. With --run, --snapshot or --acceptance, this is part of the explanation, the exit code is 0, and --budget \
+has no effect.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let engine = Engine::new();
