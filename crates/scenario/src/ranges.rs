@@ -1,4 +1,4 @@
-//! Checks the numbers of a tree against their ranges in the schema.
+//! Checks the numbers of a scenario, as a tree of values, against their ranges in the schema.
 //!
 //! Number types such as [`Time`](crate::settings::Time) also check their range when they are read. Plain numbers are
 //! checked only here.

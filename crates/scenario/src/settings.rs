@@ -59,47 +59,47 @@ pub(crate) const LISTS: [&str; 8] = ["application", "nodes", "node", "user", "de
 pub struct Settings {
     /// The name of the scenario.
     pub name: String,
-    /// The seed of everything random.
+    /// The seed of all random numbers.
     #[schemars(with = "range::Seed")]
     pub seed: u64,
-    /// The end of the run. Events at this very time do not happen.
+    /// The time at which the run ends; above 0. Events at exactly this time do not happen.
     pub duration: Time,
     /// Nodes and links.
     pub topology: TopologySettings,
-    /// The names of the tiers, from the top down, for `[[nodes]]` and for figures. Figures use them only if every tier
-    /// has a name.
+    /// The names of the tiers, from the top down, for `[[nodes]]` and for figures. Figures use them only if there are
+    /// as many names as tiers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<String>,
-    /// Settings of groups of nodes, chosen by tier or by a pattern of names. Later entries replace earlier ones, and
-    /// settings of single nodes in `[[node]]` replace both.
+    /// Settings of groups of nodes, selected by tier, by a pattern for their ids, or by both. Later entries override
+    /// earlier ones, `[node_table]` overrides `[[nodes]]`, and `[[node]]` overrides both.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodesSettings>,
-    /// Settings of nodes from the columns of a table.
+    /// Capacities and facts of nodes, from a table.
     #[serde(skip_serializing_if = "NodeTableSettings::is_empty")]
     pub node_table: NodeTableSettings,
-    /// Settings of single nodes.
+    /// Settings of single nodes, which override `[[nodes]]` and `[node_table]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node: Vec<NodeSettings>,
     /// The applications.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub application: Vec<ApplicationSettings>,
-    /// Random applications, in addition to those that are listed.
+    /// Random applications, in addition to those in `[[application]]`.
     #[serde(skip_serializing_if = "DrawnApplications::are_none")]
     pub applications: DrawnApplications,
-    /// When agents evaluate.
+    /// When agents evaluate, and the budget of a decision.
     pub agents: AgentSettings,
-    /// When managers judge, and which proposals they accept.
+    /// When managers judge, which proposals they accept, and how early they announce evictions.
     pub managers: ManagerSettings,
-    /// When users send client requests, and to which application.
+    /// When users send client requests, and how users are assigned to applications.
     pub workload: WorkloadSettings,
-    /// Users whose workload differs from the general one.
+    /// Settings of single users, which override `[workload]` and `[mobility]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub user: Vec<UserSettings>,
     /// How users move.
     pub mobility: MobilitySettings,
-    /// How messages travel.
+    /// How client requests travel, and how long it takes to serve one.
     pub network: NetworkSettings,
-    /// What agents observe of their clients' requests.
+    /// What agents observe of the client requests to their instances.
     pub observation: ObservationSettings,
     /// How the instance for a client request is chosen.
     pub routing: RoutingSettings,
@@ -109,21 +109,21 @@ pub struct Settings {
     pub arbitration: ArbitrationSettings,
     /// How long agents remember inhibitions.
     pub memory: MemorySettings,
-    /// The numbering of instances.
+    /// How instances are numbered.
     pub numbering: NumberingSettings,
-    /// The deployments of operators. An application that is not named here starts with one instance on its home.
+    /// Deployments by operators. An application that no entry names is deployed on its home at time 0.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deploy: Vec<DeploySettings>,
-    /// Changes of the agents' policies during the run.
+    /// Changes of the agents' policies during the run. Only for the management strategy `agents`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub update: Vec<UpdateSettings>,
-    /// Failures and repairs, event by event.
+    /// Nodes and links that go down or come up, event by event.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub churn: Vec<ChurnSettings>,
-    /// Random failures.
+    /// Random crashes and repairs of nodes. Nodes with events in `[[churn]]` or in an earlier entry are left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureSettings>,
-    /// When an operator redeploys an application that users want and that has no instance left.
+    /// Whether and when operators redeploy an application that users need and that has no instance left.
     pub redeploy: RedeploySettings,
     /// Measures in addition to the usual figures.
     #[serde(skip_serializing_if = "MeasureSettings::is_empty")]
@@ -131,16 +131,17 @@ pub struct Settings {
     /// The power of nodes and the energy of links.
     #[serde(skip_serializing_if = "EnergySettings::is_empty")]
     pub energy: EnergySettings,
-    /// The price of hardware and traffic.
+    /// The prices of hardware and traffic.
     #[serde(skip_serializing_if = "PriceSettings::is_empty")]
     pub price: PriceSettings,
-    /// The carbon intensity of electricity.
+    /// The carbon intensity of electricity. Requires `[energy]`.
     #[serde(skip_serializing_if = "CarbonSettings::is_empty")]
     pub carbon: CarbonSettings,
-    /// The recorded past of the run that this one resumes from, as written by `mario snapshot`.
+    /// The recorded past that the run resumes from, as written by `mario snapshot`.
     #[serde(skip_serializing_if = "StartSettings::is_none")]
     pub start: StartSettings,
-    /// Texts of files that other keys name, by the path as written there. They are used instead of the files on disk.
+    /// Texts of files, by their paths as written in other keys of this file. They are used instead of the files on
+    /// disk.
     #[serde(skip_serializing_if = "CarriedFiles::is_empty")]
     pub files: CarriedFiles,
     /// Limits on the estimated cost of the run.
@@ -148,45 +149,47 @@ pub struct Settings {
     pub limits: LimitSettings,
 }
 
-/// When agents evaluate.
+/// When agents evaluate, and the budget of a decision.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentSettings {
-    /// Agents of instances that are deployed earlier start at this time.
+    /// The agents of all instances that exist at this time start then. Agents that are created later start at once.
     pub start: Time,
-    /// The time between two evaluations of an agent, and before its first.
+    /// The time between two evaluations of an agent, and from its start to its first evaluation.
     pub period: Period,
-    /// The budget of one decision of an agent, in inferences. A policy that needs more fails, and its agent does
-    /// nothing. Default: 10,000,000.
+    /// The maximum number of inferences for one decision of an agent. If the policy needs more, the decision fails, and
+    /// the agent does nothing. Default: 10,000,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<range::Inferences>")]
     pub budget: Option<u64>,
 }
 
-/// When managers judge, and which proposals they accept.
+/// When managers judge, which proposals they accept, and how early they announce evictions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ManagerSettings {
-    /// The time between two activations. At 0, only the initial deployments are judged.
+    /// The time between two activations of the managers, and from time 0 to the first. Deployments at time 0 are judged
+    /// before the run starts.
     pub period: Period,
-    /// The managers' own policy: the name of a shipped one or the path of a `.pl` file. Without one, every proposal
-    /// that fits is accepted.
+    /// The acceptance policy of all nodes for which neither `[[nodes]]` nor `[[node]]` sets one: the name of a shipped
+    /// policy or the path of a `.pl` file. Without a policy, a manager accepts every proposal that fits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<String>,
     /// The number of evaluations that an agent has left when the owner of its node announces the eviction of its
-    /// instance: `leave/2` in a policy. Default: 3.
+    /// instance. The agent's policy sees the number in `leave/2`. Default: 3.
     #[serde(skip_serializing_if = "ManagerSettings::is_usual_notice")]
     #[schemars(with = "range::Notice")]
     pub notice: u32,
 }
 
-/// How messages travel.
+/// How client requests travel, and how long it takes to serve one.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkSettings {
-    /// The size of a client request, in the units of `bandwidth`.
+    /// The size of a client request, in the size units of `bandwidth` and `energy.size_bits`.
     pub message_size: Size,
-    /// The size units that each link carries per millisecond. Without it, sending takes no time.
+    /// The bandwidth of links for which the topology file states none, in size units per millisecond. Without it,
+    /// sending over these links takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Positive>,
     /// Whether messages are simulated individually.
@@ -204,7 +207,8 @@ pub enum FidelityKind {
     /// Individually.
     #[default]
     Messages,
-    /// As rates: the cost of a run depends on the number of changes, not on the number of messages.
+    /// As rates: the cost of a run depends on the number of changes, not on the number of messages. Requires the
+    /// observation strategy `arrivals` and the routing strategy `nearest`.
     Flow,
 }
 
@@ -214,7 +218,7 @@ pub enum FidelityKind {
 pub enum OccupancyKind {
     /// Until it has arrived: a link carries one message at a time.
     Latency,
-    /// Until it has been sent: its size over the bandwidth of the link.
+    /// Until it has been sent: its size divided by the bandwidth of the link. Requires `bandwidth`.
     Transmission,
 }
 
@@ -341,7 +345,7 @@ enum WrittenHardware {
 #[serde(deny_unknown_fields)]
 #[allow(dead_code, reason = "only its schema is used")]
 struct WrittenKinds {
-    /// Units, the first kind: the hardware in `service/4` and `node/2`.
+    /// Units, the kind of hardware that `service/4`, `node/2` and `node/3` show.
     units: Option<range::Units>,
     /// Network bandwidth, in megabits per second.
     bandwidth_mbps: Option<range::Units>,

@@ -19,48 +19,51 @@ pub struct ApplicationSettings {
     /// The id of the application: a name or a number.
     #[schemars(with = "WrittenId")]
     pub id: ApplicationId,
-    /// The group of the application in figures, e.g. `WS`.
+    /// The kind of the application, e.g. `WS`. Figures and the assignment of users group applications by kind.
     #[serde(default = "no_kind")]
     pub kind: String,
     /// The hardware that one instance needs: units, or a table of kinds such as `{ units = 4, memory_mb = 2048 }`.
     #[serde(default = "one_unit")]
     #[schemars(with = "WrittenHardware")]
     pub hardware: Hardware,
-    /// The client requests that one instance handles per evaluation period. Required, here or in an earlier layer.
+    /// The number of client requests that one instance handles per evaluation period. Required, here or in an earlier
+    /// layer.
     #[schemars(with = "Amount")]
     pub max_rate: Quantity,
-    /// The latency that a client request tolerates, in milliseconds. Required, here or in an earlier layer.
+    /// The maximum tolerated latency of a client request, in milliseconds. Required, here or in an earlier layer.
     #[schemars(with = "Amount")]
     pub max_latency: Quantity,
-    /// The owner of the application.
+    /// The owner of the application: `owner(Application, Owner)` in an acceptance policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenId>")]
     pub owner: Option<OwnerId>,
     /// The policy of its agents: the name of a shipped one or the path of a `.pl` file.
     #[serde(default = "default_policy")]
     pub policy: String,
-    /// The number of evaluations for which an agent remembers an inhibition. Default: `memory.cycles`.
+    /// The number of evaluations for which an agent remembers an inhibition, with the memory strategy `sliding`.
+    /// Default: `memory.cycles`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Evaluations>")]
     pub memory: Option<u32>,
     /// The time that an instance takes to serve one client request. Default: `network.service_time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_time: Option<Time>,
-    /// The node where it starts, and where its operator redeploys it when no instance is left. Default: the cloud.
+    /// The node on which operators deploy it by default, and redeploy it when no instance is left. Default: the cloud.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenId>")]
     pub home: Option<NodeId>,
-    /// Further facts about it: `fact/3` in a policy.
+    /// Further facts about the application: `fact/3` in a policy.
     #[serde(default, skip_serializing_if = "Facts::is_empty")]
     #[schemars(with = "BTreeMap<String, WrittenId>")]
     pub facts: Facts,
-    /// How its instances sleep. By default, they cannot.
+    /// How its instances sleep. By default, they cannot sleep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sleep: Option<SleepSettings>,
-    /// The ways to run it. The first is the default, which has the numbers above. By default, there is only one.
+    /// The flavours: different ways to run it. The first is the default flavour, with the `hardware`, `max_rate` and
+    /// `max_latency` of the application. By default, there are no flavours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flavour: Vec<FlavourSettings>,
-    /// Whether users use it themselves. By default, they do if no other application calls it.
+    /// Whether users are assigned to it. By default, they are if no other application calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<bool>,
     /// The calls that an instance makes, from its node, for each client request that it serves.
@@ -86,7 +89,7 @@ pub struct CallSettings {
     pub order: CallOrderWord,
 }
 
-/// The order of the requests of calls.
+/// The order in which the requests of calls are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallOrderWord {
@@ -110,7 +113,8 @@ pub struct SleepSettings {
     pub start: Time,
 }
 
-/// A way to run an application. Omitted keys have the value of the application.
+/// A way to run an application. If `hardware`, `max_rate` or `max_latency` is omitted, the value of the application
+/// applies.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlavourSettings {
@@ -121,15 +125,15 @@ pub struct FlavourSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenHardware>")]
     pub hardware: Option<Hardware>,
-    /// The client requests that one instance handles per evaluation period.
+    /// The number of client requests that one instance handles per evaluation period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Amount>")]
     pub max_rate: Option<Quantity>,
-    /// The latency that a client request tolerates, in milliseconds.
+    /// The maximum tolerated latency of a client request, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Amount>")]
     pub max_latency: Option<Quantity>,
-    /// The quality of its answers, in a unit chosen by the owner.
+    /// The quality of its answers, in a unit chosen by the owner. Default: 1.
     #[serde(default = "full_quality")]
     #[schemars(with = "Amount")]
     pub quality: Quantity,
@@ -139,7 +143,8 @@ pub struct FlavourSettings {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeploySettings {
-    /// The time from which the operator proposes it.
+    /// The time at which the operator requests the deployment. The managers judge it at their next activation; at time
+    /// 0, before the run starts.
     #[serde(default = "at_once")]
     pub time: Time,
     /// The application.
@@ -149,7 +154,7 @@ pub struct DeploySettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenId>")]
     pub node: Option<NodeId>,
-    /// The policy of its agent and of that agent's replicas. Default: the application's policy.
+    /// The policy of the agents of the deployed instance and of its replicas. Default: the application's policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Failures and repairs.
+//! Nodes and links that go down or come up, and the redeployment of applications.
 
 use mario_domain::NodeId;
 use schemars::JsonSchema;
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::range::TierNumber;
 use super::{Period, Time, WrittenId, read_by_kind};
 
-/// A disturbance, or its end.
+/// A node or link goes down or comes up.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ChurnSettings {
     /// A node goes down at once, with everything on it.
     Crash(NodeDown),
-    /// A node leaves as announced.
+    /// A node announces that it will leave, and later goes down with everything on it.
     Leave(NodeLeave),
     /// A node comes up, empty. A node whose first event is a join is absent until then.
     Join(NodeJoin),
@@ -45,16 +45,16 @@ pub struct NodeDown {
     pub repair: Option<Period>,
 }
 
-/// A node leaves as announced.
+/// A node announces that it will leave, and later goes down with everything on it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeLeave {
-    /// The time when it leaves.
+    /// The time when the node goes down.
     pub time: Time,
     /// The node.
     #[schemars(with = "WrittenId")]
     pub node: NodeId,
-    /// The notice period, during which its manager accepts nothing.
+    /// The time from the announcement until the node goes down. Meanwhile, its manager accepts no instances.
     #[serde(default = "no_time")]
     pub notice: Time,
 }
@@ -101,24 +101,24 @@ pub struct LinkUp {
 pub struct FailureSettings {
     /// The mean time that a node is up before it crashes.
     pub mean_time_between: Period,
-    /// The mean time until it comes back. Without it, the node stays down.
+    /// The mean time until a crashed node comes back. Without it, crashed nodes stay down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_repair: Option<Period>,
-    /// The tiers whose nodes crash; 0 is the cloud. Default: all but the cloud.
+    /// The tiers whose nodes crash. Default: all except 0, the tier of the cloud.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<TierNumber>>")]
     pub tiers: Option<Vec<u16>>,
-    /// The time from which nodes crash.
+    /// The time before which no node crashes.
     #[serde(default = "no_time")]
     pub start: Time,
 }
 
-/// When an operator redeploys an application that users want and that has no instance left.
+/// Whether and when operators redeploy an application that users need and that has no instance left.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RedeploySettings {
-    /// The delay before an application that users want and that has no instance left is redeployed. Without it, the
-    /// application is not redeployed.
+    /// The delay after which an operator requests a new instance on the home of an application that users need and that
+    /// has no instance left. Without it, no application is redeployed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Time>,
 }

@@ -8,8 +8,8 @@ use super::{AreaSettings, AttachKind, Period, Positive};
 use crate::mobility::{Commuting, Hotspot};
 use crate::position::{Area, Position};
 
-/// Users live somewhere, go to a goal in the morning and home in the evening, drawn from the seed. Their movements take
-/// no memory. A day has 24 hours, however long an hour is.
+/// Users go from home to a goal in the morning and back in the evening. Homes, goals and departures are drawn from the
+/// seed. Movements are computed on the fly, not stored. A day has 24 hours, whatever its length in the run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CitySettings {
@@ -18,33 +18,34 @@ pub struct CitySettings {
     pub users: u32,
     /// The time between two steps; their number follows from the duration of the run.
     pub step: Period,
-    /// The length of a day: the period of the waves. The run starts at midnight.
+    /// The length of a day, which has 24 hours. The run starts at midnight.
     pub day: Period,
-    /// The share of users who keep common hours, from 0 to 1: the height of the waves. All other users have the same
-    /// day, shifted evenly over the day.
+    /// The share of users who keep common hours, from 0 to 1: the height of the rush-hour waves. The other users have
+    /// the same daily routine, each shifted by a random time.
     #[schemars(with = "Share")]
     pub amplitude: f64,
-    /// The hour around which users leave home.
+    /// The hour of the day around which users leave home.
     #[schemars(with = "Hour")]
     pub morning: f64,
-    /// The hour around which users leave for home.
+    /// The hour of the day around which users leave for home.
     #[schemars(with = "Hour")]
     pub evening: f64,
-    /// The maximum deviation from these hours, in hours; most users leave close to them.
+    /// The maximum deviation of a departure from `morning` or `evening`, in hours. Most users leave close to these
+    /// hours.
     #[schemars(with = "Hours")]
     pub rush: f64,
     /// The duration of a trip, in hours.
     #[schemars(with = "Hours")]
     pub trip: f64,
-    /// The number of hotspots, near which users have their goals. The second attracts half as much as the first, the
-    /// third a third, and so on.
+    /// The number of hotspots, which are at random positions. The second attracts half as many users as the first, the
+    /// third a third as many, and so on. Ignored if `place` lists hotspots.
     #[schemars(with = "HotspotCount")]
     pub hotspots: u32,
-    /// The maximum distance of goals from a hotspot to the north or south, and to the east or west, in metres.
+    /// The maximum distance of goals from their hotspot along each axis (north to south, east to west), in metres.
     #[schemars(with = "Metres")]
     pub hotspot_radius: f64,
-    /// A list of hotspots, instead of drawn ones: each `{ at = [latitude, longitude], weight = 2, radius = 500 }`. The
-    /// default `weight` is 1, the default `radius` is `hotspot_radius`.
+    /// Hotspots within the area, instead of random ones: each `{ at = [latitude, longitude], weight = 2, radius = 500
+    /// }`. The default `weight` is 1, the default `radius` is `hotspot_radius`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub place: Vec<PlaceSettings>,
     /// The share of users whose goal is near a hotspot, from 0 to 1; all other goals are anywhere in the area.
@@ -68,7 +69,8 @@ pub struct PlaceSettings {
     /// Its attraction, relative to the other hotspots.
     #[serde(default = "one")]
     pub weight: Positive,
-    /// The maximum distance of goals from it to the north or south, and to the east or west, in metres. Default: `hotspot_radius`.
+    /// The maximum distance of goals from it along each axis (north to south, east to west), in metres. Default:
+    /// `hotspot_radius`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Metres>")]
     pub radius: Option<f64>,

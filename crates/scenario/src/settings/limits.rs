@@ -23,7 +23,7 @@ impl LimitSettings {
 }
 
 impl Default for LimitSettings {
-    /// About an hour on one core, and 16 GiB of memory.
+    /// 10^10 events, which take ten minutes to a few hours, and 16 GiB of memory.
     fn default() -> LimitSettings {
         LimitSettings { events: Limit::of(1e10), memory_mib: Limit::of(16_384.0) }
     }

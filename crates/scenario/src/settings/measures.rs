@@ -21,35 +21,37 @@ pub struct MeasureSettings {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EnergySettings {
-    /// The power of a node that is up, in watts.
+    /// The power of a node that is up and has no hardware in use, in watts, by tier from the top down; the last value
+    /// applies to all further tiers. Default: 0.
     pub idle_watts: Vec<Amount>,
-    /// The additional power of each hardware unit in use, in watts.
+    /// The additional power of each hardware unit in use, in watts, by tier from the top down; the last value applies
+    /// to all further tiers. Default: 0.
     pub unit_watts: Vec<Amount>,
-    /// The energy of a bit over each link, in nanojoules.
+    /// The energy to send one bit over one link, in nanojoules.
     pub link_nanojoules_per_bit: Amount,
     /// The number of bits in one unit of `network.message_size`.
     pub size_bits: Amount,
 }
 
-/// The price of hardware and traffic.
+/// The prices of hardware and traffic.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PriceSettings {
     /// The price of a unit of hardware in use for an hour, by tier from the top down; the last value applies to all
-    /// further tiers.
+    /// further tiers. Default: 0.
     pub unit_hour: Vec<Amount>,
-    /// The price of 10^9 bytes over a link. `energy.size_bits` determines the size of a client request.
+    /// The price of 10^9 bytes over a link. A client request has `network.message_size` times `energy.size_bits` bits.
     pub gigabyte: Amount,
 }
 
-/// The carbon intensity of electricity.
+/// The carbon intensity of electricity. Requires `[energy]`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CarbonSettings {
-    /// Grams of carbon dioxide per kilowatt-hour, for links and for nodes without a listed region.
+    /// Grams of carbon dioxide per kilowatt-hour, for links and for nodes without a listed region. Default: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grams_per_kwh: Option<Amount>,
-    /// The regions: a node belongs to one by `fact(Node, region, Name)`.
+    /// The regions, each with its carbon intensity. A node is in the region that its `fact(Node, region, Name)` names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub region: Vec<RegionSettings>,
 }
@@ -61,11 +63,11 @@ pub struct RegionSettings {
     /// The name of the region in `fact(Node, region, Name)`.
     #[schemars(with = "WrittenId")]
     pub name: Id,
-    /// Grams of carbon dioxide per kilowatt-hour.
+    /// Grams of carbon dioxide per kilowatt-hour. Either this key or `file` is required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grams_per_kwh: Option<Amount>,
-    /// The path of a CSV file with the columns `time`, in milliseconds of the run, and `grams_per_kwh`, which applies
-    /// from that time on.
+    /// The path of a CSV file, relative to the directory of the scenario file, with the columns `time`, in milliseconds
+    /// of the run, and `grams_per_kwh`, which applies from that time on. The first value also applies before its time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }

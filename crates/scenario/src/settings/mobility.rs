@@ -19,13 +19,14 @@ pub enum MobilitySettings {
     Generated(GeneratedSettings),
     /// Users of a city, who commute every day, drawn from the seed.
     City(CitySettings),
-    /// Positions from a file.
+    /// Users whose positions are read from a file.
     File(FileSettings),
-    /// Access points from a file.
+    /// Users whose access points are read from a file.
     Attachments(AttachmentSettings),
-    /// The users of the paper's experiment, which ship with mario.
+    /// The 51 users of the paper's experiment, which ship with mario. Their access points are those of a tiled tree of
+    /// size 8.
     Recorded(RecordedSettings),
-    /// Users do not move.
+    /// Users who do not move, and are assigned to access points round robin.
     Static(StaticSettings),
 }
 
@@ -56,28 +57,29 @@ pub struct GeneratedSettings {
     /// The area in which users move. Default: the area of the topology.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub area: Option<AreaSettings>,
-    /// The number of users in the first step. Default: all.
+    /// The number of users who arrive in the first step. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<UserCount>")]
     pub first_users: Option<u32>,
-    /// The number of users who arrive in each later step, until all have arrived.
+    /// The number of users who arrive in each later step, until all have arrived; all remaining users arrive in the
+    /// last step. Ignored without `first_users`.
     #[schemars(with = "ArrivalCount")]
     pub arrivals_per_step: u32,
     /// The mean number of steps that a user stays. By default, users stay to the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<MeanSteps>")]
     pub mean_stay: Option<Positive>,
-    /// The duration of a step for the users' movements on the map, in seconds.
+    /// The time for which users move on the map between two steps, in seconds.
     pub step_seconds: Positive,
-    /// The share of users who rest when they arrive, from 0 to 1; all other users are under way.
+    /// The share of users who are resting when they arrive, from 0 to 1; all other users are under way.
     #[schemars(with = "Share")]
     pub resting_share: f64,
-    /// The longest rest, in seconds.
+    /// The maximum duration of a rest, in seconds.
     #[schemars(with = "Seconds")]
     pub rest_seconds_max: f64,
     /// The lowest speed of a trip, in metres per second.
     pub speed_min: Positive,
-    /// The highest speed of a trip, in metres per second.
+    /// The highest speed of a trip, in metres per second; at least `speed_min`.
     pub speed_max: Positive,
     /// The number of districts of the area in each direction. Users are spread evenly over them, and never leave their
     /// district.
@@ -86,21 +88,21 @@ pub struct GeneratedSettings {
     /// The number of hotspots in each district.
     #[schemars(with = "HotspotCount")]
     pub hotspots: u32,
-    /// The maximum distance of waypoints from a hotspot to the north or south, and to the east or west, in metres.
+    /// The maximum distance of waypoints from their hotspot along each axis (north to south, east to west), in metres.
     #[schemars(with = "Metres")]
     pub hotspot_radius: f64,
-    /// The share of trips that lead to a hotspot, from 0 to 1.
+    /// The share of trips that end near a hotspot, from 0 to 1; all other trips end anywhere in the district.
     #[schemars(with = "Share")]
     pub attraction: f64,
 }
 
-/// Positions from a file.
+/// Users whose positions are read from a file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileSettings {
-    /// The path of the file, relative to the scenario.
+    /// The path of the file, relative to the directory of the scenario file.
     pub file: String,
-    /// The format of the file. Default: detected by its name and first line.
+    /// The format of the file. Default: detected from the extension of its name, or else from its first line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<MobilityFormat>,
     /// The time between two steps.
@@ -110,31 +112,31 @@ pub struct FileSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<StepCount>")]
     pub steps: Option<u32>,
-    /// The maximum number of users: the first to appear. Default: all.
+    /// The maximum number of users; the first to appear are kept. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<UserCount>")]
     pub users: Option<u32>,
-    /// The times of the steps of recorded tracks.
+    /// The times at which recorded tracks are sampled.
     #[serde(default)]
     pub clock: ClockKind,
-    /// The duration of a step in seconds of the record, under `shared`.
+    /// The time between two steps in the recording, in seconds, with `shared`.
     #[serde(default = "one_minute")]
     pub step_seconds: Positive,
-    /// The position of a user between two recorded ones, under `shared`.
+    /// The position of a user between two recorded positions, with `shared`.
     #[serde(default)]
     pub between: BetweenKind,
-    /// The position of a user after the last recorded one, under `shared`.
+    /// The position of a user after the last recorded position, with `shared`.
     #[serde(default)]
     pub after: AfterKind,
-    /// The number of parts into which the record of each user is divided, under `own-pace`.
+    /// The number of parts into which the track of each user is divided, with `own-pace`.
     #[serde(default = "hundred_parts")]
     #[schemars(with = "PartCount")]
     pub parts: u32,
-    /// Whether users outside the area of the topology are absent.
+    /// Whether users are absent while they are outside the area of the topology.
     #[serde(default)]
     pub clip: bool,
-    /// The origin, latitude and longitude, of the metres in `sumo` files and in the columns `x` and `y` of tables.
-    /// Without it, degrees are expected.
+    /// The latitude and longitude, in degrees, of the origin of the metres in `sumo` files and in the columns `x` and
+    /// `y` of tables. Without an origin, degrees are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<[Degrees; 2]>")]
     pub origin: Option<[f64; 2]>,
@@ -143,18 +145,18 @@ pub struct FileSettings {
     pub attach: Option<AttachKind>,
 }
 
-/// Access points from a file.
+/// Users whose access points are read from a file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttachmentSettings {
-    /// The path of the file, relative to the scenario: JSON with `users` and `steps`.
+    /// The path of the file, relative to the directory of the scenario file. It is JSON with `users` and `steps`.
     pub file: String,
     /// The time between two steps.
     #[serde(default = "default_step")]
     pub step: Period,
 }
 
-/// The users of the paper's experiment: 51 users, attached to the access points of a tiled tree of size 8.
+/// The 51 users of the paper's experiment. Their access points are those of a tiled tree of size 8.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedSettings {
@@ -163,7 +165,7 @@ pub struct RecordedSettings {
     pub step: Period,
 }
 
-/// Users do not move, and are assigned to access points round robin.
+/// Users who do not move, and are assigned to access points round robin.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StaticSettings {
@@ -178,9 +180,9 @@ pub struct StaticSettings {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttachKind {
-    /// By the cell of the grid that the user is in. For tiled trees.
+    /// The access point of the grid cell that the user is in. Only for tiled trees.
     Grid,
-    /// The closest.
+    /// The closest access point.
     Distance,
 }
 
@@ -190,7 +192,8 @@ pub enum AttachKind {
 pub enum MobilityFormat {
     /// CSV with `user,step,latitude,longitude`, or `user,step,x,y` in metres: positions by step.
     Positions,
-    /// CSV with `id,time,latitude,longitude`, or `id,time,x,y` in metres: recorded tracks, as in the following formats.
+    /// CSV with `id,time,latitude,longitude`, or `id,time,x,y` in metres: recorded tracks. The following formats are
+    /// recorded tracks, too.
     Csv,
     /// Lines such as `156;2014-02-01 00:00:00.739166+01;POINT(41.8836 12.4877)`.
     Taxi,
@@ -200,18 +203,18 @@ pub enum MobilityFormat {
     Sumo,
 }
 
-/// The times of the steps of recorded tracks.
+/// The times at which recorded tracks are sampled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClockKind {
     /// At the same times for all users, starting with the earliest recorded position.
     #[default]
     Shared,
-    /// At each user's own pace, as in the prototype.
+    /// At each user's own pace, as in the prototype: each track is divided into `parts` of equal duration.
     OwnPace,
 }
 
-/// The position of a user between two recorded ones.
+/// The position of a user between two recorded positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BetweenKind {
@@ -222,7 +225,7 @@ pub enum BetweenKind {
     Interpolated,
 }
 
-/// The position of a user after the last recorded one.
+/// The position of a user after the last recorded position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterKind {

@@ -107,17 +107,17 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// A point in time or a duration, in milliseconds; not negative. Written as a number, or as a text with a unit: `"2
-    /// s"`.
+    /// A point in time or a duration, in milliseconds; not negative. Written as a number, or as a string with a unit,
+    /// such as `"2 s"`.
     Time: 0.0 to 1e12, "a time", true,
         "1e12 ms are 31 years, and times far beyond are not told apart to the microsecond";
     /// The time between two events, in milliseconds; at least a microsecond. Written like [`Time`].
     Period: 1e-3 to 1e12, "a period", true,
         "after 31 years, which is 1e12 ms, a clock still tells microseconds apart, and nothing shorter";
-    /// An amount; not negative.
+    /// The size of a message; not negative.
     Size: 0.0 to 1e12, "a size", false,
         "quotients of such numbers are finite";
-    /// A number above 0.
+    /// A positive number, at least 1e-9.
     Positive: 1e-9 to 1e12, "this number", false,
         "products and quotients of such numbers are finite and above 0";
     /// Power, energy, a price or an intensity; not negative.

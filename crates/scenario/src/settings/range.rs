@@ -31,7 +31,7 @@ macro_rules! ranges {
 }
 
 ranges! {
-    /// The seed of everything random.
+    /// The seed of all random numbers.
     Seed: "integer", 0 to 9_223_372_036_854_775_807_u64, "TOML has no larger integers";
     /// A share of a whole.
     Share: "number", 0 to 1, "it is a part of a whole";
@@ -45,7 +45,7 @@ ranges! {
     Seconds: "number", 0 to 1_000_000_000, "1e9 s are 31 years";
     /// A latitude or a longitude.
     Degrees: "number", -180 to 180, "latitudes are from -90 to 90 degrees, and longitudes from -180 to 180";
-    /// The number of nodes.
+    /// A number of nodes, or of children or links of a node.
     NodeCount: "integer", 1 to 16_777_216, "more nodes do not fit into memory";
     /// The number of access points in each direction.
     GridSize: "integer", 1 to 2048, "4096 would make more nodes than the 16777216 that fit into memory";
@@ -59,7 +59,7 @@ ranges! {
     StepCount: "integer", 1 to 1_000_000, "the steps of users are kept in memory";
     /// A mean number of steps.
     MeanSteps: "number", 1 to 1_000_000_000, "a stay is at least one step, and no run has more steps";
-    /// The number of parts into which the record of a user is divided.
+    /// The number of parts into which the track of a user is divided.
     PartCount: "integer", 1 to 999_999, "each part is a step, and the steps of users are kept in memory";
     /// The number of districts in each direction.
     DistrictCount: "integer", 1 to 1000, "a million districts have a million times the hotspots";
@@ -71,11 +71,11 @@ ranges! {
     CallCount: "integer", 1 to 1000, "each of them is sent for every client request";
     /// Units of hardware.
     Units: "integer", 0 to 1_000_000_000, "the sum over all nodes and instances has to fit into 64 bits";
-    /// A rate or a latency.
+    /// A rate, a latency or a quality.
     Amount: "number", 0 to 1e12, "quotients of such numbers are finite";
-    /// A bound of a rate or a latency that is drawn.
+    /// A bound of a random rate or latency.
     WholeAmount: "integer", 0 to 1_000_000_000, "a 32-bit number is drawn";
-    /// The number of remembered evaluations.
+    /// The number of evaluations for which an inhibition is remembered.
     Evaluations: "integer", 0 to 1_000_000, "the inhibitions are kept in memory, and read at every evaluation";
     /// A number of evaluations, at least one.
     EvaluationNumber: "integer", 1 to 1_000_000, "the first evaluation is number 1";
@@ -85,6 +85,6 @@ ranges! {
     Inferences: "integer", 1 to 10_000_000_000_u64, "a decision of that size takes minutes";
     /// The number of records of a trace.
     RecordCount: "integer", 0 to 1_000_000_000_000_u64, "no trace has more";
-    /// The distance from the cloud.
+    /// The number of a tier, from 0 at the top.
     TierNumber: "integer", 0 to 65_535, "tiers are counted in 16 bits";
 }

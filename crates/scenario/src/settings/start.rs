@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::range::{RecordCount, Seed};
 use super::{Time, WrittenId};
 
-/// A recorded past. Until its end the run must reproduce it; `--policy` applies from then on.
+/// A recorded past, which the run must reproduce. `--policy` applies from its end on.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StartSettings {
     /// The end of the recorded past. Without it, the run has no recorded past.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
-    /// The seed of the recorded run, which determines the past.
+    /// The seed of the recorded run. The `seed` of the scenario must be the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Seed>")]
     pub seed: Option<u64>,
@@ -24,7 +24,7 @@ pub struct StartSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<RecordCount>")]
     pub records: Option<u64>,
-    /// The CRC-32 of these records, in hexadecimal. A different past is rejected.
+    /// The CRC-32 of the records that `records` counts, in hexadecimal. A run whose records differ is rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
 }
@@ -36,7 +36,7 @@ impl StartSettings {
     }
 }
 
-/// A change of the agents' policy during the run.
+/// A change of the policy of agents during the run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateSettings {
@@ -46,9 +46,10 @@ pub struct UpdateSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenId>")]
     pub application: Option<ApplicationId>,
-    /// The policy: the name of a shipped one or the path of a `.pl` file. Agents start with an empty memory under it.
+    /// The new policy: the name of a shipped one or the path of a `.pl` file. Agents start with an empty memory under
+    /// it.
     pub policy: String,
 }
 
-/// Texts of files that the scenario names, by the path as written in it.
+/// Texts of files, by their paths as written in other keys of the scenario file.
 pub type CarriedFiles = BTreeMap<String, String>;

@@ -1,4 +1,4 @@
-//! The strategies that can be chosen: one section for each.
+//! The sections of a scenario that select strategies.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use super::range::{EvaluationNumber, Evaluations};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ManagementSettings {
-    /// Which component decides on operations. With all but `agents`, no agent proposes anything, whatever its policy.
+    /// Which component decides on operations. Unless it is `agents`, no agent proposes anything, whatever its policy.
     pub strategy: ManagementStrategy,
 }
 
@@ -24,7 +24,8 @@ pub enum ManagementStrategy {
     EdgeFirstFit,
     /// A central planner with global knowledge, which searches for a good placement at each activation of the managers.
     CentralGreedy,
-    /// A central planner that finds an optimal placement; only for small worlds.
+    /// A central planner with global knowledge, which finds an optimal placement at each activation of the managers;
+    /// only for small worlds.
     CentralExact,
 }
 
@@ -38,7 +39,7 @@ impl ManagementStrategy {
     ];
 }
 
-/// What agents observe of their clients' requests.
+/// What agents observe of the client requests to their instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ObservationSettings {
@@ -50,7 +51,7 @@ pub struct ObservationSettings {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ObservationStrategy {
-    /// The client requests that reached the instance in its last evaluation period.
+    /// The client requests that reached the instance since the last evaluation of its agent.
     #[default]
     Arrivals,
     /// The entries of the routing table, as in the prototype.
@@ -61,9 +62,9 @@ pub enum ObservationStrategy {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RoutingSettings {
-    /// The rule of choice.
+    /// Which instance serves a client request.
     pub strategy: RoutingStrategy,
-    /// The metric of distances. `least-used` always counts hops.
+    /// The metric of distances. Ignored with `least-used`, which always counts hops.
     pub metric: RoutingMetric,
 }
 
@@ -93,7 +94,7 @@ pub enum RoutingMetric {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ArbitrationSettings {
-    /// Who judges, and when accepted operations are enacted.
+    /// Who judges proposals, and when accepted operations are enacted. Ignored if a central planner decides.
     pub strategy: ArbitrationStrategy,
 }
 
@@ -104,7 +105,8 @@ pub enum ArbitrationStrategy {
     /// The managers of all nodes concerned; accepted operations are enacted together.
     #[default]
     Managers,
-    /// One operator, last in first out, each operation enacted at once, as in the prototype.
+    /// One operator, from the last proposal to the first; each accepted operation is enacted before the next proposal
+    /// is judged, as in the prototype.
     Sequential,
 }
 
@@ -112,19 +114,19 @@ pub enum ArbitrationStrategy {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemorySettings {
-    /// How agents forget.
+    /// How agents forget inhibitions.
     pub strategy: MemoryStrategy,
-    /// The number of evaluations for which an agent remembers an inhibition, under `sliding`. Default: as the policy
-    /// declares, or else 1 for a policy that reads inhibitions, 0 for others.
+    /// The number of evaluations for which an agent remembers an inhibition, with `sliding`. Default: the number that
+    /// the policy declares, or else 1 if the policy reads inhibitions, and 0 if not.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Evaluations>")]
     pub cycles: Option<u32>,
-    /// The number of evaluations after which the memory is cleared, under `periodic`.
+    /// The number of evaluations after which the memory is cleared, with `periodic`.
     #[schemars(with = "EvaluationNumber")]
     pub every: u32,
 }
 
-/// How agents forget.
+/// How agents forget inhibitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryStrategy {
@@ -135,7 +137,7 @@ pub enum MemoryStrategy {
     Periodic,
 }
 
-/// The numbering of instances.
+/// How instances are numbered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NumberingSettings {

@@ -11,17 +11,20 @@ use super::{Facts, Positive, Time, WrittenCapacity, WrittenId, read_by_kind, uni
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum TopologySettings {
-    /// A tree over a square grid of access points: four neighbours share a parent, up to the cloud.
+    /// A tree over a square grid of access points: on each level, four adjacent nodes share a parent, up to the cloud.
+    /// A grid of 2^k × 2^k access points has L = k + 1 levels, from 0, the cloud, to k.
     TiledTree(TiledTreeSettings),
-    /// A tree in which every node but the deepest has equally many children.
+    /// A tree in which all nodes except the leaves have the same number of children. The leaves are access points.
     Tree(TreeSettings),
-    /// A grid in which every node is linked to its neighbours.
+    /// A grid in which every node is linked to its neighbours. The node in the middle is the hub, which is the cloud.
     Grid(GridSettings),
-    /// Nodes at random positions, linked when they are close.
+    /// Nodes at random positions, linked if they are close. The node closest to the middle is the hub, which is the
+    /// cloud.
     RandomGeometric(RandomGeometricSettings),
-    /// Nodes that join one by one, by preferential attachment.
+    /// Nodes that join one by one, by preferential attachment. The node with the most links is the hub, which is the
+    /// cloud.
     BarabasiAlbert(BarabasiAlbertSettings),
-    /// A graph from a file.
+    /// A graph that is read from a file.
     File(TopologyFileSettings),
 }
 
@@ -34,7 +37,8 @@ read_by_kind!(TopologySettings {
     "file" => File(TopologyFileSettings),
 });
 
-/// A tree over a square grid of access points. A grid of 2^k × 2^k has L = k + 1 levels, from 0, the cloud, to k.
+/// A tree over a square grid of access points. A grid of 2^k × 2^k access points has L = k + 1 levels, from 0, the
+/// cloud, to k.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TiledTreeSettings {
@@ -44,7 +48,7 @@ pub struct TiledTreeSettings {
     /// The hardware of the cloud.
     #[schemars(with = "WrittenCapacity")]
     pub cloud_hardware: Capacity,
-    /// The hardware of level l between cloud and access points is L − l times this.
+    /// The hardware of a node on level l, between the cloud and the access points, is L − l times this, in units.
     #[schemars(with = "Units")]
     pub hardware_step: u64,
     /// The hardware of an access point.
@@ -55,50 +59,50 @@ pub struct TiledTreeSettings {
     /// The latency of the links to access points. Default: as given by `latency_step`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_latency: Option<Time>,
-    /// The hardware of each level, from the cloud down, instead of `cloud_hardware`, `hardware_step` and
+    /// The hardware of a node on each level, from the cloud down. Replaces `cloud_hardware`, `hardware_step` and
     /// `access_hardware`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<WrittenCapacity>>")]
     pub hardware: Option<Vec<Capacity>>,
-    /// The latency of the links below each level, from the cloud down, instead of `latency_step` and `access_latency`.
+    /// The latency of the links below each level, from the cloud down. Replaces `latency_step` and `access_latency`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<Vec<Time>>,
     /// The area of the grid.
     pub area: AreaSettings,
 }
 
-/// A rectangle on the map, by two of its corners, each latitude and longitude in degrees.
+/// A rectangle on the map, given by two of its corners.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AreaSettings {
-    /// The corner with the lowest latitude and longitude.
+    /// The corner with the lowest latitude and longitude: `[latitude, longitude]`, in degrees.
     #[schemars(with = "[Degrees; 2]")]
     pub south_west: [f64; 2],
-    /// The corner with the highest latitude and longitude.
+    /// The corner with the highest latitude and longitude: `[latitude, longitude]`, in degrees.
     #[schemars(with = "[Degrees; 2]")]
     pub north_east: [f64; 2],
 }
 
-/// A tree in which every node but the deepest has equally many children. The leaves are access points.
+/// A tree in which all nodes except the leaves have the same number of children. The leaves are access points.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TreeSettings {
     /// The number of levels below the cloud.
     #[schemars(with = "Depth")]
     pub depth: u32,
-    /// The number of children of a node.
+    /// The number of children of each node that is not a leaf.
     #[schemars(with = "NodeCount")]
     pub fan_out: u32,
-    /// The hardware of each level, from the cloud down; the last value applies to all further levels.
+    /// The hardware of a node on each level, from the cloud down; the last value applies to all further levels.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
     /// The latency of the links below each level, from the cloud down; the last value applies to all further levels.
     pub latency: Vec<Time>,
-    /// The area of the access points.
+    /// The area of the tree.
     pub area: AreaSettings,
 }
 
-/// A grid in which every node is linked to its neighbours. The node in the middle is the hub.
+/// A grid in which every node is linked to its neighbours. The node in the middle is the hub, which is the cloud.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GridSettings {
@@ -108,89 +112,95 @@ pub struct GridSettings {
     /// The number of nodes from west to east.
     #[schemars(with = "NodeCount")]
     pub width: u32,
-    /// The hardware of the nodes of each tier, from the hub outwards; the last value applies to all further tiers.
+    /// The hardware of a node by its number of hops from the hub, starting with the hub; the last value applies to all
+    /// nodes farther away.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
     /// The latency of a link of length 0.
     pub latency: Time,
     /// The additional latency of a link per kilometre.
     pub latency_per_km: Time,
-    /// The share of nodes that are access points, from 0 to 1: those farthest from the hub.
+    /// The share of nodes that are access points, from 0 to 1, rounded to at least one node: those with the most hops
+    /// to the hub.
     #[schemars(with = "Share")]
     pub access_share: f64,
     /// The area of the nodes.
     pub area: AreaSettings,
 }
 
-/// Nodes at random positions, linked when they are close. The node closest to the middle is the hub.
+/// Nodes at random positions, linked if they are close. The node closest to the middle is the hub, which is the cloud.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RandomGeometricSettings {
     /// The number of nodes.
     #[schemars(with = "NodeCount")]
     pub nodes: u32,
-    /// Nodes within this distance are linked, in metres. Parts that remain disconnected are linked where they are
-    /// closest.
+    /// The distance up to which two nodes are linked, in metres. Parts that remain disconnected are linked where they
+    /// are closest.
     pub radius: Positive,
-    /// The hardware of the nodes of each tier, from the hub outwards; the last value applies to all further tiers.
+    /// The hardware of a node by its number of hops from the hub, starting with the hub; the last value applies to all
+    /// nodes farther away.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
     /// The latency of a link of length 0.
     pub latency: Time,
     /// The additional latency of a link per kilometre.
     pub latency_per_km: Time,
-    /// The share of nodes that are access points, from 0 to 1: those farthest from the hub.
+    /// The share of nodes that are access points, from 0 to 1, rounded to at least one node: those with the most hops
+    /// to the hub.
     #[schemars(with = "Share")]
     pub access_share: f64,
     /// The area of the nodes.
     pub area: AreaSettings,
 }
 
-/// Nodes that join one by one, by preferential attachment. The node with the most links is the hub.
+/// Nodes that join one by one, by preferential attachment. The node with the most links is the hub, which is the cloud.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BarabasiAlbertSettings {
     /// The number of nodes.
     #[schemars(with = "NodeCount")]
     pub nodes: u32,
-    /// The number of links of a joining node.
+    /// The number of links with which a node joins; less than `nodes`.
     #[schemars(with = "NodeCount")]
     pub links: u32,
-    /// The hardware of the nodes of each tier, from the hub outwards; the last value applies to all further tiers.
+    /// The hardware of a node by its number of hops from the hub, starting with the hub; the last value applies to all
+    /// nodes farther away.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
     /// The latency of a link of length 0.
     pub latency: Time,
     /// The additional latency of a link per kilometre.
     pub latency_per_km: Time,
-    /// The share of nodes that are access points, from 0 to 1: those farthest from the hub.
+    /// The share of nodes that are access points, from 0 to 1, rounded to at least one node: those with the most hops
+    /// to the hub.
     #[schemars(with = "Share")]
     pub access_share: f64,
     /// The area of the nodes.
     pub area: AreaSettings,
 }
 
-/// A graph from a file.
+/// A graph that is read from a file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TopologyFileSettings {
-    /// The path of the file, relative to the scenario.
+    /// The path of the file, relative to the directory of the scenario file.
     pub file: String,
-    /// The format of the file. Default: detected by the extension of its name.
+    /// The format of the file. Default: detected from the extension of its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<GraphFormat>,
-    /// The hardware of nodes without hardware in the file.
+    /// The hardware of nodes for which the file states none.
     #[serde(default = "one_unit")]
     #[schemars(with = "WrittenCapacity")]
     pub hardware: Capacity,
-    /// The latency of links without latency in the file.
+    /// The latency of links for which the file states none.
     #[serde(default = "one_millisecond")]
     pub latency: Time,
     /// Which nodes are access points if the file marks none.
     #[serde(default)]
     pub access_points: UnmarkedKind,
-    /// The origin, latitude and longitude, of the metres east and north in the attributes `x` and `y` of nodes. Without
-    /// it, `x` and `y` are facts like any other attribute.
+    /// The latitude and longitude, in degrees, of the origin of the attributes `x` and `y` of nodes, which are metres
+    /// east and north of it. Without an origin, `x` and `y` are facts like any other attribute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<[Degrees; 2]>")]
     pub origin: Option<[f64; 2]>,
@@ -222,7 +232,7 @@ fn mesh_hardware() -> Vec<Capacity> {
     vec![Capacity::Unbounded, units(6), units(1)]
 }
 
-/// The format of a file with a graph.
+/// The format of a graph file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GraphFormat {
@@ -236,16 +246,16 @@ pub enum GraphFormat {
     NodeLink,
 }
 
-/// Settings of nodes from the columns of a table.
+/// Capacities and facts of nodes, from a table.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NodeTableSettings {
-    /// The path of the table, relative to the scenario: CSV with a column `id` or `node`, and optionally `capacity`,
-    /// `hardware` or `units`, and kinds of hardware such as `memory_mb`. Each other column is a fact of the node,
-    /// `fact(Node, Column, Value)`; empty fields are skipped.
+    /// The path of a CSV file, relative to the directory of the scenario file. Its column `id` or `node` states the
+    /// node, a column `capacity`, `hardware` or `units` the hardware units, and columns such as `memory_mb` other kinds
+    /// of hardware. Each other column is a fact of the node, `fact(Node, Column, Value)`. Empty fields are skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The other columns that are facts. Default: all.
+    /// The columns that are facts. Default: all columns without another meaning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub facts: Option<Vec<String>>,
 }
@@ -257,7 +267,7 @@ impl NodeTableSettings {
     }
 }
 
-/// Settings of one node. Omitted keys do not change it.
+/// Settings of a single node. Omitted keys change nothing.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeSettings {
@@ -268,7 +278,7 @@ pub struct NodeSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenCapacity>")]
     pub capacity: Option<Capacity>,
-    /// Its manager's own policy: the name of a shipped one or the path of a `.pl` file.
+    /// The acceptance policy of the node: the name of a shipped one or the path of a `.pl` file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<String>,
     /// The owner of the node: `fact(Node, owner, Owner)` in a policy.
@@ -281,11 +291,12 @@ pub struct NodeSettings {
     pub facts: Facts,
 }
 
-/// Settings of a group of nodes, chosen by tier, by a pattern of names, or by both. Omitted keys do not change them.
+/// Settings of a group of nodes, selected by `tier`, by `match`, or by both. Other keys that are omitted change
+/// nothing.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodesSettings {
-    /// The tier of the nodes: its number, from the top down, or its name in `tiers`.
+    /// The tier of the nodes: its number, from 0 at the top, or its name in `tiers`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<TierChoice>,
     /// A pattern that the ids of the nodes match, where `*` stands for any characters and `?` for one.
@@ -295,14 +306,14 @@ pub struct NodesSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenCapacity>")]
     pub capacity: Option<Capacity>,
-    /// Their managers' own policy: the name of a shipped one or the path of a `.pl` file.
+    /// The acceptance policy of each node: the name of a shipped one or the path of a `.pl` file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<String>,
     /// The owner of the nodes: `fact(Node, owner, Owner)` in a policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenId>")]
     pub owner: Option<OwnerId>,
-    /// Further facts about each of them: `fact/3` in a policy.
+    /// Further facts about each node: `fact/3` in a policy.
     #[serde(default, skip_serializing_if = "Facts::is_empty")]
     #[schemars(with = "std::collections::BTreeMap<String, WrittenId>")]
     pub facts: Facts,
@@ -312,7 +323,7 @@ pub struct NodesSettings {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum TierChoice {
-    /// Its distance from the top.
+    /// Its number, from 0 at the top.
     Number(#[schemars(with = "super::range::TierNumber")] u16),
     /// Its name in `tiers`.
     Name(String),

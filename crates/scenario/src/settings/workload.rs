@@ -1,4 +1,4 @@
-//! When users send client requests, and to which application.
+//! When users send client requests, and how users are assigned to applications.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{Period, Time, WrittenId, read_by_kind};
 
-/// When users send client requests, and to which application.
+/// When users send client requests, and how users are assigned to applications.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WorkloadSettings {
-    /// One request every period.
+    /// Each user sends one request every period.
     Periodic(PeriodicSettings),
-    /// Random requests, as a Poisson process.
+    /// Each user sends requests at random times, as a Poisson process.
     Poisson(PoissonSettings),
-    /// Alternating on and off periods of random length.
+    /// Each user alternates between on and off periods of random length, and sends requests while on.
     OnOff(OnOffSettings),
 }
 
@@ -27,30 +27,30 @@ read_by_kind!(WorkloadSettings {
     "on-off" => OnOff(OnOffSettings),
 });
 
-/// One request every period.
+/// Each user sends one request every period.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PeriodicSettings {
     /// The time between two requests of a user.
     pub period: Period,
-    /// The time of the first request: `simultaneous`, one period after the user's arrival; `spread`, one user after
-    /// another within the first period; or a time after the arrival.
+    /// The time from a user's arrival to the first request. Instead of a time, `simultaneous` means one period, and
+    /// `spread` means n / N of a period for the nth of N users.
     pub phase: Phase,
-    /// How users are assigned to applications, unless another key does.
+    /// How users are assigned to applications, unless `[[user]]` or a file of users states the application.
     pub assignment: AssignmentKind,
 }
 
-/// Random requests, as a Poisson process.
+/// Each user sends requests at random times, as a Poisson process.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PoissonSettings {
     /// The mean time between two requests of a user.
     pub period: Period,
-    /// How users are assigned to applications, unless another key does.
+    /// How users are assigned to applications, unless `[[user]]` or a file of users states the application.
     pub assignment: AssignmentKind,
 }
 
-/// Alternating on and off periods of random length.
+/// Each user alternates between on and off periods of random length, and sends requests while on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OnOffSettings {
@@ -60,27 +60,27 @@ pub struct OnOffSettings {
     pub mean_on: Period,
     /// The mean length of an off period.
     pub mean_off: Period,
-    /// How users are assigned to applications, unless another key does.
+    /// How users are assigned to applications, unless `[[user]]` or a file of users states the application.
     pub assignment: AssignmentKind,
 }
 
-/// The time of a user's first request.
+/// The time from a user's arrival to the first request.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Phase {
     /// One of the words.
     Word(PhaseWord),
-    /// This time after the arrival.
+    /// This time.
     After(Time),
 }
 
-/// The time of a user's first request, as a word.
+/// The time from a user's arrival to the first request, as a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PhaseWord {
-    /// One period after the arrival.
+    /// One period.
     Simultaneous,
-    /// One user after another within the first period.
+    /// n / N of a period for the nth of N users.
     Spread,
 }
 
@@ -88,29 +88,29 @@ pub enum PhaseWord {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AssignmentKind {
-    /// Equal numbers of users and handovers for each kind of application.
+    /// Nearly equal numbers of users and handovers for all kinds of applications, and for all applications of a kind.
     #[default]
     Balanced,
     /// Round robin over the kinds of applications, and within each kind over its applications.
     RoundRobin,
-    /// At random.
+    /// Like `round-robin`, but with the users in random order.
     Random,
-    /// At random, the second application half as often as the first, the third a third as often, and so on.
+    /// Drawn for each user: the second application half as often as the first, the third a third as often, and so on.
     Popular,
 }
 
-/// A user whose workload differs from the general one. Omitted keys have the value of the general workload.
+/// Settings of a single user. For omitted keys, `[workload]` and `[mobility]` apply.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UserSettings {
     /// The id of the user.
     #[schemars(with = "WrittenId")]
     pub id: Id,
-    /// The application that the user uses.
+    /// The application that the user sends requests to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenId>")]
     pub application: Option<ApplicationId>,
-    /// The time between two requests of the user.
+    /// The user's own value of `workload.period`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Period>,
     /// The time from the user's arrival to the first request. Only for periodic workloads.
@@ -123,7 +123,7 @@ pub struct UserSettings {
 }
 
 impl WorkloadSettings {
-    /// How users are assigned to applications, unless another key does.
+    /// How users are assigned to applications, unless `[[user]]` or a file of users states the application.
     pub fn assignment(&self) -> AssignmentKind {
         match self {
             WorkloadSettings::Periodic(settings) => settings.assignment,
