@@ -340,8 +340,9 @@ impl Audit {
         self.time = time.max(before);
     }
 
-    /// Checks that a trace with this level of detail may have the record. Ends the owners' turn unless the record is an
-    /// action of owners, and notes missing comparisons and changes of users and infrastructure.
+    /// Called before each record. Ends the owners' turn unless the record is an action of owners, reports a record that
+    /// a trace with this level of detail may not have, and notes a missing comparison, the end of the initial
+    /// deployment, and changes of users and infrastructure.
     fn before_record(&mut self, record: &TraceRecord) {
         let is_of_owners = matches!(record, TraceRecord::Owner(_) | TraceRecord::Owners(_));
         if !is_of_owners {

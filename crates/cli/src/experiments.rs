@@ -85,7 +85,7 @@ impl StudyArguments {
         Ok(document)
     }
 
-    /// Makes the runs of this shard that are not stored yet. Returns all runs, including the stored ones.
+    /// Makes the runs of the shard that are not stored in `out` yet. Returns them together with the stored ones.
     pub(crate) fn carry_out(
         &self,
         variants: Vec<Vec<String>>,

@@ -12,7 +12,8 @@
 //!
 //! **Invariant:** no logic of its own. A command calls a library and shows the result.
 //!
-//! **Invariant:** no input makes it panic. `tests/it/bad_input.rs` has a row for each command.
+//! **Invariant:** no input makes it panic. `tests/it/bad_input/rows.rs` and its module `colony` have bad input for each
+//! command.
 //!
 //! Typed and interpreted arguments are separate types. The interpretation depends on the environment (is this a
 //! terminal? is `NO_COLOR` set?), and a parser that read the environment would make all its tests depend on it.

@@ -225,7 +225,8 @@ pub enum TraceEvent {
     },
     /// The availability of the node was set.
     Availability(Availability),
-    /// This node's manager has accepted an agent's proposal: the target is asked, and the agent is frozen.
+    /// This node's manager has accepted a migration or replication to a neighbour, proposed by an agent or commanded by
+    /// an operator: the target is asked, and the agent is frozen.
     Preparing {
         /// The transfer.
         transfer: TransferId,

@@ -21,8 +21,8 @@
 //! node remembers the best label that it ever announced, and uses a neighbour only if that neighbour's label is better:
 //! then the label is *feasible*. So along every path of next hops, the best labels ever announced get strictly better,
 //! and no path returns to its start, whatever messages are lost, late or never sent. Only nodes that host an instance
-//! increase the sequence: when an instance arrives from another node or is about to end, and on request, so that no
-//! node waits forever for a feasible label.
+//! increase the sequence: when an instance that has migrated starts to accept requests there, when the last instance
+//! that stays is about to end, and on request, so that no node waits forever for a feasible label.
 //!
 //! **Announcements.** Because loop freedom does not depend on labels being up to date, little has to be announced at
 //! once: an application that a neighbour does not know, a shorter path by another next hop, a sequence that a neighbour
@@ -326,7 +326,7 @@ impl Step<'_> {
         heard.map(|(application, _)| application.clone()).collect()
     }
 
-    /// Called when an instance here starts to accept requests. If it came from another node, this node increases the
+    /// Called when an instance here starts to accept requests. If it has ever migrated, this node increases the
     /// sequence, so that its label is feasible for the node that the instance left.
     fn hosted(&mut self, application: &ApplicationId, instance: InstanceId, epoch: Epoch) {
         let entry = self.router.applications.entry(application.clone()).or_default();

@@ -72,8 +72,8 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
     faults
 }
 
-/// Checks that `notice` is in every header of format 5, optional in formats 6 and 7, and in no other; that acceptance
-/// policies are evaluated if it is there; and that it is at least one evaluation.
+/// Checks that a header of format 5 has `notice`, and that one before format 5 has none; formats 6 and 7 may have it.
+/// If there is a `notice`, checks that acceptance policies are evaluated, and that it is at least 1.
 fn owners(header: &Header, faults: &mut Vec<Fault>) {
     let words = |has_notice: bool| if has_notice { "`notice`" } else { "no `notice`" }.to_owned();
     // Headers of formats 6 and 7 have `notice` only if owners may evict and shrink instances.

@@ -11,9 +11,9 @@ use crate::reader::{Detail, PlacementValue, Regret, Search};
 #[derive(Default)]
 pub(super) struct Comparisons {
     last: Option<Regret>,
-    /// The value of the best placement that a search has found since users or infrastructure last changed; `None` if
-    /// that was the actual placement. Until the next change, further searches must find the same value, unless the
-    /// actual placement becomes better.
+    /// The value of the best placement that a search has found since users or infrastructure last changed; `None` while
+    /// no search has found a better placement than the actual one. Until the next change, further searches must find
+    /// the same value, or that of the actual placement if it is higher.
     best: Option<PlacementValue>,
     /// The time between two comparisons. It equals the time of the first one.
     period: f64,
@@ -79,7 +79,7 @@ impl Audit {
         }
     }
 
-    /// Checks at the end of the run that no comparison is missing after the last one.
+    /// Checks after the last record that no further comparison was due before the end of the run.
     pub(super) fn require_last_comparison(&mut self) {
         let Some(last) = &self.comparisons.last else { return };
         let next = last.time + self.comparisons.period;
@@ -243,8 +243,9 @@ impl Audit {
         }
     }
 
-    /// Checks that the search is the same as in the last comparison, and that the values of the placements are the same
-    /// if nothing has changed since.
+    /// Checks that the search is the same as in the last comparison, and that the actual placement has the same value
+    /// if nothing has changed since. If neither users nor infrastructure have changed, the value of the best placement
+    /// must be the same, or that of the actual placement if it is higher.
     fn compare_with_last(&mut self, record: &Regret) {
         let Some(last) = self.comparisons.last.clone() else {
             self.comparisons.best = found(record);

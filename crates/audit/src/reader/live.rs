@@ -48,7 +48,7 @@ pub enum LiveEvent {
         /// The hardware of the node.
         capacity: Capacity,
     },
-    /// The whole state of the node: the ledger of its journal, and its reservations.
+    /// The whole state of the node: the ledger of its journal, its reservations, and the transfers that it prepares.
     State(Box<NodeState>),
     /// The node became the owner of an instance.
     Own {
@@ -78,12 +78,13 @@ pub enum LiveEvent {
     },
     /// A new instance is offered to a target.
     Offer(OfferState),
-    /// The target has confirmed that it accepted a transfer.
+    /// The target has confirmed that it took the instance, or an operator declared the target of an offer lost.
     Taken {
         /// The transfer.
         transfer: String,
     },
-    /// The target has declined a transfer and will not accept it later.
+    /// The target has declined an offer, or an instance that an operator ended in custody; in the second case, the
+    /// target may also have been declared lost.
     NotTaken {
         /// The transfer.
         transfer: String,
@@ -139,7 +140,7 @@ pub enum LiveEvent {
         /// The instance.
         instance: InstanceId,
     },
-    /// A client request reached a sleeping instance, and its manager did not let it wake.
+    /// A client request reached a sleeping instance, and the manager of its node did not let the instance wake.
     WakeRefused {
         /// The instance.
         instance: InstanceId,

@@ -57,7 +57,7 @@ pub enum TraceRecord {
     Owner(Owner),
     /// Like `Owner`, in a trace of counts.
     Owners(Owners),
-    /// A client request reached a sleeping instance, and its manager decided whether it may wake.
+    /// A client request reached a sleeping instance, and the manager of its node judged whether the instance may wake.
     Woken(Woken),
     /// Like `Woken`, in a trace of counts.
     Wakings(Wakings),

@@ -16,7 +16,8 @@ pub enum Rule {
         /// The free hardware.
         free: Capacity,
     },
-    /// The target is neither a reachable neighbour nor, for a replicate, the agent's own node.
+    /// The target is neither a reachable neighbour nor, for a replicate, the agent's own node. With other arbitration
+    /// than by managers, the target is not a node that is up.
     Neighbourhood {
         /// The id of the target.
         target: Id,

@@ -74,7 +74,7 @@ fn an_interrupted_sweep_keeps_complete_runs_and_no_other() {
 #[test]
 fn an_interrupted_comparison_ends_at_once_whatever_its_runs_store() {
     let set = format!("duration={ENDLESS}");
-    // Without a trace, with a trace in memory, and with a program that computes a metric.
+    // The cases: without a trace, with a trace in memory, and with a program that computes a metric.
     let short = ["--set", "duration=3000", "--metric", "slow=sh -c 'exec sleep 600' sh", "--metric-timeout", "600"];
     let cases: [(&str, &[&str]); 3] = [
         ("counted", &["--set", &set]),

@@ -15,7 +15,7 @@ use crate::{mario, stderr, stdout};
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 const STAYS: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, nowhere).\n";
-/// A policy under which an instance moves back and forth for ever.
+/// A policy that proposes at every evaluation to migrate to a neighbour, which the check of policies reports.
 const RESTLESS: &str = "operation(migrate, I, N) :- serviceInstance(I, _, M), node(M, _, Ns), member(N, Ns).\n";
 
 struct Node {

@@ -140,7 +140,8 @@ impl Step<'_> {
     }
 
     /// Judges a request that concerns this node by the built-in rules, and by the node's acceptance policy if it has
-    /// one. `needed` is the hardware that the request needs at its target.
+    /// one. `needed` is the hardware that a deploy, a migrate or a replicate takes at its target; for an adapt, a sleep
+    /// or a wake, the additional hardware; for an undeploy, the hardware that the instance needs.
     pub(super) fn judge_here(
         &mut self,
         concern: Concern<'_>,

@@ -77,8 +77,8 @@ struct World {
     ended: Vec<u16>,
     /// Instances that were on a lost disk or node, or in custody for a node that was declared lost.
     excused: Vec<u16>,
-    /// For each instance, the highest epoch in which it was owned; `u32::MAX` if it was later taken in an epoch that
-    /// is not higher.
+    /// For each instance, the epoch in which a transfer last brought it to a node; `u32::MAX` if that was not higher
+    /// than the one before.
     epochs: Vec<Epoch>,
 }
 

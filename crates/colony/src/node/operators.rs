@@ -69,8 +69,8 @@ impl Step<'_> {
         self.judge_here(Concern { arrives: Some(needed), ..Concern::default() }, request, descriptor, needed)
     }
 
-    /// Ends an instance in any state. If it is in custody, its copy is stopped at once; the target's answer decides
-    /// whether the instance has ended or is alive on the target.
+    /// Ends an instance that this node owns or has in custody. If it is in custody, its copy is stopped at once; the
+    /// target's answer decides whether the instance has ended or is alive on the target.
     fn undeploy(&mut self, instance: &InstanceId) {
         let frozen_by = self.state.agents.get(instance).and_then(|agent| agent.frozen_by);
         if let Some(transfer) = frozen_by {
@@ -91,7 +91,8 @@ impl Step<'_> {
     }
 
     /// Replaces the descriptor of an instance; `None` restores the previous one. If the update is accepted, a transfer
-    /// that is being prepared for the agent is aborted, and its proposal is dropped. The agent keeps its memory.
+    /// that is being prepared for the agent is aborted, and the agent's proposal that was not judged yet is dropped.
+    /// The agent keeps its memory.
     fn update(&mut self, instance: &InstanceId, descriptor: Option<Arc<Descriptor>>) {
         let from = self.state.ledger.owned.get(instance).map(|owned| owned.descriptor.version);
         let is_newer = descriptor.is_some();

@@ -149,8 +149,9 @@ impl Reasoner {
     }
 
     /// The facts that the node's manager sees: about the node, the known applications, the reservations, and the
-    /// instances on the node, including those whose copies drain. `asked` is the descriptor of the instance that the
-    /// judged request concerns; `None` if the owner's policy is asked for evictions and shrinks.
+    /// instances on the node, including those in custody that may come back and those whose copies drain. `asked` is
+    /// the descriptor of the instance that the judged request concerns; `None` if the owner's policy is asked for
+    /// evictions and shrinks.
     pub(super) fn manager_view(
         &self,
         state: &State,

@@ -47,8 +47,9 @@ impl Step<'_> {
         self.effects.extend(resume);
     }
 
-    /// Handles a client request to a sleeping instance: the manager judges whether it may wake. If the instance wakes,
-    /// a migration that is being prepared is aborted, because the target has reserved hardware for a sleeping instance.
+    /// Handles a client request to a sleeping instance: the manager judges whether the instance may wake, unless it has
+    /// inhibited that since the agent's last evaluation. If the instance wakes, a migration that is being prepared is
+    /// aborted, because the target has reserved hardware for a sleeping instance.
     pub(super) fn requested(&mut self, instance: &InstanceId) {
         let Some(owned) = self.state.ledger.owned.get(instance).filter(|owned| owned.is_asleep()) else { return };
         let descriptor = Arc::clone(&owned.descriptor);

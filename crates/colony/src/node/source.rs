@@ -145,7 +145,8 @@ impl Step<'_> {
         let Some(outgoing) = self.state.outgoing.remove(&transfer) else { return };
         let Outgoing { asked_by, proposal, target, receiver, prepare, .. } = outgoing;
         let Some(mut owned) = self.state.ledger.owned.get(&asked_by).cloned() else { return };
-        // Both managers have accepted, so the operation is part of the history that the agent takes along.
+        // Both managers have accepted, so the operation enters the agent's history, which a migrating agent takes
+        // along.
         self.note_done(&asked_by, &proposal);
         match prepare.kind {
             TransferKind::Migrate => {
@@ -240,7 +241,8 @@ impl Step<'_> {
     }
 
     /// Called when the target reports that it has taken the instance: closes the custody or the grant, unless that
-    /// happened earlier. In either case, sends `Forget` to the target.
+    /// happened earlier, and sends `Forget` to the target. Ignored if the custody or grant is for another journal than
+    /// the sender's.
     pub(super) fn taken(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, concerning: u64) {
         if transfer.journal != self.state.ids.journal {
             return;

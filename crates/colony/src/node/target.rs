@@ -50,8 +50,8 @@ impl Step<'_> {
         self.report(reserved);
         if starts_later {
             // The copy starts only when this node owns the instance, even for a replica: this message may be a late
-            // duplicate, and the replica may already be on another node. The copy of a sleeping instance starts when it
-            // wakes.
+            // duplicate, and the replica may already be on another node. The copy of a sleeping instance starts when
+            // the instance wakes.
             self.healthy(workload);
         } else {
             self.effects.push(Effect::Start { workload, instance, descriptor, flavour });
@@ -211,8 +211,8 @@ impl Step<'_> {
         self.report(arrived);
     }
 
-    /// Called when an instance returns before the target of its older custody has answered. That target must have taken
-    /// the instance.
+    /// Called when an instance returns before the target of its older custody has answered. Reports the older transfer
+    /// as accepted: without it, the instance could not have come back.
     fn returned(&mut self, custody: &Custody) {
         self.state.retries.remove(&custody.transfer);
         if custody.is_running {

@@ -74,7 +74,7 @@ impl Step<'_> {
         self.effects.extend(resume);
     }
 
-    /// Aborts a transfer whose target was not ready in time.
+    /// Aborts a transfer whose target was not ready in time, or was declared lost.
     pub(super) fn prepare_timed_out(&mut self, transfer: TransferId) {
         let Some(outgoing) = self.state.outgoing.get(&transfer) else { return };
         let inhibition = Inhibition { node: outgoing.target.clone(), rule: Rule::Unanswered };

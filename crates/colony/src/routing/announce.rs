@@ -88,8 +88,8 @@ impl Step<'_> {
         }
     }
 
-    /// Announces all routes that do not lead through the neighbour. Labels announced earlier are repeated unchanged,
-    /// because a larger metric might make them infeasible for the neighbour.
+    /// Announces the whole table to a neighbour: labels announced to it earlier, unchanged, because a larger metric
+    /// might be infeasible for it, and all other routes that do not lead through it.
     pub(super) fn announce_table(&mut self, neighbour: &NodeId) {
         let Router { applications, neighbours, .. } = &*self.router;
         let label = |entry: &Entry| {

@@ -1,4 +1,5 @@
-//! What each command must reject. Most commands for live nodes, snapshots and traces are in `colony`.
+//! What each command must reject. The rows of `live`, `ca`, `app`, `node`, `snapshot`, `replay` and `trace` are in
+//! `colony`.
 
 mod colony;
 

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{place, shell};
 
-/// Asserts that each figure of the program is in the summary, with the same value. The summary may have more figures;
-/// `overloaded` is not compared.
+/// Asserts that each figure that `figures.py` printed (`mine`) is in the `summary` of the run, with the same value up
+/// to rounding. `overloaded` is skipped, because no summary has it.
 fn compare(mine: &Value, summary: &Value, name: &str) {
     match (mine, summary) {
         (Value::Object(mine), Value::Object(summary)) => {

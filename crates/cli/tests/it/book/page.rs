@@ -15,7 +15,7 @@ impl Block {
         self.words.first().is_some_and(|word| word == language)
     }
 
-    /// Whether the block is run. Some are only shown, because they would install something or need a cluster.
+    /// Whether a `sh` or `console` block is run: it is not marked `not-run`.
     pub(super) fn is_run(&self) -> bool {
         !self.words.iter().any(|word| word == "not-run")
     }
