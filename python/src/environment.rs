@@ -30,8 +30,8 @@ use crate::scenario::ScenarioText;
 /// How often Python is polled for signals while the simulation computes.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What happened to one instance since the last query: the number of requests that it served, the sum of their response
-/// times, and the verdicts on its proposals.
+/// What happened to one instance since the last call of [`Session::news`] for it: the number of requests that it served,
+/// the sum of their response times, and the verdicts on its proposals.
 #[derive(Clone, Debug, Default)]
 struct News {
     served: u64,
@@ -45,7 +45,7 @@ struct News {
 struct Journal {
     now: f64,
     news: BTreeMap<String, News>,
-    /// Instances that ended since the last query.
+    /// Instances that ended since the last call of [`Session::gone`].
     gone: Vec<String>,
 }
 

@@ -163,8 +163,8 @@ fn conclude(
     }
 }
 
-/// Turns Ctrl-C into the exception for the interruption, which says how to resume. Every other exception is returned
-/// unchanged.
+/// Turns a `KeyboardInterrupt` into the exception for `failure`, which says how to resume. Every other exception is
+/// returned unchanged.
 pub(crate) fn interrupted(py: Python<'_>, failure: &Failure, error: PyErr) -> PyErr {
     if !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) {
         return error;

@@ -183,8 +183,7 @@ pub struct Simulation<'a> {
     deployments: Vec<Deployment>,
     /// The number of the scenario's deploys that were requested so far.
     deploys_begun: usize,
-    /// For each application, whether its redeployment is scheduled, because users want the application and it has no
-    /// instance.
+    /// For each application, whether an [`Event::Redeploy`] is scheduled for it.
     is_redeploying: Vec<bool>,
     has_begun: bool,
     has_ended: bool,

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use crate::chaos::Fault;
 use crate::plan::Plan;
 
-/// How long nodes may take to detect a fault and reroute: three seconds of silence, plus one second.
+/// How long nodes may take to detect a fault and reroute: the default of `silence_ms` in `node.toml`, which is three
+/// seconds, plus one second.
 pub(crate) const REROUTING: Duration = Duration::from_secs(4);
 
 /// The history of faults and of hosted applications, from which failed requests are classified.

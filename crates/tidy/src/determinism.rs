@@ -16,7 +16,7 @@ pub const BANS: &str = "clippy.toml";
 const BLOCK_OPENS: &str = "```text deterministic";
 const BLOCK_CLOSES: &str = "```";
 
-/// Bans that the file must contain, at least one against each of: hash order, clocks, the environment and files.
+/// Bans that [`BANS`] must contain: at least one against each of hash order, clocks, the environment and files.
 const NEEDED: [&str; 6] = [
     "std::collections::HashMap",
     "std::collections::HashSet",

@@ -70,7 +70,7 @@
 //! **Invariant:** the same records produce the same bytes, even if the writer is [saved](TraceWriter::saved) and
 //! [resumed](TraceWriter::resumed) in between.
 //!
-//! **Invariant:** every line is assembled in one reused buffer, and the lists of a record are iterators.
+//! **Invariant:** every line is assembled in one reused buffer.
 //!
 //! **Invariant:** after a failed write, nothing more is written, and the [error is kept](TraceWriter::failure), so that
 //! no trace has a gap.

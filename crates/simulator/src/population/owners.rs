@@ -21,8 +21,8 @@ pub(crate) struct Owners {
     pub(crate) notice: u32,
 }
 
-/// The actions of a node's owner after a cycle, in this order: evictions whose notice has expired, shrinks,
-/// announcements of evictions.
+/// The actions of a node's owner at one activation of the managers, in this order: evictions whose notice has expired,
+/// shrinks, announcements of evictions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OwnerActs {
     /// The node.

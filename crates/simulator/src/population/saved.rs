@@ -83,7 +83,7 @@ impl Population {
     }
 
     /// Whether the indices in agents are valid, each living agent is on exactly one node and holds its hardware there,
-    /// and no hardware is reserved. Does not check the queue, `to_unpark` and the neighbours of nodes.
+    /// and no hardware is reserved. Does not check `pending`, `to_unpark` and the neighbours of nodes.
     fn is_consistent(&self) -> bool {
         let count = self.agents.len();
         if u32::try_from(count).is_err() {

@@ -9,10 +9,10 @@ use crate::population::{AgentIndex, ParkedCounts};
 use crate::recorder::Recorder;
 
 impl Simulation<'_> {
-    /// Whether agents may be parked: only if traffic is modelled as rates and proposals are reused. They must not be
-    /// parked if the recorder wants every evaluation, or if agents evaluate more often than managers judge. The same
-    /// applies if an agent's outcome can depend on more than its own node, the free hardware of reachable nodes and its
-    /// client requests.
+    /// Whether agents may be parked: only if traffic is modelled as rates, proposals are reused, the recorder does not
+    /// want every evaluation, and agents do not evaluate more often than managers judge. The scenario must have no
+    /// disturbances, no policy updates, no planner, and no policy that uses randomness, because with these an agent's
+    /// outcome depends on more than its node, its client requests and the free hardware of its targets.
     pub(super) fn may_park(&self, recorder: &impl Recorder) -> bool {
         let Scenario { disturbances, updates, agents, management_period, .. } = self.scenario;
         let is_calm = disturbances.is_empty()

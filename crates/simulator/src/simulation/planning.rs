@@ -73,8 +73,8 @@ pub(super) fn planner(scenario: &Scenario) -> Option<Box<dyn Planner>> {
 }
 
 impl Simulation<'_> {
-    /// The plan for this activation: the planner's operations on existing instances, if there is a planner, and all
-    /// deployments. Those that operators requested come first.
+    /// The plan for this activation: that of the planner, if there is one, with the deployments that operators requested
+    /// before its own.
     pub(super) fn plan(&mut self) -> Plan {
         let mut plan = Plan::default();
         if let Some(planner) = &mut self.planner {

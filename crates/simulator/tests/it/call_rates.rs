@@ -72,8 +72,8 @@ fn ran(scenario: &Scenario, fidelity: Fidelity) -> Ran {
     let mut scenario = scenario.clone();
     scenario.network.fidelity = fidelity;
     let mut recorders = (Ran::default(), TraceRecorder::new(Vec::new(), &scenario, Detail::Operations));
-    // Reports of rate traffic are cumulative, and `Ran` adds them up. A trace requests one before each step, so it
-    // needs another run. Without a trace, each user is reported once, at the end.
+    // Reports of rate traffic are cumulative, but `Ran` adds up those of a user. Without a trace, each user is reported
+    // only once, at the end. A trace requests reports before each step, so it is written in another run.
     let mut simulation = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");
     simulation.run(&mut recorders.0);
     let mut again = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");

@@ -123,7 +123,8 @@ fn broken_off(resolved: &Resolved, path: &Path, setup: RunSetup, dice: &mut Pcg6
     }
 }
 
-/// A random world. Some are managed by a planner instead of agents, some have a service graph, some take more measures.
+/// The random world with this number. Some are managed by a planner instead of agents, some have a service graph, and
+/// some have measures and models.
 pub(crate) fn managed(number: u64) -> Scenario {
     let mut scenario = if number % 5 == 2 { calling(number) } else { world(number) };
     if number % 4 == 1 {

@@ -16,7 +16,8 @@ use crate::checkpoints::{RunSetup, begin, city, directory, files, managed, part,
 /// The default number of forgeries per world; `MARIO_FORGERIES` overrides it.
 const FORGERIES: u64 = 60;
 
-/// Worlds with messages and with rates, with planners, failures, and movements generated on the fly.
+/// The numbers of the worlds. Among them are worlds with messages, rates, planners, failures, and movements generated on
+/// the fly.
 const WORLDS: [u64; 10] = [1, 2, 3, 6, 7, 8, 9, 10, 12, 15];
 
 /// The number of forgeries that were rejected, the number that were resumed, and the panics.

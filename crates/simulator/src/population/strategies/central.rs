@@ -17,8 +17,8 @@ pub struct Plan {
 impl Population {
     /// Runs a cycle in which a plan replaces the proposals of agents. Each operation is judged by availability and free
     /// hardware, and enacted before the next one is judged, so that a plan can use the hardware that it frees. A
-    /// migration may lead to any node and keeps the instance's id. The agents' own proposals are not judged, but count
-    /// as nops.
+    /// migration may lead to any node and keeps the instance's id. The agents' own proposals are not judged: an agent
+    /// that has evaluated and has no order in the plan counts as a nop.
     pub fn r1_by_plan(&mut self, plan: &Plan, label: &mut CycleLabel) {
         label.clear();
         self.cycle_by_plan(&plan.orders, &plan.deployments, label);
@@ -36,7 +36,7 @@ impl Population {
             if !agent.is_alive() {
                 continue;
             }
-            // Marks the agent's entry in the queue as obsolete, so that no nop is added for it.
+            // Marks the agent's entry in `pending` as obsolete, so that no nop is added for it.
             agent.pending_at = u32::MAX;
             let from = agent.node;
             let (verdict, proposal) = (self.judge_by_room(*index, proposal), proposal.clone());

@@ -1,4 +1,4 @@
-//! Tests that a plan is enacted in one cycle, on any node with free hardware.
+//! Tests that all operations of a plan are enacted in one cycle, even if one needs the hardware that another frees.
 
 use std::path::Path;
 

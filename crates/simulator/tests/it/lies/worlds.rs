@@ -32,7 +32,8 @@ operation(replicate, I, M) :- requests(I, M, _, _), fact(M, region, eu), \\+ inh
 operation(migrate, I, nowhere) :- requests(I, self, R, _), R > 8.\n\
 operation(hover, I, self) :- requests(I, self, R, _), R > 7.\n";
 
-/// Migrates and replicates like [`FOLLOWS`], but compares with the application's maximum rate and latency.
+/// Replicates on its own node if a rate exceeds the application's maximum rate, migrates towards requests that exceed a
+/// quarter of its maximum latency, and replicates towards neighbours that forward requests.
 const MEASURES: &str = "\
 operation(replicate, I, self) :- serviceInstance(I, A, _), service(A, _, Most, _), requests(I, _, R, _), R > Most, \\+ inhibited(replicate, I, self).\n\
 operation(migrate, I, M) :- serviceInstance(I, A, _), service(A, _, _, Late), requests(I, M, _, L), M \\== self, L > Late / 4, \\+ inhibited(migrate, I, M).\n\
@@ -155,8 +156,8 @@ operation(migrate, I, M) :- leave(I, 1), requests(I, M, _, _), M \\== self, \\+ 
 operation(replicate, I, M) :- leave(I, 2), node(_, _, [M | _]), \\+ inhibited(replicate, I, M).\n\
 operation(replicate, I, M) :- \\+ leave(I, _), requests(I, M, R, _), M \\== self, R > 3, \\+ inhibited(replicate, I, M).\n";
 
-/// Evicts when the node is full and no eviction is pending, shrinks instances when hardware is tight, and rejects
-/// replicas until shortly before a pending eviction.
+/// Evicts all instances when the node is full and no eviction is announced, and shrinks instances when fewer than two
+/// units are free. Rejects replicas while an instance has more than one evaluation left until its eviction.
 const OWNER: &str = "\
 evict(I, full(H)) :- node(N, 0), serviceInstance(I, A, N), service(A, H, _, _), \\+ leave(_, _).\n\
 shrink(I, least, tight) :- node(N, F), F < 2, serviceInstance(I, A, N), running(I, full), flavour(A, least, _, _, _, _).\n\

@@ -18,12 +18,13 @@ pub const OWNERS: [&str; 6] = [
     // Evicts everything when hardware is scarce.
     ":- dynamic leave/2.\n\
      evict(I, tight) :- node(N, F), F \\== inf, F < 2, serviceInstance(I, _, N), \\+ leave(I, _).\n",
-    // Evicts the instances of the application that needs the most hardware, and states the amount.
+    // Evicts the instances of the application that needs the most hardware, and states the amount. Rejects deploys
+    // while an eviction is announced.
     "needs_most(A) :- findall(H-B, (serviceInstance(_, B, _), service(B, H, _, _)), Hs), Hs \\== [], sort(Hs, S), last(S, _-A).\n\
      evict(I, largest(H)) :- needs_most(A), serviceInstance(I, A, _), service(A, H, _, _).\n\
      reject(request(deploy, _, _, _, _), closed) :- leave(_, _).\n",
-    // Shrinks instances that need no GPU to the flavour `lite`, even if they already run in it, and evicts `lite`
-    // instances from a full node.
+    // On bounded nodes, shrinks instances of applications that need no GPU to `lite`, even if they already run in it.
+    // Evicts `lite` instances from a full node.
     "shrink(I, lite, 'less is more') :- serviceInstance(I, A, _), flavour(A, lite, H, _, _, _), running(I, G), flavour(A, G, K, _, _, _), H =< K,\n\
          \\+ (needs(A, gpu, _)), \\+ G = 7, node(_, F), F \\== inf.\n\
      evict(I, small) :- running(I, lite), node(_, F), F < 1.\n",
@@ -33,7 +34,8 @@ pub const OWNERS: [&str; 6] = [
     // Divides by zero without free hardware, and returns an invalid answer with three free units.
     "evict(I, why) :- serviceInstance(I, _, N), node(N, F), F \\== inf, X is 6 / F, X > 0.\n\
      evict(_, _) :- node(_, 3).\n",
-    // Evicts all instances if more than two of them are not about to leave.
+    // Evicts all instances if more than two of them have no announced eviction. Accepts requests only while few
+    // evaluations are left in total until the announced evictions.
     "evict(I, crowd) :- findall(J, serviceInstance(J, _, _), Js), length(Js, C), findall(J, leave(J, _), Ls), length(Ls, L), C - L > 2,\n\
          serviceInstance(I, _, _).\n\
      accept(request(_, _, _, _, _)) :- findall(E, leave(_, E), Es), sum_list(Es, S), S < 9.\n",

@@ -40,7 +40,8 @@ const TEXTS: [&str; 7] = [
      operation(sleep, I, self) :- \\+ asleep(I), requests(I, _, R, _), R < 4.\n\
      operation(replicate, I, self) :- \\+ asleep(I), \\+ inhibited(replicate, I, self).\n\
      operation(sleep, I, self) :- \\+ asleep(I).\n",
-    // Sleeps if there is no free hardware, wakes if there is enough, and follows requests.
+    // Sleeps if less than one unit is free, wakes if more than two are free, migrates towards requests, and replicates
+    // to the first neighbour.
     "operation(sleep, I, self) :- \\+ asleep(I), node(_, F), F \\== inf, F < 1.\n\
      operation(wake, I, self) :- asleep(I), node(_, F), F \\== inf, F > 2.\n\
      operation(migrate, I, M) :- requests(I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\

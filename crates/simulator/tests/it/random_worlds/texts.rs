@@ -36,7 +36,7 @@ const HOSTILE: [&str; 22] = [
     "operation(migrate, _, self).\noperation(replicate, _, self).\n",
     "operation(replicate, _, n0).\noperation(migrate, _, n1).\n",
     "operation(migrate, _, 7).\noperation(migrate, _, -3).\n",
-    // Invalid operations.
+    // Invalid operations, and invalid or unknown targets.
     "operation(explode, _, self).\noperation(undeploy, _, self).\n",
     "operation(migrate, _, _).\n",
     "operation(undeploy, _, n3).\n",
