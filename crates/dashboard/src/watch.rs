@@ -57,7 +57,7 @@ async fn changed(address: &mut watch::Receiver<String>) {
     }
 }
 
-/// Polls a node and follows its events until it stops answering.
+/// Polls a node and follows its events until a poll fails.
 async fn attend(hub: &Hub, index: usize, client: &Client) {
     let happened = Notify::new();
     tokio::select! {
@@ -97,7 +97,7 @@ async fn question(hub: &Hub, index: usize, connection: &mut Connection, topic: T
     Ok(())
 }
 
-/// Follows events, reopening the stream when it ends. Never returns; [`ask`] detects that the node does not answer.
+/// Follows events, reopening the stream when it ends. Never returns: only a failure in [`ask`] ends [`attend`].
 async fn follow(hub: &Hub, index: usize, client: &Client, happened: &Notify) {
     loop {
         // Requests all events that the node still keeps. Events that were already seen are recognised, even when a

@@ -1,8 +1,8 @@
 //! The domain of mario as plain data: applications, nodes, instances, requests and verdicts.
 //!
 //! Start at [`Request`], by which an agent requests an [`Operation`] on its [`Instance`], or an operator a deploy, and
-//! at [`Verdict`], the answer of the managers of the nodes concerned. Each concept has one name, in code, in policies
-//! and in files: [`Operation::Migrate`], `migrate`, `"migrate"`.
+//! at [`Verdict`], the answer of the managers of the nodes concerned. An operation has the same name in code, in
+//! policies and in files: [`Operation::Migrate`], `migrate`, `"migrate"`.
 //!
 //! ```
 //! use mario_domain::{Capacity, Hardware, Inhibition, NodeId, Operation, Target, Verdict};

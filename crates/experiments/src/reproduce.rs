@@ -137,7 +137,7 @@ impl Preset {
     }
 
     /// The experiments of this world. In the prototype, agents with a memory of ten cycles clear it at every fifth
-    /// evaluation, which is every tenth cycle, and agents with a memory of one cycle clear it at every evaluation.
+    /// evaluation, after ten activations of the managers, and agents with a memory of one cycle at every evaluation.
     pub fn experiments(self) -> [Experiment; 5] {
         let plain = |name, title, policy| Experiment {
             name,

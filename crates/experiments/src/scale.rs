@@ -70,7 +70,7 @@ pub struct ScaleMeasurement {
     pub users: u64,
     /// The mean number of agents: `asked` divided by `cycles`.
     pub agents: u64,
-    /// The number of evaluation periods in the run. An agent decides once in each.
+    /// The number of evaluation periods from the first evaluation to the end of the run. An agent decides once in each.
     pub cycles: u64,
     /// The number of decisions of all agents in the run.
     pub asked: u64,

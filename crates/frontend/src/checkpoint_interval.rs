@@ -39,8 +39,8 @@ impl FromStr for CheckpointInterval {
     }
 }
 
-/// The wall-clock time before the first checkpoint. It is short, so that even a run that is killed early can be
-/// resumed.
+/// The maximum wall-clock time before the first checkpoint, unless the interval is [`CheckpointInterval::Never`]. It is
+/// short, so that even a run that is killed early can be resumed.
 const FIRST: Duration = Duration::from_millis(200);
 
 /// Decides when the next checkpoint is due.
@@ -48,7 +48,7 @@ pub(crate) struct CheckpointSchedule {
     every: CheckpointInterval,
     /// Whether the run already has a checkpoint, or an attempt to write one has failed.
     is_saved: bool,
-    /// The simulation time between two cycles.
+    /// The simulation time between two activations of the managers.
     period: mario_domain::Duration,
     /// The wall-clock time of the last attempt to write a checkpoint or, before the first, of the start.
     since: Instant,

@@ -73,8 +73,8 @@ impl Step<'_> {
         true
     }
 
-    /// Announces the names of an application to neighbours that know a route but not these names. The label of the
-    /// route is repeated unchanged.
+    /// Announces the names of an application to the neighbours to which this router announced a route, but not this
+    /// version of the names. The label of the route is repeated unchanged.
     pub(super) fn announce_names(&mut self, application: &ApplicationId) {
         let Some(entry) = self.router.applications.get(application) else { return };
         let Some(names) = &entry.names else { return };

@@ -27,7 +27,7 @@ const COLONIES: u64 = 1_000;
 /// The checker must detect each sabotage within this number of colonies.
 const SABOTAGED: u64 = 2_000;
 
-/// The minimum number of events of each kind in a run of at least [`COLONIES`] colonies from seed 0.
+/// The minimum number of events of these kinds in a run of at least [`COLONIES`] colonies from seed 0.
 const LEAST: [(&str, u64); 16] = [
     ("migrations", 6_000),
     ("exclusive migrations", 2_000),

@@ -19,8 +19,8 @@ pub struct ColonyEvent {
     /// The node that reported it.
     pub node: String,
     /// The kind. It is `migrate`, `replicate`, `undeploy` or `deploy` if that operation was accepted, and `undeploy`
-    /// for an eviction. Other events are `inhibited`, `arrived`, `proposed`, `policy`, `copy`, `link`, `journal`,
-    /// `fault` or `node`.
+    /// for an eviction. `inhibited` is also the kind of an announced eviction, a rejected update and a refused waking.
+    /// Other events are `arrived`, `proposed`, `policy`, `copy`, `link`, `journal`, `fault` or `node`.
     pub kind: &'static str,
     /// A description for users.
     pub text: String,
@@ -30,7 +30,7 @@ pub struct ColonyEvent {
     pub application: Option<String>,
     /// The node of the agent whose request was judged, or the node that an instance arrived from.
     pub from: Option<String>,
-    /// The target of the judged request, a flavour for an adapt, or the node at which an instance arrived.
+    /// The target of the judged request (for an adapt, a flavour), or the node at which an instance arrived.
     pub to: Option<String>,
     /// Whether the event was received within 10 seconds after it happened. A node that is first polled also reports
     /// past events.

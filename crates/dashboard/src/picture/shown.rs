@@ -69,7 +69,7 @@ pub(super) struct ShownNode {
     users: Value,
 }
 
-/// A link. Its state is that reported by the ends that answer; `None` if no end answers.
+/// A link. All fields except `ends` are as reported by the ends that answer; `None` if no end answers.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct ShownLink {
@@ -125,7 +125,7 @@ struct Placed<'a> {
     told: &'a Value,
 }
 
-/// The state of a link, as reported by the ends that answer; `None` if no end answers.
+/// The state of a link, as reported by the ends that answer. All fields are `None` if no end answers.
 #[derive(Default)]
 struct LinkNow {
     is_up: Option<bool>,
@@ -236,7 +236,7 @@ impl Picture {
         shown
     }
 
-    /// All applications that have instances, routes or data of the testbed.
+    /// All applications with instances, with routes, or with data from the testbed.
     pub(super) fn applications(&self) -> BTreeMap<String, ApplicationNow> {
         let mut applications: BTreeMap<String, ApplicationNow> = BTreeMap::new();
         let placed = self.placed();

@@ -1,4 +1,5 @@
-//! Checks `summary.json`, `run.json` and `measures.json` against figures recomputed from the trace.
+//! Checks `summary.json` and `measures.json` against figures recomputed from the trace, and `run.json` against the
+//! header of the trace.
 
 use std::io::{self, BufRead};
 use std::path::Path;

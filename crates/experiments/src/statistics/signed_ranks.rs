@@ -5,8 +5,8 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::Estimate;
 
-/// Up to this number of differences, the p-value of [`signed_ranks`] and the interval of [`shift`] are exact; beyond
-/// that, they use the normal approximation.
+/// Up to this number of differences (for [`signed_ranks`], of differences other than 0), the p-value of
+/// [`signed_ranks`] and the interval of [`shift`] use the exact distribution; beyond that, the normal approximation.
 const EXACT_MAX: usize = 50;
 
 /// The maximum number of differences for the Hodges-Lehmann estimate, which computes the means of all pairs of them.
@@ -93,8 +93,8 @@ pub(super) fn one_sidedness(differences: &[f64], quantile: f64) -> Estimate {
 }
 
 /// The Hodges-Lehmann estimate: the median of the means of all pairs of differences, including each difference with
-/// itself. Its interval is that of the signed-rank test, with probability `tail` beyond each end. Unlike a mean, it is
-/// robust against a few extreme runs. `None` for more than [`SHIFT_MAX`] differences.
+/// itself. Its interval is that of the signed-rank test, with a probability of at most `tail` beyond each end. Unlike a
+/// mean, the estimate is robust against a few extreme runs. `None` for more than [`SHIFT_MAX`] differences.
 pub(super) fn shift(differences: &[f64], tail: f64) -> Option<Estimate> {
     let count = differences.len();
     if count > SHIFT_MAX {

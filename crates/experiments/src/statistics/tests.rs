@@ -47,7 +47,7 @@ fn the_signed_rank_test_equals_scipys() {
     // most 9.5.
     close(signed_ranks(&[1.0, 1.0, -1.0, 2.0, 2.0, 2.0, -3.0, 3.0]), 74.0 / 256.0);
     close(signed_ranks(&[0.0; 9]), 1.0);
-    // Of the 32 assignments of signs to five differences, 2 are as extreme as equal signs.
+    // Of the 32 assignments of signs to five differences, only the two with equal signs are this extreme.
     close(signed_ranks(&[3.0; 5]), 2.0 / 32.0);
 }
 

@@ -16,7 +16,7 @@ use crate::runs::{RunError, Stop, run_to_directory, run_with_trace, run_without_
 /// The directory of stored runs within that of a study.
 const RUNS: &str = "runs";
 
-/// The file with the measures of a stored run, as written by `mario run`.
+/// The file with the optional measures of a stored run. `mario run` writes the same file.
 const MEASURES: &str = "measures.json";
 
 /// Makes a run and returns its numbers and statistics. The run is stored in `directory`, if there is one and the plan

@@ -35,7 +35,7 @@ fn the_published_figures_are_reproduced_to_the_last_digit() {
         let counted: RunFigures = serde_json::from_str(&summary).expect("figures");
         assert_eq!(one.figures.figures, counted, "{} was counted otherwise", one.experiment.name);
     }
-    // Four figures of the paper for each of four experiments, and 101 of their stored runs.
+    // Four figures of the paper for each of four experiments, and 101 of the prototype's stored runs.
     assert_eq!(compared, 16 + 101);
     assert_eq!(values(&reproduction.experiments[0].figures.figures)["LS.pearson_r"], None);
     assert_eq!(values(&reproduction.experiments[1].figures.figures)["WS.pearson_r"], None);

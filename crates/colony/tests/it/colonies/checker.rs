@@ -1,4 +1,4 @@
-//! Checks the invariants of `docs/transfer.md` over all nodes at once.
+//! Checks the invariants of `docs/transfer.md` over all nodes at once, except invariant 6, which `World::run` checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -26,8 +26,8 @@ pub struct NodePlan {
     pub acceptance: Option<&'static str>,
 }
 
-/// How the network, the disks and the workloads behave. After the horizon, no message is lost or duplicated, messages
-/// take at most 20 ms, and no start fails.
+/// How the network, the disks and the workloads behave. Messages that are sent after the horizon are neither lost nor
+/// duplicated, and their random delay is at most 20 ms; no start fails after the horizon.
 #[derive(Clone, Debug)]
 pub struct Conditions {
     pub loss_percent: u64,
@@ -45,7 +45,7 @@ pub struct Conditions {
     pub is_self_timed: bool,
 }
 
-/// The kinds of messages of which most may be lost.
+/// The kinds of messages that [`Conditions::unlucky`] can select.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Ready,

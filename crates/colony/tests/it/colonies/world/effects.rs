@@ -69,7 +69,8 @@ impl World<'_> {
         }
     }
 
-    /// Logs an effect and reports it to the checker. Effects that neither of them uses are ignored.
+    /// Logs records, inhibitions and rejected peers, reports messages and evaluations to the checker, and stores the
+    /// token of a `Ready`.
     fn note(&mut self, node: usize, effect: &Effect) {
         match effect {
             Effect::Journal(record) => {
