@@ -1,4 +1,4 @@
-//! Tables of tests for a policy: each test has facts and the operations that the policy must propose.
+//! Tables of tests for a policy: each test has facts and the expected result.
 //!
 //! A table is a text of facts and tests. Facts outside of tests are shared by all tests, but a test's own facts replace
 //! the shared facts whose predicate has the same name.
@@ -12,8 +12,8 @@
 //! test('asks first to migrate to the demand', [requests(s1, n41, 11, 5)], [operation(migrate, s1, n41)|_]).
 //! ```
 //!
-//! The expected operations are all solutions in order, or only the first ones if the list ends with `|_`. A test of an
-//! acceptance policy has a request and a verdict instead:
+//! In a test of the policy of an agent, the expected operations are all solutions in order, or only the first ones if
+//! the list ends with `|_`. A test of an acceptance policy has a request and a verdict instead:
 //!
 //! ```prolog
 //! test('has no room', [node(n42, 0)], request(replicate, s1, video, n41, n42), inhibited).
@@ -51,7 +51,7 @@ pub struct TestTable {
 /// The tests of a table, which are all for the same kind of policy.
 #[derive(Clone, Debug)]
 pub enum Tests {
-    /// Tests of a policy.
+    /// Tests of the policy of an agent.
     OfPolicy(Vec<Test<DecisionClaim>>),
     /// Tests of an acceptance policy.
     OfAcceptance(Vec<Test<VerdictClaim>>),
@@ -76,7 +76,7 @@ pub struct DecisionClaim {
     rest: Rest,
 }
 
-/// The facts of a manager, and the expected result.
+/// The facts of a manager, and either the expected verdict on a request or the expected shrinks and evictions.
 #[derive(Clone, Debug)]
 pub struct VerdictClaim {
     view: ManagerView,

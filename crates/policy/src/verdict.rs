@@ -44,8 +44,8 @@ pub struct ExplainedVerdict {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<JudgingClause>,
     /// Changes of facts with which the request would be accepted, each verified by judging again: the smallest number
-    /// of additional free units, the smallest number of removed instances, and facts to remove, one at a time. At most
-    /// three are listed.
+    /// of additional free units, the smallest number of instances to remove from the end of the text, and single facts
+    /// of `fact/3` or `owner/2` to remove. At most three are listed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
 }

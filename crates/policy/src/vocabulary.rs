@@ -1,4 +1,4 @@
-//! The facts that a policy may read, and the kinds of their arguments.
+//! The predicates of the facts that the policy of an agent may read, and the kinds of their arguments.
 
 /// A predicate whose facts come from the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -103,8 +103,8 @@ impl Loaded {
 pub struct Loader {
     engine: Engine,
     origin: Origin,
-    /// The library with the host's predicates and the current flags and operators. It does not contain the clauses of
-    /// the text.
+    /// The library with the host's predicates and relations, and the current flags and operators. It does not contain
+    /// the clauses of the text.
     base: Program,
     definitions: FxHashMap<Functor, Definitions>,
     order: Vec<Functor>,

@@ -3,7 +3,7 @@
 use crate::allowance::Allowance;
 use crate::interrupt::Interrupt;
 
-/// A limit for each resource of a query. The default suits policies: all limits except that on answers are finite.
+/// A limit for each resource of a query. In the default, all limits except that on answers are finite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
     /// Predicate calls; work on large data counts one per 6 cells. A query also ends when the clause bodies it has left
@@ -89,7 +89,8 @@ pub(crate) const CELLS_PER_INFERENCE: u64 = 6;
 /// clause body is left once for each solution of its last goal, so a recursion with many solutions leaves many bodies
 /// in few inferences.
 const EXITS_PER_INFERENCE: u64 = 2;
-/// The number of inferences between two checks of memory and the host's interrupt: a few microseconds.
+/// The number of inferences between two checks of the memory, the allowance and the host's interrupt: a few
+/// microseconds.
 const INFERENCES_PER_CHECK: u64 = 1 << 8;
 
 /// Counts the resources that a query uses against its [`Budget`].
@@ -98,8 +99,8 @@ pub(crate) struct Meter {
     /// Inferences of this query so far.
     pub(crate) inferences: u64,
     /// The machine leaves its fast path when `inferences` reaches this value: at the end of the budget, periodically to
-    /// check memory and the host's interrupt, or immediately (0) when something needs attention. So a call needs only
-    /// one comparison to check all budgets.
+    /// check the memory, the allowance and the host's interrupt, or immediately (0) when something needs attention. So
+    /// a call needs only one comparison to check all budgets.
     pub(crate) attention_at: u64,
     inference_limit: u64,
     pub(crate) cell_limit: usize,
@@ -119,7 +120,7 @@ pub(crate) struct Meter {
     pub(crate) host_interrupt: Option<Interrupt>,
     /// The limit on inferences that this query shares with others. It is kept from one query to the next.
     pub(crate) allowance: Option<Allowance>,
-    /// The inferences of this query that are charged to the allowance.
+    /// The inferences of this query that have been charged to the allowance; two exits count as one.
     charged: u64,
     /// The number of inferences between two checks.
     pace: u64,

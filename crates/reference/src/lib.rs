@@ -1,8 +1,9 @@
 //! Recorded runs of the paper's prototype, which tests compare mario with.
 //!
-//! [`RecordedRun::of_policy`] returns the part of a run that the exactness tests need, which is stored in the
-//! repository. The full records are too large for the repository. They are in `shared/reference` next to the checkout,
-//! or in the directory named by the variable `MARIO_REFERENCE`. A test that can compare more with them calls [`full`]:
+//! [`RecordedRun::of_policy`] returns the part of a run that is stored in the repository: the evaluations, the
+//! activations of the managers, the first messages, and checksums of all messages. The full records are too large for
+//! the repository. They are in `shared/reference` next to the checkout, or in the directory named by the variable
+//! `MARIO_REFERENCE`. A test that can compare more with them calls [`full`]:
 //!
 //! ```no_run
 //! // The part that is stored in the repository has already been compared.

@@ -1,7 +1,7 @@
 //! The four stored runs of the paper's prototype.
 //!
-//! `data/policy-1.txt` to `data/policy-4.txt` contain the part of each run that the exactness tests need. A file has
-//! three parts:
+//! `data/policy-1.txt` to `data/policy-4.txt` contain the evaluations and activations of each run, its first messages,
+//! and checksums of all its messages. A file has three parts:
 //!
 //! ```text
 //! evaluations
@@ -124,7 +124,8 @@ pub enum Operation {
     Undeploy,
 }
 
-/// A node of the tree: its level, counted from the cloud down, and its position in the grid of that level.
+/// A node of the prototype's infrastructure, a tree: its level, counted from the cloud down, and its position in the
+/// grid of that level.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Node {
     level: u8,

@@ -252,7 +252,8 @@ fn request(tree: &Tree) -> Result<Request, FactProblem> {
     match operation.to_string().as_str() {
         "deploy" => Ok(Request::deploy(application.into(), node(to)?)),
         word => match AgentOperation::ALL.into_iter().find(|operation| operation.as_str() == word) {
-            // These operations have no target, except for adapt: its flavour is arbitrary, because the term has none.
+            // Of these operations, only adapt uses the argument of `towards`, as its flavour. The flavour is arbitrary,
+            // because a request term names none.
             Some(operation) if !operation.asks_for_place() => by_agent(operation.towards(Target::Own)),
             Some(operation) => by_agent(operation.towards(target(to)?)),
             None => {

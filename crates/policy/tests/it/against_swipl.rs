@@ -53,7 +53,7 @@ fn decides_generated_knowledge_bases_as_the_listings_of_the_paper() {
     assert_eq!(found.len(), expected.len());
 }
 
-/// One line with a checksum for each thousand knowledge bases.
+/// A line for each thousand knowledge bases of a share, with the checksum of the decisions on them.
 fn checksums(share: u64, decisions: &[String]) -> String {
     let mut text = String::new();
     for (thousand, decisions) in decisions.chunks(1000).enumerate() {

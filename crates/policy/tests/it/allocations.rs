@@ -1,4 +1,4 @@
-//! Tests that decisions do not allocate memory when they are repeated.
+//! Tests that repeated decisions of the four policies of the paper allocate no memory.
 
 use mario_policy::{Decider, KnowledgeBase, SolutionLimit};
 use mario_prolog::Engine;

@@ -27,7 +27,8 @@ fn findings(text: &str) -> Vec<Finding> {
     check_text("policy.pl", text, Path::new("."), &bounds).expect("it loads").findings
 }
 
-/// Like [`findings`], but allows `lost-service`, which these policies may cause.
+/// Like [`findings`], but allows `lost-service`, so that a test of other findings may use a policy that undeploys the
+/// last instance.
 fn findings_in_text(text: &str) -> Vec<Finding> {
     findings(&format!("{text}% mario: allow lost-service, nobody asks for these instances\n"))
 }

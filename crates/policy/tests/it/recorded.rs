@@ -1,4 +1,4 @@
-//! Tests that the shipped policies decide as recorded in runs of the paper's prototype.
+//! Tests that our versions of the four policies of the paper decide as recorded in runs of its prototype.
 
 use mario_policy::{Decider, Ending, KnowledgeBase, RecordedSituation, SolutionLimit};
 use mario_prolog::Engine;

@@ -18,7 +18,7 @@ fn benches() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../benches")
 }
 
-/// The output of a SWI-Prolog script, as JSON; `None` if the script fails.
+/// The output of a SWI-Prolog script, as JSON; `None` if the script fails or its output is not JSON.
 fn swipl(script: &str, arguments: &[&str]) -> Option<serde_json::Value> {
     let output = Command::new("swipl").arg(benches().join("swipl").join(script)).arg("--").args(arguments).output();
     match output {

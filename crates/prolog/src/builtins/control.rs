@@ -90,8 +90,8 @@ fn accept_one(_: &mut Core, _: Term) -> Solved {
     Ok(true)
 }
 
-/// `use_module/1` and `ensure_loaded/1` as goals. They succeed for a library, because all libraries are always loaded,
-/// and raise an error for a file, because files are loaded only by directives.
+/// `use_module/1` and `ensure_loaded/1` as goals. They succeed for an available library, because it is always loaded,
+/// and raise an error for anything else, because files are loaded only by directives.
 fn use_module(core: &mut Core, file: Term) -> Solved {
     match core.store.view(file) {
         View::Variable(_) => Err(Fault::Instantiation.into()),

@@ -1,8 +1,8 @@
 //! The precompiled library. An engine loads this image instead of parsing and compiling the library's text.
 //!
-//! The image is a file of the repository. `UPDATE_LIBRARY=1 cargo test -p mario-prolog image` rebuilds it; without the
-//! variable, the test fails if the image is out of date. An image whose fingerprint differs from that of this crate is
-//! not used: the library is then compiled from its text, which takes longer and has the same result.
+//! The image is the file `src/library.image`. `UPDATE_LIBRARY=1 cargo test -p mario-prolog image` rebuilds it; without
+//! the variable, the test fails if the image is out of date. An image whose fingerprint differs from that of this crate
+//! is not used: the library is then compiled from its text, which takes longer and has the same result.
 
 use super::{LIBRARY, bare_program};
 use crate::instruction::{Instruction, Label};

@@ -318,7 +318,7 @@ impl Loader {
         }
     }
 
-    /// Runs a goal at load time; the clauses that it asserts become part of the program.
+    /// Runs a goal at load time. Its changes to dynamic predicates, flags and operators become part of the program.
     fn run_directive(&mut self, source: usize, goal: Term, span: Range<usize>) {
         let needs_program = match self.store.view(goal) {
             View::Compound(functor, _) => !matches!(functor.name(), atoms::OP | atoms::SET_PROLOG_FLAG),

@@ -22,7 +22,7 @@ pub enum Topic {
     Singleton,
     /// Clauses of one predicate that are not consecutive, or that replace those of another source.
     Order,
-    /// A directive that failed, raised an exception or ran out of memory.
+    /// A directive that failed, raised an exception, or exceeded its limit on memory, trail entries or choice points.
     Directive,
     /// Any other problem.
     Other,

@@ -100,7 +100,7 @@ impl Campaign {
         Campaign { engine, machine, program, judged: 0 }
     }
 
-    /// Runs a goal until it has no more answers or exhausts its budget; `None` if the text is not a goal.
+    /// Runs a goal until its query ends; `None` if the text is not a goal.
     pub fn run(&mut self, goal: &str, budget: &Budget) -> Option<Usage> {
         let start = Instant::now();
         let mut query = self.machine.query(&self.program, goal, &(), budget).ok()?;
@@ -115,8 +115,9 @@ impl Campaign {
         Some(Usage { time: start.elapsed(), inferences, outcome })
     }
 
-    /// Runs a goal. Returns a message if it took longer than [`TIME_MAX`]. Asserts that the machine is still usable
-    /// afterwards; with a small budget, only after every 16th goal.
+    /// Runs a goal; if it takes longer than [`TIME_MAX`], runs it again, and returns a message if its CPU time exceeds
+    /// [`TIME_MAX`]. Asserts that the machine is still usable after the first run; with [`SMALL_BUDGET`], only after
+    /// every 16th goal.
     fn judge(&mut self, goal: &str, budget: &Budget) -> Option<String> {
         let usage = self.run(goal, budget)?;
         self.judged += 1;

@@ -167,7 +167,8 @@ const ARGUMENTS: &[&str] = &[
     "(a, b)",
 ];
 
-/// The names and arities of all predicates except `halt`: those of the library, and the builtins written in Rust.
+/// The names and arities of the predicates that the library's text defines, and of the builtins written in Rust. The
+/// control constructs of the machine, such as `call/1` and `catch/3`, are in neither.
 pub fn predicates() -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for path in files(&source("src/library"), "pl") {
@@ -327,7 +328,7 @@ fn corpus() -> Vec<String> {
     corpus
 }
 
-/// A program with the program texts of a case file, and the first lines of its goals as clause bodies.
+/// A program with the program texts of a case file, and the first lines of its goals as bodies of clauses of `case`.
 fn as_program(cases: &str) -> String {
     let mut program = String::new();
     for line in cases.lines() {

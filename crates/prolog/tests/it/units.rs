@@ -24,12 +24,12 @@ const BUDGET: Budget = Budget {
     output_bytes: 1 << 26,
 };
 /// The maximum number of words that may be processed per unit. Walks are charged one unit per 6 cells; comparisons of
-/// long texts and numbers, which take less time per word, one unit per 48 words.
+/// long texts and numbers, which take less time per word, one unit per 48 words. The maximum is twice that.
 const WORDS_PER_UNIT: f64 = 96.0;
 /// The maximum ratio between the instructions per unit of the most expensive goal and those of `loop`.
 const RATIO_MAX: f64 = 20.0;
 
-/// The units that a goal uses until it has no more answers, or exhausts its budget.
+/// The units that a goal uses until it has no more answers, raises an exception, or exhausts its budget.
 fn units(campaign: &mut Campaign, goal: &str, budget: &Budget) -> u64 {
     let usage = campaign.run(goal, budget).unwrap_or_else(|| panic!("{goal} is no goal"));
     match usage.outcome {
