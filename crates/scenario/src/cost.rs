@@ -237,8 +237,8 @@ fn requests(settings: &Settings, extent: &Extent, applications: f64) -> (f64, f6
     (events, count * (1.0 - 1.0 / load.max(1.0)) * REQUEST_BYTES)
 }
 
-/// The earliest possible time of a client request under `[workload]`, in milliseconds. Settings in `[[user]]` are
-/// ignored.
+/// A lower bound on the time of the first client request under `[workload]`, in milliseconds. Settings in `[[user]]`
+/// are ignored.
 pub(crate) fn first_request(settings: &Settings) -> f64 {
     match &settings.workload {
         WorkloadSettings::Periodic(workload) => match workload.phase {
@@ -264,7 +264,8 @@ impl Cost {
     }
 }
 
-/// A number as text, rounded to two significant digits or, below 10, to an integer. Uses words such as `million`.
+/// A number as text, rounded to two significant digits or, below 10, to an integer. Uses words such as `million`, and
+/// scientific notation from 10^15 on.
 pub(crate) fn about(number: f64) -> String {
     const WORDS: [(f64, &str); 3] = [(1e12, "trillion"), (1e9, "billion"), (1e6, "million")];
     if number >= 1e15 {

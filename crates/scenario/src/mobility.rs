@@ -56,8 +56,8 @@ impl Trajectories {
         }
     }
 
-    /// Makes users absent while they are outside an area. A user who moves around outside is then listed as absent in
-    /// each of these steps.
+    /// Makes users absent while they are outside an area. A user who moves while outside is listed as absent in each
+    /// step of this movement.
     pub(crate) fn clip(&mut self, area: Area) {
         for (_, presence) in self.steps.iter_mut().flatten() {
             if matches!(presence, Presence::At(position) if !area.contains(*position)) {

@@ -95,7 +95,7 @@ pub fn baseline_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether the main text of a policy, without the files that it loads, contains a `fact(…)` with the second argument
-/// `key` outside of comments. This is a search in the text; the policy is not parsed.
+/// `key` outside of `%` comments. This is a search in the text; the policy is not parsed.
 pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
     let Some((_, text)) = policy.main() else { return false };
     let code: String = text.lines().flat_map(|line| [line.split('%').next().unwrap_or_default(), "\n"]).collect();

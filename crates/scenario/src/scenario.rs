@@ -24,10 +24,10 @@ pub struct Scenario {
     pub applications: Vec<ApplicationPlan>,
     /// The policies of agents.
     pub policies: Vec<PolicyText>,
-    /// The policies of node managers.
+    /// The acceptance policies of nodes.
     pub acceptances: Vec<PolicyText>,
-    /// For each node, the index of its acceptance policy in `acceptances`. With `None`, its manager accepts every
-    /// request that fits.
+    /// For each node, the index of its acceptance policy in `acceptances`. With `None`, its manager judges by the
+    /// built-in rules alone, e.g. whether the node has enough free hardware.
     pub acceptance_of: Vec<Option<u32>>,
     /// The deployments of operators, in chronological order.
     pub deploys: Vec<Deploy>,
@@ -112,11 +112,11 @@ impl Measures {
 /// An application in a scenario.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ApplicationPlan {
-    /// The descriptor.
+    /// Its id, hardware, limits and flavours.
     pub application: Application,
     /// The kind of the application, e.g. `WS`. Figures and the assignment of users group applications by kind.
     pub kind: String,
-    /// The policy of its agents.
+    /// The policy of its agents, unless their [`Deploy`] has another, or an [`Update`] has changed it.
     pub policy: PolicyIndex,
     /// The time that an instance takes to serve one client request.
     pub service_time: Duration,
@@ -137,7 +137,8 @@ pub struct Deploy {
     pub application: ApplicationIndex,
     /// The node.
     pub node: NodeIndex,
-    /// The policy of the agents of the deployed instance and of its replicas, until an [`Update`] changes it.
+    /// The policy of the agents of the deployed instance and of its replicas, unless an [`Update`] of the application
+    /// has replaced it, before or after the deployment.
     pub policy: PolicyIndex,
 }
 
@@ -244,8 +245,9 @@ pub enum Occupancy {
 pub enum Management {
     /// The agents decide, each by its policy.
     Agents,
-    /// First fit: nodes are tried in the order of their distance from an arriving user's access point. The user is
-    /// assigned to the first node on which instances have spare capacity or a new instance fits. Instances never move.
+    /// First fit: for an arriving user, nodes are tried in the order of their distance from the user's access point.
+    /// Capacity for the user is set aside on the first node whose instances have enough to spare, or on which a new
+    /// instance fits. Instances never move.
     EdgeFirstFit,
     /// At each activation of the managers, a central planner with global knowledge searches for the best placement.
     Central(Search),

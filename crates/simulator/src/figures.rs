@@ -57,15 +57,15 @@ pub struct StepCounts {
     pub movements: u64,
     /// Accepted undeploys.
     pub undeploy: u64,
-    /// Evaluations that proposed nothing.
+    /// Agents that evaluated and proposed nothing, counted in each cycle.
     pub nop: u64,
     /// Accepted migrations.
     pub migrate: u64,
     /// Accepted replications.
     pub replicate: u64,
-    /// Inhibited proposals of agents.
+    /// Inhibited operations on instances, proposed by agents or ordered by a planner; inhibited deploys do not count.
     pub inhibited: u64,
-    /// Accepted deploys of operators.
+    /// Accepted deploys after the start of the run, by operators or a planner.
     pub deploy: u64,
     /// Management cycles in which at least one migration, replication or undeploy was accepted.
     pub active_cycles: u64,
@@ -113,13 +113,13 @@ pub struct GroupFigures {
     pub group: String,
     /// [`StepCounts::movements`] of all steps but the first.
     pub movements: u64,
-    /// Accepted operations, inhibited proposals, and evaluations that proposed nothing. Other operations are counted in
-    /// `further`. Instances that exist at the start do not count as deployed.
+    /// The sums of the counts in `steps`, including the first step. Accepted operations of other kinds are counted in
+    /// `further`.
     pub operations: Counts,
     /// Counts of operations and events that the paper does not have.
     #[serde(flatten)]
     pub further: FurtherCounts,
-    /// The counts of operations divided by the number of movements.
+    /// The counts in `operations`, except `nop` and `deploy`, divided by `movements`, which omits the first step.
     pub per_movement: Option<Ratios>,
     /// Mean and maximum number of instances, over the management cycles.
     pub instances: MeanAndMax,

@@ -48,8 +48,8 @@ struct Sums {
 /// The regret of the placement against the best one.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RegretFigures {
-    /// How the best placement was searched for. Unless the search is exact, "best" means the best one known: the result
-    /// of the search, or the actual placement if that is better.
+    /// How the best placement was searched for. Unless the search is exact, the best placement is the better one of the
+    /// result of the search and the actual placement.
     pub against: Search,
     /// The number of activations of the managers. The placement is compared at each.
     pub activations: u64,
@@ -97,7 +97,7 @@ impl<'a> Regret<'a> {
 
     /// The state to store in a checkpoint. The best placement is left out, because it can be recomputed.
     pub(crate) fn saved(&self) -> impl Serialize + '_ {
-        // A new field must be handled here: does the rest of the run depend on it?
+        // Destructured, so that a new field does not compile until it is decided here whether to save it.
         let Regret {
             scenario: _,
             search: _,

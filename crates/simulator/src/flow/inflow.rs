@@ -256,7 +256,7 @@ enum TrafficPhase {
     Recurring(Pattern),
     /// They do not vary.
     Steady,
-    /// The agent is parked. `simulation::parking` tracks its position in the pattern.
+    /// The agent is parked. The `EvaluationSchedule` of the simulation keeps its pattern.
     Parked,
 }
 

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `trace.jsonl` | the events, at the chosen level of detail |
 //! | `operations.csv`, `moves.csv`, `handovers.csv`, `messages.csv` | tables |
-//! | `summary.json` | the figures |
-//! | `run.json` | the resolved scenario with the texts of its files, the seed and the version |
+//! | `summary.json` | the figures, written when the run is complete |
+//! | `run.json` | the settings with all defaults, the texts of the files that they name, and the version of mario |
 //! | `measures.json` | the measures of a complete run, if the scenario asks for them (written by the caller) |
 //! | `PARTIAL` | exists until the run is complete |
 //! | `checkpoint`, `checkpoint.scenario` | the state from which an incomplete run can be resumed, see [`Checkpoint`](super::Checkpoint) |

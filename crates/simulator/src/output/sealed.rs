@@ -18,11 +18,12 @@ use super::whole::write_beside;
 /// The program that writes these files. No other build reads them.
 pub(super) const PROGRAM: &str = concat!("mario ", env!("CARGO_PKG_VERSION"), " of sources ", env!("MARIO_SOURCES"));
 
-/// The version of the checkpoint format. It must be raised with every change of what this module or `checkpoint.rs`
-/// writes.
+/// The version of the checkpoint format. It must be raised when the layout of the files changes: the first line, the
+/// chunks or the checksum, which this module writes, or the sequence of values in
+/// [`RunDirectory::save`](super::RunDirectory::save). A change within one of these values, such as a new field of the
+/// simulation, need not raise it, because the fingerprint in [`PROGRAM`] rejects checkpoints of other builds.
 ///
-/// The fingerprint in [`PROGRAM`] already rejects checkpoints of other builds. The version also says whether their
-/// format differs, so that tools and other versions can tell before they decode anything.
+/// With the version, an error message can say that the layout differs, not only the build.
 pub(super) const CHECKPOINT_VERSION: u32 = 2;
 
 /// The version of checkpoints whose first line has no version.
@@ -263,7 +264,7 @@ mod tests {
         assert!(decode(&sealed(&ours, b"")).is_ok_and(|(content, _)| content.is_empty()));
     }
 
-    /// If this test fails, the format has changed, and [`CHECKPOINT_VERSION`] must be raised.
+    /// If this test fails, the encoding of values or of chunks has changed, and [`CHECKPOINT_VERSION`] must be raised.
     #[test]
     fn the_format_changes_only_with_its_version() {
         let path = std::env::temp_dir().join(format!("mario-sealed-format-{}", std::process::id()));

@@ -110,7 +110,7 @@ impl<'a, W: Write> Tables<'a, W> {
 
     /// The state to store in a checkpoint.
     pub(super) fn saved(&self) -> impl Serialize + '_ {
-        // A new field must be handled here: does the rest of the run depend on it?
+        // Destructured, so that a new field does not compile until it is decided here whether to save it.
         let Tables { scenario: _, operations: _, moves: _, handovers: _, messages: _, instances } = self;
         instances
     }
@@ -218,7 +218,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
                     };
                     (population.instance(judged.agent), population.agent(judged.agent).application(), action)
                 }
-                // Operators' deployments are not operations of agents; the trace has them.
+                // The tables list operations on existing instances; deployments are in the trace.
                 Outcome::Deployed(_) => continue,
             };
             has_agents = true;

@@ -38,7 +38,8 @@ impl<W: Write> TraceRecorder<W> {
         self.0.finish(time)
     }
 
-    /// Sets the number of links that client requests passed in the whole run. Call it before [`TraceRecorder::finish`].
+    /// Sets the number of links that client requests and the requests of calls passed in the whole run. Call it before
+    /// [`TraceRecorder::finish`].
     pub fn traffic(&mut self, hops: u64) {
         self.0.traffic(hops);
     }

@@ -1,4 +1,4 @@
-//! Enacts accepted operations.
+//! Enacts the entries of a label: performs accepted operations, and lets agents remember inhibited ones.
 
 use mario_colony::rules::HardwareChange;
 use mario_domain::AgentOperation;

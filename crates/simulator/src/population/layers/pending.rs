@@ -106,7 +106,8 @@ impl PendingRequest {
 }
 
 impl Population {
-    /// Queues the request of an agent that has just evaluated. Replaces an earlier request of the same cycle.
+    /// Queues the request of an agent that has just evaluated. Replaces the agent's request that is still in the
+    /// queue, if any.
     pub(crate) fn enqueue(&mut self, index: AgentIndex) {
         let agent = self.agent(index);
         // If the instance does not hold the usual hardware of its application, its request has no short form: with
