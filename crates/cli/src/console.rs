@@ -123,7 +123,7 @@ impl Console {
         io::stdout().flush().map_err(|error| output_failure(&error))
     }
 
-    /// Writes requested help to standard output, because it is data.
+    /// Writes help or the version, which the user requested, to standard output, because it is data.
     pub fn write_help(&self, help: &StyledStr) -> Result<(), Failure> {
         self.write_data(
             |stdout| {

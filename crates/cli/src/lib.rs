@@ -76,8 +76,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     Exit::from(&result).into()
 }
 
-/// Whether the command may start a long-lived process: a daemon, or a process of a workload. Also true for subcommands
-/// of `mario node` that end soon.
+/// Whether a process with these arguments may be long-lived: a daemon, or a process of a workload. Also true for
+/// subcommands of `mario node` that end soon.
 pub fn is_long_lived(arguments: impl IntoIterator<Item = OsString>) -> bool {
     let words = arguments.into_iter().skip(1);
     let command = words.into_iter().find(|word| !word.to_string_lossy().starts_with('-'));

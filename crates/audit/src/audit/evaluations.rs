@@ -98,8 +98,8 @@ impl Audit {
         }
     }
 
-    /// Updates the agent after an evaluation: its number of evaluations, its notice, its pending proposal, and its
-    /// memory if it is cleared periodically.
+    /// Updates the agent after an evaluation, including its notice and its pending proposal, which waits for the next
+    /// cycle. Periodic memory is cleared if that is due.
     fn remember_evaluation(&mut self, place: AgentPlace, time: f64, seen: FactsAndDecision) {
         let forgets_every = self.header.forgets_every.filter(|_| self.header.memory == Memory::Periodic);
         let agent = self.world.agent_mut(place);
@@ -159,7 +159,7 @@ impl Audit {
         }
     }
 
-    /// Reports agents whose next evaluation is due before the end of the run.
+    /// Reports agents whose next evaluation was due before `end`, the end of the run.
     pub(super) fn require_all_evaluated(&mut self, end: f64) {
         let Some(first) = self.first_evaluation else { return };
         let mut silent = Vec::new();

@@ -5,7 +5,8 @@ use serde_json::json;
 
 use crate::trace::audit_text;
 
-/// Sleeps without requests, wakes with some, and replicates while asleep if a rate is above 5.
+/// Sleeps without requests, wakes with some, and replicates while asleep if a rate is above 5. The instance in the fact
+/// `tired` also proposes to sleep while it is already asleep.
 const SLEEPS: &str = "\
 operation(sleep, I, self) :- \\+ asleep(I), \\+ requests(I, _, _, _).
 operation(replicate, I, n2) :- asleep(I), requests(I, _, R, _), R > 5.

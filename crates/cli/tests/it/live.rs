@@ -55,7 +55,8 @@ fn a_colony_serves_its_users_and_leaves_no_process() {
     fs::remove_dir_all(out).expect("it was there");
 }
 
-/// Checks that the live run can be audited, reported, compared and resumed like a simulated one.
+/// Checks that `mario audit`, `report`, `compare`, `snapshot` and `replay` accept a live run, as they accept a
+/// simulated one.
 fn check_that_it_is_like_a_simulated_run(out: &Path) {
     let run = out.display().to_string();
     let beside = |name: &str| out.join(name).display().to_string();

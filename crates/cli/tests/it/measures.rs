@@ -106,8 +106,8 @@ fn an_exported_infrastructure_is_read_back_to_the_same_run() {
     assert!(own == read && own.len() > 100, "all but the header is the same");
 }
 
-/// The files of a scenario with two nodes, and two users of one application, which stays in the cloud. User `far` is
-/// 5 ms away from it, and serving a request takes 1 ms.
+/// The files of a scenario with two nodes, and two users of one application, which stays in the cloud. User `far` is 5
+/// ms away from the cloud, and serving a request takes 1 ms.
 const BY_HAND: [(&str, &str); 5] = [
     (
         "pair.gml",

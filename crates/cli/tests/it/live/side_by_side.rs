@@ -49,7 +49,7 @@ const USERS: [(&str, &str); 6] = [
 ];
 
 /// The final state of a trace: the number of instances by node and application, and the client requests that their
-/// agents observed last, by neighbour, as summed rate and one latency.
+/// agents observed last, by neighbour: the sum of the rates, and the latency of the last fact.
 #[derive(Default)]
 struct Ending {
     placement: BTreeMap<(String, String), usize>,
