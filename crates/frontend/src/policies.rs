@@ -105,8 +105,8 @@ pub fn facts_failure(error: &FactsError, source: &Source, what: &str) -> Failure
     Failure::Input(diagnostics.collect())
 }
 
-/// Why a policy reached no decision; `None` if it decided. `text` is the text of the policy, if it is available to
-/// locate the error.
+/// The diagnostic for a policy whose search for solutions did not complete; `None` if it did. `text` is the text of the
+/// policy, if it is available to locate the error.
 pub fn undecided(ending: &Ending, policy_name: &str, text: Option<&Text>, engine: &Engine) -> Option<Diagnostic> {
     let mut diagnostic = Diagnostic::error(format!("policy `{policy_name}` did not decide"));
     match ending {
@@ -132,7 +132,7 @@ pub fn undecided(ending: &Ending, policy_name: &str, text: Option<&Text>, engine
 }
 
 /// If the exception reports the call of an undefined predicate, returns a function that adds the position of the call
-/// to a diagnostic. Searches the text for the call, because the exception has no position.
+/// and a hint to a diagnostic. Searches the text for the call, because the exception has no position.
 fn unknown_call(
     exception: &Explanation,
     text: &Text,
@@ -149,7 +149,7 @@ fn unknown_call(
     })
 }
 
-/// The file and the line of the clause that produced a solution; `None` if the policy does not have this clause.
+/// The file and the line of the clause that produced a solution; `None` if [`Policy::clauses`] does not have its place.
 pub fn place<'a>(solution: &Solution, policy: &'a Policy) -> Option<(&'a str, usize)> {
     policy.clauses().get(solution.clause()).map(|place| (place.source_name(), place.position().0))
 }

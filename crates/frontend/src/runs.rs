@@ -83,7 +83,7 @@ pub fn not_runnable(error: &SimulationError) -> Failure {
     })
 }
 
-/// The failure for a recorded past that cannot be read, or that a simulation does not reproduce.
+/// The failure for a recorded past that cannot be read, or whose simulation cannot start or does not reproduce it.
 pub fn differs(path: &Path, error: &PastError) -> Failure {
     match error {
         PastError::Simulation(error) => not_runnable(error),
@@ -96,7 +96,7 @@ pub fn differs(path: &Path, error: &PastError) -> Failure {
     }
 }
 
-/// The error of an acceptance policy, with its position if known, as the cause of a failure.
+/// The error of an acceptance policy, with its position if known, as a cause in a diagnostic.
 pub fn acceptance_cause(failed: &FailedAcceptance) -> String {
     let FailedAcceptance { node, policy, request, cause, place, .. } = failed;
     let place = place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();

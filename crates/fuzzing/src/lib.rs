@@ -16,7 +16,8 @@
 //! assert_eq!(tally.accepted + tally.rejected, 20);
 //! ```
 //!
-//! To add a reader, add its target to [`TARGETS`]. The tests then fail until `fuzz/` has a program for it.
+//! To add a reader, add its target to [`TARGETS`]. The tests then fail until `bounded!` in `tests/it/main.rs` names it,
+//! and `fuzz/` has a program for it, listed in `Cargo.toml` and `README.md` there.
 //!
 //! **Invariant:** input `n` of a target is a pure function of the target and `n`, so that its number reproduces a
 //! failure.

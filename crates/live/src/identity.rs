@@ -186,7 +186,7 @@ pub fn application_id(text: &str) -> Result<ApplicationId, LiveError> {
     id("an application", text).map(ApplicationId::from)
 }
 
-/// Checks a host name of an application, and returns it in lower case.
+/// Checks a host name of an application or a node, and returns it in lower case.
 pub fn check_host(host: &str) -> Result<String, LiveError> {
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())

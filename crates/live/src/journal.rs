@@ -28,8 +28,8 @@ pub trait Journal: Send {
     /// How many records follow the last stored ledger.
     fn grown(&self) -> u64;
 
-    /// Stores the ledger of all records, and removes all but the newest of them. Does nothing if the ledger does not
-    /// cover exactly the appended records.
+    /// Stores the ledger of all records, and removes the records, except for the newest `KEPT_RECORDS`. Does nothing if
+    /// the ledger does not cover exactly the appended records.
     fn compact(&mut self, ledger: &Ledger) -> Result<(), LiveError>;
 }
 

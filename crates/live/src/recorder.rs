@@ -110,8 +110,8 @@ impl Recorder {
         (recorder, number)
     }
 
-    /// Adds records that are in the journal but, because of a crash, not in the trace. Their timestamps follow directly
-    /// after the last one in the trace, because the events are in the past.
+    /// Adds records that are in the journal but not in the trace, for example after a crash. Their timestamps follow
+    /// directly after the last one in the trace, because the events are in the past.
     pub(crate) fn catch_up(&mut self, records: &[(u64, JournalRecord)]) {
         self.has_gap = false;
         self.clock.stop();

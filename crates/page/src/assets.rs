@@ -1,6 +1,6 @@
 //! Styles and scripts that pages share, so that they look and behave alike.
 //!
-//! The report and the dashboard concatenate each list in its order, followed by their own parts.
+//! The report and the dashboard concatenate [`STYLES`] and append their own styles; likewise [`SCRIPTS`].
 
 /// The colours of all pages and drawings, for the light and the dark theme.
 pub const PALETTE: &str = include_str!("../assets/palette.css");

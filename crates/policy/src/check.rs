@@ -35,7 +35,7 @@ pub use finding::{Finding, FindingKind};
 #[derive(Clone, Debug)]
 pub struct CheckReport {
     /// The findings in this order: invalid `allow` comments, static analysis (the main file first, then by file and
-    /// position), small worlds.
+    /// position), and last those of small worlds, or [`FindingKind::NoOperation`] for a text without small worlds.
     pub findings: Vec<Finding>,
     /// The findings that comments in the text allow.
     pub allowed: Vec<AllowedFinding>,
@@ -51,7 +51,7 @@ enum Role {
     Policy,
     /// An acceptance policy.
     Acceptance,
-    /// Neither, such as a file of predicates for other policies.
+    /// Neither: a file of predicates for policies, or a text that only names a policy function.
     Library,
 }
 

@@ -110,7 +110,7 @@ pub enum ProposalFault {
     /// The target is a name that the policy constructed and that occurs in no fact and no text. For a policy function:
     /// the target is none of `self`, the own node, the neighbours and the nodes that client requests come through.
     UnknownTarget,
-    /// An operation without a target node, such as undeploy, names a node other than the instance's own.
+    /// The target of an operation without a target, such as undeploy, is neither `self` nor the instance's own node.
     UndeploysElsewhere,
 }
 

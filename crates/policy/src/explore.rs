@@ -45,7 +45,7 @@ pub struct Bounds {
     /// The maximum number of clients.
     pub clients: usize,
     /// The number of cycles that each world runs. A world ends earlier if clients lose the last instance, and runs
-    /// longer if its instances seem to multiply without bound.
+    /// longer if it then has more instances than at the start and than its clients need.
     pub cycles: u32,
 }
 
@@ -402,8 +402,8 @@ impl Explorer<'_> {
             let larger = World { capacity: times * world.capacity, ..world.clone() };
             self.settle(&mut Run::new(&larger), 0)
         };
-        // Bounded growth may also yield more instances with twice the hardware; only unbounded growth continues with
-        // four times the hardware.
+        // Growth whose bound is a little above the capacity also yields more instances with twice the hardware, so four
+        // times the hardware is tried, too.
         let (twice, four_times) = (with(2), with(4));
         if !grew(run) || twice <= there || four_times <= twice {
             return;

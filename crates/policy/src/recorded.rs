@@ -1,4 +1,5 @@
-//! Knowledge bases as JSON, one per line. This is the format in which evaluations of agents are recorded.
+//! Knowledge bases as JSON, one per line: the format of the evaluations that the paper's prototype recorded, and of the
+//! option `--batch` of `mario policy`.
 //!
 //! ```json
 //! {"si": 7, "app": 1, "node": "n42", "free_hw": {"n42": 10, "n41": 3},

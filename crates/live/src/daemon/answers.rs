@@ -22,7 +22,7 @@ use crate::error::LiveError;
 /// How many reports of evaluations and verdicts are kept for each instance.
 const DECISIONS_KEPT: usize = 20;
 
-/// The maximum number of departed instances whose decisions are remembered.
+/// When more departed instances than this are remembered, all of them are forgotten.
 const DEPARTED_KEPT: usize = 64;
 
 /// How often a draining node offers its instances to neighbours.
@@ -104,7 +104,7 @@ fn refusal(status: u16, message: impl Into<String>) -> Refusal {
 }
 
 /// The latest facts, decisions and verdicts of each instance. Instances that left the node are removed when an operator
-/// asks for the status of the node, or when there are many of them.
+/// asks for the status of the node, or when there are more than [`DEPARTED_KEPT`] of them.
 #[derive(Default)]
 pub(crate) struct Memory {
     instances: BTreeMap<InstanceId, Remembered>,
@@ -348,7 +348,7 @@ impl Core {
         owned.or_else(|| custody().map(|custody| custody.owned.workload))
     }
 
-    /// Drops what is remembered of instances that left the node, if there are many of them.
+    /// Forgets all instances that left the node, if more than [`DEPARTED_KEPT`] of them are remembered.
     pub(crate) fn forget_departed(&mut self) {
         let count = self.node.instances().count();
         if self.memory.instances.len() > count + DEPARTED_KEPT {

@@ -125,7 +125,7 @@ impl Copies {
         let _ = copy.orders.send(Order::Run { task: Box::new(task), may_run });
     }
 
-    /// Switches a copy to another description or flavour. A copy that already has the same shape is left running, and
+    /// Switches a copy to another description or flavour. A copy that already has the same shape is left as it is, and
     /// reported as adapted.
     pub(crate) fn adapt(&self, task: Task) {
         let workload = task.workload;
@@ -409,9 +409,9 @@ impl Supervisor {
         self.tell(Input::NotStarted { workload: self.workload, cause }).await;
     }
 
-    /// Stops the copy, and returns when it is dead. With `waits`, the copy first finishes its open requests, for at
-    /// most `patience`. Retries if the driver cannot confirm the death, because hardware that may still be in use must
-    /// not be reserved again.
+    /// Stops the copy, and returns when it is dead. With `waits`, first waits until its open requests have ended, for
+    /// at most `patience`, and then gives it as long again to exit. Retries if the driver cannot confirm the death,
+    /// because hardware that may still be in use must not be reserved again.
     async fn end(&self, waits: bool) {
         if waits {
             let backend = self.copies.table().get(&self.workload).map(|copy| Arc::clone(&copy.backend));

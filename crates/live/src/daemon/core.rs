@@ -61,7 +61,7 @@ pub(crate) struct Core {
     stream: VecDeque<Effect>,
     /// Why the journal cannot be written, and when the write is retried; `None` if it can be written.
     pub(crate) stalled: Option<(LiveError, Instant)>,
-    /// Inputs that arrived while the journal could not be written.
+    /// The inputs of [`Event::Input`] that arrived while the journal could not be written.
     deferred: Vec<Input>,
     /// When the observation window of each instance ends.
     pub(crate) windows: BTreeMap<InstanceId, Instant>,

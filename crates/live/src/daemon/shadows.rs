@@ -58,7 +58,8 @@ struct Shadow {
     since_ms: u64,
     evaluations: u64,
     failed: u64,
-    /// How often each pair of differing operations (policy in use, shadow) was proposed. The targets are left out.
+    /// How often each pair of different proposals (policy in use, shadow) occurred. The targets are left out; if only
+    /// they differ, the shadow's operation is followed by `elsewhere`.
     differences: BTreeMap<(String, String), u64>,
     last: VecDeque<Value>,
 }

@@ -107,7 +107,7 @@ impl Recorder {
         }
     }
 
-    /// The line of a report; `None` for a report that the trace leaves out, in most cases because a record has the same
+    /// The line of a report; `None` for a report that the trace leaves out, for example because a record has the same
     /// content. Also remembers a new reservation.
     pub(super) fn reported(&mut self, report: &TraceEvent) -> Option<PartLine> {
         let event = match report {

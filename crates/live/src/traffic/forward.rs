@@ -92,7 +92,8 @@ pub(super) enum NextStep {
     /// An instance here that sleeps or is waking.
     Wake(DormantInstance),
     Hop(NextHop),
-    /// No copy here admits the request, and there is no next hop or no hops are left.
+    /// No copy here admits the request, no instance here can be woken for it, and there is no next hop or no hops are
+    /// left.
     DeadEnd(Failure),
 }
 

@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::colony::Colony;
 use crate::daemons::STAYS;
 
-/// Gives a node an owner's policy, which is evaluated every 200 ms. An eviction is announced two evaluations ahead.
+/// Gives a node an owner's policy, which is evaluated every 200 ms. An agent can evaluate twice between the
+/// announcement and the eviction.
 fn owned(colony: &Colony, index: usize, policy: &str) {
     let path = &colony.daemons[index].config;
     let text = fs::read_to_string(path).expect("written before");

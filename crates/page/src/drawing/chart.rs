@@ -18,8 +18,8 @@ pub struct Chart {
     pub layouts: Vec<Layout>,
     /// The tooltips along the horizontal axis, from left to right.
     pub tips: Vec<String>,
-    /// The values on that axis at which tips begin and end: `tips[n]` is shown from `edges[n]` to `edges[n + 1]`. Empty
-    /// if there are no tips.
+    /// The values on the horizontal axis at which tips begin and end: `tips[n]` is shown from `edges[n]` to
+    /// `edges[n + 1]`. Empty if there are no tips.
     #[serde(serialize_with = "compact::list")]
     pub edges: Vec<f64>,
 }
@@ -41,7 +41,8 @@ pub struct Layout {
     pub scrolls: bool,
 }
 
-/// The area of the figure's tooltips. An edge is at the horizontal position `zero` plus `factor` times its value.
+/// The area of a layout in which the pointer shows [`Chart::tips`]. A value of [`Chart::edges`] is at the x coordinate
+/// `zero` plus `factor` times the value.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Hover {

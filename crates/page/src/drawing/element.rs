@@ -25,7 +25,7 @@ pub struct Element {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Audience {
     All,
-    /// In files only, because the page has controls instead.
+    /// In files only, such as a legend that the page replaces by controls.
     Files,
     /// In the page only.
     Page,
