@@ -102,7 +102,7 @@ agent_operations! {
     Undeploy "undeploy";
     /// The instance moves to another node.
     Migrate "migrate";
-    /// A copy of the instance appears on a node.
+    /// Another instance of the same application appears on a node.
     Replicate "replicate";
     /// The instance runs in another flavour.
     Adapt "adapt";

@@ -47,7 +47,7 @@ pub enum OperatorWord {
 pub enum RequestError {
     /// Agents cannot deploy.
     AgentDeploys,
-    /// Operators can only deploy.
+    /// The only operation that an operator can request is a deploy.
     OperatorDoes(OperationName),
 }
 

@@ -85,9 +85,9 @@ pub enum Rule {
         /// The cause of the failure.
         cause: String,
     },
-    /// The agent's memory is too large to be transferred.
+    /// The agent's memory and history are too large to be transferred.
     Oversized {
-        /// The size of the agent's memory, in bytes.
+        /// The approximate size of both, in bytes.
         bytes: u64,
         /// The maximum size that the target accepts, in bytes.
         bytes_max: u64,

@@ -20,7 +20,7 @@ pub struct Agreement {
 /// The result of comparing a set of figures.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Count {
-    /// The number of published figures.
+    /// The number of published figures that are compared.
     pub of: usize,
     /// The names of the figures that differ.
     pub differing: Vec<String>,

@@ -21,7 +21,7 @@ const WHY: [&str; 4] = [
      the hardware of nodes and in how agents observe, requests are routed and proposals are judged.",
 ];
 
-/// The legend: explains the terms in the tables.
+/// Explains the terms in the tables.
 const LEGEND: &str = "WS: workload-sensitive applications, LS: latency-sensitive ones. Policies: 1 workload-aware, 2 latency-aware, 3 \
                       both, 4 both with a memory of 1 and of 10 cycles. Service usage: rate of requests over what an instance \
                       handles. Inhibited: proposals that node managers turned down. Stored run: what the prototype's authors \

@@ -1,4 +1,5 @@
-//! Tests of figures, reproduction, comparisons, sweeps and reports.
+//! Tests of figures and measures, of the reproduction, of studies and their comparisons, of reports, of traces of
+//! counts, and of the check of a run's files.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

@@ -1,4 +1,5 @@
-//! The measures of single applications, and the energy and carbon of a run, compared with the run itself.
+//! The measures of single applications, and the energy and carbon of a run: computed from its trace, and compared with
+//! the response times and hops of the simulator.
 
 use mario_audit::{Options, audit};
 use mario_experiments::figures::from_trace;

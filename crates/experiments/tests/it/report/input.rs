@@ -1,4 +1,5 @@
-//! Unusual runs: empty, truncated, of a newer format, very small, very large, or with hostile names.
+//! Unusual traces: without events, truncated, of a newer format, with one user, with many instances or applications,
+//! or with hostile names.
 
 use std::fmt::Write;
 
