@@ -1,4 +1,4 @@
-//! Tests of the public interface, and of the shipped policies against recorded decisions and SWI-Prolog.
+//! Tests of the public interface, and of the policies of the paper against recorded decisions and SWI-Prolog.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

@@ -276,7 +276,8 @@ pub const CASES: &[(&str, &str, &str)] = &[
     ("when", "variables", "when(ground(L), true)"),
 ];
 
-/// Builtins that need no case: their work does not grow with their arguments, or one inference per answer covers it.
+/// Builtins that need no case: their work does not grow with their arguments, except with a list of names or options
+/// (`op`, `read_term`), or one inference per answer covers it.
 pub const CONSTANT: &[&str] = &[
     "$check_sink",
     "$close_cleanup",
