@@ -74,7 +74,7 @@ pub enum PartLine {
     Application(Box<PartApplication>),
     /// An agent evaluated its policy.
     Evaluation(Box<PartEvaluation>),
-    /// An agent's proposal was inhibited.
+    /// A proposal of an agent, or an operator's command to migrate its instance, was inhibited.
     Inhibited(Box<PartInhibited>),
     /// The owner of the node acted on an instance. The resulting journal records, if any, follow.
     Owner(Box<PartOwnerAct>),
@@ -133,10 +133,10 @@ pub enum PartSolution {
     Invalid(String, usize),
 }
 
-/// An inhibited proposal.
+/// An inhibited proposal of an agent, or an operator's inhibited command to migrate its instance.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PartInhibited {
-    /// The instance of the proposing agent.
+    /// The instance of the agent.
     pub instance: InstanceId,
     /// The operation.
     pub operation: AgentOperation,
@@ -205,7 +205,7 @@ pub enum LiveEvent<N> {
         transfer: String,
         /// The target.
         target: N,
-        /// Whether its workload keeps running until the target has answered.
+        /// Whether its workload is to run until the target has answered.
         is_running: bool,
     },
     /// An operator ended an instance that is in custody. In the journal.
@@ -215,12 +215,14 @@ pub enum LiveEvent<N> {
     },
     /// A new instance is offered to a target. In the journal.
     Offer(OfferState<N>),
-    /// The target has confirmed that it accepted a transfer. In the journal.
+    /// The target has taken the instance that was handed over or offered, or an operator declared the target of an offer
+    /// lost. In the journal.
     Taken {
         /// The transfer.
         transfer: String,
     },
-    /// The target has declined a transfer and will not accept it later. In the journal.
+    /// The transfer of an instance that was offered, or ended in custody, is closed: the target will never take it or,
+    /// in the second case, was declared lost. In the journal.
     NotTaken {
         /// The transfer.
         transfer: String,
@@ -259,7 +261,7 @@ pub enum LiveEvent<N> {
         #[serde(default, skip_serializing_if = "state::is_default")]
         flavour: u32,
     },
-    /// An instance runs in another flavour. In the journal.
+    /// An instance is to run in another flavour. In the journal.
     Adapted {
         /// The instance.
         instance: InstanceId,
@@ -301,11 +303,11 @@ pub enum LiveEvent<N> {
         /// Its journal.
         journal: String,
     },
-    /// An agent's proposal was sent to a target. The agent is frozen until the answer.
+    /// The target of a migration or replication is asked. The agent of the instance is frozen until the answer.
     Prepare {
         /// The transfer.
         transfer: String,
-        /// The instance of the proposing agent.
+        /// The instance that migrates or replicates.
         instance: InstanceId,
         /// Migrate or replicate.
         operation: AgentOperation,
@@ -333,14 +335,14 @@ pub enum LiveEvent<N> {
         /// The workload.
         workload: String,
     },
-    /// The set of reachable neighbours has changed, or the facts of one became known.
+    /// The reachable neighbours were set, or the facts of one became known.
     Neighbours {
         /// The reachable neighbours, in the order in which agents see them.
         up: Vec<N>,
         /// The reachable neighbours whose facts are known.
         told: Vec<N>,
     },
-    /// The node started or stopped draining.
+    /// The availability of the node was set.
     Draining {
         /// Whether it is draining.
         is_draining: bool,
@@ -353,7 +355,7 @@ pub enum LiveEvent<N> {
 pub enum Cause<N> {
     /// An operator deployed it.
     Deployed,
-    /// A neighbour handed it over.
+    /// A neighbour handed it over, or offered it as a new instance.
     Taken {
         /// The transfer.
         transfer: String,
@@ -365,7 +367,7 @@ pub enum Cause<N> {
         /// The instance of the replicating agent.
         parent: InstanceId,
     },
-    /// It returned from custody, because the target declined it.
+    /// It was in custody, and the target will never take it.
     NotTaken {
         /// The transfer.
         transfer: String,

@@ -32,7 +32,7 @@ pub fn schema_tables() -> String {
     text
 }
 
-/// A table of all bounds in [`bounds`], and of those on the names of an application.
+/// A table of all bounds in [`bounds`], and of those on the names of an application and on their certificate.
 pub fn bounds_table() -> String {
     let mut text = String::from("| what | at most |\n|---|---|\n");
     for (what, most) in [

@@ -460,8 +460,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Schedules the redeployment of each application for which `is_missed` is true, unless it is already scheduled. Does
-    /// nothing if the scenario has no redeploy delay.
+    /// Schedules the redeployment of each application for which `is_missed` is true, unless it is already scheduled.
+    /// Does nothing if the scenario has no redeploy delay.
     pub(super) fn watch_over_applications(&mut self) {
         let Some(delay) = self.scenario.redeploy_delay else { return };
         for position in 0..self.scenario.applications.len() {

@@ -14,7 +14,7 @@ use mario_testing::{check_stored, replaced_part};
 
 use crate::world::{self, STILL, ScenarioExt};
 
-/// The facts of an evaluation, and the agent's previous proposal.
+/// The request facts of an evaluation, and the agent's previous proposal.
 #[derive(PartialEq, Debug)]
 struct Observed {
     time: Time,

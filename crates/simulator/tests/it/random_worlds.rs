@@ -35,7 +35,8 @@ const WORLDS: u64 = 400;
 /// The number of parts of a run, after each of which it is checked.
 const PARTS: u32 = 16;
 
-/// Prints the number of a world as a replay command, if its test panics.
+/// Prints the number of a world as a replay command, if its test panics. The command replays the world in
+/// `no_random_world_breaks_a_rule` only.
 struct Replay(u64);
 
 impl Drop for Replay {

@@ -103,7 +103,7 @@ struct Merge<'a, W: Write> {
     now: f64,
 }
 
-/// A transfer that has started and is neither confirmed nor declined yet.
+/// A transfer that has started, until its [`LiveEvent::Taken`] or [`LiveEvent::NotTaken`].
 enum Departure {
     Migrates { instance: InstanceId, is_ended: bool },
     Replicates { parent: InstanceId },

@@ -18,7 +18,8 @@ pub struct NodeState<N> {
     pub offers: Vec<OfferState<N>>,
     /// Workloads that are stopping, and their hardware.
     pub draining: Vec<(String, Hardware)>,
-    /// Workloads that are shrinking, and the hardware that they will free.
+    /// Workloads that are to run with less hardware, or to stop because their instances sleep, and the hardware that
+    /// they use until then in addition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shrinking: Vec<(String, Hardware)>,
     /// Accepted transfers whose sources may still ask about them.
@@ -27,7 +28,7 @@ pub struct NodeState<N> {
     pub reserved: Vec<ReservedState>,
     /// Workloads of dropped reservations, and their hardware.
     pub released: Vec<(String, Hardware)>,
-    /// Transfers in preparation, with the instances whose agents proposed them.
+    /// Transfers in preparation, with the instances that are to migrate or replicate.
     pub preparing: Vec<(String, InstanceId)>,
 }
 

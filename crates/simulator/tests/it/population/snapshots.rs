@@ -1,4 +1,4 @@
-//! Recurring snapshots: passing a number has the same effect as passing the facts.
+//! Recurring snapshots of request facts: observing one by its number has the same effect as observing its facts.
 
 use mario_policy::SolutionLimit;
 use mario_scenario::NodeIndex;
@@ -7,7 +7,7 @@ use mario_testing::Random;
 
 use crate::population::world::{Plan, World, deployment};
 
-/// Migrates to a neighbour with many requests; its decision depends on the requests and on the hardware.
+/// Migrates or replicates towards requests. The decision depends on the requests and on the free hardware.
 const FOLLOWS: &str = "operation(migrate, I, M) :- requests(I, M, R, _), R > 3, M \\== self.\n\
                        operation(replicate, I, M) :- requests(I, M, 2, _), node(_, Free), Free > 3.\n";
 

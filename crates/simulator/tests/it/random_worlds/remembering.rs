@@ -29,7 +29,7 @@ const TEXTS: [&str; 8] = [
     ":- remembers(requests, 1). :- remembers(operations, 1).\n\
      operation(migrate, I, M) :- done(1, I, migrate, _), earlier(1, I, M, _, _), M \\== self.\n\
      operation(migrate, _, M) :- node(_, _, [M | _]).\n",
-    // Replicates if the total rate one evaluation ago was higher than two evaluations ago, and undeploys if it was lower.
+    // Replicates if the total rate one evaluation ago was higher than two evaluations ago, and undeploys if lower.
     ":- remembers(requests, 3), remembers(inhibited, 2).\n\
      sum(I, A, T) :- findall(R, earlier(A, I, _, R, _), Rs), sum_list(Rs, T).\n\
      operation(replicate, I, self) :- sum(I, 1, One), sum(I, 2, Two), One > Two, \\+ inhibited(replicate, I, self).\n\
