@@ -104,7 +104,7 @@ const LEVELS_MAX: u32 = 12;
 const USERS: u64 = 1_000_000;
 const USERS_LEVELS: u32 = 10;
 
-/// The distance between access points, in metres.
+/// The distance between access points with [`Growth::Town`], in metres.
 const SPACING_M: f64 = 500.0;
 
 /// The centre of the town.

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A directory that is removed at the end.
+/// A directory that is removed on drop.
 struct TestDirectory(Scratch);
 
 impl TestDirectory {
