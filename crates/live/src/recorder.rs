@@ -16,7 +16,7 @@
 //! |---|---|
 //! | `clock` | the hybrid logical clock |
 //! | `lines` | records and reports as lines |
-//! | `parts` | the files |
+//! | `parts` | the files in which the node's part of the trace is stored; each file is itself called a part |
 
 mod clock;
 mod lines;

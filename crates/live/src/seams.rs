@@ -77,7 +77,7 @@ pub trait Driver: Send + Sync {
     fn log(&self, workload: WorkloadId, bytes_max: usize) -> std::io::Result<Vec<u8>>;
 }
 
-/// The settings of a driver.
+/// What a driver needs to know about its node.
 #[derive(Clone, Debug)]
 pub struct DriverContext {
     /// The node.

@@ -30,7 +30,7 @@ pub(crate) enum NodeEvent {
     LinkDown { neighbour: NodeId },
     /// A connection to or from a neighbour ended, or failed.
     LinkFailed { neighbour: NodeId, cause: String },
-    /// A connection was rejected.
+    /// A connection to this node's address for neighbours was rejected.
     Refused { address: String, cause: String },
     /// A copy of an application changed its state.
     Copy { workload: String, instance: InstanceId, state: String },

@@ -30,8 +30,8 @@ impl Ports {
         Ports { range, state: Mutex::new(State { taken: BTreeSet::new(), next }) }
     }
 
-    /// Returns a free port, or `None`. Allocates round robin, so that late clients of an ended workload seldom reach
-    /// the next one.
+    /// Returns a free port; `None` if no port of the range is free. Allocates round robin, so that late clients of an
+    /// ended workload seldom reach the next one.
     pub(super) fn take(&self) -> Option<u16> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in self.range.clone() {

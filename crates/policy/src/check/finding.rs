@@ -48,7 +48,7 @@ pub enum FindingKind {
     SingletonVariable,
     /// The clauses of one predicate are not consecutive, or replace those of another file.
     ScatteredClauses,
-    /// A directive does not succeed.
+    /// A directive does not succeed, or the loader warns about something else that no other kind covers.
     FailedDirective,
     /// The text has no clause of `operation/3`.
     NoOperation,

@@ -178,7 +178,8 @@ fn failed(steps: &[ProofStep], depth: usize, lines: &mut Vec<Line>) {
             ProofStepKind::Fact => "there is no".clone_into(&mut line.before),
             ProofStepKind::Present => "because there is".clone_into(&mut line.after),
             ProofStepKind::Collected => {
-                // Collecting goals such as `findall/3` do not fail; the steps below show why nothing was found.
+                // Shown with the items that it collected, not as failed, because `findall/3` never fails. The steps
+                // below show why nothing was found.
                 line.role = LineRole::Met;
                 line.before.clear();
                 line.after = collected(step);
