@@ -20,7 +20,7 @@ pub(crate) struct Progress<'a> {
     total: f64,
     raised: Raised,
     next: Instant,
-    /// An exception of the function, or of a signal handler.
+    /// The first exception of the function, of a signal handler, or of a warning that is raised as an exception.
     error: Option<PyErr>,
 }
 
@@ -56,7 +56,8 @@ impl<'a> Progress<'a> {
         self.error.is_none()
     }
 
-    /// The exception that a policy, a metric, the function or a signal handler raised, if any.
+    /// The first exception of a policy or a metric; otherwise that of the function, a signal handler or a warning, if
+    /// any.
     pub(crate) fn into_error(self) -> Option<PyErr> {
         self.raised.take().or(self.error)
     }

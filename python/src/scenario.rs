@@ -83,13 +83,13 @@ impl ScenarioText {
 }
 
 impl ScenarioText {
-    /// The scenario with the overrides applied, ready to be run.
+    /// The scenario with `choices` applied, ready to be run.
     pub(crate) fn resolve(&self, choices: &Choices, files: &BTreeMap<String, String>) -> Result<Resolved, Failure> {
         let document = self.chosen(choices);
         document.resolve(&mut Texts(files)).map_err(|error| failure(&error))
     }
 
-    /// The scenario with the overrides applied.
+    /// The scenario with `choices` applied.
     pub(crate) fn chosen(&self, choices: &Choices) -> Document {
         let mut document = self.document.clone();
         choices.apply(&mut document);

@@ -11,8 +11,8 @@ use crate::reference::{AcceptanceRef, ApplicationRef, NodeRef, PolicyRef};
 pub enum Version {
     /// The basic format.
     Second,
-    /// For runs with agents that look back, several kinds of hardware, flavours, updates of policies, measures or
-    /// models.
+    /// For runs with agents that look back, several kinds of hardware, flavours, a policy of agents that mentions
+    /// `adapt`, updates of policies, measures or models.
     Third,
     /// For traces joined from the parts of live nodes. Adds [`Header::live`].
     Fourth,

@@ -215,8 +215,8 @@ pub enum LiveEvent<N> {
     },
     /// A new instance is offered to a target. In the journal.
     Offer(OfferState<N>),
-    /// The target has taken the instance that was handed over or offered, or an operator declared the target of an offer
-    /// lost. In the journal.
+    /// The target has taken the instance that was handed over or offered, or an operator declared the target of an
+    /// offer lost. In the journal.
     Taken {
         /// The transfer.
         transfer: String,

@@ -25,7 +25,7 @@ struct Limit {
     cycles: u64,
     /// The number of requests inhibited by the limit.
     inhibited: u64,
-    /// The number of requests inhibited by the limit because another one for the same application and node was accepted
+    /// The number of requests inhibited by the limit after another one for the same application and node was accepted
     /// in the same cycle.
     beside_promises: u64,
 }
