@@ -1,9 +1,9 @@
 //! The tables of ARCHITECTURE.md name files that exist, and identifiers that occur in them.
 //!
-//! Every row of a table is checked on its own. Its paths are the words in backticks that begin with one of four
-//! directories, such as `crates/cli/src/lib.rs` or `crates/page/src/drawing`. Its identifiers are the words in
-//! backticks after the first column that could be names in Rust or JavaScript, such as `Audit::finish`. The last part
-//! of each identifier must occur in one of the files at these paths. A row without a path is not checked.
+//! Every row of a table is checked on its own. Its paths are the words in backticks that begin with `crates/`,
+//! `python/`, `docs/` or `fuzz/`, such as `crates/cli/src/lib.rs` or `crates/page/src/drawing`. Its identifiers are the
+//! words in backticks after the first column that could be names in Rust or JavaScript, such as `Audit::finish`. The
+//! last part of each identifier must occur in one of the files at these paths. A row without a path is not checked.
 
 use crate::{Finding, SourceFile, Workspace};
 

@@ -132,7 +132,7 @@ message! { Grant {
     8 replications_left: Option<Split> = Optional(Nested),
 } }
 
-/// The number of replications that a parent keeps, and the number that it passes to its child.
+/// How many replications the parent has left, and how many its new instance gets.
 type Split = [u32; 2];
 
 impl Schema for Split {
