@@ -99,15 +99,25 @@ fn use_module(core: &mut Core, file: Term) -> Solved {
             match core.store.view(core.store.cells[arguments]) {
                 View::Variable(_) => Err(Fault::Instantiation.into()),
                 View::Atom(name) if is_library(core.atoms.name(name)) => Ok(true),
-                View::Compound(path, _) if path == Functor::new(atoms::SLASH, 2) => {
-                    let name = core.quoted_text(core.store.cells[arguments]);
-                    if is_library(&name) { Ok(true) } else { Err(Fault::Existence("source_sink", file).into()) }
+                View::Compound(path, parts) if path == Functor::new(atoms::SLASH, 2) && is_path(core, parts) => {
+                    Ok(true)
                 }
                 _ => Err(Fault::Existence("source_sink", file).into()),
             }
         }
         _ => Err(Fault::Existence("source_sink", file).into()),
     }
+}
+
+/// Whether the two terms at `parts` are the directory and the name of a library, such as `dcg` and `basics`. Takes
+/// constant time, however large the terms are.
+fn is_path(core: &Core, parts: usize) -> bool {
+    let [directory, name] = [parts, parts + 1].map(|part| match core.store.view(core.store.cells[part]) {
+        View::Atom(atom) => core.atoms.name(atom),
+        _ => "",
+    });
+    // The longest name of a library is much shorter.
+    directory.len() + name.len() < 100 && is_library(&format!("{directory}/{name}"))
 }
 
 fn use_module_import(core: &mut Core, file: Term, _: Term) -> Solved {

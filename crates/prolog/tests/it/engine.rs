@@ -121,3 +121,22 @@ fn end_of(query: &mut Query<'_>, outcome: Answer) -> End {
         Answer::Halted(status) => End::Stopped(format!("halted with {status}")),
     }
 }
+
+#[test]
+fn a_library_at_run_time_is_named_by_an_atom_or_a_path_of_two_atoms() {
+    let engine = Engine::new();
+    let program = engine.loader().finish().map_err(|error| error.to_string()).expect("an empty program").program;
+    let holds = |goal: &str| {
+        let mut machine = Machine::new(&engine);
+        let mut query = machine.query(&program, goal, &(), &Budget::default()).expect("a goal");
+        query.next_answer() == Answer::Answer
+    };
+    for library in ["lists", "dcg/basics"] {
+        assert!(holds(&format!("use_module(library({library})), ensure_loaded(library({library}))")), "{library}");
+    }
+    for wrong in ["dcg/L", "L/basics", "dcg/basics/L", "L", "'dcg/'/basics", "dcg/'basics/'", "''/lists"] {
+        let caught =
+            format!("L = [a, b], catch(use_module(library({wrong})), error(existence_error(source_sink, _), _), true)");
+        assert!(holds(&caught) && !holds(&format!("L = [a], catch(use_module(library({wrong})), _, fail)")), "{wrong}");
+    }
+}
