@@ -42,7 +42,7 @@ pub use run::{DiffLine, TestOutcome};
 /// Tests for one policy.
 #[derive(Clone, Debug)]
 pub struct TestTable {
-    /// The file that a `policy` directive names; `None` if there is no such directive.
+    /// The file that the last `policy` directive names; `None` if there is no such directive.
     pub policy: Option<String>,
     /// The tests, in order. Never empty.
     pub tests: Tests,

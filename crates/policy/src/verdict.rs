@@ -43,9 +43,10 @@ pub struct ExplainedVerdict {
     /// goal at which it failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<JudgingClause>,
-    /// Changes of facts with which the request would be accepted, each verified by judging again: the smallest number
-    /// of additional free units, the smallest number of instances to remove from the end of the text, and single facts
-    /// of `fact/3` or `owner/2` to remove. At most three are listed.
+    /// Changes of facts with which an inhibited request would be accepted, each verified by judging again: the smallest
+    /// number of additional free units, up to 64; the smallest number of instances to remove, up to 16 and from the
+    /// last one in the text, with their units added to the free ones; and single facts of `fact/3` or `owner/2` to
+    /// remove. At most three are listed, and none if no `node` fact has a number of free units.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
 }
@@ -232,7 +233,7 @@ fn candidates(facts: &str, trees: &[Tree]) -> Vec<(String, (Kind, String))> {
         found.push((text, (Kind::MoreFree, format!("accepted if the node had {units} free instead of {free}"))));
     }
     for count in 1..=instances.len().min(REMOVED_MAX) {
-        // Instances are removed from the end of the text.
+        // The last `count` instances in the text are removed, and the units that they need are added to the free ones.
         let gone = &instances[instances.len() - count..];
         let without = gone.iter().fold(facts.to_owned(), |text, (tree, _)| blank(&text, tree));
         let freed = gone.iter().map(|(_, units)| units).sum();

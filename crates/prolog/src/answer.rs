@@ -119,8 +119,9 @@ impl Binding {
 impl Query<'_> {
     /// The current answer as text.
     ///
-    /// Writing is not charged to the query, but has separate limits, because a value with much sharing may be small in
-    /// memory and enormous as text. `Err` is the resource whose limit was exceeded.
+    /// Writing is not charged to the query. It starts with an unused budget, which is that of the query with a larger
+    /// heap, because a value with much sharing may be small in memory and enormous as text. `Err` is the resource whose
+    /// limit was exceeded.
     pub fn answer(&mut self, detail: Detail) -> Result<Answer, Resource> {
         let Parts { machine, relations, variables } = self.parts();
         let meter = machine.core.start_aside();
@@ -190,8 +191,8 @@ impl Core {
 }
 
 impl Machine {
-    /// Solves `goal` once in the state of the current answer, and returns the result of `then`. The bindings of `goal`
-    /// are undone after `then`.
+    /// Runs `goal` in the state of the current answer until its first answer, or until it stops without one. Then calls
+    /// `then` with the way in which it stopped, undoes the bindings of `goal`, and returns the result of `then`.
     pub(crate) fn solve_aside<T>(
         &mut self,
         goal: Term,

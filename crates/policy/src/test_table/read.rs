@@ -47,8 +47,8 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// Returns whether a term is a test. If it is not, stores it as a shared fact, applies it as a directive, or
-    /// reports a problem.
+    /// Returns whether a term is a test. If it is not, applies or ignores a known directive, reports any other
+    /// directive, a rule, or a `test` of the wrong arity as a problem, and stores any other term as a shared fact.
     fn is_test<'t: 'a>(&mut self, tree: &'t Tree) -> bool {
         match tree.callable() {
             Some(("test", [_, _, _] | [_, _, _, _])) => return true,

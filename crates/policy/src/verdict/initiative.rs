@@ -16,7 +16,8 @@ pub struct ExplainedInitiative {
     /// The failure of the policy; absent if it did not fail. After a failure, nothing is evicted or shrunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// If the owner wants nothing: each clause of `shrink/3` and `evict/2`, with the goal at which it failed.
+    /// If the policy did not fail and the owner wants nothing: each clause of `shrink/3` and `evict/2`, with the goal
+    /// at which it failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<JudgingClause>,
 }
@@ -26,7 +27,8 @@ pub struct ExplainedInitiative {
 pub struct ExplainedAct {
     /// `shrink(Instance, Flavour, Reason)` or `evict(Instance, Reason)`.
     pub wanted: String,
-    /// The first clause that applies to the instance; absent if none is found.
+    /// The first clause of `shrink/3` or `evict/2` that applies to the instance, with any flavour and reason; absent if
+    /// none is found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clause: Option<JudgingClause>,
 }

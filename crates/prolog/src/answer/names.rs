@@ -18,8 +18,8 @@ pub(crate) struct Names<'q> {
     others: Vec<Term>,
     repeated: FxHashMap<Term, bool>,
     cycles: usize,
-    /// The number of subterms that may still be counted. Each takes at least one byte when written, so the limit is a
-    /// number of bytes.
+    /// The number of subterms that may still be counted. Each takes at least one byte in an answer that is not
+    /// abbreviated, so the initial value is a maximum number of bytes.
     room: usize,
 }
 
@@ -51,8 +51,8 @@ impl<'q> Names<'q> {
         }
     }
 
-    /// Counts the occurrences of each variable in the text of a finite term: a shared subterm is counted each time it
-    /// is written. `Err` is the resource whose limit was exceeded.
+    /// Notes which variables occur in the complete text of a finite term, and which occur more than once: a shared
+    /// subterm is visited as often as it occurs in the text. `Err` is the resource whose limit was exceeded.
     pub(crate) fn count(&mut self, store: &Store, term: Term) -> Result<(), Resource> {
         let mut pending = vec![term];
         while let Some(next) = pending.pop() {

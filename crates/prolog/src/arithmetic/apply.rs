@@ -123,7 +123,7 @@ fn divide(call: &mut Call, a: Number, b: Number) -> Solved<Number> {
     float::divide(call, &a, &b)
 }
 
-/// `**` and `^`, which differ only for integers with a negative exponent.
+/// `**` and `^`, which differ only for two integers with a negative exponent and a base other than -1, 0 and 1.
 fn power(call: &mut Call, op: Binary, base: Number, exponent: &Number) -> Solved<Number> {
     if !base.is_integer() || !exponent.is_integer() || exponent.signum() < 0 {
         call.charge(2 * PRECISE_CELLS)?;

@@ -1,6 +1,7 @@
 //! Functions on floats.
 //!
-//! An infinite or NaN result of these functions is an error.
+//! An infinite or NaN result is an error, except that `to_float` returns NaN, and `operand` returns any float
+//! unchanged.
 //!
 //! Results must not depend on the machine. The functions of the standard library are those of the system's C library,
 //! which selects one of several versions to suit the processor; their last digits differ. So the functions of `libm`

@@ -13,8 +13,8 @@ use num_traits::{Pow, Signed, Zero};
 
 /// Factor of the cost of `gcd` and `lcm`; the other factor is the square of the longer operand's length in words.
 const GCD_CELLS: u64 = 8;
-/// Fixed cost of a modular power in addition to its multiplications; `STEP_CELLS` is added for each bit of the
-/// exponent.
+/// Fixed cost of a modular power in addition to the reduction of the base and the multiplications; `STEP_CELLS` is
+/// added for each bit of the exponent.
 const POWER_CELLS: u64 = 128;
 const STEP_CELLS: u64 = 2;
 

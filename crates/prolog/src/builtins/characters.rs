@@ -342,7 +342,8 @@ fn enumerate_types(core: &mut Core, subject: Subject, class: Term, state: State,
     Ok(Step::Fail)
 }
 
-/// Enumerates the characters of a known type; the state is the next code to try.
+/// Enumerates the characters of a known type; the state is the next code to try. If the argument of the type determines
+/// the character, tries only this one. The end of a file is an answer only as a code.
 fn enumerate_characters(
     core: &mut Core,
     character: Term,

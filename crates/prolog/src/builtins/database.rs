@@ -70,8 +70,8 @@ fn head_functor(core: &Core, head: Term) -> Solved<Functor> {
     }
 }
 
-/// The dynamic predicate of this name; created if it does not exist. A library predicate is overridden; any other
-/// static predicate is a permission error for `action`.
+/// The dynamic predicate of this name and arity; created if it does not exist. A library predicate is overridden; any
+/// other static predicate is a permission error for `action`.
 fn dynamic_predicate(core: &mut Core, functor: Functor, action: &'static str) -> Solved<PredicateId> {
     let program = Arc::clone(&core.program);
     let Some(id) = core.find_predicate(functor) else { return Ok(core.database.create(functor)) };

@@ -183,7 +183,8 @@ enum Wanted {
 // ---- no input ------------------------------------------------------------------------------------
 
 /// The error for reading from a stream, since programs have no input: a permission error for a standard stream, an
-/// existence error for any other name.
+/// existence error for any other atom, an instantiation error for a variable, and a domain error for any other term.
+/// Without `from`, the stream is `user_input`.
 fn no_input(core: &mut Core, from: Option<Term>) -> Solved {
     let user_input = Term::atom(core.atoms.intern("user_input"));
     let from = from.unwrap_or(user_input);

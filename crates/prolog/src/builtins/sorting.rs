@@ -264,7 +264,7 @@ fn pair_key(core: &Core, item: Term) -> Solved<Option<Term>> {
     }
 }
 
-/// The items in their original order, without duplicates.
+/// The items in their original order; of equal items, only the first.
 pub(super) fn distinct(core: &mut Core, items: &[Term]) -> Solved<Vec<Term>> {
     core.store.reserve(SORTED_WORDS * items.len())?;
     // Items are sorted together with their positions, so that the original order can be restored.

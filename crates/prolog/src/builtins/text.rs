@@ -193,7 +193,8 @@ pub(crate) enum Kind {
     Characters,
 }
 
-/// Bytes that must be free for a new atom, in addition to its name, which is stored twice.
+/// Bytes that must be free when an atom is made, even if it exists already, in addition to its name, which a new atom
+/// stores twice.
 const ATOM_OVERHEAD_BYTES: usize = 64;
 
 /// Cost of creating an atom, and of freeing it at the end of the query, in cells walked.
@@ -235,7 +236,8 @@ impl Kind {
         Ok(core.store.list(&items, tail))
     }
 
-    /// Unifies `term` with `text`: an unbound `term` is bound to a new term, a bound one is compared as text.
+    /// Unifies `term` with `text`: an unbound `term` is bound to a new term; an atom, a string or a number is compared
+    /// as text; any other term is an error.
     pub(crate) fn unify_text(self, core: &mut Core, term: Term, text: &str, expected: &'static str) -> Solved {
         match bound_text_of(core, term, Accept::Atomic, expected)? {
             Some(other) => Ok(other == text),

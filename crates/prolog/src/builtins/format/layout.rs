@@ -44,8 +44,9 @@ impl Layout {
         self.fills.push((self.text.len(), with));
     }
 
-    /// Pads the text since the last stop so that it ends at `column`. Text that is too long stays unchanged and counts
-    /// as if it ended there, so that later columns keep their widths.
+    /// Pads the text since the last stop so that it ends at `column`: at the fill points, or with spaces at its end if
+    /// there are none. Text that is too long stays unchanged and counts as if it ended there, so that later columns
+    /// keep their widths.
     pub(super) fn stop_at(&mut self, column: usize) {
         if let Some(pad) = column.checked_sub(self.column).filter(|&pad| pad > 0) {
             if self.fills.is_empty() {
@@ -77,9 +78,9 @@ impl Layout {
     }
 }
 
-/// Splits `pad` into a share for each of `points` fill points. The shares differ by at most one. The middle point has
-/// priority for a larger share, then alternately a point to its right and one to its left, at distances 1, 2, 3 and so
-/// on, then the others from the right.
+/// Splits `pad` into a share for each of `points` fill points. The shares differ by at most one. The larger shares go
+/// first to the middle point, then to the points 1 to its right, 2 to its left, 3 to its right and so on, then to the
+/// others from right to left.
 fn shares(pad: usize, points: usize) -> Vec<usize> {
     let mut shares = vec![pad / points; points];
     let mut left = pad % points;

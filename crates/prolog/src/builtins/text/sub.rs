@@ -78,8 +78,8 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// The arguments that describe the substring: its place and length in characters, and its text. `None` for those that
-/// are unbound.
+/// The arguments that describe the substring: the number of characters before it, in it and after it, and its text.
+/// `None` for those that are unbound.
 struct Wanted {
     before: Option<usize>,
     length: Option<usize>,
@@ -206,7 +206,8 @@ fn sub_text(core: &mut Core, arguments: &[Term], mut state: State, kind: Kind, e
     }
 }
 
-/// `string_code(?Index, +Text, ?Code)`: the code at a one-based position.
+/// `string_code(?Index, +Text, ?Code)`: the code at a one-based position; fails if there is no such position. If `Index`
+/// is unbound, enumerates the positions.
 fn string_code(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let &[index, text, code] = arguments else { return Ok(Step::Fail) };
     let wanted = size_argument(core, index)?;
