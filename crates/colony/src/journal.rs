@@ -145,7 +145,8 @@ pub struct Ledger {
     pub(crate) sequence: u64,
     pub(crate) boot: Option<(NodeId, JournalId, u32)>,
     pub(crate) owned: BTreeMap<InstanceId, Owned>,
-    /// The previous descriptions of instances that were updated since they came to this node.
+    /// For each owned instance that was updated since this node last became its owner, the description before the last
+    /// update.
     pub(crate) previous: BTreeMap<InstanceId, Arc<Descriptor>>,
     pub(crate) custody: BTreeMap<InstanceId, Custody>,
     pub(crate) grants: BTreeMap<TransferId, Grant>,
@@ -381,7 +382,8 @@ impl Ledger {
         self.deploys.iter().find(|(known, _)| *known == key).map(|(_, instance)| instance)
     }
 
-    /// The previous description of an instance; `None` if the instance was not updated since it came to this node.
+    /// The description of an owned instance before its last update; `None` if the instance was not updated since this
+    /// node last became its owner.
     pub fn previous(&self, instance: &InstanceId) -> Option<&Arc<Descriptor>> {
         self.previous.get(instance)
     }

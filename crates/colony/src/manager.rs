@@ -141,7 +141,7 @@ impl<K> Manager<K> {
     }
 }
 
-/// The free hardware of a full node.
+/// The unreserved hardware of a node whose reservations exceed its free hardware.
 const NOTHING: Capacity = Capacity::units(0);
 
 #[cfg(test)]

@@ -81,7 +81,8 @@ pub(crate) struct State {
     retries: BTreeMap<TransferId, Retry>,
     /// Copies of dropped reservations that have not stopped yet, and their hardware.
     dropped: BTreeMap<WorkloadId, Hardware>,
-    /// Owned copies that are being stopped before their instances are handed over, so that each is stopped only once.
+    /// Copies of exclusive applications that are being stopped before their instances are handed over, even if the
+    /// transfer was aborted since. So each is stopped only once.
     stopping: BTreeSet<WorkloadId>,
     /// Copies that did not start, of instances that are owned or in custody, and when they are restarted.
     restarts: BTreeMap<WorkloadId, Time>,
@@ -395,8 +396,9 @@ impl Step<'_> {
         }
     }
 
-    /// Handles the introduction of a neighbour. Rejects the neighbour if its journal lost records. Otherwise drops the
-    /// reservations for transfers that the neighbour no longer lists as open, and resends open messages to it.
+    /// Handles the introduction of a neighbour. Rejects the neighbour if its journal lost records. Otherwise ends an
+    /// earlier rejection, stores the neighbour's facts and journal, drops the reservations for transfers that the
+    /// neighbour no longer lists as open, and resends open messages to it.
     fn greeted(&mut self, from: &NodeId, hello: Hello) {
         let known = self.state.ledger.peers.get(from).copied();
         if let Some(known) = known

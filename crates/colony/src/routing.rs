@@ -384,8 +384,9 @@ impl Step<'_> {
         }
     }
 
-    /// Selects the next hop of an application again. With a route, announces urgent changes; without one, starts a
-    /// search if a neighbour may have a route.
+    /// Selects the next hop of an application again. With a route, ends any search, and announces urgent changes and
+    /// names. Without one, starts a search if a neighbour may have a route; if the route was lost just now, also holds
+    /// or withdraws the announced label.
     fn settle(&mut self, application: &ApplicationId, cause: Cause) {
         let after = self.router.config.timing.ask_after;
         let ask_at = self.now + after;

@@ -17,7 +17,7 @@ pub struct Config {
     pub capacity: Capacity,
     /// Facts about it, which its own agents, its neighbours' agents and its acceptance policy see.
     pub facts: Vec<Fact>,
-    /// Its own acceptance policy; without one, it accepts every instance that fits.
+    /// Its own acceptance policy; without one, its manager applies only the built-in rules, such as free hardware.
     pub acceptance: Option<Arc<Acceptance>>,
     /// Applications that its agents know even if no instance of them is on the node. Empty on a live node.
     pub catalogue: Vec<Arc<Descriptor>>,

@@ -61,7 +61,7 @@ impl Bounds {
     };
 }
 
-/// A state of the world: indices into the tables of members and messages.
+/// A state of the world. Nodes and messages are indices into the tables of [`Members`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct World {
     members: Vec<u32>,

@@ -148,7 +148,8 @@ impl Step<'_> {
         }
     }
 
-    /// Handles the announcements of a neighbour. If updates before this one are missing, asks for its whole table.
+    /// Handles an update of a neighbour, and ignores a duplicate or late one. If an earlier update is missing, asks for
+    /// the whole table, which each tick repeats until the table arrives.
     pub(super) fn updated(&mut self, from: &NodeId, update: Update) {
         let Update { number, is_table, routes } = update;
         let Some(known) = self.router.neighbours.get_mut(from) else { return };
@@ -187,8 +188,9 @@ impl Step<'_> {
         }
     }
 
-    /// Stores a neighbour's announcement for one application; `None` withdraws the route. Returns whether that changed
-    /// anything.
+    /// Stores a neighbour's announcement for one application; `None` withdraws the route. Returns whether the stored
+    /// label changed; it does not if the announcement is rejected, because a table is full or the sequence is not
+    /// plausible.
     fn hear(&mut self, from: &NodeId, application: &ApplicationId, label: Option<RouteLabel>) -> bool {
         let limits = self.router.config.limits;
         let Router { applications, neighbours, refused, .. } = &mut *self.router;
@@ -213,8 +215,9 @@ impl Step<'_> {
         entry.heard.insert(from.clone(), label) != Some(label)
     }
 
-    /// Announces changes that were not urgent, asks neighbours whose updates are missing for their tables, and repeats
-    /// the number of the last update to neighbours that may have missed it.
+    /// Announces changes that were not urgent, and asks neighbours whose updates are missing for their tables. Repeats
+    /// the number of the last update to neighbours that may have missed it, and at an exact tick to all neighbours,
+    /// except those that get an update now.
     pub(super) fn tick(&mut self) {
         let timing = self.router.config.timing;
         self.router.next_tick = self.now + timing.tick;

@@ -110,7 +110,7 @@ impl Step<'_> {
     /// Handles a neighbour's request for a newer sequence. A node whose own instance gets the requests increases its
     /// sequence as requested, and announces it; a node whose label is new enough announces that. Other nodes ask their
     /// next hop, or another neighbour if the next hop is the one that asks, and announce the newer sequence once they
-    /// have it. A node without a route ignores the request.
+    /// have it. A node without a route ignores the request, and a sequence that is not plausible is rejected.
     pub(super) fn requested(&mut self, from: &NodeId, request: &SequenceRequest) {
         let SequenceRequest { application, sequence, hops_left } = request;
         let Router { applications, neighbours, refused, .. } = &mut *self.router;

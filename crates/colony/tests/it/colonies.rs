@@ -81,7 +81,8 @@ fn shrink(ground: &Ground, plan: &Plan) -> Plan {
     smallest
 }
 
-/// Prints the shrunk schedule of a failing seed, the end of its log and the replay command; then panics.
+/// Prints the shrunk schedule of a failing seed, its conditions and nodes, the end of the log of the shrunk run, and
+/// the replay command; then panics.
 fn fail(ground: &Ground, plan: &Plan, violation: &str) -> ! {
     let smallest = shrink(ground, plan);
     eprintln!("the smallest schedule that fails:");

@@ -267,7 +267,7 @@ impl Pair {
         self.link();
     }
 
-    /// Advances the time; due timers fire in order.
+    /// Advances the time; the due timers of both sides fire in order, and resulting messages are delivered.
     pub fn advance(&mut self, units: f64) {
         let end = self.now + units;
         loop {
@@ -320,7 +320,8 @@ impl Pair {
         self.input(side, Input::Operator(command));
     }
 
-    /// Reports starting copies as healthy, unless they were stopped in the meantime.
+    /// Reports starting copies as healthy, unless they were stopped in the meantime; resulting messages stay in
+    /// transit.
     pub fn start_copies(&mut self, side: SideIndex) {
         for workload in std::mem::take(&mut self.sides[side].starting) {
             if self.sides[side].running.contains_key(&workload) {
@@ -329,7 +330,7 @@ impl Pair {
         }
     }
 
-    /// Ends stopping copies, and reports them as stopped.
+    /// Ends stopping copies, reports them as stopped, and delivers all resulting messages.
     pub fn stop_copies(&mut self, side: SideIndex) {
         for workload in std::mem::take(&mut self.sides[side].stopping) {
             self.sides[side].running.remove(&workload);

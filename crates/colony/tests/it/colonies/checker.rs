@@ -255,8 +255,9 @@ impl Checker {
         self.proposed.retain(|(at, _), _| *at != node);
     }
 
-    /// Checks the invariants after an event on `node`: owners, custody and exclusive copies over all nodes, hardware
-    /// and grants on this node.
+    /// Checks the invariants after an event on `node`. Over all nodes: no instance has two owners or, in one epoch, two
+    /// custodians; none is missing; no instance of an exclusive application has two copies. On `node`: hardware, and
+    /// at most one open grant for each application and target.
     pub fn check(&mut self, daemons: &[Daemon], node: usize) {
         self.check_owners(daemons);
         self.check_custodians(daemons);

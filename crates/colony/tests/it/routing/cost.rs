@@ -28,8 +28,8 @@ fn messages(before: Tally, after: Tally) -> f64 {
     (after.updates + after.requests + after.repeats - before.updates - before.requests - before.repeats) as f64
 }
 
-/// Deploys instances on random nodes, then migrates random ones one hop at a time, and counts messages. No tick is
-/// exact.
+/// Deploys instances on random nodes, then migrates random ones by one hop each, and counts messages. Clients send
+/// requests during the first 200 ms of each migration, and failed ones are counted. No tick is exact.
 fn measure(shape: &Shape, instances: usize, moves: usize, seed: u64) -> Cost {
     let mut random = Random::new(seed);
     let mut network = Network::new(shape, 1, seed, |config| {

@@ -27,9 +27,9 @@ impl Network {
         distances
     }
 
-    /// Checks the invariants that always hold, for one node: following next hops from it does not loop, it uses only
-    /// feasible labels, it announces no route to the next hop of that route, and its next hops remember that they
-    /// announced labels at least as good as those that it uses.
+    /// Checks the invariants that always hold, for one node: following next hops over working links from it does not
+    /// loop, it uses only feasible labels, and it announces no route to the next hop of that route. If the link to a
+    /// next hop works and no labels are forged, the next hop has announced a label at least as good as the one in use.
     pub(super) fn check(&self, node: usize) {
         let Some(router) = &self.routers[node] else { return };
         for application in &self.applications {
