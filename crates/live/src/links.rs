@@ -86,7 +86,8 @@ struct Link {
     /// The one-way latency in quanta: half the smoothed round-trip time, rounded with hysteresis.
     quanta: u32,
     counts: LinkCounts,
-    /// Wakes the tasks that wait to reconnect to the neighbour: one for messages, one for client requests.
+    /// Wakes the tasks that wait to reconnect to the neighbour, indexed by [`Connection`]. If this node has the greater
+    /// id, it has no such task for the control connection, because the neighbour opens that one.
     dials: [Arc<Notify>; 2],
 }
 
@@ -105,7 +106,7 @@ struct Session {
 /// Counters of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct LinkCounts {
-    /// Frames queued for sending, without pings and pongs.
+    /// Messages queued for sending, without pings and pongs.
     pub sent: u64,
     /// Messages received, including pings and pongs.
     pub received: u64,
@@ -173,7 +174,8 @@ impl Links {
         Ok(())
     }
 
-    /// Sends an envelope to a neighbour; drops it if the link is down or its queue is full.
+    /// Sends an envelope to a neighbour. Drops it if the link is down or its queue is full, or if the envelope cannot
+    /// be encoded, which is also reported as a fault.
     pub(crate) fn send(&self, to: &NodeId, envelope: &Envelope) {
         let mut frame = Vec::new();
         let encoded = encode_frame(envelope, &mut frame);

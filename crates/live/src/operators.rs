@@ -337,7 +337,7 @@ impl OperatorApi {
     }
 
     /// Streams server-sent events: the retained ones, or with `?since=N` only those after number N, and then new ones
-    /// as they happen. The stream ends if the reader is too slow.
+    /// as they happen. The stream ends if the reader disconnects, or misses events because it is too slow.
     fn stream(&self, query: Option<&str>) -> Response<Body> {
         let since = query.and_then(|query| query.strip_prefix("since=")).and_then(|number| number.parse().ok());
         let (kept, mut news) = self.events.since(since.unwrap_or(0));

@@ -146,7 +146,8 @@ impl Recorder {
         self.line(Some(number), &PartLine::Event(event));
     }
 
-    /// Adds a report of the node, if the trace contains reports of its kind.
+    /// Applies a report of the node to the state that is not in the journal, and adds its line, if the trace contains
+    /// reports of its kind.
     pub(crate) fn report(&mut self, report: &TraceEvent) {
         if self.parts.is_none() {
             return;
@@ -168,8 +169,9 @@ impl Recorder {
         self.pending.push(b'\n');
     }
 
-    /// Writes the pending lines. `ledger` covers all records so far. Returns whether the trace has become writable or
-    /// unwritable; `None` if neither.
+    /// Writes the pending lines, and the whole state of the node if that is due. After a failed write, nothing is
+    /// written before [`RETRY_AFTER`] has passed. `ledger` is the state after all records so far. Returns the change if
+    /// the trace has become writable or unwritable; `None` if neither.
     pub(crate) fn flush(&mut self, ledger: &Ledger) -> Option<Change> {
         if self.parts.is_none() || (self.pending.is_empty() && !self.wants_state) {
             return None;

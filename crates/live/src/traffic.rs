@@ -58,7 +58,7 @@ pub struct TrafficLimits {
     /// there for the routes of all neighbours, if this node knows no application with its host name or path. This
     /// should exceed the time to detect a broken link and reroute.
     pub hold: Duration,
-    /// How long a request waits for the cold start of a sleeping or waking instance.
+    /// How long a request waits at most for the cold start of a sleeping or waking instance.
     pub wake: Duration,
     /// The maximum size of a request's body, in bytes.
     pub body_bytes_max: u64,

@@ -27,8 +27,9 @@ const STREAM_MAX: Duration = Duration::from_millis(20);
 /// The content type of a stream of events.
 const EVENTS: &[u8] = b"text/event-stream";
 
-/// Sends bytes to a stub of a node as an operator with all roles, closes the sending side, and returns the answer.
-/// Panics if the interface panics, or keeps the connection open without sending anything.
+/// Sends bytes to a stub of a node as an operator with all roles, closes the sending side, and returns the answer. A
+/// stream of events is ended when it pauses. Panics if the interface panics, or keeps any other connection open without
+/// sending anything.
 pub fn converse(bytes: &[u8]) -> Vec<u8> {
     static RUNTIME: LazyLock<Runtime> =
         LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime"));

@@ -56,7 +56,7 @@ impl Clock {
         self.last = self.last.max(stamp);
     }
 
-    /// Stops following wall-clock time: only the counter advances.
+    /// Stops following wall-clock time: each further timestamp is the smallest one that is later than the previous one.
     pub(super) fn stop(&mut self) {
         self.is_stopped = true;
     }

@@ -16,13 +16,13 @@ pub(super) enum Failure {
     Unknown,
     /// This node knows no application with this host name or path, but not every neighbour has sent its routes yet.
     UnknownYet,
-    /// There is no route to an instance, or no route is left to try.
+    /// No route to an instance is known or left to try, or the request cannot be sent once more.
     Unreachable,
     /// The copies on this node admit no more requests, and there is no other route.
     Busy,
     /// The request has no hops left.
     TooFar,
-    /// A copy or a link failed, and a retry was not allowed or failed too.
+    /// A copy or a link did not answer, and a retry was not allowed, was not answered either, or found no route.
     Failed(String),
     /// The head of the response did not arrive in time.
     Late,

@@ -43,9 +43,9 @@ pub struct Totals {
     pub answered_here: AtomicU64,
     /// Requests answered through a neighbour, not counting tunnels.
     pub answered_by_neighbours: AtomicU64,
-    /// Retries of requests after a failure.
+    /// Retries of requests after a failure, not counting dead ends and tunnels.
     pub retried: AtomicU64,
-    /// How often a request returned here from a dead end.
+    /// How often a request returned here from a dead end, not counting tunnels.
     pub backed_up: AtomicU64,
     /// Requests that this node answered with an error of its own, because no instance answered or the request was
     /// invalid.
@@ -56,7 +56,8 @@ pub struct Totals {
 
 /// The first pause of a request without a route; it doubles each time, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
-/// The first pause of a request that woke an instance, before it checks whether the instance serves.
+/// The first pause of a request that waits for a dormant instance, before it checks whether the instance serves; it
+/// doubles each time, up to a quarter of [`LONGEST_PAUSE`].
 const WAKE_PAUSE: Duration = Duration::from_millis(2);
 /// The longest pause before a request looks for a route again.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
@@ -210,10 +211,11 @@ impl Forwarder {
 
     /// Tries one route after another, within the rules for retries.
     ///
-    /// If no route is left, a client's request waits a little at its ingress and is retried. Routes are updated quickly
-    /// after a migration, and for a request that no copy has received, a retry costs only time. A request that a copy
-    /// may have received is retried once if its method is idempotent. Only the ingress retries such a request, so that
-    /// there is one retry however many nodes are on the path.
+    /// If no route is left, a client's request waits at its ingress and is retried, until [`TrafficLimits::hold`] has
+    /// passed or its body is no longer buffered completely. Routes are updated quickly after a migration, and for a
+    /// request that no copy has received, a retry costs only time. A request that a copy may have received is retried
+    /// once if its method is idempotent. Only the ingress retries such a request, so that there is one retry however
+    /// many nodes are on the path.
     async fn travel(&self, parts: Parts, replay: &Replay, mut journey: Journey) -> Response<Body> {
         let mut begun = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -347,9 +349,9 @@ impl Forwarder {
         }
     }
 
-    /// Asks the node to wake a sleeping instance (scale to zero), and waits for its cold start: until it serves, the
-    /// manager has inhibited the wake-up, or [`TrafficLimits::wake`] has passed. If the instance does not serve then,
-    /// the request is still counted for its agent, as if it had reached the instance.
+    /// Asks the node to wake a sleeping instance (scale to zero), and waits for its cold start: until it serves, its
+    /// wake-up is inhibited, it is no longer on this node, or [`TrafficLimits::wake`] has passed. Unless it serves
+    /// then, the request is still counted for its agent, as if it had reached the instance.
     pub(super) async fn wake(&self, dormant: &DormantInstance, journey: &mut Journey) {
         let begun = Instant::now();
         dormant.wake_handle.wake();

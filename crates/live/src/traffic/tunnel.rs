@@ -82,8 +82,8 @@ enum Attempt {
 }
 
 impl Forwarder {
-    /// Opens a tunnel. If a copy or a link does not answer, one other route is tried: nothing has been sent through the
-    /// tunnel yet.
+    /// Opens a tunnel. After a dead end, the next route is tried. After a copy or a link that does not answer, the next
+    /// route is tried once: nothing has been sent through the tunnel yet.
     pub(super) async fn tunnel(&self, mut parts: Parts, incoming: Incoming, mut journey: Journey) -> Response<Body> {
         let (request_kind, protocol) = match parts.extensions.get::<TunnelProtocol>() {
             Some(protocol) => (TunnelRequest::Connect, protocol.as_str().to_owned()),

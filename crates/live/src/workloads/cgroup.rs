@@ -102,7 +102,8 @@ impl Cgroups {
         }
     }
 
-    /// Creates the groups of a workload with its limits.
+    /// Creates the groups that enforce the limits of a workload. If there is no group for memory, the workload has to
+    /// set a limit per process; for open files, it always has to.
     pub(super) fn create(&self, workload: &str, limits: &CgroupLimits) -> Groups {
         let mut groups = Groups::default();
         let cpu = limits.cpu_milli.map(|milli| (milli * CPU_PERIOD_US / 1000).max(1000));

@@ -46,11 +46,12 @@ pub(super) struct Confinement {
 const PLAN_BYTES_MAX: u64 = 16 << 20;
 /// How long the shim waits for each pipe to close after the program has ended, to log the last output.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// The exit code of an exec stage that cannot execute its program. Shells use it for a command that is not found.
+/// The exit code of an exec stage that cannot restrict itself or cannot execute its program. Shells use it for a
+/// command that is not found.
 const NOT_EXECUTED: u8 = 127;
 
-/// Runs as the shim or as the exec stage, and returns the exit code. It is 2 for invalid arguments. Called by the
-/// binary of a [`Launcher`](super::Launcher).
+/// Runs as the shim or as the exec stage. Returns the exit code: 2 for invalid arguments, 0 from the shim, and 127 from
+/// an exec stage that cannot become the program. Called by the binary of a [`Launcher`](super::Launcher).
 pub fn main(arguments: &[OsString]) -> u8 {
     match arguments.split_first() {
         Some((stage, [])) if stage == "shim" => shim(),
@@ -69,14 +70,14 @@ fn shim() -> u8 {
         Ok(_) => serde_json::from_slice::<Plan>(&text).ok(),
         Err(_) => None,
     };
-    // The plan is missing or truncated: the daemon died or could not write the start record.
+    // The plan is missing, truncated or too long. Usually the daemon died, or could not write the start record.
     let Some(plan) = plan else { return 0 };
     let workspace = Workspace::at(plan.workspace.clone());
     let exit = match run(&plan) {
         Ok(status) => ExitRecord { code: status.code(), signal: status.signal(), not_executed: None },
         Err(error) => ExitRecord { code: None, signal: None, not_executed: Some(error.to_string()) },
     };
-    // The exec stage may have recorded why it could not become the program.
+    // If the exec stage has recorded why it could not become the program, its record is kept.
     if exit.code != Some(i32::from(NOT_EXECUTED)) || !workspace.has_exit() {
         // On a full disk the exit status is lost; the end of the program is detected anyway.
         let _ = workspace.write_exit(&exit);

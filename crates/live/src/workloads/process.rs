@@ -365,7 +365,7 @@ impl Shared {
         Some(address(port))
     }
 
-    /// All processes of a copy: its session, and marked processes that left the session.
+    /// All processes of a copy: those of its session while the shim runs, and those with its mark in any session.
     fn members(&self, copy: &Copy) -> Vec<Process> {
         let session = copy.shim.is_alive().then_some(copy.record.pid);
         identity::marked(&self.mark(copy.record.workload), session)
@@ -380,8 +380,8 @@ impl Shared {
         }
     }
 
-    /// Kills all processes of a workload, even if this daemon neither started nor adopted it, and removes its start
-    /// record.
+    /// Kills all processes of a workload, even if this daemon neither started nor adopted it, and waits until they are
+    /// gone. Then removes its control groups, its private files and its start record.
     fn kill(&self, workload: WorkloadId) -> Result<(), DriverError> {
         let workspace = Workspace::of(&self.context.directory, workload);
         let copy = self.copy(workload);
@@ -404,7 +404,8 @@ impl Shared {
             if members.is_empty() {
                 break;
             }
-            // The shim is killed last, after a delay, so that it can record how the program ended.
+            // The shim is killed last, and only if it does not end within `NOTE_PATIENCE`, so that it can record how
+            // the program ended.
             if members.len() > 1 {
                 members.retain(|process| Some(process.pid()) != session);
             } else if Some(members[0].pid()) == session

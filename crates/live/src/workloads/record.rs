@@ -152,8 +152,8 @@ impl Workspace {
         }
     }
 
-    /// Removes the start record and the private files. Called when no process of the workload runs any more. The logs
-    /// stay.
+    /// Removes the start record and the private files; all other files stay. Called when no process of the workload
+    /// runs any more.
     pub(super) fn close(&self) -> io::Result<()> {
         self.remove_given()?;
         remove_if_there(&self.path.join(START))?;

@@ -210,8 +210,8 @@ impl Colony {
         self.signed_with(policy, "hardware = 1\n", "", "")
     }
 
-    /// Like [`Colony::signed`], with further settings: `first` at the top, `run` in the table `run`, and `last` at the
-    /// end.
+    /// Like [`Colony::signed`], with other settings: `first`, which includes the hardware, near the top, `run` in the
+    /// table `run`, and `last` at the end.
     pub fn signed_with(&self, policy: &str, first: &str, run: &str, last: &str) -> Vec<u8> {
         let file: ApplicationFile = toml::from_str(&format!(
             "id = \"shop\"\n{first}max_rate = 100\nmax_latency = 50\npolicy = \"p.pl\"\nprefixes = [\"/shop\"]\n\
@@ -224,7 +224,7 @@ impl Colony {
         sign(&file, &policy, &shop).expect("signed")
     }
 
-    /// An application with this id and a policy, signed with its own key.
+    /// An application with this id and a policy, signed with the key of the certificate `ID.pem`.
     pub fn signed_by(&self, id: &str, policy: &str) -> Vec<u8> {
         let file: ApplicationFile = toml::from_str(&format!(
             "id = \"{id}\"\nhardware = 1\nmax_rate = 100\nmax_latency = 50\npolicy = \"p.pl\"\nrun = {{ driver = \"sample\" }}\n",
@@ -236,8 +236,8 @@ impl Colony {
         sign(&file, &policy, &owner).expect("signed")
     }
 
-    /// Deploys a signed application, and repeats this while the node is still recovering from a restart. Returns the
-    /// answer.
+    /// Deploys a signed application, and repeats this while the node is still recovering from a restart, for at most
+    /// [`TIMEOUT`]. Returns the last answer; `None` if the node does not answer.
     pub fn deploy(&self, index: usize, key: &str, document: &[u8]) -> Option<Reply> {
         let begun = Instant::now();
         loop {
@@ -312,7 +312,8 @@ impl Colony {
         parts
     }
 
-    /// Undeploys everything, and waits until no process of a workload is left, for at most 20 s.
+    /// Undeploys all instances on the running daemons, repeatedly, until no process of a workload is left, for at most
+    /// 20 s.
     pub fn end_instances(&mut self) {
         let begun = Instant::now();
         loop {

@@ -7,8 +7,8 @@ use crate::daemons::MOVES;
 /// A policy that replicates from `a` to `b`.
 const REPLICATES: &str = "operation(replicate, I, b) :- serviceInstance(I, _, a).";
 
-/// More writes than a migration or a replication takes on either side. A daemon that never reaches the given write does
-/// not crash; the tests then stop.
+/// The writes of the journal at which a daemon crashes, counted from its start: more than it needs for the whole test.
+/// A test ends at the first write that the daemon does not reach.
 const WRITES: std::ops::RangeInclusive<u32> = 1..=8;
 
 /// Runs a migration from `a` to `b`. The node `victim` dies before or after the write that `crash` names, and is
@@ -70,7 +70,8 @@ fn replication_with_a_crash(victim: usize, crash: &str) -> bool {
             colony.start(victim, None);
         }
     };
-    // One replication is granted. If the target dies before accepting it, the grant returns and is used again.
+    // The application may replicate only once. If the target dies before it accepts the replica, the replication is not
+    // used up, and the agent proposes it again.
     let document = colony.signed_with(REPLICATES, "hardware = 1\nreplications_max = 1\n", "", "");
     let mut instance = String::new();
     colony.wait("it is deployed", |colony| {

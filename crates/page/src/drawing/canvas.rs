@@ -233,8 +233,8 @@ pub fn nothing(width: f64, words: &str) -> Layout {
     canvas.finish()
 }
 
-/// Moves labels apart. Returns a position for each, at least one line from the next, between `low` and `high` if they
-/// fit.
+/// Moves labels apart. Returns a position for each, at least one line from the next and not above `high`; if the labels
+/// fit, also not below `low`.
 pub fn spread(places: &[f64], low: f64, high: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by(|one, other| places[*one].total_cmp(&places[*other]));

@@ -24,12 +24,12 @@ pub fn count(value: u64) -> String {
     whole(value as f64)
 }
 
-/// Formats a number with at most three decimals.
+/// Formats a number with at most three decimals. Only whole numbers have separated thousands.
 pub fn amount(value: f64) -> String {
     if value.fract() == 0.0 { whole(value) } else { format!("{}", (value * 1_000.0).round() / 1_000.0) }
 }
 
-/// Formats a number with `digits` decimals; `n/a` for `None`.
+/// Formats a number with `digits` decimals and a typographic minus sign; `n/a` for `None`.
 pub fn fixed(value: Option<f64>, digits: usize) -> String {
     value.map_or_else(|| "n/a".to_owned(), |value| format!("{value:.digits$}").replace('-', "\u{2212}"))
 }
@@ -70,7 +70,7 @@ pub fn ticks(low: f64, high: f64, about: usize, steps: Steps) -> Vec<f64> {
         (first..=last).map(|index| rounded_to(index as f64 * gap, gap)).collect::<Vec<f64>>()
     };
     let found = spaced(gaps[place]);
-    // An axis needs at least two numbers.
+    // An axis should have at least two numbers, so the next smaller gap is tried.
     if found.len() < 2 { spaced(gaps[place.saturating_sub(1)]) } else { found }
 }
 

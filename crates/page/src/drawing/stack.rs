@@ -68,7 +68,7 @@ impl Stack {
         csv
     }
 
-    /// At most [`PARTS_MAX`] parts: those with the largest sums, and one for the rest.
+    /// At most [`PARTS_MAX`] parts: those with the largest sums, and one with the sums of all others.
     fn few_parts(&self) -> Vec<Part> {
         let mut kept: Vec<usize> = (0..self.parts.len()).collect();
         if kept.len() > PARTS_MAX {
@@ -123,7 +123,8 @@ impl Stack {
     }
 
     /// Returns the time from which the counts at an index apply. For the index after the last, returns the end of the
-    /// last interval: it is as long as the interval before it, but does not extend beyond the axis.
+    /// last interval: it is as long as the interval before it, but does not extend beyond the axis. If there is only
+    /// one time, its interval extends to the end of the axis.
     fn edge(&self, place: usize) -> f64 {
         match (self.times.get(place), self.times.as_slice()) {
             (Some(time), _) => *time,

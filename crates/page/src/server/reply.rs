@@ -67,7 +67,7 @@ fn of_kind(status: StatusCode, kind: &'static str, content: BoxBody<Bytes, Infal
     reply
 }
 
-/// Adds the headers that every reply has.
+/// Adds the headers that every reply has, and `Connection: close` if the request has a body.
 pub(super) fn add_headers(reply: &mut Reply, policy: &HeaderValue, request_has_body: bool) {
     let headers = reply.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());

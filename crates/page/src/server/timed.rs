@@ -12,7 +12,7 @@ use tokio::time::{Sleep, sleep};
 
 use super::connections::Activity;
 
-/// The timeout is reset whenever this many bytes were written.
+/// The timeout is reset when this many bytes have been written since the last reset, and at every flush.
 const PROGRESS_BYTES: usize = 16 << 10;
 
 pub(super) struct TimedStream {
