@@ -389,7 +389,8 @@ impl Store {
         self.paste_cells(&stored.cells, 0, stored.root)
     }
 
-    /// Pastes cells whose addresses start at `from`; returns the term at `root`.
+    /// Pastes cells whose addresses start at `from`, and returns the term that `root` then refers to. If `root` is an
+    /// atom or a small integer, returns it and pastes nothing.
     pub(crate) fn paste_cells(&mut self, cells: &[Term], from: usize, root: Term) -> Term {
         if !root.is_pointer() {
             return root;

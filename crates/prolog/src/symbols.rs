@@ -186,7 +186,7 @@ impl Atoms {
         self.local_bytes
     }
 
-    /// Removes the local names of the last query.
+    /// Removes the local names of the last query, and sets [`Atoms::local_bytes`] to 0.
     pub(crate) fn reset(&mut self) {
         self.local_bytes = 0;
         if self.local.len() > KEPT_NAMES {

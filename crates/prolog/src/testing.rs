@@ -119,8 +119,8 @@ impl Fixture {
         }
     }
 
-    /// The first four answers of a goal, each as the text of the instantiated goal, or the error. `false` means that
-    /// there is no (further) answer.
+    /// The first answers of a goal, at most four, each as the text of the instantiated goal, separated by `; `; or the
+    /// error. `false` means that the builtin failed: at the first call, or when it was asked for one more answer.
     pub(crate) fn solve(&mut self, table: &[Builtin], goal: &str) -> String {
         let goal = self.term(goal);
         let (name, arguments) = match self.core.store.view(goal) {

@@ -54,7 +54,8 @@ impl Tree {
         TreeBuilder::new(store, atoms, read).tree(read.term, &read.span, 0)
     }
 
-    /// Converts a term, with numbered variables and empty spans; `None` if it is too deep to traverse.
+    /// Converts a term, with empty spans, and with variables named `_0`, `_1` and so on. `None` if the term is too deep
+    /// to traverse, or if the budget of the store is exhausted.
     pub(crate) fn of_term(store: &mut Store, atoms: &Atoms, term: Term) -> Option<Tree> {
         let mut variables = Vec::new();
         store.term_variables(term, &mut variables).ok()?;

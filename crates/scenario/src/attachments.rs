@@ -6,8 +6,9 @@
 //! ```
 //!
 //! Users are numbered in the order of the file. `app` and the user's `step` of arrival are optional. A step names the
-//! new access points of users; `null` disconnects a user, and users who are not named keep their access points. A step
-//! without a number follows the previous one; the first step is 0. Other keys are ignored.
+//! new access points of users; `null` disconnects a user, and users who are not named keep their access points. Steps
+//! are in ascending order. A step without a number follows the previous one, or is 0 if it is the first. Other keys are
+//! ignored.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -66,7 +66,8 @@ const ACTIVATION_FIGURE_BYTES: f64 = 170.0;
 const REQUEST_BYTES: f64 = 50.0;
 
 impl Extent {
-    /// Estimates the size from the settings alone. Files are not read: a topology or users from a file count as 0.
+    /// Estimates the size from the settings alone. Files are not read: a topology or users from a file count as 0, and
+    /// so do the users of the paper's experiment. Calls between applications are ignored.
     pub(crate) fn estimated(settings: &Settings) -> Extent {
         let (nodes, links, hops) = infrastructure(&settings.topology);
         let steps_in_run = steps_in_run(settings);
@@ -212,7 +213,8 @@ const SIZE_KEYS: &[&str] = &[
     "topology.file",
 ];
 
-/// The number of events that client requests cause, and the bytes of the requests that are queued at the end.
+/// The number of events that client requests cause, and the bytes of the requests that are queued at the end. With the
+/// fidelity `flow`, requests are not simulated: only pauses of on-off workloads are counted, and nothing is queued.
 fn requests(settings: &Settings, extent: &Extent, applications: f64) -> (f64, f64) {
     let duration = settings.duration.value();
     let (period, pauses) = match &settings.workload {

@@ -44,8 +44,8 @@ const WITHOUT_EFFECT: [(&str, &str, &str, &str); 3] = [
 ];
 
 /// Removes keys of earlier layers that were chosen for a value or kind that a new layer has changed. Returns a note for
-/// each of them. The new layer consists of all values in `tree` whose layer number is at least `since`; `before` is the
-/// tree without the new layer.
+/// each of them. Values in `tree` whose layer number is at least `since` belong to the new layer. For an override, they
+/// include all earlier overrides. `before` is the tree before the last text or override was merged.
 pub(crate) fn drop_dependents(before: &Table, tree: &mut Table, since: u32) -> Vec<String> {
     let mut notes = Vec::new();
     for Dependent { section, kind, of, key, beside, instead } in DEPENDENTS {
@@ -116,7 +116,8 @@ impl Document {
     }
 
     /// Extends the steps of generated users to the duration of the run, if a later layer than that of `steps` sets the
-    /// duration or the time between steps. Returns a note, or `None` if nothing was changed.
+    /// duration or the time between steps, and if at most 1,000,000 steps are then needed. Steps that last longer than
+    /// the run are kept. Returns a note, or `None` if nothing was changed.
     pub(crate) fn follow_duration(&self, settings: &mut Settings) -> Option<String> {
         const STEPS_MAX: f64 = 1e6;
         let duration = settings.duration.value();

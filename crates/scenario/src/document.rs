@@ -151,7 +151,8 @@ impl Document {
         }
     }
 
-    /// Sets the management strategy. The default, agents, is written only if the scenario has a `management` section.
+    /// Replaces the `management` section with one that has only this strategy. If there is no such section, the default
+    /// strategy, agents, is not written.
     fn set_management(&mut self, strategy: &str, choice: &str) {
         if strategy == "agents" && self.tree.get("management").is_none() {
             return;
@@ -277,7 +278,8 @@ impl Document {
     }
 
     pub(crate) fn error(&self, mut mistakes: Vec<Mistake>) -> ScenarioError {
-        // Sorted by text, in the order in which `mistakes` mentions the texts, and within a text from top to bottom.
+        // Errors without a place come first. The others are sorted by text, in the order in which `mistakes` mentions
+        // the texts, and within a text from top to bottom.
         let mut texts: Vec<Arc<Text>> = Vec::new();
         for place in mistakes.iter().filter_map(|mistake| mistake.place.as_ref()) {
             if !texts.iter().any(|text| Arc::ptr_eq(text, &place.text)) {

@@ -37,7 +37,7 @@ impl Files for NoFiles {
 pub(crate) const LAYER_KEYS: [&str; 3] = ["preset", "include", "reset"];
 
 /// The top-level lists whose elements have ids. An element of a later layer is merged into the earlier element of the
-/// same id.
+/// same id. Two elements of one layer with the same id are an error.
 const LISTS_BY_ID: [&str; 3] = ["application", "node", "user"];
 
 /// The maximum nesting of includes.
@@ -83,7 +83,8 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Merges a text into `below`, after the preset and the files that it includes. Values of the text win.
+    /// Merges a text with all that it names into `below`, in this order: its preset is merged, then the files that it
+    /// includes; the lists that its key `reset` names are removed; and its own values, which win, are merged.
     pub(crate) fn add(&mut self, text: &Arc<Text>, path: Option<&Path>, below: &mut Table) {
         self.layer += 1;
         let known = self.mistakes.len();
@@ -372,7 +373,8 @@ fn override_key(below: &mut Table, text: &Arc<Text>, layer: u32) -> Result<(), M
     set(below, &steps, value, layer)
 }
 
-/// A value of the command line: TOML or, if it is not valid TOML, an unquoted string.
+/// A value of the command line: TOML or, if it is not valid TOML, an unquoted string. An empty value is an error, and
+/// so is invalid TOML that starts with a quote, a bracket or a brace.
 fn override_value(text: &Arc<Text>, offset: usize, layer: u32) -> Result<Node, Mistake> {
     let written = text.text[offset..].trim();
     match tree::parse_value(text, offset, layer) {

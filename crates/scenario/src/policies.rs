@@ -321,7 +321,8 @@ fn mistake(problem: &Problem, texts: &mut Vec<Arc<Text>>) -> Mistake {
 }
 
 /// Finds a file that a policy loads. Its path is relative to the file that loads it, must stay below the directory of
-/// the policy, and may omit the extension `.pl`. If there is no `library.pl`, the shipped library is used.
+/// the policy, and may omit the extension `.pl`. If `library.pl` is wanted and there is no such file, the shipped
+/// library is used.
 fn find(wanted: &Wanted, policy: &Path, files: &mut dyn Files) -> Result<(String, String), String> {
     let (from, name) = wanted;
     let directory = policy.parent().unwrap_or(Path::new(""));

@@ -51,7 +51,8 @@ impl VisitedPairs {
         VisitedPairs { patience, cells, left: None, classes: None }
     }
 
-    /// Whether recording has started, so that the walk must call [`VisitedPairs::is_new`].
+    /// Whether recording has started, so that the walk must call [`VisitedPairs::is_new`] or
+    /// [`VisitedPairs::is_new_on_two_sides`] before it enters a pair of compounds.
     #[inline(always)]
     pub(super) fn is_recording(&self) -> bool {
         self.patience == 0

@@ -8,13 +8,13 @@ use crate::meter::Resource;
 pub(super) const STRIDE: u64 = 1024;
 /// The number of steps of a walk that are covered by the inference of the call that makes it.
 const FREE_STEPS: u64 = 4;
-/// When a vector outgrows `1 / LARGE_SHARE` of the heap budget, it is reallocated once, with the size of the whole
-/// budget.
+/// A vector that is full, and needs more than `1 / LARGE_SHARE` of the heap budget, is reallocated with a capacity for
+/// the whole budget.
 const LARGE_SHARE: usize = 16;
 /// The number of elements that may be added between two checks of a vector's capacity. Shrinking leaves capacity for
 /// them.
 const SPARE: usize = 1 << 16;
-/// A walk with more steps than this always records visited compounds, because the term may be cyclic or share subterms.
+/// The maximum of [`Store::patience`].
 const PATIENCE_MAX: usize = 1 << 20;
 
 impl Store {
@@ -75,8 +75,9 @@ impl Store {
         }
     }
 
-    /// The number of steps after which a walk starts to record visited compounds: the number of cells, within fixed
-    /// bounds, because a term without sharing has no more subterms than that.
+    /// The number of steps after which a walk assumes that the term may be cyclic or share subterms, so that it records
+    /// visited compounds or checks for cycles. It is the number of cells, because a term without sharing has no more
+    /// subterms than that, but at least [`STRIDE`] and at most [`PATIENCE_MAX`].
     pub(crate) fn patience(&self) -> usize {
         self.cells.len().clamp(STRIDE as usize, PATIENCE_MAX)
     }

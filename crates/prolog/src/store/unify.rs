@@ -93,8 +93,9 @@ impl Store {
         }
     }
 
-    /// Unifies `count` adjacent cells, depth first; the remaining parts of outer terms are in `frames`. Nothing is
-    /// pushed for the last part of a term, so a long list needs no stack.
+    /// Unifies the `count` cells from address `x` on with those from `y` on, depth first. The remaining parts of outer
+    /// terms are in `frames`, above `base`. Nothing is pushed for the last part of a term, so a long list needs no
+    /// stack.
     fn unify_parts(&mut self, base: usize, x: usize, y: usize, count: usize, occurs: OccursCheck) -> bool {
         let (mut x, mut y, mut left) = (x, y, count);
         let mut visited = VisitedPairs::new(self.patience(), self.cells.len());

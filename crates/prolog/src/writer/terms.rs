@@ -51,7 +51,8 @@ pub(super) struct Work<'w, 't> {
     tokens: Tokens<'w>,
     tasks: Vec<Task>,
     limit: Limit,
-    /// The number of steps after which writing stops, because the term may be cyclic; `usize::MAX` for no limit.
+    /// The number of steps after which writing stops with [`Progress::Part`], because the term may be cyclic.
+    /// `usize::MAX` if the output is known to be finite: then writing never stops with [`Progress::Part`].
     patience: usize,
     steps: usize,
     /// The number of bytes of text charged so far.
@@ -62,7 +63,8 @@ pub(super) struct Work<'w, 't> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     All,
-    /// Writing stopped early, because the term may be cyclic.
+    /// Writing stopped early, because it took many steps, or exceeded the limit on the text or the heap budget. The
+    /// term may be cyclic.
     Part,
 }
 
@@ -118,7 +120,7 @@ impl<'w, 't> Work<'w, 't> {
         Ok(Progress::All)
     }
 
-    /// Charges `steps` steps, and the text since the last charge.
+    /// Charges `steps` steps, and the text since the last charge. One step with up to [`FREE_BYTES`] bytes is free.
     fn charge(&mut self, steps: usize) -> Solved<()> {
         let bytes = self.tokens.written() - self.charged;
         self.charged += bytes;
@@ -271,8 +273,8 @@ impl<'w, 't> Work<'w, 't> {
         }
     }
 
-    /// Writes `'$VAR'(N)` as a variable name such as `B` or `B1`; writes nothing and returns false if `N` is not a
-    /// natural number.
+    /// Writes `'$VAR'(N)` as a variable name such as `B` or `B1`; writes nothing and returns false if `N` is not an
+    /// integer from 0 to 2^60 - 1.
     fn numbered_variable(&mut self, argument: usize) -> bool {
         let View::Small(number @ 0..) = self.terms.store.view(self.terms.store.argument(argument, 0)) else {
             return false;

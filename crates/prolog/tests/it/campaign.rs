@@ -34,8 +34,9 @@ const BUDGET: Budget = Budget {
 };
 /// The budget of goals with small arguments, in long runs by hand.
 const SMALL_BUDGET: Budget = Budget { inferences: 1_000, ..BUDGET };
-/// The CPU time that a goal may take: 10 µs per inference of [`BUDGET`]. The cheapest inference takes a few nanoseconds
-/// in an optimised build. The limit is generous, because machines that run tests may be busy and slow.
+/// The CPU time that a goal may take, with either budget: 10 µs per inference of [`BUDGET`]. The cheapest inference
+/// takes a few nanoseconds in an optimised build. The limit is generous, because machines that run tests may be busy
+/// and slow.
 const TIME_MAX: Duration = Duration::from_millis(300);
 /// The resident memory that a process may use in addition to 1.2 times the heap budget: its code, the library, and the
 /// engine's own tables.
@@ -198,7 +199,9 @@ fn every_predicate_is_charged_for_large_arguments() {
     assert!(wrong.is_empty(), "{} goals take more than they are charged:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// A goal that builds large arguments, then makes one to four calls with common variables.
+/// A goal that builds one to three large arguments, then makes one to four calls of random predicates, some of them
+/// within `catch`, `findall`, `forall`, a negation or a disjunction. The arguments of these calls are the large
+/// arguments, terms from which those were built, variables that the calls share, and small terms.
 fn random_goal(random: &mut Random, predicates: &[(String, usize)]) -> String {
     let mut parts = Vec::new();
     for argument in 0..=random.below(3) {

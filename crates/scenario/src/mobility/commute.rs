@@ -48,7 +48,8 @@ pub struct Commuting {
     pub trip: f64,
     /// The places that attract users.
     pub hotspots: Vec<Hotspot>,
-    /// The share of users whose goal is near a hotspot, from 0 to 1; all other goals are anywhere in the area.
+    /// The share of users whose goal is near a hotspot, from 0 to 1; all other goals are anywhere in the area. Without
+    /// hotspots, all goals are anywhere.
     pub attraction: f64,
 }
 

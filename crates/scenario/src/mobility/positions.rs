@@ -7,7 +7,7 @@ use crate::position::Position;
 
 /// Reads positions by step from a table with the columns `user`, `step`, `latitude` and `longitude`, in any order.
 /// Instead of the last two, the columns `x` and `y` may give metres east and north of `origin`. If a user has several
-/// rows in a step, the last counts. Without a row, the user stays.
+/// rows in a step, the last counts. A user is absent before the first row, and stays in steps without a row.
 pub fn read_positions(bytes: &[u8], origin: Option<Position>) -> Result<Trajectories, TrajectoryError> {
     let text = reading::utf8(bytes)?;
     let mut table = Table::new(text)?;

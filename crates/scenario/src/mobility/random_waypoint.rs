@@ -48,7 +48,7 @@ pub struct RandomWaypoint {
     /// The maximum distance of waypoints from their hotspot along each axis (north to south, east to west), in metres.
     pub hotspot_radius: f64,
     /// The share of waypoints that are drawn near a hotspot, from 0 to 1; all others are drawn anywhere in the
-    /// district.
+    /// district. Without hotspots, all are drawn anywhere.
     pub attraction: f64,
 }
 

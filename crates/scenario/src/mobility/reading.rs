@@ -108,8 +108,9 @@ impl TrajectoriesBuilder {
         self.rows.push((step, user, place));
     }
 
-    /// The trajectories. Users are in the order of their first step, then of reading; only changes are listed. If there
-    /// are no rows, the result is an error at the end of `text`.
+    /// The trajectories. Users are in the order of the first step in which they are present, then of reading; users who
+    /// are always absent are dropped. Only changes are listed. If there are no rows, the result is an error at the end
+    /// of `text`.
     pub(super) fn finish(self, text: &str) -> Result<Trajectories, TrajectoryError> {
         if self.rows.is_empty() {
             return Err(TrajectoryError::new(text.len()..text.len(), TrajectoryProblem::Empty));
@@ -165,8 +166,8 @@ pub(super) enum PlaceColumns {
 }
 
 impl PlaceColumns {
-    /// Finds the columns `latitude` and `longitude`, or else `x` and `y` in metres from `origin`, which is then
-    /// required.
+    /// Finds the columns `latitude` and `longitude`. If there is no latitude, finds `x` and `y`, in metres from
+    /// `origin`, which is then required. Columns may have other names, such as `lat`, `lon`, `east` and `north`.
     pub(super) fn find(table: &Table<'_>, origin: Option<Position>) -> Result<PlaceColumns, TrajectoryError> {
         let metres = (table.known_column(&["x", "east", "easting"]), table.known_column(&["y", "north", "northing"]));
         let latitude = table.column(&["latitude", "lat"]);
