@@ -257,7 +257,7 @@ impl Flow {
         self.inflows.neighbours(agent)
     }
 
-    /// Whether an agent's facts may differ from those of its last evaluation.
+    /// Whether an agent's facts may differ from those of its last evaluation. Always true for a parked agent.
     pub(crate) fn may_change(&self, agent: AgentIndex) -> bool {
         self.inflows.may_change(agent)
     }
@@ -338,7 +338,8 @@ impl Flow {
         }
     }
 
-    /// Like [`Flow::close`], for a cell whose requests all went to one instance.
+    /// The part of [`Flow::close`] for a cell whose mode was [`Mode::Plain`]: dissolves its cohort, and accounts for
+    /// its users.
     fn part(&mut self, index: CellIndex, path: LinkPath<'_>, from: Endpoint, context: CallContext<'_>) {
         let now = context.now;
         let rate = self.rate_of(index);
@@ -478,8 +479,8 @@ impl Flow {
         cohort.rate() + self.rate(&members[cohort.users() as usize..])
     }
 
-    /// The sending users of a cell, ordered by their next send time; ties go to the latest arrival, then to the lower
-    /// index.
+    /// The sending users of a cell, ordered by their next send time, which is `now` for users who send at random times;
+    /// ties go to the latest arrival, then to the lower index.
     fn participants(&self, index: CellIndex, now: Time) -> Members {
         let mut takers: SmallVec<[(UserIndex, Schedule); 4]> =
             self.sending(&self.cells[index.position()].members).collect();

@@ -61,7 +61,7 @@ impl Observations {
         self.of_agent[agent.position()].arrivals.clear();
     }
 
-    /// Records the arrival of a client request at its instance.
+    /// Records the arrival of a request at its instance. Does nothing if route entries are observed.
     #[inline]
     pub(crate) fn arrived(&mut self, agent: AgentIndex, path: PathIndex, paths: &Paths) {
         if self.strategy != Observation::Arrivals {

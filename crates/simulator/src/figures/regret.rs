@@ -21,10 +21,11 @@ pub struct Regret<'a> {
     paths: Paths,
     distances: Distances,
     access_points: Vec<Option<NodeIndex>>,
-    /// The users and infrastructure, and the value of the best placement found for them; `None` if they have changed
-    /// since it was computed.
+    /// The users and infrastructure, and the value of the best placement found for them; `None` before the first
+    /// activation, and if users or infrastructure have changed since the last one.
     snapshot: Option<(Problem, PlacementValue)>,
-    /// The value of the actual placement; `None` if the placement or `snapshot` has changed since it was computed.
+    /// The value of the actual placement; `None` if the placement may have changed since it was computed, or if
+    /// `snapshot` has.
     actual: Option<PlacementValue>,
     /// The result of the last activation.
     last: Option<RegretSample>,
@@ -61,10 +62,12 @@ pub struct RegretFigures {
     pub satisfied: ValueComparison,
     /// The maximum, over all activations, of the number of additional users who could have been satisfied.
     pub satisfied_regret_max: i64,
-    /// The mean latency of users who reach an instance, in milliseconds, without queueing. The regret can be negative,
-    /// because the best placement satisfies as many users as possible before it minimises latency.
+    /// The latency of users who reach an instance, in milliseconds, without queueing: the mean over these users at an
+    /// activation, then over the activations that have such users. The regret can be negative, because more satisfied
+    /// users and more users who reach an instance take precedence over lower latency.
     pub latency: ValueComparison,
-    /// The mean number of instances. The regret can be negative, for the same reason.
+    /// The mean number of instances, over all activations. The regret can be negative, because fewer instances come
+    /// last in the order of preference, see [`PlacementValue`].
     pub instances: ValueComparison,
 }
 
@@ -95,7 +98,8 @@ impl<'a> Regret<'a> {
         }
     }
 
-    /// The state to store in a checkpoint. The best placement is left out, because it can be recomputed.
+    /// The state to store in a checkpoint. Distances and the values of placements are left out, because they can be
+    /// recomputed; the last sample is, because it was reported at its activation.
     pub(crate) fn saved(&self) -> impl Serialize + '_ {
         // Destructured, so that a new field does not compile until it is decided here whether to save it.
         let Regret {

@@ -33,8 +33,8 @@ pub(super) struct Accounts {
 struct Account {
     /// `None` while the user does not send.
     schedule: Option<Schedule>,
-    /// When the user arrived. Breaks ties between users who send at the same time: the latest arrival first, then by
-    /// index.
+    /// When the user last arrived. Breaks ties between users who send at the same time: the latest arrival first, then
+    /// by index.
     arrival: Time,
     /// The time up to which the user's requests are accounted for; infinite while the user is in a cohort.
     counted: Time,
@@ -54,8 +54,9 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// The results of the requests that a user sent in a span. All took one path, for which [`PathDelay::waited`] was
-    /// `waited` at the start of the span. Without a path, all are lost.
+    /// The results of the requests that a user sent in a span. `delay` is the delay on their path, or the mean over
+    /// several routes, and `waited` is its [`PathDelay::waited`] at the start of the span. Without a delay, no instance
+    /// was reachable, and all requests are lost.
     pub(super) fn new(schedule: Schedule, delay: Option<&PathDelay>, waited: f64, span: Span) -> Count {
         let count = schedule.count(span.from, span.until);
         match delay {
@@ -114,7 +115,7 @@ impl Accounts {
         self.of_user[user.position()].schedule
     }
 
-    /// When a user arrived and started to send.
+    /// When a user last arrived. The first request may be sent later.
     pub(super) fn arrival(&self, user: UserIndex) -> Time {
         self.of_user[user.position()].arrival
     }
@@ -125,8 +126,8 @@ impl Accounts {
         self.of_user[user.position()].counted.units()
     }
 
-    /// Accounts for the requests that a user sent since the last accounting. All took one path; without a path, all are
-    /// lost.
+    /// Accounts for the requests that a user sent since the last accounting. `delay` is the delay on their path, or the
+    /// mean over several routes; without it, all are lost.
     pub(super) fn count(&mut self, user: UserIndex, delay: Option<&PathDelay>, now: Time) {
         let failed = self.failed_since(user, delay, now);
         let account = &mut self.of_user[user.position()];
@@ -174,7 +175,7 @@ impl Accounts {
         self.hops += hops;
     }
 
-    /// Switches a user, who has just been accounted for, to another path.
+    /// Switches a user, who has just been accounted for, to a path or to several routes with this (mean) delay.
     pub(super) fn take(&mut self, user: UserIndex, delay: &PathDelay) {
         self.of_user[user.position()].waited = delay.waited;
         if let Some(failed) = self.failed.get_mut(user.position()) {
@@ -194,7 +195,8 @@ impl Accounts {
         let account = if self.is_in_cohort(user) { account.apart_from(cohort) } else { *account };
         let count = account.until(delay, now).less(self.failed_since(user, delay, now));
         let (served, lost) = (account.served + count.served, self.lost[user.position()] + count.lost);
-        // If only a mean rate is known, fractions are not reported until they add up to a whole request.
+        // Mean rates, and shares of requests lost through calls, yield fractions of requests. They are not reported
+        // until they add up to a whole request.
         let whole = served.floor();
         let part = if served > 0.0 { whole / served } else { 0.0 };
         let response = (account.response + count.response) * part;
@@ -216,7 +218,7 @@ impl Accounts {
 }
 
 impl Account {
-    /// The results of the requests sent since the last accounting.
+    /// The results of the requests sent since the last accounting, without losses through calls.
     fn until(&self, delay: Option<&PathDelay>, now: Time) -> Count {
         let count = |schedule| Count::new(schedule, delay, self.waited, Span { from: self.counted, until: now });
         self.schedule.map_or_else(Count::default, count)

@@ -43,7 +43,8 @@ pub(super) struct CallFlow {
     rank: Vec<u32>,
     /// For each application, the index of its first call.
     first_call: Vec<u32>,
-    /// The instances of applications that call others, from their first request on.
+    /// The instances of applications that call others, from the first time that requests are routed to them. Removed
+    /// instances stay, without arrivals.
     callers: BTreeMap<AgentIndex, Caller>,
     /// The cells into which calls are sent.
     cells: BTreeMap<CellIndex, CallCell>,
@@ -87,7 +88,8 @@ struct Caller {
     failed: f64,
 }
 
-/// The cell of a call, its requests per period, and the integrals on its routes at the last accounting.
+/// The cell of a call, its requests per period, and the integrals at the last accounting: the means over its routes of
+/// [`PathDelay::waited`] and [`PathDelay::failed`].
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Entry {
     cell: CellIndex,
@@ -318,7 +320,8 @@ impl<'a> CallContext<'a> {
     }
 }
 
-/// The total time of all stages of a request, and the share of requests that are lost because a call is lost.
+/// The mean total time of the stages of calls of a request, and the share of requests that are lost because a call is
+/// lost.
 fn time_of(stages: &[Stage], outcomes: &[MeanOutcome]) -> (f64, f64) {
     let (mut time, mut kept) = (0.0, 1.0);
     let mut rest = outcomes;

@@ -164,7 +164,7 @@ impl Inflows {
         self.of_agent[agent.position()].steady.iter().map(|fact| fact.neighbour)
     }
 
-    /// Whether an agent's facts may differ from those of its last evaluation.
+    /// Whether an agent's facts may differ from those of its last evaluation. Always true for a parked agent.
     pub(super) fn may_change(&self, agent: AgentIndex) -> bool {
         self.of_agent[agent.position()].phase != TrafficPhase::Steady
     }
@@ -219,7 +219,7 @@ pub(crate) enum Recurrence {
     First(u8),
     /// The snapshot with this number in a pattern, seen in an earlier pass.
     Again(u8),
-    /// New facts.
+    /// Facts computed for this period, which belong to no pattern. They may equal earlier ones.
     New,
 }
 
@@ -232,7 +232,8 @@ pub(super) struct Share {
     pub(super) place: u32,
     /// The number of cells with this round robin, position and path.
     pub(super) cells: u32,
-    /// The next period of the round robin; `None` until all later periods have the same number of requests.
+    /// The next period of the round robin. `None` before the first count, while the number of requests may still differ
+    /// between periods, and always if the users have different periods or random send times.
     pub(super) cycle: Option<Cycle>,
 }
 
@@ -248,7 +249,8 @@ enum TrafficPhase {
     /// Unknown: the facts have to be counted.
     #[default]
     Open,
-    /// They vary only by round robin. Each round robin has a cycle, but the common pattern is too long.
+    /// They vary only by round robin. Each round robin has a cycle, but the pattern of all of them together is longer
+    /// than [`Pattern::LENGTH_MAX`].
     Cycling,
     /// They vary only by round robin. This is the first pass through a pattern.
     Counted(Pattern),

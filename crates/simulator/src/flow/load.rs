@@ -47,9 +47,10 @@ pub(super) struct LinkPath<'a> {
 pub(super) struct PathDelay {
     /// The delay without queueing.
     pub(super) takes: Duration,
-    /// The integral of the wait over time, until now.
+    /// The integral over time, until now, of the total wait on the path. `CallFlow::complete` adds that of the time
+    /// that the calls of the instance take.
     pub(super) waited: f64,
-    /// The number of links.
+    /// The number of links, or its mean over several paths.
     pub(super) hops: f64,
     /// The integral over time, up to now, of the share of requests that are lost because a call of the instance is
     /// lost.

@@ -50,9 +50,11 @@ pub(super) struct RoundRobin {
     members: Members,
     /// The number of cells that use this round robin.
     cells: u32,
-    /// The ended round robin of the last cell that left while others continued.
+    /// The ended round robin of the last cell that left while others continued. Its slot may have been freed or reused
+    /// since.
     ended: Option<RoundRobinIndex>,
-    /// The number of references: the cells, and the shares of instances.
+    /// The number of references: those of cells and of the shares of instances, and those that [`RoundRobins::end`]
+    /// returned to callers.
     holders: u32,
 }
 
@@ -71,7 +73,8 @@ pub(super) struct Cycle {
 /// The users whose requests are distributed round robin.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) enum Members {
-    /// All users send with the same period, first at these times, which are sorted.
+    /// All users send with the same period. `firsts` has each user's first send time from the start of the round robin
+    /// on, sorted.
     Regular { firsts: SmallVec<[Time; 4]>, period: Duration },
     /// Users with arbitrary schedules. Their order of turns cannot be computed, so each instance gets an equal share.
     Mixed(Vec<Schedule>),

@@ -82,7 +82,8 @@ fn deployment(scenario: &Scenario, application: ApplicationIndex, node: NodeInde
     Deployment { application, node, policy: scenario.applications[application.position()].policy }
 }
 
-/// The free hardware of each node; `None` for an unbounded one.
+/// The free hardware of each node; `None` for an unbounded one, zero if the instances on it need more than its entry in
+/// `rooms`, as on a node that is leaving.
 fn free(scenario: &Scenario, placement: &Placement, population: &Population, rooms: &[Room]) -> Vec<Room> {
     let mut free = rooms.to_vec();
     for application in (0..scenario.applications.len()).map(ApplicationIndex::at) {

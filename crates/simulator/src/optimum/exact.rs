@@ -16,10 +16,11 @@ use mario_scenario::Scenario;
 use super::problem::needed_for;
 use super::{Allocation, Demand, PlacementValue, Problem, demand_rate, room};
 
-/// The maximum number of allocations of one application that are enumerated.
+/// A world is too large if the upper bound on the number of allocations of an application is greater than this.
 const ALLOCATIONS_MAX: u64 = 4_096;
 
-/// The maximum number of different hardware uses. A use says how much hardware is taken on each bounded node.
+/// A world is too large if the upper bound on the number of hardware uses is greater than this. A hardware use says how
+/// much hardware is taken on each bounded node.
 const USES_MAX: u64 = 65_536;
 
 /// Why a world is too large for an exact search.

@@ -31,7 +31,8 @@ pub(crate) struct Demand {
     pub(crate) max_latency: f64,
     /// Users by access point.
     pub(crate) groups: Vec<Group>,
-    /// The number of instances on one node that can handle all requests; more are useless.
+    /// The maximum number of useful instances on one node: as many as handle all requests of the application, at least
+    /// 1. It is 1 if an instance handles no requests at all.
     pub(crate) on_one_node_max: u32,
 }
 

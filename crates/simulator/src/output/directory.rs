@@ -50,7 +50,7 @@ pub(super) const RUN: &str = "run.json";
 /// Which outputs a run writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OutputOptions {
-    /// The level of detail of the trace.
+    /// The level of detail of the trace. At [`Detail::Summary`], `moves.csv` and `handovers.csv` are not written.
     pub detail: Detail,
     /// Whether each served client request is written to `messages.csv`. Traffic as rates yields no rows.
     pub messages: bool,
@@ -71,7 +71,7 @@ impl OutputOptions {
 pub enum IfExists {
     /// Fail.
     Refuse,
-    /// Remove the files of an earlier run. Other files in the directory stay.
+    /// Remove the files of an earlier run; fail if a process is still writing it. Other files in the directory stay.
     Replace,
 }
 
@@ -114,7 +114,7 @@ struct RunFile<'a> {
     trace: &'static str,
     messages: bool,
     scenario: &'a Settings,
-    /// The texts of the files that the scenario names.
+    /// The texts of the files that the scenario names, without those in `left_out`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     files: &'a BTreeMap<String, String>,
     /// The files that the scenario names and whose texts are not included.
