@@ -131,7 +131,7 @@ impl Daemons {
         }
     }
 
-    /// The proportional set size of all daemons and workloads, in bytes.
+    /// The proportional set size of all descendants of this process, i.e. daemons and workloads, in bytes.
     pub(crate) fn memory_bytes() -> u64 {
         let of = |pid: i32| {
             let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
@@ -142,7 +142,8 @@ impl Daemons {
         descendants(std::process::id().cast_signed()).into_iter().filter_map(of).sum()
     }
 
-    /// Ends every daemon with SIGTERM, or SIGKILL after a timeout. Then kills every process that they started.
+    /// Ends every daemon with SIGTERM, or SIGKILL after a timeout. Then kills all other descendants of this process,
+    /// such as workloads.
     pub(crate) async fn end(&mut self) {
         for daemon in &self.nodes {
             if let Some(pid) = daemon.process.as_ref().and_then(Child::id) {

@@ -11,7 +11,8 @@ use crate::clients::Tally;
 use crate::plan::Plan;
 use crate::summary::{Percentiles, late_share};
 
-/// The percentiles and the late share of an application cover at most this many of its latest kept response times.
+/// The percentiles and the late share of an application cover at most this many of its latest response times. Only the
+/// first million response times are kept, so the values no longer change after these.
 const RECENT: usize = 500;
 
 /// The data of a colony for a dashboard.

@@ -90,7 +90,8 @@ impl Relays {
     }
 }
 
-/// Relays a connection to the daemon at the other end of the link.
+/// Relays a connection to the daemon at the other end of the link. Closes it if that daemon is down, once one direction
+/// has ended, and when the link heals after a cut.
 async fn relay(
     stream: TcpStream,
     target: watch::Receiver<Option<SocketAddr>>,
@@ -119,7 +120,8 @@ async fn cut_and_healed(mut cut: watch::Receiver<bool>) {
     let _ = cut.wait_for(|is_cut| !is_cut).await;
 }
 
-/// Forwards bytes, each after the delay. While the link is cut, no bytes are forwarded.
+/// Forwards bytes, each after the delay. Once bytes are due while the link is cut, nothing more is forwarded, even
+/// after the link heals.
 async fn delayed(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,

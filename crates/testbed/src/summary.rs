@@ -50,7 +50,7 @@ pub struct Summary {
     pub replicate: u64,
     /// Accepted undeploys that agents requested.
     pub undeploy: u64,
-    /// Inhibited migrations, replications and undeploys of agents.
+    /// Inhibited migrations of agents and operators, and inhibited replications and undeploys of agents.
     pub inhibited: u64,
     /// Evaluations of policies. Until [`Summary::set_traced`], only those with a proposal or without a valid answer.
     pub evaluations: u64,

@@ -1,5 +1,5 @@
-//! Possible reasons why agents achieve nothing: the first failed decision, and the first inhibited request if no
-//! request was accepted in an earlier cycle.
+//! Possible reasons why agents achieve nothing: the first failed decision, and the first inhibited request of an agent,
+//! unless a request of an agent was accepted in an earlier cycle.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -76,7 +76,7 @@ impl BudgetWatch {
     }
 }
 
-/// Why a decision failed; `None` if it did not.
+/// Why a decision failed; `None` if it did not. [`Simulation::note_failure`] adds the name of the policy.
 pub(super) fn failed_decision(
     population: &Population,
     agent: AgentIndex,
@@ -112,7 +112,7 @@ pub(super) fn failed_decision(
 }
 
 impl Simulation<'_> {
-    /// Stores the first failed decision of the run.
+    /// Stores a failed decision with the name of its policy, if it is the first of the run.
     pub(super) fn note_failure(&mut self, agent: AgentIndex, failed: Option<Box<FailedDecision>>) {
         let (None, Some(mut failed)) = (&self.statistics.first_reasons.failed, failed) else { return };
         let policy = &self.scenario.policies[self.population.agent(agent).policy().position()];

@@ -216,7 +216,8 @@ fn build_population(
     let application_facts = scenario.applications.iter().flat_map(|plan| plan.facts.clone()).collect();
     let numbers = match scenario.numbering {
         Numbering::Counted => InstanceNumbers::COUNTED,
-        // In the prototype, number 0 is the operator and number 1 the mobility process.
+        // In the prototype, instances and other objects share one counter: the operator has number 0, and the mobility
+        // process number 1.
         Numbering::Shared => InstanceNumbers { next: 2, per_instance: 1 },
     };
     let config = PopulationConfig {

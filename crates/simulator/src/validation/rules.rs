@@ -9,7 +9,8 @@ const COUNT_MAX: u64 = 1 << 52;
 /// The upper bound on 32-bit counts and on versions.
 const SMALL_COUNT_MAX: u64 = 1 << 31;
 
-/// Marks a missing cell, and a node without instances. One less marks a node with several instances.
+/// In an index field, this value means that there is no index: no cell, or no instance on a node. One less means that a
+/// node has several instances.
 const NONE: u64 = u32::MAX as u64;
 
 /// The highest of 32 bits, which is a flag in some fields.

@@ -8,14 +8,14 @@ use super::{Planner, View};
 use crate::optimum::{Distances, demand_rate};
 use crate::population::{Deployment, Plan};
 
-/// Assigns each arriving user capacity on the nearest node whose instances have enough to spare, or that has room for a
-/// new one.
+/// Assigns capacity to each user once, at the first arrival: on the nearest node whose instances have enough to spare,
+/// or that has room for a new one. Without such a node, the user gets none. Assignments never end.
 pub(super) struct FirstFit {
     distances: Distances,
     answers: Answers,
 }
 
-/// The capacity that was assigned to users.
+/// Which users were handled, and the capacity that is left on the planned instances.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::simulation) struct Answers {
     /// For each user, whether the user was handled: capacity was assigned, or no reachable node had enough.

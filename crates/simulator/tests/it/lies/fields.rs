@@ -15,7 +15,7 @@ pub enum Change {
     Less,
     /// The number times 100, plus 37.
     Much,
-    /// The index of the next entry of the table, or 0 instead of null.
+    /// The next index of the table in the header (0 after the last), or 0 instead of null.
     Other,
     /// Another valid word, an unknown name, or the negation of a boolean.
     Word,
@@ -135,7 +135,7 @@ const ACCEPTED: &[&str] = &["instance", "operation", "target", "verdict", "new"]
 /// The names of the elements of an inhibited outcome of a cycle that is not in [`ELEMENTS`].
 const INHIBITED: &[&str] = &["instance", "operation", "target", "verdict", "reason"];
 
-/// The names of fields, each with words that are valid for it.
+/// The names of fields, each with some of its valid words. [`Change::Word`] replaces a listed word with the next one.
 const WORDS: &[(&str, &[&str])] = &[
     ("operation", &["undeploy", "migrate", "replicate", "nop", "adapt"]),
     ("verdict", &["accepted", "inhibited"]),

@@ -32,8 +32,9 @@ operation(replicate, I, M) :- requests(I, M, _, _), fact(M, region, eu), \\+ inh
 operation(migrate, I, nowhere) :- requests(I, self, R, _), R > 8.\n\
 operation(hover, I, self) :- requests(I, self, R, _), R > 7.\n";
 
-/// Replicates on its own node if a rate exceeds the application's maximum rate, migrates towards requests that exceed a
-/// quarter of its maximum latency, and replicates towards neighbours that forward requests.
+/// Replicates on its own node if the rate over one last hop exceeds the application's maximum rate, migrates towards
+/// requests whose latency exceeds a quarter of the maximum, and replicates towards neighbours that forward more than
+/// two requests.
 const MEASURES: &str = "\
 operation(replicate, I, self) :- serviceInstance(I, A, _), service(A, _, Most, _), requests(I, _, R, _), R > Most, \\+ inhibited(replicate, I, self).\n\
 operation(migrate, I, M) :- serviceInstance(I, A, _), service(A, _, _, Late), requests(I, M, _, L), M \\== self, L > Late / 4, \\+ inhibited(migrate, I, M).\n\
@@ -43,7 +44,8 @@ operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 2, \\+ inhi
 const DRAWS: &str = "\
 operation(migrate, I, M) :- fact(I, random, N), node(_, _, Ms), length(Ms, L), L > 0, K is N mod (L + 2), nth0(K, Ms, M).\n";
 
-/// Follows sustained requests, migrates after a replication, and undeploys after three evaluations without requests.
+/// Migrates and replicates towards sustained requests, migrates to the neighbour that it replicated to last, and
+/// undeploys after three evaluations without requests.
 const LOOKS_BACK: &str = "\
 :- remembers(requests, 2). :- remembers(operations, 3).\n\
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _), \\+ earlier(_, I, _, _, _).\n\
@@ -156,8 +158,9 @@ operation(migrate, I, M) :- leave(I, 1), requests(I, M, _, _), M \\== self, \\+ 
 operation(replicate, I, M) :- leave(I, 2), node(_, _, [M | _]), \\+ inhibited(replicate, I, M).\n\
 operation(replicate, I, M) :- \\+ leave(I, _), requests(I, M, R, _), M \\== self, R > 3, \\+ inhibited(replicate, I, M).\n";
 
-/// Evicts all instances when the node is full and no eviction is announced, and shrinks instances when fewer than two
-/// units are free. Rejects replicas while an instance has more than one evaluation left until its eviction.
+/// Evicts all instances when the node is full and no eviction is announced, and shrinks instances from `full` to
+/// `least` when fewer than two units are free. Rejects replicas while an instance has more than one evaluation left
+/// until its eviction.
 const OWNER: &str = "\
 evict(I, full(H)) :- node(N, 0), serviceInstance(I, A, N), service(A, H, _, _), \\+ leave(_, _).\n\
 shrink(I, least, tight) :- node(N, F), F < 2, serviceInstance(I, A, N), running(I, full), flavour(A, least, _, _, _, _).\n\

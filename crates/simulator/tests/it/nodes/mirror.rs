@@ -163,8 +163,8 @@ impl<'a> Mirror<'a> {
         self.perform(node, effects);
     }
 
-    /// Performs effects, and those that result from them, until none is left. Adapts and stops of workloads are
-    /// deferred to `stop_copies`.
+    /// Performs effects, and those that result from them, until none is left. Adapts, drains and stops of
+    /// workloads are deferred to `stop_copies`.
     fn perform(&mut self, node: NodeIndex, effects: Vec<Effect>) {
         let mut queue: VecDeque<(NodeIndex, Effect)> = effects.into_iter().map(|effect| (node, effect)).collect();
         while let Some((node, effect)) = queue.pop_front() {

@@ -16,7 +16,7 @@ use crate::world::{audited, outputs};
 /// The number of worlds.
 const WORLDS: u64 = 240;
 
-/// A random world in which applications call later ones in the list.
+/// A random world, with other features depending on its number, in which applications call later ones in the list.
 pub fn calling(number: u64) -> Scenario {
     let mut scenario = match number % 5 {
         0 => world(number),

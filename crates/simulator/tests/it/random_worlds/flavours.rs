@@ -48,8 +48,8 @@ const TEXTS: [&str; 7] = [
      operation(replicate, I, self) :- running(I, full), flavour(a, b).\n",
 ];
 
-/// An acceptance policy that reads flavours. It rejects adapts of `lite` instances if hardware is scarce, replicas
-/// beside several `large` instances, and migrations of applications without flavours.
+/// An acceptance policy that reads flavours. It rejects adapts of `lite` instances if less than one unit is free,
+/// replicas beside several `large` instances of the same application, and migrations of applications without flavours.
 const LOOKS: &str = "reject(request(adapt, I, A, N, N), tight) :-\n\
                          node(N, F), F < 1, serviceInstance(I, A, N), running(I, lite).\n\
                      reject(request(replicate, _, A, _, N), too_many(C)) :-\n\

@@ -23,15 +23,16 @@ pub const OWNERS: [&str; 6] = [
     "needs_most(A) :- findall(H-B, (serviceInstance(_, B, _), service(B, H, _, _)), Hs), Hs \\== [], sort(Hs, S), last(S, _-A).\n\
      evict(I, largest(H)) :- needs_most(A), serviceInstance(I, A, _), service(A, H, _, _).\n\
      reject(request(deploy, _, _, _, _), closed) :- leave(_, _).\n",
-    // On bounded nodes, shrinks instances of applications that need no GPU to `lite`, even if they already run in it.
-    // Evicts `lite` instances from a full node.
+    // On bounded nodes, shrinks instances to `lite`, even if they already run in it, unless they run in flavour 7 or in
+    // one with fewer units, or their application needs a GPU. Evicts `lite` instances from a full node.
     "shrink(I, lite, 'less is more') :- serviceInstance(I, A, _), flavour(A, lite, H, _, _, _), running(I, G), flavour(A, G, K, _, _, _), H =< K,\n\
          \\+ (needs(A, gpu, _)), \\+ G = 7, node(_, F), F \\== inf.\n\
      evict(I, small) :- running(I, lite), node(_, F), F < 1.\n",
     // Shrinks to `lite`. If an application has no such flavour, the answer is invalid, and nothing is done.
     "shrink(I, lite, all) :- serviceInstance(I, _, _).\n\
      evict(I, never) :- serviceInstance(I, _, _), \\+ running(I, _).\n",
-    // Divides by zero without free hardware, and returns an invalid answer with three free units.
+    // Evicts all instances of a bounded node that has free hardware. Without free hardware, it divides by zero; with
+    // three free units, it also returns an invalid answer. In both cases, nothing is done.
     "evict(I, why) :- serviceInstance(I, _, N), node(N, F), F \\== inf, X is 6 / F, X > 0.\n\
      evict(_, _) :- node(_, 3).\n",
     // Evicts all instances if more than two of them have no announced eviction. Accepts requests only while few
@@ -41,7 +42,8 @@ pub const OWNERS: [&str; 6] = [
      accept(request(_, _, _, _, _)) :- findall(E, leave(_, E), Es), sum_list(Es, S), S < 9.\n",
 ];
 
-/// A policy of agents that react to an announced eviction.
+/// A policy of agents that migrate or replicate when their eviction is announced. Otherwise, they replicate towards
+/// many requests, and undeploy without requests.
 const MINDS: &str = ":- dynamic leave/2.\n\
      operation(migrate, I, M) :- leave(I, E), E < 3, requests(I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\
      operation(migrate, I, M) :- leave(I, 1), node(_, _, Ms), last(Ms, M).\n\

@@ -34,12 +34,13 @@ const TEXTS: [&str; 8] = [
      sum(I, A, T) :- findall(R, earlier(A, I, _, R, _), Rs), sum_list(Rs, T).\n\
      operation(replicate, I, self) :- sum(I, 1, One), sum(I, 2, Two), One > Two, \\+ inhibited(replicate, I, self).\n\
      operation(undeploy, I, self) :- sum(I, 1, One), sum(I, 2, Two), One < Two.\n",
-    // Counts its own operations, and computes with the id of its instance.
+    // Replicates at most twice, to a node that depends on the id of its instance. After an operation, migrates to a
+    // neighbour that it has not migrated to before.
     ":- remembers(operations, 1000).\n\
      operation(replicate, I, M) :- aggregate_all(count, done(_, I, replicate, _), C), C < 2, node(_, _, Ms),\n\
          K is (I + C) mod 2, nth0(K, [self | Ms], M).\n\
      operation(migrate, I, M) :- done(1, I, _, _), node(_, _, Ms), member(M, Ms), \\+ done(_, I, migrate, M).\n",
-    // Looks back at requests as far as possible.
+    // Remembers the requests of as many evaluations as possible, and migrates towards any of them after arriving.
     ":- remembers(requests, 64), remembers(operations, 5), remembers(inhibited, 10).\n\
      operation(migrate, I, M) :- age(I, 1), earlier(_, I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\
      operation(replicate, I, self) :- age(I, A), A >= 2, \\+ done(_, I, replicate, _).\n",

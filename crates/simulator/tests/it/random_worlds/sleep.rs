@@ -21,7 +21,8 @@ const TEXTS: [&str; 7] = [
     ":- dynamic asleep/1.\n\
      operation(sleep, I, self) :- \\+ asleep(I), \\+ requests(I, _, _, _).\n\
      operation(replicate, I, M) :- \\+ asleep(I), requests(I, M, R, _), R > 2, \\+ inhibited(replicate, I, M).\n",
-    // Proposes sleep even if it is already asleep.
+    // Proposes sleep, even if it is already asleep. While it remembers that this was inhibited, proposes wake; if that
+    // was inhibited, too, replicates.
     "operation(sleep, I, self) :- \\+ inhibited(sleep, I, self).\n\
      operation(wake, I, self) :- inhibited(sleep, I, self), \\+ inhibited(wake, I, self).\n\
      operation(replicate, I, self) :- inhibited(wake, I, self).\n",
