@@ -81,7 +81,8 @@ pub enum MetricCause {
     Failed(String, String),
     /// The program printed this, or the host function returned this, instead of one finite number.
     NotANumber(String),
-    /// The run could not be stored for the metric, or its trace could not be read.
+    /// The run or its `measures.json` could not be stored, or its trace could not be read. This can also happen to a
+    /// run without metrics whose seed is kept.
     Keep(String),
     /// The host function failed with this message.
     Function(String),
@@ -105,7 +106,8 @@ impl Metric {
         Ok(Metric { name: name.to_owned(), maker: MetricMaker::Function(function) })
     }
 
-    /// Returns a text that distinguishes this metric from another of the same name.
+    /// Returns the words of the command joined by spaces, or the identity of the host function. A study rejects a
+    /// metric whose identity differs from that of a stored metric of the same name.
     pub(crate) fn identity(&self) -> String {
         match &self.maker {
             MetricMaker::Command(command) => command.join(" "),
@@ -161,8 +163,8 @@ fn check_name(name: &str) -> Result<(), MetricSyntax> {
     if name.is_empty() || !name.chars().all(is_letter) { Err(MetricSyntax::Name) } else { Ok(()) }
 }
 
-/// Waits for a program. Returns its status if it failed, `None` if it succeeded, and an error if it had to be killed,
-/// after `timeout` or because of a request to stop.
+/// Waits for a program. Returns `None` if it succeeded. If it failed, returns its status as text; if the status cannot
+/// be read, the reason. Kills the program and returns an error after `timeout`, or when a stop is requested.
 fn wait(child: &mut Child, timeout: Duration, stop: &Stop) -> Result<Option<String>, MetricCause> {
     let end = Instant::now() + timeout;
     loop {

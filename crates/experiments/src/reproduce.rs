@@ -52,9 +52,10 @@ pub struct Experiment {
     pub title: &'static str,
     /// The name of the shipped policy.
     pub policy: &'static str,
-    /// The number of cycles for which agents remember inhibitions; `None` if the policy does not use memory.
+    /// The length of the agents' memory of inhibitions in cycles, as in the title; `None` if the policy does not use
+    /// memory. With [`Preset::Prototype`], the memory is cleared at intervals instead: see [`Preset::experiments`].
     pub memory: Option<u32>,
-    /// The setting of the scenario for this memory, as `KEY=VALUE`.
+    /// The setting of the scenario for this memory, as `KEY=VALUE`; `None` if the policy does not use memory.
     pub setting: Option<&'static str>,
     /// The name of its published results, for [`published`]; `None` if no figures of the experiment were published.
     pub published: Option<&'static str>,
@@ -204,8 +205,9 @@ impl Experiment {
     }
 }
 
-/// Runs all experiments. `progress` is called repeatedly with the number of finished runs and the total, and returns
-/// whether to continue.
+/// Runs all experiments with the scenario's seed and stores these runs. Then runs them with the further seeds, and in
+/// the other worlds. `progress` is called repeatedly with the number of finished runs and the number of all runs, and
+/// returns whether to continue.
 pub fn reproduce<F: Files>(
     options: &Options<'_>,
     files: impl Fn() -> F + Sync,

@@ -31,7 +31,8 @@ pub struct Estimate {
 /// The difference between two policies over the same seeds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct PairedTest {
-    /// The typical difference, second minus first: the Hodges-Lehmann estimate, or the mean for very many pairs.
+    /// The typical difference, second minus first: the Hodges-Lehmann estimate, or the mean if there are more than
+    /// 2,000 pairs.
     pub shift: Estimate,
     /// The two-sided p-value of the signed-rank test.
     pub p: f64,

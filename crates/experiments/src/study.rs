@@ -97,8 +97,8 @@ struct Missing {
 /// Makes the runs of the plan's shard and returns them. If there is a `directory`, makes only the runs that it lacks or
 /// that lack a metric, stores them in it, and also returns the runs that it already has. `progress` is called after
 /// each run and about every tenth of a second, with the number of runs made and the number of runs to make, and returns
-/// whether to continue. If it returns `false`, the runs in progress are stopped without a result, and the finished ones
-/// remain in `directory`.
+/// whether to continue. If it returns `false`, or if a run fails, the runs in progress are stopped without a result,
+/// and the finished ones remain in `directory`.
 pub fn carry_out<F: Files>(
     plan: &StudyPlan<'_>,
     directory: Option<&std::path::Path>,

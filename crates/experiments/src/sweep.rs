@@ -89,7 +89,8 @@ pub fn figure_names(results: &Results) -> Vec<String> {
     names.into_iter().cloned().collect()
 }
 
-/// The figures that a table shows by default; empty without runs.
+/// The figures that a table shows by default: the response time of each kind of application, the numbers of instances,
+/// migrations, inhibitions and lost requests, the costs, and user-defined metrics. Empty without runs.
 pub fn usual_figures(results: &Results) -> Vec<String> {
     let Some(values) = results.runs.values().next() else { return Vec::new() };
     let mut groups = groups(values);

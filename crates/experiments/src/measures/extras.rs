@@ -43,7 +43,8 @@ const RULE: &str = "rule/";
 const CALL: &str = "call/";
 
 /// The numbers of an application: name in files, name for users, unit, decimals, whether smaller is better, and whether
-/// policies are compared by it. Counts of operations are not compared, because the counts of groups already are.
+/// policies are compared by it. Counts of operations and the mean number of instances are not compared, because those
+/// of groups already are.
 const OF_APPLICATION: [(&str, &str, &str, usize, bool, bool); 12] = [
     ("late_share", "share of late requests", "", 4, true, true),
     ("response_p50", "response time p50", "ms", 3, true, false),
@@ -68,7 +69,8 @@ const COSTS: [(&str, &str, &str); 5] = [
     ("carbon_grams", "carbon", "g"),
 ];
 
-/// The description of the number with this name in files; `None` for figures of groups and for unknown names.
+/// The description of the number with this name in files; `None` for figures of groups, for `lost` and for unknown
+/// names.
 pub fn extra(name: &str) -> Option<ExtraMeasure> {
     let new = |title: String, unit, decimals, is_cost, is_compared| ExtraMeasure {
         title,

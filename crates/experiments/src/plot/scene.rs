@@ -52,7 +52,7 @@ const SERIES: [Colour; 7] = [
     [0x00, 0x00, 0x00],
 ];
 
-/// The colour of the policy with this index.
+/// The colour of the policy with this index. Colours repeat after seven policies.
 pub(super) fn series_colour(place: usize) -> Colour {
     SERIES[place % SERIES.len()]
 }

@@ -37,7 +37,7 @@ pub(crate) const LINE_ROLES: [LineRole; 8] = [
 /// The knowledge of an agent when it decided.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
-    /// The number of the agent's instance.
+    /// The index of the agent's instance in [`Placement`].
     pub(crate) instance: u32,
     pub(crate) node: u32,
     pub(crate) free: Capacity,

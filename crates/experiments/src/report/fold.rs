@@ -176,7 +176,8 @@ impl Fold {
         }
     }
 
-    /// Adds `by` to the numbers of instances of the application, in the tier and in the area of the node.
+    /// Adds `by` to three numbers of instances: of the application, in the tier of the node, and of the application in
+    /// the area of the node.
     fn count(&mut self, application: u32, node: u32, by: i32) {
         let tier = (self.header.nodes[node as usize].tier as usize).min(self.by_tier.len() - 1);
         for count in [&mut self.by_application[application as usize], &mut self.by_tier[tier]] {
@@ -216,7 +217,7 @@ impl Fold {
         }
     }
 
-    /// Counts evictions and shrinks by owners of nodes.
+    /// Adds evictions and shrinks by owners of nodes to the totals. If there are any, also adds the totals as a sample.
     fn acted(&mut self, time: f64, evicted: u64, shrunk: u64) {
         self.acts = [self.acts[0] + evicted, self.acts[1] + shrunk];
         let acts = self.acts;

@@ -6,7 +6,7 @@ use mario_audit::reader::{Header, Target, TraceRecord};
 use mario_domain::InstanceId;
 use rustc_hash::FxHashMap;
 
-/// All instances so far, including those that have disappeared, numbered in the order of appearance.
+/// All instances so far, including those that have disappeared, in the order of appearance.
 #[derive(Debug, Default)]
 pub(crate) struct Placement {
     places: FxHashMap<InstanceId, u32>,
@@ -36,7 +36,7 @@ impl Placement {
         counts
     }
 
-    /// Adds an instance, and returns its number.
+    /// Adds an instance, and returns its index in `instances`.
     pub(crate) fn appear(&mut self, id: InstanceId, application: u32, policy: u32, node: u32) -> u32 {
         let place = self.instances.len() as u32;
         self.places.insert(id.clone(), place);
@@ -44,8 +44,8 @@ impl Placement {
         place
     }
 
-    /// Returns the number of an existing instance; `None` if the id is unknown, which the auditor reports, or if the
-    /// instance has disappeared.
+    /// Returns the index in `instances` of an existing instance; `None` if the id is unknown, which the auditor
+    /// reports, or if the instance has disappeared.
     pub(crate) fn find(&self, id: &InstanceId) -> Option<u32> {
         let place = *self.places.get(id)?;
         self.instances[place as usize].node.map(|_| place)
@@ -108,7 +108,8 @@ pub(crate) fn resolve(target: &Target, own: u32) -> Option<u32> {
     }
 }
 
-/// For each node, its neighbour in the highest tier; `None` if no neighbour is in a higher tier than the node itself.
+/// For each node, its neighbour in the highest tier, of several the one with the lowest index; `None` if no neighbour
+/// is in a higher tier than the node itself.
 pub(crate) fn parents(header: &Header) -> Vec<Option<u32>> {
     let tier = |node: u32| header.nodes[node as usize].tier;
     let parent = |node: &mario_audit::reader::TracedNode| {

@@ -20,11 +20,13 @@ use records::{EventColumns, SeenFacts, free_units};
 
 pub(crate) use records::{Decision, Event};
 
-/// The maximum number of instances. A run with more has no replay, and is shown by area.
+/// The maximum number of instances that appear in a run, including those that disappear again. A run with more has no
+/// replay, and is shown by area.
 const INSTANCES_MAX: usize = 6_000;
-/// The maximum number of events. A run with more is shown by area, too.
+/// The maximum number of events. A run with more has no replay either, and is shown by area.
 const EVENTS_MAX: usize = 60_000;
-/// The maximum number of decisions. If there are more, the replay has none.
+/// The maximum number of decisions. Consecutive decisions of an agent from the same knowledge count once. If there are
+/// more, the replay has events, but no decisions.
 const DECISIONS_MAX: usize = 60_000;
 
 /// Whether decisions are explained.
@@ -58,7 +60,7 @@ impl Decision {
 }
 
 impl Recording {
-    /// Discards the recording if there are more than [`INSTANCES_MAX`] instances.
+    /// Discards the recording if `count`, the number of instances that have appeared so far, exceeds [`INSTANCES_MAX`].
     pub(crate) fn instances(&mut self, count: usize) {
         if count > INSTANCES_MAX && !self.is_too_large {
             self.forget();
@@ -99,8 +101,9 @@ impl Recording {
         place
     }
 
-    /// Adds an evaluation, or counts it as a repetition of the last one if the agent had the same knowledge.
-    /// `unreached` are the unreachable neighbours of its node.
+    /// Adds an evaluation, or counts it as a repetition of the last one if the agent had the same knowledge. Does
+    /// nothing after the recording or its decisions were discarded. `unreached` are the unreachable neighbours of the
+    /// agent's node.
     pub(crate) fn evaluation(
         &mut self,
         (instance, placed): (u32, &Placed),

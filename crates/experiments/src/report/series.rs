@@ -76,8 +76,8 @@ fn add(sum: &mut [Counts], other: &[Counts]) {
     }
 }
 
-/// Values at increasing times, each of which applies until the next. When there are too many, every second one is
-/// dropped, and from then on only half as many of the pushed values are kept.
+/// Values at increasing times, each of which applies until the next. When `points_max` values are kept and a further
+/// one is due, every second one is dropped, and from then on only half as many of the pushed values are kept.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Samples<T> {

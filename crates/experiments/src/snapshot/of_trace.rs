@@ -14,8 +14,8 @@ use super::{ColonySnapshot, SnapshotApplication, SnapshotError, SnapshotNode};
 use crate::report::resolve;
 
 impl ColonySnapshot {
-    /// The state after all records of a trace that are earlier than `at`, in milliseconds. Fails if the trace ends
-    /// before `at`.
+    /// The state after all records of a trace that are earlier than `at`, in milliseconds. Fails if the trace has only
+    /// counts, or no record at or after `at`.
     pub fn of_trace<R: BufRead>(mut reader: TraceReader<R>, at: f64) -> Result<ColonySnapshot, SnapshotError> {
         let header = std::sync::Arc::clone(reader.header());
         if header.detail == Detail::Summary {

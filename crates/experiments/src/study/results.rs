@@ -29,7 +29,7 @@ pub struct Identity {
     /// For each policy in each variant, a fingerprint of the resolved scenario; for each metric, its command or the
     /// identity of its function.
     pub inputs: BTreeMap<String, String>,
-    /// Notes for the user about the scenario.
+    /// Notes for the user: about the scenario and, after runs were made, [`Results::warnings`].
     #[serde(skip)]
     pub notes: Vec<String>,
 }

@@ -71,8 +71,9 @@ struct Line {
 }
 
 impl Store {
-    /// Opens or creates a directory, reads the runs in it, and merges `identity` into theirs. Fails if the directory
-    /// has other content, or runs of an incompatible study.
+    /// Opens or creates a directory, locks it against other processes, reads the runs in it, and merges `identity` into
+    /// theirs. Fails if another process has locked the directory, or if it has other content or runs of an incompatible
+    /// study.
     pub fn open(directory: &Path, identity: Identity) -> Result<(Store, Results), StoreError> {
         let failed = |error| StoreError::File(directory.to_owned(), error);
         let own = OwnDirectory::open(directory)?;

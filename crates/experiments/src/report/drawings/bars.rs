@@ -63,7 +63,8 @@ fn bars_of(run: &Run, group: usize, by: By) -> Vec<Bar> {
     }
 }
 
-/// The height of the highest bar, without and with agents that proposed nothing; at least 1.
+/// The heights of the highest bars: `changes` without the agents that proposed nothing, and `all` with them. Each is at
+/// least 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Highest {
     changes: f64,
@@ -156,7 +157,7 @@ fn legend(width: f64) -> Element {
 }
 
 /// Returns the maximum number of handovers in a step, at least 1. Step 0 is omitted, because the first connections of
-/// users would dwarf the rest.
+/// users would dwarf the handovers of later steps.
 fn most_handovers(run: &Run, group: usize) -> f64 {
     run.figures[group].steps.iter().skip(1).map(|step| step.0).max().unwrap_or(0).max(1) as f64
 }

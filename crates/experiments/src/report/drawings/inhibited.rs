@@ -43,7 +43,8 @@ impl Bar {
     }
 }
 
-/// One bar for each of the nodes with the most inhibitions, and one for the rest.
+/// One bar for each of the [`NODES_SHOWN`] nodes with the most inhibitions, and one for all other nodes that inhibited
+/// a request.
 fn bars(inhibited: &Inhibited) -> Vec<Bar> {
     let of_node = |(id, _, counts): &(String, Option<u32>, Vec<u64>)| Bar {
         name: id.clone(),
