@@ -54,12 +54,12 @@ pub(crate) enum Answer {
     Silent,
 }
 
-/// The node whose manager is asked, and the node of the requesting agent.
+/// The node whose manager is asked, and the node of the requesting agent, if an agent requests.
 #[derive(Clone, Copy)]
 pub(crate) struct Concerned {
     /// The node whose manager is asked.
     pub(crate) node: u32,
-    /// The node of the requesting agent; `None` if an operator requests.
+    /// The node of the requesting agent; `None` for a deployment by an operator or at the start of the run.
     pub(crate) own: Option<u32>,
 }
 
@@ -133,7 +133,8 @@ impl Acceptances {
     }
 
     /// The actions that the owner of a node should take now, apart from due evictions: shrinks, then announcements.
-    /// Empty if the answer of the node's policy is invalid; `None` if the answer cannot be recomputed.
+    /// Empty if the node's policy demands none, or if its answer is invalid; `None` if the node has no policy, or if
+    /// the answer cannot be recomputed.
     pub(crate) fn wanted(&mut self, header: &Header, world: &World, place: u32) -> Option<Vec<OwnerAct>> {
         let acceptance = self.texts[header.nodes[place as usize].acceptance? as usize].as_ref()?;
         let view = view(&self.view, &self.facts, (header, world), place, false)?;

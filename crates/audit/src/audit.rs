@@ -67,7 +67,7 @@ pub struct Audit {
     options: Options,
     world: World,
     decisions: Option<Decisions>,
-    /// The histories of agents; `None` if the decisions of agents are not recomputed.
+    /// The histories of agents; `None` if the decisions of agents are not, or no longer, recomputed.
     histories: Option<Histories>,
     acceptances: Option<Acceptances>,
     /// The total budget of the policies of the trace.
@@ -91,7 +91,8 @@ pub struct Audit {
     first_evaluation: Option<f64>,
     /// For each policy, whether random numbers are drawn for its agents; `None` before their first evaluation.
     draws: Vec<Option<bool>>,
-    /// When a node or a link last went up or down; `None` if never.
+    /// The time of the last record of a node or a link that went up or down, including nodes that are absent at the
+    /// start; `None` before the first.
     changed_at: Option<f64>,
     /// The number of instances by application and tier, in a trace of counts.
     tiers: summed::Tiers,
@@ -138,7 +139,7 @@ impl Audit {
         let live = live::LiveWorld::new(&header, options.decisions, engine, &allowance).map(Box::new);
         if options.decisions == DecisionCheck::Recompute && live.is_none() {
             let mut fault = |who: String, found: String| {
-                // A text whose directives were cut short might load with a larger budget.
+                // Not reported once the budget is exhausted: the text might load with a larger budget.
                 if allowance.is_spent() {
                     return;
                 }
@@ -264,7 +265,8 @@ impl Audit {
         self.note_spent(line);
     }
 
-    /// Once the budget of the trace's policies is exhausted, notes the line and stops recomputing decisions.
+    /// When the budget of the trace's policies is exhausted, notes the line. Decisions of agents and answers of node
+    /// managers are then no longer recomputed; for live nodes, the module `live` stops by the same budget.
     fn note_spent(&mut self, line: u64) {
         if self.spent_at.is_none() && self.allowance.is_spent() {
             self.spent_at = Some(line);

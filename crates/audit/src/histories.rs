@@ -128,7 +128,7 @@ impl Histories {
         self.applications.remove(instance);
     }
 
-    /// Changes the policy of an application's agents, and restarts their histories. Announced evictions remain.
+    /// Restarts the histories of an application's agents under their new policy. Announced evictions remain.
     fn updated(&mut self, update: &Update) {
         let is_of_it = |(_, application): &(&InstanceId, &u32)| **application == update.application;
         let concerned: Vec<InstanceId> =
@@ -142,7 +142,7 @@ impl Histories {
         }
     }
 
-    /// Starts an empty history for an agent, if its policy looks back at all.
+    /// Starts an empty history for an agent, if its policy looks back and the agent has no history yet.
     fn begin(&mut self, instance: &InstanceId, remembers: MemoryDeclaration) {
         if remembers.is_nothing() {
             return;

@@ -58,7 +58,7 @@ pub struct TraceReader<R> {
 pub enum ReadError {
     /// The input cannot be read.
     Io {
-        /// The last line read, from 1; 0 if none was.
+        /// The last line that was read completely, from 1; 0 if none was.
         line: u64,
         /// The error.
         error: io::Error,

@@ -78,7 +78,8 @@ pub struct Counts {
     pub operations: BTreeMap<&'static str, u64>,
     /// Inhibited operations, by the name of the rule.
     pub inhibited: BTreeMap<&'static str, u64>,
-    /// Accepted operations whose target is not a reachable neighbour, if the arbitration allows such targets.
+    /// Accepted operations whose target is neither a reachable neighbour nor, for a replicate, the own node. Counted
+    /// only if the arbitration allows such targets.
     pub outside_neighbourhood: u64,
     /// Recomputed answers of acceptance policies: verdicts, and actions of owners.
     pub acceptances: u64,
@@ -93,7 +94,8 @@ pub struct Counts {
     pub shrunk: u64,
     /// Handovers.
     pub handovers: u64,
-    /// Nodes and links that went up or down, nodes that announced that they will leave, and updates of policies.
+    /// Nodes and links that went up or down, including nodes that are absent at the start, nodes that announced that
+    /// they will leave, and updates of policies; for live nodes, only links that went up or down.
     pub context_changes: u64,
     /// Client requests served.
     pub served: u64,

@@ -268,7 +268,8 @@ impl World {
         self.settle(place, to);
     }
 
-    /// Changes the policy of an application's agents, and clears the inhibitions that they remember.
+    /// Changes the policy of an application's agents, and clears the inhibitions that they remember and the state at
+    /// their last decision.
     pub(crate) fn update(&mut self, application: u32, policy: u32) {
         for agent in self.agents.iter_mut().filter(|agent| agent.application == application) {
             agent.policy = policy;

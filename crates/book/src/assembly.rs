@@ -81,9 +81,9 @@ fn missing_chapters(root: &Path, summary: &str, chapters: &BTreeSet<String>) -> 
     Ok(findings)
 }
 
-/// Copies the files that a page links to, including its pictures. A linked directory is copied with an index page.
-/// Markdown pages are skipped, because only those in the summary belong to the book; missing files, because the check
-/// of links reports them.
+/// Copies the files that a page links to, including its pictures. A linked directory is copied with its subdirectories,
+/// and gets an index page. Markdown pages are not copied, also from directories, because only those in the summary
+/// belong to the book; nor are missing files, which the check of links reports.
 fn copy_what_is_linked(root: &Path, sources: &Path, path: &str, text: &str) -> Result<(), BookError> {
     for link in markdown::links(text).iter().filter(|link| !link.is_outside()) {
         let file = link.target.split('#').next().unwrap_or_default();

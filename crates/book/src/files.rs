@@ -5,11 +5,13 @@ use std::path::Path;
 
 use crate::BookError;
 
-/// Directories to skip. Build output is skipped, too; it is recognised by the tag that cargo puts into it.
+/// The names of directories that are skipped at any depth. Directories with the tag that cargo puts into build output
+/// are skipped, too.
 const FOREIGN_DIRECTORIES: [&str; 2] = [".git", "node_modules"];
 const BUILD_OUTPUT_TAG: &str = "CACHEDIR.TAG";
 
-/// The paths of all files below `directory` whose names end in `ending`, sorted.
+/// The paths of all files below `directory` whose names end in `ending`, sorted. [`FOREIGN_DIRECTORIES`] and build
+/// output below it are skipped.
 pub(crate) fn below(directory: &Path, ending: &str) -> Result<Vec<String>, BookError> {
     let mut paths = Vec::new();
     collect(directory, "", ending, &mut paths)?;

@@ -3,7 +3,7 @@
 /// The links and the link targets of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// The targets of its links, pictures, scripts and style sheets, as written.
+    /// The values of all attributes that refer to a file or a page (`href`, `src`, `data` and `poster`), as written.
     pub targets: Vec<String>,
     /// The ids of its elements.
     pub ids: Vec<String>,

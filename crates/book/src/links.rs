@@ -33,7 +33,8 @@ pub fn of_repository(root: &Path) -> Result<Vec<Finding>, BookError> {
     Ok(findings)
 }
 
-/// Returns what is wrong with a link of a Markdown page, or `None` if it is valid.
+/// Returns what is wrong with a link of a Markdown page, or `None` if it is valid: its target exists in the repository
+/// and, if it is a Markdown page, has the anchor.
 fn broken(root: &Path, path: &str, text: &str, target: &str) -> Result<Option<String>, BookError> {
     let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
     let leads_to = if file.is_empty() { Some(path.to_owned()) } else { files::resolve(path, file) };
@@ -54,8 +55,8 @@ fn broken(root: &Path, path: &str, text: &str, target: &str) -> Result<Option<St
     Ok(no_such_place(target, &leads_to, anchor, &anchors))
 }
 
-/// Reports pages of `docs` that source files mention, e.g. in messages and comments, and that do not exist. Tests are
-/// skipped.
+/// Reports pages of `docs` that source files mention, e.g. in messages and comments, and that do not exist. Directories
+/// `tests` are skipped, and so is the rest of a file from the first line `#[cfg(test)]` on.
 pub fn of_code(root: &Path) -> Result<Vec<Finding>, BookError> {
     let mut findings = Vec::new();
     for path in files::below(root, "")? {

@@ -45,7 +45,8 @@ pub fn links(text: &str) -> Vec<Link> {
     links
 }
 
-/// The anchors of a page: one for each heading, with a number appended if several are equal.
+/// The anchors of a page: one for each heading. If it equals an earlier one, the lowest number from 1 that makes it
+/// unique is appended.
 pub fn anchors(text: &str) -> Vec<String> {
     let mut anchors: Vec<String> = Vec::new();
     for (_, line) in lines_outside_of_fences(text) {

@@ -170,7 +170,7 @@ impl Console {
         ProgressBar { end, from, requests, began: Instant::now(), shown: None, is_shown: self.shows_progress }
     }
 
-    /// Shows problems on standard error; `--quiet` hides warnings.
+    /// Shows the first problems on standard error, and counts the others. `--quiet` hides warnings.
     pub fn show<'a>(&self, diagnostics: impl IntoIterator<Item = &'a Diagnostic>) {
         let wanted =
             |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error || self.verbosity >= Verbosity::Normal;

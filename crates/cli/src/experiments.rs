@@ -85,7 +85,8 @@ impl StudyArguments {
         Ok(document)
     }
 
-    /// Makes the runs of the shard that are not stored in `out` yet. Returns them together with the stored ones.
+    /// Makes the runs of the shard, except those that are already stored in `out`, and prints how many. Returns them
+    /// together with the stored ones.
     pub(crate) fn carry_out(
         &self,
         variants: Vec<Vec<String>>,
@@ -122,7 +123,8 @@ impl StudyArguments {
     }
 }
 
-/// If runs are missing, prints how many, and whether they belong to other shards.
+/// If runs are missing, prints how many, and that they belong to other shards or to an earlier call. If the shard has
+/// no runs because there are more shards than runs, prints that instead.
 pub(crate) fn tell_missing(results: &Results, shard: Shard, console: &Console) {
     match results.missing() {
         0 => {}

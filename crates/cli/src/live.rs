@@ -67,7 +67,7 @@ impl NodeArguments {
         runtime.block_on(client.ask(method, path, headers, body))
     }
 
-    /// Queries the node and prints the answer, which `text` formats for people.
+    /// Sends a request to the node and prints the answer, which `text` formats for people.
     pub(crate) fn show(
         &self,
         console: &Console,

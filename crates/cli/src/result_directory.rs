@@ -10,16 +10,18 @@ use crate::Failure;
 /// The default parent directory of results.
 const RUNS: &str = "runs";
 
-/// A directory for results. If it was created here and is still empty when this value is dropped, it is removed.
+/// A directory for results. If it was created here and is still empty when this value is dropped, it is removed, and so
+/// is its parent under the same conditions.
 pub(crate) struct ResultDirectory {
     path: PathBuf,
-    /// The directories that were created here, innermost first: this one, and its parent if that did not exist.
+    /// The directories that were created here, innermost first: this one, and its parent if that did not exist. Empty
+    /// if the user named the directory.
     made: Vec<PathBuf>,
 }
 
 impl ResultDirectory {
-    /// Returns the directory that the user named, or else creates the first unused one of `runs/NAME-1`, `runs/NAME-2`
-    /// and so on.
+    /// Returns the directory that the user named, without creating it, or else creates the first unused one of
+    /// `runs/NAME-1`, `runs/NAME-2` and so on.
     pub(crate) fn named_or_free(named: Option<&Path>, name: &str) -> Result<ResultDirectory, Failure> {
         match named {
             Some(path) => Ok(ResultDirectory { path: path.to_owned(), made: Vec::new() }),
@@ -28,7 +30,9 @@ impl ResultDirectory {
         }
     }
 
-    /// Creates the first unused directory of `NAME-1`, `NAME-2` and so on. Concurrent processes create different ones.
+    /// Creates the first unused directory of `NAME-1`, `NAME-2` and so on in `within`, which is created if it is
+    /// missing. In `NAME`, characters other than letters, digits, `-` and `_` become `-`. Concurrent processes create
+    /// different directories.
     fn free(within: &Path, name: &str) -> Result<ResultDirectory, (PathBuf, io::Error)> {
         let plain: String = name
             .chars()

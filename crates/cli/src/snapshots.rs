@@ -47,8 +47,8 @@ impl Snapshot {
     }
 }
 
-/// Takes a snapshot of a stored run at time `at`. It is exact if the run was simulated and its `run.json` is beside the
-/// trace; otherwise it contains only what the trace records.
+/// Takes a snapshot of a stored run at time `at`. If the run was simulated and its `run.json` is beside the trace, the
+/// snapshot is exact, and it is an error if that is impossible; otherwise it contains only what the trace records.
 pub(crate) fn of_run(typed: &Path, at: f64, console: &Console) -> Result<Snapshot, Failure> {
     let path = trace_path(typed);
     let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;

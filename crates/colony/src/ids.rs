@@ -24,7 +24,7 @@ pub struct TransferId {
     pub counter: u32,
 }
 
-/// The id of one copy of an application on a node, created by that node.
+/// The id of one copy of an instance, created by the node on which the copy runs, and unique only on that node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkloadId {
     /// The number of the node's boot in which the copy was created.

@@ -117,12 +117,14 @@ pub enum Command {
     /// Restores the previous description of an instance that was updated since it came to this node.
     Rollback(InstanceId),
     /// Pins an instance until it is unpinned: its agent can neither end nor move it, and [`Command::Migrate`] is
-    /// inhibited. A transfer that is being prepared for it is aborted.
+    /// inhibited. A transfer that is being prepared for it is aborted. An operator can still undeploy it, and the owner
+    /// of the node can still evict it.
     Pin(InstanceId),
     /// Ends the pinning of an instance.
     Unpin(InstanceId),
     /// Migrates an instance to a neighbour, as if its agent had proposed it: managers accept or inhibit it as usual.
-    /// Ignored while the agent waits for a transfer.
+    /// It replaces a proposal of the agent that was not judged yet. Ignored while the agent waits for a transfer, and
+    /// if this node does not own the instance.
     Migrate {
         /// The instance.
         instance: InstanceId,
@@ -130,7 +132,8 @@ pub enum Command {
         target: NodeId,
     },
     /// The neighbour with this journal will never come back. Each instance in custody for it is adopted under a fresh
-    /// id, unless an operator ended the instance.
+    /// id, unless an operator ended the instance. Transfers to it that are being prepared are aborted, replicas offered
+    /// to it are given up, and reservations for its transfers are dropped.
     Lost(JournalId),
 }
 
@@ -268,7 +271,8 @@ pub enum TraceEvent {
     },
     /// The copy of a dropped reservation has stopped, so its hardware is free.
     Freed(WorkloadId),
-    /// A request was accepted and enacted, or inhibited: an element of the label of a step (r1) of the semantics.
+    /// A request was accepted and enacted, or inhibited: an element of the label of a step (r1) of the semantics. Also
+    /// reported when an accepted deploy is repeated with the same key, which enacts nothing.
     Judged {
         /// The request.
         request: Request,
@@ -414,7 +418,7 @@ impl PartialEq for Failure {
     }
 }
 
-/// The proposal of an agent: operation and target.
+/// An operation and its target, as proposed by an agent, or as commanded by an operator with [`Command::Migrate`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Proposal {
     /// The operation.

@@ -25,8 +25,8 @@ impl Measured {
 
 impl Audit {
     /// Checks that the record is the next application's and is at the end of the run, that the number of response times
-    /// equals the number of served requests, that bins are in order and not empty, that the longest response time is in
-    /// the last bin, and that the number of late requests is possible.
+    /// equals the number of served requests, that bins are unique, in order and not empty, that the longest response
+    /// time is in the last bin, and that the number of late requests is possible.
     pub(super) fn latency(&mut self, record: &Latency) {
         let who = self.application_text(record.application);
         let next = self.measured.latencies;

@@ -35,8 +35,8 @@ impl Audit {
         self.owners.since = self.time;
     }
 
-    /// Ends the owners' turn before the next record. Due evictions must have happened, and the policies of owners that
-    /// did not act must not demand any action.
+    /// Ends the owners' turn before the next record, if there is one. On nodes that are up, due evictions must have
+    /// happened, and the policies of owners that did not act must not demand any action.
     pub(super) fn end_turn_of_owners(&mut self) {
         let Some(acted) = self.owners.acted.take() else { return };
         let nodes = std::mem::take(&mut self.owners.nodes);

@@ -128,7 +128,8 @@ impl Audit {
         comparisons.has_placement_changed = false;
     }
 
-    /// Checks that comparisons are periodic. The time of the first one is the period.
+    /// Checks that the format of the trace has comparisons, and that they are periodic: the time of the first one is
+    /// the period. If the last cycle still awaits a comparison and is earlier than this one, notes that it has none.
     fn check_comparison_time(&mut self, record: &Regret) {
         if self.header.mario_trace < 2 {
             self.find(FindingKind::Regret, "the record", "no comparison in a trace of format 1", "one");
@@ -281,7 +282,7 @@ impl Audit {
     }
 }
 
-/// `other` if `one` fits into it, else `one`.
+/// `other` if `one` is bounded and fits into it, else `one`.
 fn larger(one: Capacity, other: Capacity) -> Capacity {
     match one {
         Capacity::Bounded(hardware) if hardware.fits(other) => other,

@@ -168,7 +168,8 @@ impl Audit {
     }
 
     /// Checks that no more agents of an application are judged than there are, that instances come to a tier only by
-    /// accepted operations, and that adapts, sleeps and wakes are counted only where they are possible.
+    /// accepted operations, that adapts, sleeps and wakes are counted only for applications that allow them, and that
+    /// their columns exist if and only if some application of the header allows them.
     fn check_judged(&mut self, counts: &OutcomeCounts, after: &Tiers) {
         let OutcomeCounts { application, nop, undeploy, migrate, replicate, inhibited, deployed, adapt, .. } = *counts;
         let adapts = adapt.unwrap_or(0);
@@ -205,8 +206,8 @@ impl Audit {
         }
     }
 
-    /// Checks that no instance of an application without outcomes came to a tier, and that the recorded rules are
-    /// possible.
+    /// Checks that no tier has more instances of an application without outcomes than before, and that each recorded
+    /// rule is possible and inhibited at least one request.
     fn require_rules(&mut self, record: &Counted, after: &Tiers) {
         let mut judged = vec![false; self.header.applications.len()];
         record.outcomes.iter().for_each(|counts| judged[counts.application as usize] = true);

@@ -29,7 +29,7 @@ pub struct Header {
     pub step: f64,
     /// The time between two evaluations of one agent.
     pub evaluation_period: f64,
-    /// The budget of one decision, in inferences, if it is not the default.
+    /// The budget of one decision of an agent, in inferences; `None` for the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_budget: Option<u64>,
     /// The detail of the trace.
@@ -45,8 +45,8 @@ pub struct Header {
     /// With periodic memory, the number of evaluations after which it is cleared; `None` with sliding memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgets_every: Option<u64>,
-    /// The number of evaluations that an agent has left when its eviction is announced; `None` if no owner of a node
-    /// can evict or shrink instances.
+    /// The number of evaluations that an agent has left when its eviction is announced. `None` before format 5, and in
+    /// later formats than 5 if no owner of a node may evict or shrink instances; format 5 always has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<u64>,
     /// The applications.
@@ -57,7 +57,7 @@ pub struct Header {
     /// How client requests were simulated; `None` if no application calls another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<TrafficKind>,
-    /// The names of the tiers, from the top down; empty if they have none.
+    /// The names of the tiers, from the top down; empty if the tiers have no names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<String>,
     /// Whether the trace has a record `latency` for each application.
@@ -66,7 +66,7 @@ pub struct Header {
     /// The models of energy, money and carbon; `None` if they are not computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<Models>,
-    /// Data that only traces of live nodes have.
+    /// Data that only traces of live nodes have; `None` for a simulated run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<TracedLive>,
     /// The nodes.

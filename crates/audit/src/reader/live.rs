@@ -152,7 +152,7 @@ pub enum LiveEvent {
         /// The copy.
         workload: String,
     },
-    /// An operator declared that a journal will never return.
+    /// An operator declared that the neighbour with this journal will never return.
     Lost {
         /// The journal.
         journal: String,
@@ -301,7 +301,7 @@ pub struct CustodyState {
     pub target: u32,
     /// Whether its copy is running.
     pub is_running: bool,
-    /// Whether an operator has ended it in the meantime.
+    /// Whether an operator has ended it since it was handed over.
     pub is_ended: bool,
 }
 

@@ -98,7 +98,7 @@ fn repeated_reservations_and_decisions_are_found() {
 
 type Lie = (&'static str, fn(&mut Vec<Value>), FindingKind);
 
-/// Replaces a record by one without effect on instances, with the same number.
+/// Replaces a record by a record `peer` with the same number, which has no effect on instances.
 fn silence(lines: &mut [Value], place: usize) {
     let node = lines[place][2].clone();
     lines[place][4] = json!({"peer": {"node": (node.as_u64().unwrap_or(0) + 1) % 3, "journal": "0"}});

@@ -6,7 +6,8 @@ use super::GeneratedPage;
 use super::prose::markdown;
 use crate::{BookError, files};
 
-/// Returns the page of all policies in `policies`, without their tests.
+/// Returns the page of all Prolog files in `policies` except tests: policies of agents, policies of node managers, and
+/// the files that these load.
 pub(super) fn page(root: &Path) -> Result<GeneratedPage, BookError> {
     let mut managing = Vec::new();
     let mut accepting = Vec::new();

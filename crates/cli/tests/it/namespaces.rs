@@ -148,8 +148,8 @@ fn second_half() {
     ends_in_a_trace_without_findings(&mut nodes, &directory);
 }
 
-/// Checks that instances follow their clients and migrate back and forth under load without a failed request. Returns
-/// the load, which continues.
+/// Deploys the shop, which follows its clients, and the nomad, which keeps migrating. Checks that both do so under load
+/// without a failed request. Returns the load, which continues.
 fn moves_and_replications(nodes: &Nodes, runtime: &tokio::runtime::Runtime) -> Load {
     let shop = nodes.deploy("r", "shop", nodes::FOLLOWS);
     let nomad = nodes.deploy("r", "nomad", nodes::WANDERS);
@@ -216,7 +216,8 @@ fn cut_link_and_partition(nodes: &Nodes, relays: &Relays) {
     });
 }
 
-/// Checks that a node with a full disk is unhealthy and refuses deploys, and accepts them once there is room again.
+/// Checks that a node with a full disk is unhealthy and refuses deploys, and that it accepts and runs an instance once
+/// there is room again.
 fn full_disk(nodes: &Nodes) {
     let index = Nodes::index(nodes::SMALL_DISK);
     let filler = nodes.data(index).join("filler");
@@ -246,7 +247,8 @@ fn full_disk(nodes: &Nodes) {
     wait(nodes, "and it runs", || nodes.hosts(index, "ballast"));
 }
 
-/// Stops all daemons, and checks that mario can join their partial traces, audit the result, and report on it.
+/// Undeploys all instances and stops all daemons. Checks that mario can join the traces of the nodes, that its audit
+/// of the result has no findings, and that it can write a report.
 fn ends_in_a_trace_without_findings(nodes: &mut Nodes, directory: &Path) {
     wait(nodes, "all is quiet but the nomad", || {
         (0..TREE.len()).all(|index| nodes.get(index, "/v1/status")["in_custody"] == 0)

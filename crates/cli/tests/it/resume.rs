@@ -36,8 +36,8 @@ fn scenario(place: &Path) -> PathBuf {
     path
 }
 
-/// Kills a run at up to 6 random times, resumes it each time, and compares the final result with that of an
-/// uninterrupted run.
+/// Kills a run at 3 to 6 random times, resumes it each time, with one or two threads, and asserts that it prints the
+/// same and leaves the same files as an uninterrupted run.
 fn killed_repeatedly(name: &str, options: &[&str], seed: u64) {
     let place = place(name);
     let scenario = scenario(&place);

@@ -107,8 +107,9 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that the accepted outcomes of a cycle are those that earlier records of live nodes imply, and that the
-    /// inhibited ones are the agents' last proposals.
+    /// Checks that the accepted outcomes of a cycle are those that earlier records of live nodes imply, in order, and
+    /// that the inhibited ones are the agents' last proposals. Reports any other outcome: one of an agent that proposed
+    /// nothing, and an inhibited deployment.
     pub(super) fn cycle(&mut self, cycle: &Cycle) {
         for outcome in &cycle.outcomes {
             let recorded = match outcome {
@@ -135,13 +136,13 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that an inhibited proposal is the agent's last one. If no node owns the instance, only checks that it
-    /// existed.
+    /// Checks that an inhibited proposal is the agent's last one, with the exceptions of
+    /// [`LiveWorld::require_proposed`]. If no node owns the instance now, only checks that one ever did.
     fn inhibited(&mut self, instance: &InstanceId, proposal: &Proposal) {
         let owner = (0..).zip(&self.nodes).find(|(_, node)| node.owned.contains_key(instance)).map(|(place, _)| place);
         match owner {
             Some(owner) => self.require_last_proposal(owner, instance, proposal),
-            // The instance may have ended before its agent received the verdict.
+            // The instance may have ended or left before its agent received the verdict.
             None if self.lives.contains_key(instance) => {}
             None => self.find(FindingKind::Instance, instance_text(instance), "an instance that existed", "none"),
         }

@@ -108,7 +108,8 @@ impl LiveDecisions {
         let is_exhausted = matches!(decision.ending, Ending::Exhausted(_));
         let is_same = match (&ending, &seen.ending) {
             (None, None) => are_same(&decided, &seen.solutions),
-            // Solutions found before a budget is exhausted depend on the budget, and are not compared.
+            // Both evaluations ended early. Why they did is not compared; nor are the solutions if the recomputed one
+            // exhausted its budget, because they depend on the budget.
             (Some(_), Some(_)) => is_exhausted || are_same(&decided, &seen.solutions),
             (Some(_), None) | (None, Some(_)) => false,
         };

@@ -66,7 +66,9 @@ impl LiveNode {
         }
     }
 
-    /// The hardware that its copies use, including stopping copies and the surplus of shrinking ones.
+    /// The hardware that is not free: that of owned instances, of instances in custody that no operator has ended
+    /// (even if their copies no longer run), of stopping copies and of copies of dropped reservations, and the surplus
+    /// of shrinking copies. Reservations are not included.
     fn used(&self) -> Hardware {
         let owned = self.owned.values().map(|owned| owned.needed);
         let custody = self.custody.values().filter(|custody| !custody.is_ended).map(|custody| custody.owned.needed);
@@ -79,7 +81,7 @@ impl LiveNode {
         self.capacity
     }
 
-    /// The hardware that no copy uses.
+    /// The hardware that is free, if reservations are ignored.
     pub(super) fn free(&self) -> Capacity {
         self.capacity.take(self.used()).unwrap_or(Capacity::Bounded(Hardware::NONE))
     }
@@ -206,8 +208,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that the records of a journal are consecutive. `is_numbered` is whether the journal has events of this
-    /// kind.
+    /// Checks that the record has a number if and only if the journal has events of this kind (`is_numbered`), and that
+    /// the numbers of a journal are consecutive.
     fn number(&mut self, live: &Live, is_numbered: bool) {
         let state = &mut self.nodes[live.node as usize];
         let is_new_journal = match &live.event {

@@ -86,8 +86,9 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that an arriving instance left its source for this node, and arrives only once. Returns its epoch on this
-    /// node; `None` if its departure is not recorded.
+    /// Ends the reservation for an arriving instance. Checks that there was one, that the instance left its source for
+    /// this node, and that it arrives only once. Returns its epoch on this node; `None` if its departure is not
+    /// recorded.
     fn arrive(&mut self, node: u32, instance: &InstanceId, transfer: &str, from: u32) -> Option<u32> {
         self.nodes[node as usize].taken.insert(transfer.to_owned());
         let is_partial = self.nodes[node as usize].is_partial;
@@ -116,7 +117,8 @@ impl LiveWorld {
         Some(epoch)
     }
 
-    /// Ends the custody of an instance whose target declined it. Returns its epoch; `None` if it was not in custody.
+    /// Ends the custody of an instance whose target declined it. Reports an instance that this transfer did not hand
+    /// over, or that has arrived by it. Returns the epoch; `None` if the instance was not in custody.
     fn take_back(&mut self, node: u32, instance: &InstanceId, transfer: &str) -> Option<u32> {
         let custody = self.nodes[node as usize].custody.remove(instance);
         let fits = custody.as_ref().is_some_and(|custody| custody.transfer == transfer);
@@ -138,8 +140,9 @@ impl LiveWorld {
         self.lives.entry(instance).or_default().is_excused = true;
     }
 
-    /// Places an instance on a node, and adds the outcome that the next cycle must have for it. An instance whose
-    /// target declined it has no outcome.
+    /// Places an instance on a node, and adds the outcome that the next cycle must have for it: a migrate if it was
+    /// placed before, a replicate if its parent is known and has not ended, otherwise a deploy. An instance that
+    /// returns because its target declined it has no outcome.
     fn expect_arrival(&mut self, node: u32, owned: &OwnedState, cause: &OwnCause) {
         let instance = owned.instance.clone();
         let before = self.placed.insert(instance.clone(), node);
@@ -228,7 +231,8 @@ impl LiveWorld {
         state.custody.insert(instance.clone(), ended);
     }
 
-    /// Ends a transfer that the source recorded as taken. Reports a handed-over instance that has not arrived.
+    /// Ends a transfer that the source recorded as taken. Reports a transfer that is not open at the source, and
+    /// a handed-over instance that has not arrived.
     pub(super) fn is_taken(&mut self, node: u32, transfer: &str) {
         let state = &mut self.nodes[node as usize];
         let is_offer = state.offers.remove(transfer).is_some();
@@ -251,8 +255,8 @@ impl LiveWorld {
         }
     }
 
-    /// Ends an offer that the target declined, or the transfer of an instance that an operator has ended in custody:
-    /// the target declined it, or was declared lost.
+    /// Ends an offer that the target declined, or the transfer of an instance that an operator has ended in custody and
+    /// that the target declined, or whose target was declared lost. Reports any other transfer, and one that arrived.
     pub(super) fn is_not_taken(&mut self, node: u32, transfer: &str) {
         let state = &mut self.nodes[node as usize];
         let is_offer = state.offers.remove(transfer).is_some();
@@ -292,7 +296,8 @@ impl LiveWorld {
     }
 
     /// Checks a request that is sent to a target: the node owns the instance, the agent has no other transfer in
-    /// preparation, the id of the transfer is fresh, and the request is the agent's last proposal.
+    /// preparation, the id of the transfer is fresh and starts with the id of the journal, and the request is the
+    /// agent's last proposal, with the exceptions of [`LiveWorld::require_proposed`].
     pub(super) fn prepare(
         &mut self,
         node: u32,

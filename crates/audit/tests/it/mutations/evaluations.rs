@@ -277,7 +277,8 @@ fn stranger(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// Removes all evaluations of an instance after one of them, with their outcomes, and corrects the total.
+/// Removes all evaluations of an instance after one of them, with their outcomes, and corrects the total number of
+/// evaluations. Only applied if all these outcomes are `nop`.
 fn silent(trace: &mut Trace, choice: usize) -> Option<()> {
     let last_is_far = |index: &usize| trace.records[*index][1].as_u64().is_some_and(|time| time < 3000);
     let firsts = evaluations(trace, |_| true).into_iter().filter(last_is_far);

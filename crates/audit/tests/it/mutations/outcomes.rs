@@ -62,7 +62,8 @@ fn is_accepted(outcome: &Value, operation: &str) -> bool {
     outcome[1] == operation && outcome[3] == "accepted" && !outcome[0].is_null()
 }
 
-/// The outcome with the same request accepted: with a fresh id, unless it is a migration that keeps the id.
+/// The outcome with the same request accepted: with a fresh id, except for a migration under the default rules, which
+/// keeps the id.
 fn accepted(outcome: &Value, is_default: bool) -> Value {
     let keeps_id = outcome[1] == "migrate" && is_default;
     if keeps_id {

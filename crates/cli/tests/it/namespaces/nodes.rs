@@ -46,7 +46,8 @@ asks(I, N) :- requests(I, N, _, _), N \\== self.
 asks_at_all(I, N) :- requests(I, N, _, _).
 ";
 
-/// A policy that migrates back and forth between `r`, `b` and `b1`.
+/// A policy that proposes to migrate at every evaluation: from `r` and `b1` to `b`, and from `b` to `r` or `b1`, at
+/// random.
 pub const WANDERS: &str = "
 operation(migrate, I, b) :- serviceInstance(I, _, r).
 operation(migrate, I, b1) :- serviceInstance(I, _, b), fact(I, random, R), 0 is R mod 2.
@@ -250,7 +251,8 @@ impl Nodes {
         (0..TREE.len()).map(of).sum()
     }
 
-    /// Deploys an application with a policy, with retries. Returns the id of the instance.
+    /// Deploys an application with a policy; repeats the request with the same key until it succeeds. Returns the id of
+    /// the instance.
     pub fn deploy(&self, node: &str, application: &str, policy: &str) -> String {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let key = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -298,7 +300,7 @@ impl Nodes {
         found
     }
 
-    /// Undeploys all instances, and waits until all nodes are quiet.
+    /// Undeploys all instances, repeatedly until no node has one, and waits until all nodes are quiet.
     pub fn end_instances(&self) {
         super::wait(self, "nothing is deployed any more", || {
             let mut is_empty = true;

@@ -82,7 +82,8 @@ impl Relay {
         }
     }
 
-    /// Forwards bytes after the delay. Bytes that arrive while the link is cut are lost, and the connection with them.
+    /// Forwards bytes in one direction, after the delay. If bytes arrive while the link is cut, they are lost, and this
+    /// direction ends half a minute later.
     async fn pass(self, mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
         let (sender, mut waiting) = mpsc::channel::<(Instant, Vec<u8>)>(256);
         let writing = tokio::spawn(async move {
