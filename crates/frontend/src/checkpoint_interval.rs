@@ -8,9 +8,11 @@ use mario_domain::Time;
 /// How often a checkpoint is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CheckpointInterval {
-    /// Whenever this much wall-clock time has passed since the last checkpoint, and shortly after the start.
+    /// Whenever this much wall-clock time has passed since the last attempt to write one, shortly after the start of a
+    /// run without a checkpoint, and on interruption.
     Elapsed(Duration),
-    /// Each time the managers have been activated this number of times, and shortly after the start.
+    /// Whenever the managers have been activated this number of times since the last attempt to write one, shortly
+    /// after the start of a run without a checkpoint, and on interruption.
     Cycles(u32),
     /// Only on interruption.
     Never,
@@ -39,8 +41,8 @@ impl FromStr for CheckpointInterval {
     }
 }
 
-/// The maximum wall-clock time before the first checkpoint, unless the interval is [`CheckpointInterval::Never`]. It is
-/// short, so that even a run that is killed early can be resumed.
+/// The wall-clock time after which a run without a checkpoint gets its first one, unless one is due earlier, or the
+/// interval is [`CheckpointInterval::Never`]. It is short, so that even a run that is killed early can be resumed.
 const FIRST: Duration = Duration::from_millis(200);
 
 /// Decides when the next checkpoint is due.

@@ -34,15 +34,16 @@ pub trait Observer {
     fn at(&mut self, now: Time, emitted: u64);
 
     /// Called when a checkpoint was written at the simulation time `now`, with its size and the wall-clock time that
-    /// the write took.
+    /// the write took. Not called for the checkpoint on interruption.
     fn saved(&mut self, now: Time, bytes: u64, took: Duration);
 
-    /// Called when a checkpoint could not be written. The run continues.
+    /// Called when a checkpoint could not be written, and the run continues. If the checkpoint on interruption cannot
+    /// be written, [`finish`] fails instead.
     fn not_saved(&mut self, warning: Diagnostic);
 }
 
 /// Runs a simulation to its end, with checkpoints in `directory` at the interval `every`. If the observer stops it,
-/// writes a checkpoint and returns [`Failure::Interrupted`].
+/// writes a checkpoint and returns [`Failure::Interrupted`]. Ends early with a failure if recording the run fails.
 pub fn finish(
     mut simulation: Simulation<'_>,
     mut kept: RunDirectory<'_>,

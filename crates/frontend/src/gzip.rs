@@ -57,7 +57,8 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 }
 
-/// Decompresses, and fails on a line whose compression ratio is too high.
+/// Decompresses, and fails on a line that is longer than [`LINE_BYTES_FREE`] and has a higher compression ratio than
+/// [`LINE_RATIO_MAX`].
 struct Lines<R> {
     decoder: MultiGzDecoder<Counted<R>>,
     /// The number of decompressed bytes of the current line so far.

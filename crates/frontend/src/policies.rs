@@ -15,7 +15,8 @@ use crate::problems::diagnostics;
 /// The hint for a text without operations.
 pub const NO_OPERATION_HINT: &str = "a policy says `operation(Operation, Instance, Target) :- …`";
 
-/// Compiles a policy. Its warnings are added to `warnings`, even if its text has errors.
+/// Compiles a policy. Its warnings are added to `warnings`, even if its text has errors, but not if it defines no
+/// operation or halts.
 pub fn load_policy(
     engine: &Engine,
     text: &Text,
@@ -32,8 +33,8 @@ pub fn load_policy(
     }
 }
 
-/// Compiles a policy so that its decisions can be explained. Its warnings are added to `warnings`, even if its text has
-/// errors.
+/// Compiles a policy so that its decisions can be explained. Its warnings are added to `warnings` as by
+/// [`load_policy`].
 pub fn load_explainer(
     engine: &Engine,
     text: &Text,
@@ -149,7 +150,8 @@ fn unknown_call(
     })
 }
 
-/// The file and the line of the clause that produced a solution; `None` if [`Policy::clauses`] does not have its place.
+/// The file and the line of the clause that produced a solution; `None` if [`Policy::clauses`] does not list the
+/// clause.
 pub fn place<'a>(solution: &Solution, policy: &'a Policy) -> Option<(&'a str, usize)> {
     policy.clauses().get(solution.clause()).map(|place| (place.source_name(), place.position().0))
 }

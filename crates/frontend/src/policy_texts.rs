@@ -60,8 +60,9 @@ impl Text {
         Ok(Text { source: read_text(path)?, origin: Origin::File(path.to_path_buf()) })
     }
 
-    /// Returns a resolver for the files that the policy loads. A policy in a file loads them from its directory, and a
-    /// shipped policy loads those that ship with it. A missing `library.pl` is replaced by the shipped one.
+    /// Returns a resolver for the files that the policy loads. A policy in a file loads them from its directory, where
+    /// a missing `library.pl` is replaced by the shipped one. A shipped policy loads those that ship with it. A text
+    /// that is not in a file loads only the shipped `library.pl`.
     pub fn resolver(&self) -> Box<dyn Resolver> {
         match &self.origin {
             Origin::File(path) => Box::new(BesideOrShipped(Directories::new([directory(path)]))),

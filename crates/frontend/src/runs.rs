@@ -39,7 +39,7 @@ pub fn start(resolved: &Resolved, options: RunOptions) -> Result<Simulation<'_>,
     start_with(resolved, options, &PolicyFunctions::default())
 }
 
-/// Like [`start`], but with host functions that replace some policies.
+/// Like [`start`], but with host functions that decide for the policies whose texts name them.
 pub fn start_with<'a>(
     resolved: &'a Resolved,
     options: RunOptions,

@@ -31,9 +31,9 @@ pub struct Study {
     pub metrics: Vec<Metric>,
     /// The maximum time that a metric program may take.
     pub metric_timeout: Duration,
-    /// Seeds whose runs are kept with their traces.
+    /// Seeds whose runs are stored in `out` with their traces; without effect if `out` is `None`.
     pub kept_seeds: Vec<u64>,
-    /// Host functions that replace policies.
+    /// Host functions that decide for the policies whose texts name them.
     pub functions: PolicyFunctions,
     /// The number of parallel runs.
     pub jobs: usize,
@@ -42,9 +42,10 @@ pub struct Study {
 }
 
 impl Study {
-    /// Performs the runs of this shard that are not stored yet, and returns them with the stored ones. `progress` is
-    /// called with the number of runs performed so far and the number of runs to perform. It returns whether to
-    /// continue.
+    /// Performs the runs of this shard that are not stored yet, or that lack a metric, and stores them in `out`, if
+    /// given. Returns them with the runs that were already stored. Rejects a policy or a metric that is given twice.
+    /// `progress` is called with the number of runs performed so far and the number of runs to perform. It returns
+    /// whether to continue.
     pub fn carry_out<F: Files>(
         &self,
         document: &Document,

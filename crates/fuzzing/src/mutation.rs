@@ -79,7 +79,8 @@ fn change_lines(input: &mut Vec<u8>, random: &mut Pcg64) {
     *input = lines.concat();
 }
 
-/// Replaces the first run of digits at or after a position; does nothing if there is none.
+/// Replaces the first run of digits at or after a position by one of [`NUMBERS`] or by a number below 40. Does nothing
+/// if there are no digits.
 fn change_number(input: &mut Vec<u8>, place: usize, random: &mut Pcg64) {
     let Some(start) = input[place..].iter().position(u8::is_ascii_digit).map(|offset| place + offset) else { return };
     let length = input[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -270,8 +270,8 @@ fn parts(mut rest: &[u8]) -> Option<[&[u8]; 3]> {
     rest.is_empty().then_some(parts)
 }
 
-/// Verifies the names that a neighbour announces for an application: their certificate must be valid at time `at`,
-/// belong to the application, and list them.
+/// Verifies the names that a neighbour announces for an application: their certificate must be issued by `authority`,
+/// be valid at time `at`, belong to the application, and list them.
 pub(crate) fn check_names(
     application: &ApplicationId,
     names: &Names,

@@ -233,7 +233,8 @@ fn start_node(
 }
 
 /// Opens the recorder of the node's part of the trace, and adds the journal records after the last one in the trace.
-/// The trace has a gap if the journal no longer has all of them, or if the trace has none of the journal's records.
+/// The trace has a gap if the journal no longer has all of them, or if the trace has no record of a journal that is not
+/// empty.
 fn recorder(
     config: &NodeConfig,
     checked: &LoadedFiles,

@@ -3,7 +3,7 @@
 //! Names are SPIFFE ids: `spiffe://COLONY` for the authority, `spiffe://COLONY/node/ID`,
 //! `spiffe://COLONY/operator/NAME`, and `spiffe://COLONY/application/ID`. Further permissions are in additional names
 //! of the certificate: `urn:mario:role:ROLE` for an operator, `urn:mario:prefix:/PATH` and DNS names for an
-//! application.
+//! application. A node's certificate may list the DNS names and IP addresses under which operators reach it.
 
 mod authority;
 mod tls;
@@ -41,9 +41,9 @@ pub enum Subject {
 pub enum Role {
     /// Read the state of nodes.
     Look,
-    /// Deploy, update, undeploy and pin instances, and set shadow policies.
+    /// Deploy, update, roll back, undeploy, pin and unpin instances, and set and end shadow policies.
     Deploy,
-    /// Drain nodes, and declare nodes lost.
+    /// Drain nodes, end their draining, and declare nodes lost.
     Drain,
 }
 

@@ -1,9 +1,9 @@
 //! The write-ahead journal of a node on disk. At each start, the node's [`mario_colony::Ledger`] is restored from it.
 //!
 //! Records are stored by number, each with a checksum, in a [redb] file. [`Journal::append`] returns when they are on
-//! disk. From time to time [`Journal::compact`] compacts the journal: it stores the ledger, and removes most of the
-//! records that the ledger covers. Each append and each compaction is one transaction, so that a crash leaves either
-//! the old or the new state.
+//! disk. From time to time [`Journal::compact`] compacts the journal: it stores the ledger, and removes the records
+//! that the ledger covers, except for the newest 1,024. Each append and each compaction is one transaction, so that a
+//! crash leaves either the old or the new state.
 
 use std::error::Error;
 use std::fs;
@@ -210,7 +210,8 @@ struct Content {
     shortened: u64,
 }
 
-/// Reads the stored ledger, and applies the records after it. Fails if the file is damaged or belongs to another node.
+/// Reads the stored ledger, and applies the records after it. Fails if the file is damaged, has an unknown layout, or
+/// belongs to another node.
 fn read(database: &Database, node: &NodeId) -> Result<Content, LiveError> {
     let failed = |error: AnyError| LiveError::new("cannot read its journal").caused_by(error);
     let transaction = database.begin_read().map_err(|error| failed(error.into()))?;

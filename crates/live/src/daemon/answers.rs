@@ -34,7 +34,7 @@ pub(crate) enum Question {
     Status,
     Instances,
     Instance(InstanceId),
-    /// The applications of the instances, with their policies.
+    /// The applications of the instances here, with their policies and facts, and the facts about the node.
     Applications,
     Links,
     Routes,
@@ -73,7 +73,7 @@ pub(crate) struct Refusal {
 
 pub(crate) type Answer = Result<Value, Refusal>;
 
-/// An answer that waits until its records are on disk.
+/// An answer that waits until its records are on disk. If they cannot be written, the request is refused instead.
 pub(crate) struct PendingAnswer {
     reply: oneshot::Sender<Answer>,
     answer: Answer,
@@ -154,7 +154,8 @@ impl Memory {
     }
 }
 
-/// Answers a request, at once or when its records are on disk.
+/// Answers a request. A command that writes records to the journal is answered when they are on disk, and refused while
+/// the journal cannot be written. All other requests are answered at once.
 pub(crate) fn answer(core: &mut Core, ask: Ask) {
     let Ask { question, reply } = ask;
     if let Some((fault, _)) = &core.stalled
@@ -312,8 +313,8 @@ impl Core {
         }
     }
 
-    /// Proposes to migrate each remaining instance to a neighbour whose link is up, at most once per [`DRAIN_EVERY`].
-    /// Skips instances in transfer.
+    /// Asks the node to migrate each remaining instance to a neighbour whose link is up, at most once per
+    /// [`DRAIN_EVERY`] and in turn to each of these neighbours. Skips instances in transfer.
     pub(crate) fn drain_step(&mut self) {
         let now = Instant::now();
         if now < self.drain_at {

@@ -125,8 +125,9 @@ impl Copies {
         let _ = copy.orders.send(Order::Run { task: Box::new(task), may_run });
     }
 
-    /// Switches a copy to another description or flavour. A copy that already has the same shape is left as it is, and
-    /// reported as adapted.
+    /// Restarts a copy with another description or flavour, after its open requests. A copy that already has the same
+    /// shape is left as it is, and reported as adapted. If this node lacks the driver, reports that the copy failed to
+    /// start.
     pub(crate) fn adapt(&self, task: Task) {
         let workload = task.workload;
         if !self.can_run(&task) {
@@ -172,7 +173,8 @@ impl Copies {
         let _ = copy.orders.send(order);
     }
 
-    /// Kills every copy that a previous daemon left running, except for those in `keep`.
+    /// Kills every copy that a previous daemon left running, except for those in `keep`, and then reports the sweep as
+    /// complete.
     pub(crate) fn sweep(&self, keep: Vec<WorkloadId>) {
         let copies = self.clone();
         self.runtime.spawn(async move {

@@ -63,7 +63,8 @@ pub(crate) struct Core {
     pub(crate) stalled: Option<(LiveError, Instant)>,
     /// The inputs of [`Event::Input`] that arrived while the journal could not be written.
     deferred: Vec<Input>,
-    /// When the observation window of each instance ends.
+    /// When the observation window of each instance ends. An instance whose copy is not healthy has no window, unless
+    /// the instance is dormant.
     pub(crate) windows: BTreeMap<InstanceId, Instant>,
     /// When the owner's policy is next evaluated for evictions and shrinks; `None` if it has no such rules.
     pub(crate) owner_at: Option<Instant>,
@@ -248,7 +249,8 @@ impl Core {
         }
     }
 
-    /// Tells the node which neighbours have working links.
+    /// Tells the node which neighbours have working links. Does nothing while the journal cannot be written; then
+    /// [`Core::recover`] does it.
     fn neighbours(&mut self) {
         if self.stalled.is_some() {
             return;
@@ -273,7 +275,8 @@ impl Core {
         if self.stalled.is_some() {
             return;
         }
-        // The node receives a descriptor only after its signature was verified.
+        // A transfer is inhibited here, before it reaches the node, if the signature of its descriptor is invalid or
+        // this node lacks the driver.
         if let Message::Prepare(prepare) = &message
             && let Err(fault) = self.documents.check(&prepare.descriptor, &self.copies)
         {
@@ -300,7 +303,7 @@ impl Core {
     }
 
     /// Writes the records of the stream, then performs the other effects and sends the waiting answers. Repeats this
-    /// until nothing is left, or until the journal fails.
+    /// until nothing is left, or until the journal fails. After a failure, does nothing until the time of the retry.
     fn flush(&mut self) {
         loop {
             if self.stream.is_empty() && self.answers.is_empty() {

@@ -88,6 +88,7 @@ impl Documents {
 
     /// Returns how to run a copy. The descriptor comes from the journal or was verified when it arrived, so its
     /// certificate is not checked again: a certificate that has expired since then does not stop a running application.
+    /// Fails if the document cannot be read, or if the node's store lacks a value that the document names.
     pub(crate) fn task(
         &mut self,
         config: &NodeConfig,

@@ -10,7 +10,7 @@ use mario_domain::{ApplicationId, NodeId};
 use serde::Serialize;
 
 /// The rate limit of a neighbour: after this number of invalid announcements of names within [`WINDOW`], its further
-/// names are ignored, because each costs a signature check.
+/// names are ignored until the window ends, because each costs a signature check.
 const FAILURES_MAX: u32 = 256;
 const WINDOW: Duration = Duration::from_mins(1);
 
@@ -104,7 +104,7 @@ impl NameBook {
     }
 
     /// Whether names from a neighbour are checked. After [`FAILURES_MAX`] invalid announcements, they are ignored until
-    /// [`WINDOW`] has passed.
+    /// [`WINDOW`] has passed since the first of these.
     pub(crate) fn is_believed(&self, neighbour: &NodeId) -> bool {
         let failed = self.failures.get(neighbour);
         failed.is_none_or(|(since, failures)| *failures < FAILURES_MAX || since.elapsed() >= WINDOW)

@@ -102,8 +102,9 @@ impl Core {
         (f64::from(self.links.quanta(neighbour)) * quantum_us).clamp(1.0, f64::from(u32::MAX)) as u32
     }
 
-    /// Tells the router which instances here accept requests, if that has changed. Does nothing while the journal
-    /// cannot be written, so that only changes on disk are announced.
+    /// If the instances here that accept requests have changed, tells the router, passes it the names of their
+    /// applications, and publishes the routes. Does nothing while the journal cannot be written, so that only changes
+    /// on disk are announced.
     pub(crate) fn pass_hosted(&mut self) {
         if self.stalled.is_some() {
             return;
@@ -150,7 +151,7 @@ impl Core {
         }
     }
 
-    /// Passes the names of the applications here to the router.
+    /// Passes to the router the names of the applications whose instances here accept requests.
     pub(crate) fn pass_names(&mut self) {
         let ledger = self.node.ledger();
         let custody = ledger.custody().map(|custody| &custody.owned);
@@ -164,7 +165,8 @@ impl Core {
         }
     }
 
-    /// Computes and publishes the routes to instances on other nodes, and the names of all applications.
+    /// Computes and publishes the routes to instances on other nodes, and the names of all applications. Also publishes
+    /// an event for each new conflict of names.
     pub(crate) fn publish_announced(&mut self) {
         self.hosted.are_complete = self.are_routes_complete();
         let mut announced = AnnouncedRoutes { are_complete: self.hosted.are_complete, ..AnnouncedRoutes::default() };

@@ -74,7 +74,8 @@ pub(crate) struct Difference {
 }
 
 impl Shadows {
-    /// Loads the shadows that a previous daemon left. Also returns the errors of unusable ones.
+    /// Loads the shadows that a previous daemon left, at most [`SHADOWS_MAX`]. Also returns the errors of unusable
+    /// ones.
     pub(crate) fn open(data: &Path, engine: &Engine) -> (Shadows, Vec<LiveError>) {
         let directory = data.join("shadows");
         let decider = Decider::new(engine);
@@ -104,7 +105,8 @@ impl Shadows {
     }
 
     /// Starts to shadow an application with the policy of this description, and stores the description. The counts of
-    /// an earlier shadow are discarded.
+    /// an earlier shadow are discarded. Fails if [`SHADOWS_MAX`] other applications have shadows, or if the policy
+    /// cannot be loaded or stored.
     pub(crate) fn set(&mut self, opened: &VerifiedDocument) -> Result<(), LiveError> {
         let application = &opened.descriptor.application.id;
         if self.by_application.len() >= SHADOWS_MAX && !self.by_application.contains_key(application) {
