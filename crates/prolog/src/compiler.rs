@@ -66,7 +66,7 @@ pub(crate) fn head_arguments(store: &Store, head: Term) -> Vec<Term> {
 }
 
 /// A term as the body of a clause (ISO 7.6.2): a variable `X` as a goal becomes `call(X)`. `None` if a goal is a number
-/// or a string. If the budget runs out, the body is returned unchanged.
+/// or a string. The argument of `\+` is not inspected. If the budget runs out, the body is returned unchanged.
 pub(crate) fn body_of(store: &mut Store, body: Term) -> Option<Term> {
     let mut has_variables = false;
     let mut pending = vec![body];

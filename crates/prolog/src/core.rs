@@ -94,8 +94,8 @@ impl Core {
         }
     }
 
-    /// Charges the work of the database since the last charge. Up to 4 clauses are free: the inference of the call
-    /// covers them.
+    /// Charges the work of the database since the last call of this function. Work on at most 4 clauses is free,
+    /// because the inference of the call covers it; more work is charged in full.
     #[inline]
     pub(crate) fn charge_database(&mut self) {
         let work = self.database.take_work();

@@ -86,12 +86,12 @@ impl Database {
         program.dynamic.get(&predicate).map(Arc::as_ref)
     }
 
-    /// The predicate with this name that the query created; `None` if it created none.
+    /// The predicate with this name and arity that the query created; `None` if it created none.
     pub(crate) fn created(&self, functor: Functor) -> Option<PredicateId> {
         self.names.get(&functor).copied()
     }
 
-    /// The name of a predicate created in this query.
+    /// The name and arity of a predicate created in this query.
     pub(crate) fn created_functor(&self, predicate: PredicateId) -> Functor {
         self.created[(predicate - self.first_created) as usize]
     }
@@ -100,7 +100,7 @@ impl Database {
         self.created.iter().map(|&functor| (functor, self.names[&functor]))
     }
 
-    /// Creates a dynamic predicate and returns its number.
+    /// Creates a dynamic predicate without clauses and returns its id.
     pub(crate) fn create(&mut self, functor: Functor) -> PredicateId {
         let predicate = self.first_created + self.created.len() as PredicateId;
         self.created.push(functor);
@@ -123,7 +123,8 @@ impl Database {
         self.names.is_empty()
     }
 
-    /// Makes a predicate dynamic if it is undefined or abolished.
+    /// Makes a predicate dynamic if it is undefined or abolished. In any case, the query gets a copy of its clauses if
+    /// it has none yet.
     pub(crate) fn declare(&mut self, program: &Program, predicate: PredicateId) {
         self.edit(program, predicate).abolished = false;
     }

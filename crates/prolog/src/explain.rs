@@ -111,7 +111,8 @@ impl Core {
         }
     }
 
-    /// The predicate in `context(Module:Name/Arity, _)`, as text; `None` if the term has another form.
+    /// `Name/Arity` in `context(Module:Name/Arity, _)` or `context(Name/Arity, _)`, as text; `None` if the term has
+    /// another form.
     fn context_place(&mut self, context: Term) -> Option<String> {
         let mut place = match self.store.view(context) {
             View::Compound(functor, arguments) if functor == Functor::new(atoms::CONTEXT, 2) => {
@@ -158,8 +159,9 @@ impl Core {
         (message, self.indicator(culprit).and_then(|(name, arity)| self.similar(name, arity)))
     }
 
-    /// A hint with up to three defined predicates that have this name, or a similar name and this arity; `None` if
-    /// there are none.
+    /// A hint with up to three defined predicates that have this name, or this arity and a name with an edit distance
+    /// of at most a quarter of the length. Names that start with `$` are not suggested. `None` if there are no such
+    /// predicates, or the name is too long to compare.
     fn similar(&self, name: Atom, arity: i64) -> Option<String> {
         let wanted = self.atoms.name(name);
         if wanted.len() > NAME_BYTES_MAX {
@@ -197,7 +199,8 @@ pub(crate) fn singleton_hint<'a>(name: &str, others: impl Iterator<Item = &'a st
     }
 }
 
-/// The name that was probably intended instead of `wanted`: the nearest other name, if it is close enough.
+/// The name that was probably intended instead of `wanted`: the nearest other name, if its edit distance, regardless of
+/// case, is at most a third of the length of `wanted`. `None` for names of less than three characters.
 fn nearest_name<'a>(wanted: &str, others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // The maximum number of names to compare; a hand-written clause rarely has more variables.
     const COMPARED_MAX: usize = 64;

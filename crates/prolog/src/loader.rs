@@ -183,8 +183,8 @@ impl Loader {
         }
     }
 
-    /// Sets the resolver, which finds the files that `consult/1`, `ensure_loaded/1`, `use_module/1,2` and `include/1`
-    /// name. Without one, loading a file is an error.
+    /// Sets the resolver, which finds the files that the directives `consult/1`, `ensure_loaded/1`, `use_module/1,2`,
+    /// `include/1` and `[File, ...]` name. Without one, loading a file is an error.
     pub fn resolver(&mut self, resolver: impl Resolver + 'static) -> &mut Loader {
         self.resolver = Some(Box::new(resolver));
         self

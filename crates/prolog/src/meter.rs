@@ -6,8 +6,9 @@ use crate::interrupt::Interrupt;
 /// A limit for each resource of a query. In the default, all limits except that on answers are finite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// Predicate calls; work on large data counts one per 6 cells. A query also ends when the clause bodies it has left
-    /// and the alternative clauses and branches it has tried number more than twice this limit.
+    /// Predicate calls, and retries of builtins, host relations and dynamic predicates; work on large data counts one
+    /// per 6 cells. A query also ends when the clause bodies it has left and the alternative clauses and branches it
+    /// has tried number more than twice this limit.
     pub inferences: u64,
     /// Bytes of everything that the query creates: terms, stacks, trail, choice points, atoms, clauses, global
     /// variables, collected answers, diverted output, and the temporary memory of builtins. With an allocator that
@@ -163,7 +164,7 @@ impl Meter {
         !allowance.is_spent()
     }
 
-    /// The budget that the query was started with.
+    /// The budget that the query was started with; its heap bytes are rounded down to whole words.
     pub(crate) fn budget(&self) -> Budget {
         Budget {
             inferences: self.inference_limit,
@@ -225,8 +226,8 @@ impl Meter {
         self.held + self.stacks
     }
 
-    /// Checks the inferences, the host's interrupt and the allowance. Returns the resource that ends the query now;
-    /// `None` if it may continue.
+    /// Checks the inferences, the exits, the host's interrupt and the allowance. Returns the first resource that ran
+    /// out, now or earlier; `None` if the query may continue.
     pub(crate) fn spent(&mut self) -> Option<Resource> {
         let exit_limit = self.inference_limit.saturating_mul(EXITS_PER_INFERENCE);
         if self.inferences > self.inference_limit || self.exits > exit_limit {

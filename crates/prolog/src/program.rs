@@ -142,7 +142,7 @@ pub struct Program {
     pub(crate) symbols: Arc<Symbols>,
     pub(crate) code: Vec<Instruction>,
     pub(crate) predicates: Vec<Predicate>,
-    /// The predicate that a name refers to in the program's text and in calls made at run time.
+    /// The predicate that a name and arity refer to in the program's text and in calls made at run time.
     pub(crate) lookup: FxHashMap<Functor, PredicateId>,
     /// Entry points of clauses; predicates and indexes refer to ranges of this.
     pub(crate) clause_lists: Vec<Label>,
@@ -168,8 +168,8 @@ impl Program {
             .is_some_and(|id| !matches!(self.predicates[id as usize].definition, Definition::Undefined))
     }
 
-    /// The names and arities of the defined predicates, without those whose names start with `$`. A name may occur
-    /// twice if the program redefines a library predicate.
+    /// The names and arities of the defined predicates, without those whose names start with `$`. A pair occurs twice
+    /// if the program redefines a library predicate.
     pub fn callable(&self) -> impl Iterator<Item = (&str, usize)> {
         self.predicates.iter().filter(|predicate| self.is_defined(predicate.functor)).filter_map(|predicate| {
             let name = self.symbols.name(predicate.functor.name());
@@ -188,8 +188,8 @@ impl Program {
         self.find(functor).is_some_and(|id| !matches!(self.predicates[id as usize].definition, Definition::Undefined))
     }
 
-    /// Defines `functor` in the program and returns its number. Code compiled earlier keeps a previous definition, but
-    /// an undefined predicate is defined for that code, too.
+    /// Defines `functor` in the program and returns its id. Code compiled earlier still calls the previous definition,
+    /// if there was one; a predicate that was undefined so far is now defined for that code, too.
     pub(crate) fn add_predicate(&mut self, functor: Functor, definition: Definition, origin: Origin) -> PredicateId {
         let predicate = Predicate { functor, definition, origin, sources: Vec::new() };
         if let Some(id) = self.find(functor)

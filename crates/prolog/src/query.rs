@@ -186,12 +186,14 @@ impl Query<'_> {
         matches!(self.machine.core.store.view(self.machine.arguments[index]), View::Variable(_))
     }
 
-    /// Whether an atom was created by this query. Such an atom is not valid after the query.
+    /// Whether an atom was created by this query and is not valid after it. Always false in a session, which keeps the
+    /// atoms of its queries.
     pub fn is_made_up(&self, atom: Atom) -> bool {
         Atoms::is_local(atom)
     }
 
-    /// An argument of [`Machine::ask`] as text, as `writeq/1` writes it.
+    /// An argument of [`Machine::ask`] as text, as `writeq/1` writes it. If writing exceeds a limit, `...` follows the
+    /// part written so far.
     pub fn argument_text(&mut self, index: usize) -> String {
         let term = self.machine.arguments[index];
         self.machine.core.quoted_text(term)
@@ -208,7 +210,8 @@ impl Query<'_> {
     }
 
     /// The list of the values of the variables with these names, in a form that does not depend on operators or on the
-    /// names of variables; `None` if the budget is exhausted. Tests use it to compare engines.
+    /// names of variables; `None` if the budget is exhausted. Names that the goal does not contain are skipped. Tests
+    /// use it to compare engines.
     #[doc(hidden)]
     pub fn comparable_answer(&mut self, names: &[String]) -> Option<String> {
         let values: Vec<Term> = names

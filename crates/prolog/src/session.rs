@@ -37,8 +37,8 @@ pub enum Request {
     Answers,
     /// `help`, unless the program has such a predicate.
     Help,
-    /// Load these files and reload those loaded before: `[a, b]`, `consult(a)`, `use_module(a)`, `make`. Libraries are
-    /// not included, because they are always loaded.
+    /// Load these files and reload those loaded before: `[a, b]`, `consult(a)`, `ensure_loaded(a)`, `use_module(a)`,
+    /// `use_module(a, _)`, or `make`, which names no files. Libraries are not included, because they are always loaded.
     Load(Vec<String>),
 }
 

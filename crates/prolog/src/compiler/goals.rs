@@ -9,9 +9,10 @@ use crate::term::{Functor, Tag, Term};
 /// The target of a cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Level {
-    /// The choice points that existed when the predicate was called remain.
+    /// The cut removes the choice points that were created since the predicate of the clause was called.
     Clause,
-    /// The choice points that existed at the start of the construct with this number remain: it is opaque to cut.
+    /// The cut is local to the construct with this number: it removes the choice points that were created since the
+    /// start of the construct.
     Local(usize),
 }
 
@@ -57,18 +58,19 @@ pub(super) enum Goal {
 
 /// What the compiler needs to know about the program around a clause.
 pub(crate) trait Scope {
-    /// The number of the deterministic builtin of this name; `None` if there is none, or the program redefines it.
+    /// The index of the deterministic builtin with this name and arity; `None` if there is none, or the program
+    /// redefines it.
     fn builtin(&self, functor: Functor) -> Option<u16>;
-    /// The predicate of this name; declared if it is not defined yet.
+    /// The predicate with this name and arity; declared if it is not defined yet.
     fn predicate(&mut self, functor: Functor) -> PredicateId;
-    /// The index of the host relation of this name; `None` if there is none.
+    /// The index of the host relation with this name and arity; `None` if there is none.
     fn relation(&self, functor: Functor) -> Option<u16>;
-    /// Stores a goal on a host relation and returns its number.
+    /// Stores a goal on a host relation and returns the index at which it is stored.
     fn row_call(&mut self, call: RowCall) -> u32;
-    /// Whether the name refers to a predicate of the program, and not to one of the language or its library.
+    /// Whether this name and arity refer to a predicate of the program, and not to one of the language or its library.
     fn is_redefined(&self, functor: Functor) -> bool;
     fn symbols(&self) -> &Symbols;
-    /// Stores a number or string that does not fit in an instruction, and returns its number.
+    /// Stores a number or string that does not fit in an instruction, and returns the index at which it is stored.
     fn literal(&mut self, store: &Store, term: Term) -> u32;
 }
 
@@ -77,7 +79,7 @@ pub(crate) trait Scope {
 pub(crate) enum CompileError {
     /// A number or string where a goal was expected.
     NotCallable(Term),
-    /// The clause has more variables or arguments than the machine supports.
+    /// The clause has more variables, arguments or simultaneous temporaries than the machine supports.
     TooLarge,
 }
 
@@ -250,7 +252,8 @@ impl Goals<'_> {
         })
     }
 
-    /// The goal for a call that has its own instructions; `None` for any other call.
+    /// The goal for a call that has its own instructions; `None` for any other call, for one that is nested too deeply,
+    /// and for one whose argument is a goal that must be called at run time.
     fn inline(
         &mut self,
         name: Atom,

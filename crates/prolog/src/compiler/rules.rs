@@ -2,7 +2,7 @@
 //!
 //! The head of a rule must match a call without binding variables of the call. So a rule becomes a clause whose head
 //! has only distinct variables, and whose body decomposes them. For example, `p(f(X), X) => q` becomes `p(A, X) :-
-//! nonvar(A), A = f(B), B == X, !, q`. All these goals are compiled inline.
+//! nonvar(A), A = f(B), B == X, !, q`. The goals that match the head are compiled inline.
 
 use super::head_arguments;
 use crate::store::{Store, View};

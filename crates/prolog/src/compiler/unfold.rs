@@ -2,8 +2,8 @@
 //!
 //! A policy consists of short rules that call each other, and most of their cost would be the calls. A predicate can be
 //! unfolded if it is static and has a single, small clause whose head has only distinct variables and whose body has no
-//! variable as a goal. A call without compound arguments is then replaced by the body. A cut in the body remains local
-//! to it.
+//! variable as a goal. A call without compound arguments is then replaced by the body, unless the call is recursive or
+//! a limit on the depth or on the number of unfolded calls is reached. A cut in the body remains local to it.
 
 use crate::store::{Store, View};
 use crate::stored::StoredTerm;

@@ -1,8 +1,8 @@
 //! Determines which variables of a clause need an environment slot.
 //!
 //! A *chunk* is a part of the clause in which registers keep their values. Calls, goals on host relations, and most
-//! control constructs end a chunk. A variable that occurs in a single chunk lives in a register; any other needs an
-//! environment slot.
+//! control constructs end a chunk. A variable that occurs in a single chunk lives in a register, unless registers ran
+//! out ([`Mode::SlotsOnly`]); any other needs an environment slot.
 
 use super::goals::{Goal, Level};
 use crate::store::Store;
@@ -42,7 +42,8 @@ pub(super) struct Analysis {
     pub(super) late_cut: bool,
     /// Whether some call of a predicate is not the last goal of the clause.
     pub(super) returns: bool,
-    /// The largest number of arguments of the head and the calls.
+    /// The largest number of arguments of the head and the calls. A goal that is interpreted at run time counts as a
+    /// call with two arguments.
     pub(super) max_arguments: usize,
 }
 

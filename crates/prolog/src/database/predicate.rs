@@ -17,7 +17,8 @@ pub(crate) type Position = i64;
 
 /// The number of leading arguments that can be indexed, as for compiled predicates.
 const INDEXED_ARGUMENTS: usize = 4;
-/// A predicate with at most this number of clauses is scanned without an index.
+/// A predicate with at most this number of clauses is scanned without an index. If an index finds at most this number
+/// of candidate clauses, the indexes of the arguments after it are not considered.
 const SCANNED: usize = 8;
 /// Memory of a clause in addition to its cells: the headers of its two allocations, and its slot in a list that may be
 /// half empty.

@@ -141,7 +141,8 @@ impl fmt::Display for Problem {
 /// The errors that prevent a program from being loaded.
 #[derive(Clone, Debug)]
 pub struct LoadError {
-    /// At least one error, and at most [`ERRORS_MAX`](crate::ERRORS_MAX). If there are more, one further error says so.
+    /// The first errors found: at least one, and at most [`ERRORS_MAX`](crate::ERRORS_MAX). If there were more, one
+    /// additional error at the end says so.
     pub errors: Vec<Problem>,
     /// Warnings found as well.
     pub warnings: Vec<Problem>,

@@ -10,7 +10,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Finds sources for `consult/1`, `ensure_loaded/1`, `use_module/1,2` and `include/1`.
+/// Finds sources for the directives `consult/1`, `ensure_loaded/1`, `use_module/1,2`, `include/1` and `[File, ...]`.
 pub trait Resolver: Send {
     /// Returns the name and the text of the source that `from` refers to as `wanted`, or the reason why it cannot be
     /// found.
@@ -25,8 +25,8 @@ impl Resolver for Box<dyn Resolver> {
 
 /// Finds files below certain directories only.
 ///
-/// A name is relative to the directory of the source that uses it; the extension `.pl` may be omitted. Symbolic links
-/// and `..` are resolved before a path is checked.
+/// A relative name refers to the directory of the source that uses it; the extension `.pl` may be omitted. Symbolic
+/// links and `..` are resolved before a path is checked. A file of more than [`INCLUDE_BYTES_MAX`] bytes is an error.
 pub struct Directories {
     roots: Vec<PathBuf>,
 }

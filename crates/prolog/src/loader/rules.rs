@@ -37,7 +37,7 @@ impl Loader {
 
     /// Moves unifications from the guard into the head, and returns the other goals of the guard, without leading
     /// `true`. As in SWI-Prolog, a unification of a head argument with a non-variable term is moved if only `true` and
-    /// unifications precede it. It then binds no variable of the call.
+    /// unifications precede it, and if the two terms unify. It then binds no variable of the call.
     fn rest_of_guard(&mut self, head: Term, guard: Term) -> Vec<Term> {
         let goals = self.conjuncts(guard);
         let head = self.store.without_module(head);

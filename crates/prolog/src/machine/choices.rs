@@ -13,11 +13,11 @@ pub(super) enum ChoiceKind {
     Bottom,
     /// Further clauses: a range of the program's clause lists.
     Clauses,
-    /// Another branch of a disjunction: a label.
+    /// Another branch of a disjunction or an if-then-else, or the end of a negation or aggregation: a label.
     Label,
     /// A non-deterministic builtin: its predicate. Its state, two words, is saved after the arguments.
     Builtin,
-    /// Further clauses of a dynamic predicate: its number. Position and generation are saved after the arguments.
+    /// Further clauses of a dynamic predicate: its id. Position and generation are saved after the arguments.
     Dynamic,
     /// Further rows of a host relation that was called as a predicate: the next row, and the predicate.
     Rows,

@@ -67,7 +67,8 @@ impl Machine {
         self.longest = Longest::default();
     }
 
-    /// Returns the pages of vectors that became large to the system, between two queries.
+    /// Called between two queries. Returns the unused pages of all vectors to the system if the sum of their maximum
+    /// lengths exceeds [`KEPT_WORDS`].
     pub(super) fn give_back_large(&mut self) {
         if self.longest.sum() > KEPT_WORDS {
             self.give_back(0);

@@ -87,8 +87,8 @@ fn string_to_atom(core: &mut Core, string: Term, atom: Term) -> Solved {
     atom_from(core, atom, string, "string")
 }
 
-/// Unifies `atom` with the text of `source`: an unbound `atom` is bound to a new atom, any text is compared as text, and
-/// any other term does not unify.
+/// Unifies `atom` with the text of `source`: an unbound `atom` is bound to a new atom, any text is compared as text,
+/// and any other term does not unify.
 fn atom_from(core: &mut Core, atom: Term, source: Term, expected: &'static str) -> Solved {
     let text = whole_text(core, source, expected)?;
     unify_any(core, atom, &text, Kind::Atom)

@@ -206,8 +206,8 @@ fn sub_text(core: &mut Core, arguments: &[Term], mut state: State, kind: Kind, e
     }
 }
 
-/// `string_code(?Index, +Text, ?Code)`: the code at a one-based position; fails if there is no such position. If `Index`
-/// is unbound, enumerates the positions.
+/// `string_code(?Index, +Text, ?Code)`: the code at a one-based position; fails if there is no such position. If
+/// `Index` is unbound, enumerates the positions.
 fn string_code(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let &[index, text, code] = arguments else { return Ok(Step::Fail) };
     let wanted = size_argument(core, index)?;

@@ -219,8 +219,8 @@ impl Emitter<'_> {
         self.assign(register, result)
     }
 
-    /// Writes a check, before the goal of `findall/3` or a similar aggregation, that the result argument can be a list.
-    /// A new variable or a list needs no check.
+    /// Writes a check, before the goal of an aggregation into a list (`findall/3`, and `aggregate_all/3` with `bag` or
+    /// `set`), that the result argument can be a list. A new variable or a list needs no check.
     pub(super) fn check_result_list(&mut self, result: Term) -> Written {
         let term = self.store.deref(result);
         if term.is_variable() && !self.state.seen[self.analysis.ids[&term.address()]] || term.has_tag(Tag::Lis) {
