@@ -176,9 +176,10 @@ pub struct Knowledge {
 }
 
 impl Node {
-    /// Starts a node, for the first time or again, from the ledger of its journal. The first effects are its recovery:
-    /// copies that are not in the ledger are killed, and those of awake instances are resumed. No new instance is
-    /// accepted before [`Input::Swept`].
+    /// Starts a node, for the first time or again, from the ledger of its journal. The first effects record the boot,
+    /// and recover the copies: those that are not in the ledger are killed, those of awake instances are resumed, and
+    /// those that were to be adapted or stopped are adapted or stopped. No new instance is accepted before
+    /// [`Input::Swept`].
     pub fn start(engine: &Engine, start: Start, now: Time, effects: &mut Vec<Effect>) -> Result<Node, StartError> {
         Ok(Node { state: State::start(start, now, effects)?, reasoner: Reasoner::new(engine) })
     }

@@ -82,8 +82,9 @@ impl Hub {
         frame("happened", Some(&format!("{}-{}", self.name, colony_event.number)), &json!(colony_event))
     }
 
-    /// Returns the first frames for a browser, and a receiver for later ones. `last` is the number of the last
-    /// event that the browser has seen; `None` if it has seen none of this dashboard.
+    /// Returns the first frames for a browser, and a receiver for later ones. The first frames are a greeting, a
+    /// snapshot, and the kept events after number `last`: the last event that the browser has seen. `last` is `None` if
+    /// the browser has seen no event of this dashboard; then all kept events are included.
     pub(crate) fn subscribe(&self, last: Option<u64>) -> (Vec<Bytes>, broadcast::Receiver<Message>) {
         let picture = self.picture();
         let news = self.news.subscribe();

@@ -137,7 +137,8 @@ impl Picture {
         }
     }
 
-    /// Records the manager's verdict if the event is one.
+    /// If the event is a verdict, records it for the node that inhibited the request or, if the request was accepted,
+    /// for its target; without a target, for the node of the agent.
     fn judged(&mut self, event: &Value, colony_event: &ColonyEvent) {
         let report = &event["report"];
         if report["kind"] != "judged" {

@@ -34,7 +34,7 @@ pub enum Rule {
     Capacity {
         /// The hardware that the request needs on the node.
         needed: Hardware,
-        /// The free hardware of the node when it was asked.
+        /// The hardware of the node that was neither used nor reserved when the request was judged.
         free: Capacity,
     },
     /// The target must be a direct neighbour or, for a replication only, the instance's own node.
@@ -69,7 +69,7 @@ pub enum Rule {
     Sleepless,
     /// An operator pinned the instance: its agent can neither undeploy nor move it.
     Pinned,
-    /// The instance has used up its share of the replications that the owner of the application granted.
+    /// The instance has used up its share of the replication budget that the owner of the application set.
     Budget,
     /// The node has already offered a replica of this application to the same target and does not know the outcome yet.
     OpenGrant,
@@ -78,7 +78,7 @@ pub enum Rule {
     /// The node has just restarted and does not know yet which instances still run on it.
     Recovering,
     /// The target node is unknown, was declared lost or is rejected, already has the instance, was not ready in time,
-    /// or did not take the instance.
+    /// or did not take the instance; or the copy of an exclusive application did not stop in time for a migration.
     Unanswered,
     /// The copy did not start on the target.
     NotStarted {

@@ -21,7 +21,8 @@ pub const MARK: &str = "instances go from node to node";
 const SECONDS: f64 = 24.0;
 /// The fraction of the duration that a move takes.
 const MOVE: f64 = 0.012;
-/// The maximum number of instances in the whole run. With more, the file would be large and hard to follow.
+/// The maximum number of instances in the whole run. A run with more is not animated: the file would be large and hard
+/// to follow.
 const INSTANCES_MAX: usize = 1_000;
 
 const WIDTH: f64 = 760.0;
@@ -61,7 +62,8 @@ type Stay = (f64, Option<u32>);
 #[derive(Default)]
 struct PlacementHistory {
     places: BTreeMap<InstanceId, usize>,
-    /// For each instance, its application and its stays by time. A migrated instance keeps its entry.
+    /// For each instance, its application and its stays by time. A migrated instance keeps its entry, even if the
+    /// migration gave it another id.
     stays: Vec<(u32, Vec<Stay>)>,
 }
 
@@ -168,7 +170,7 @@ impl Layout {
 }
 
 /// The tier of each node. Live nodes have none, so they get the number of hops from the centre of the colony: the node
-/// whose greatest distance to another is smallest.
+/// whose greatest distance to another, as [`distances`] counts it, is smallest.
 fn tiers(header: &Header) -> Vec<u32> {
     if header.live.is_none() {
         return header.nodes.iter().map(|node| node.tier).collect();
@@ -248,7 +250,7 @@ fn colour(application: usize) -> String {
     light_and_dark(&application_colour(application))[0].to_owned()
 }
 
-/// Draws the legend of applications, the duration of the run and the progress bar.
+/// Draws the legend of the first [`APPLICATION_COLOURS`] applications, the duration of the run, and the progress bar.
 fn legend(svg: &mut String, header: &Header, end: f64) {
     for (place, application) in header.applications.iter().take(APPLICATION_COLOURS).enumerate() {
         let x = 8.0 + 78.0 * place as f64;
@@ -312,7 +314,8 @@ struct Frame {
     is_there: bool,
 }
 
-/// Writes the animation of one instance: it stays at each position, and moves to the next in a short time.
+/// Writes the animation of one instance: it fades in, stays at each position, moves to the next in a short time, and
+/// fades out if it disappears.
 fn animate(svg: &mut String, frames: &[Frame]) {
     let (mut times, mut corners, mut opacities) = (Vec::new(), Vec::new(), Vec::new());
     let mut put = |at: f64, corner: (f64, f64), is_there: bool| {

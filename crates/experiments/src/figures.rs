@@ -4,7 +4,8 @@
 //! simulator computes the figures of groups independently, and tests compare both.
 //!
 //! Undefined figures are `None`: the correlation with a constant series, a ratio to zero movements, the mean response
-//! time without served requests.
+//! time without served requests, the service usage without evaluations, and the cycles to the steady state without a
+//! step with movements.
 
 mod groups;
 mod measuring;
@@ -47,8 +48,8 @@ pub struct GroupFigures {
     /// Counts beyond the paper's figures.
     #[serde(flatten)]
     pub further: FurtherCounts,
-    /// Accepted undeploys, migrations and replications, and inhibited proposals, per movement; `None` without
-    /// movements.
+    /// Accepted undeploys, migrations and replications, and inhibited proposals, of all steps, divided by `movements`,
+    /// which excludes the first step; `None` without movements.
     pub per_movement: Option<OperationRatios>,
     /// Mean and maximum number of instances, sampled after each cycle; 0 without cycles.
     pub instances: MeanAndMax,
@@ -173,7 +174,7 @@ pub struct PlacementFigures {
     /// The number of inhibited proposals by rule.
     pub inhibited_by_rule: BTreeMap<&'static str, u64>,
     /// The number of nodes with more units in use than their capacity, summed over samples after each initial
-    /// deployment and after each cycle.
+    /// deployment and after each cycle; 0 for a trace of counts.
     pub overloads: u64,
 }
 

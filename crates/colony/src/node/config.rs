@@ -36,7 +36,8 @@ pub struct Timing {
     pub evaluation_period: Option<Duration>,
     /// How many evaluations an agent has left when the owner of the node announces the eviction of its instance.
     pub notice: u32,
-    /// How long the source waits for a target to be ready.
+    /// How long the source prepares a transfer: until the target is ready and, if the instance of an exclusive
+    /// application migrates, the copy on the source has stopped.
     pub prepare_timeout: Duration,
     /// How long the target keeps a reservation.
     pub reservation_timeout: Duration,
@@ -52,8 +53,8 @@ pub struct NodeLimits {
     /// The maximum number of reservations for instances that have not arrived yet.
     pub incoming_max: usize,
     /// The maximum number of transfers that were taken and whose sources have not sent
-    /// [`Message::Forget`](crate::Message::Forget). While it is reached, no further instance is accepted from a
-    /// neighbour.
+    /// [`Message::Forget`](crate::Message::Forget), without sources that were declared lost. While it is reached, no
+    /// further instance is accepted from a neighbour.
     pub taken_max: usize,
     /// The maximum size of an arriving agent's snapshot, in bytes.
     pub snapshot_bytes_max: u64,

@@ -138,7 +138,7 @@ impl Reasoner {
         Some(Knowledge { facts: self.facts.clone(), instance, descriptor: Arc::clone(&owned.descriptor) })
     }
 
-    /// How much history the policy of an instance reads.
+    /// How much history the policy of an instance reads: none if the policy cannot be loaded.
     pub(super) fn remembers(&mut self, state: &State, owned: &Owned) -> MemoryDeclaration {
         self.policy(state, &owned.descriptor.policy)
             .map_or_else(|_| MemoryDeclaration::default(), |policy| policy.remembers())
@@ -205,8 +205,9 @@ impl Reasoner {
 }
 
 impl State {
-    /// The descriptors known on this node, one per application: the catalogue, then `asked` and those of instances that
-    /// are owned, in custody or expected, in the order of their applications' ids.
+    /// The descriptors known on this node, one per application: the catalogue, then those of other applications in the
+    /// order of their ids. If these have several descriptors, the first of these is listed: that of an owned instance,
+    /// of one in custody, of one with a reservation, or `asked`.
     fn descriptors<'a>(&'a self, asked: Option<&'a Arc<Descriptor>>) -> Vec<&'a Arc<Descriptor>> {
         let owned = self.ledger.owned.values().map(|owned| &owned.descriptor);
         let custody = self.ledger.custody.values().map(|custody| &custody.owned.descriptor);

@@ -16,9 +16,10 @@ use crate::rules::Concern;
 
 impl Step<'_> {
     /// Handles a request for hardware, unless the transfer belongs to another journal than the sender's. Requests are
-    /// judged one after another, and hardware is reserved for accepted requests. A duplicate of an accepted request
-    /// gets `Ready` again, or no answer while the copy starts or after the instance was taken. A duplicate of an
-    /// inhibited request is judged again.
+    /// judged one after another. For an accepted request, hardware is reserved and a copy is started, unless it starts
+    /// only when the instance is taken. A duplicate of an accepted request gets `Ready` again, or no answer while the
+    /// copy starts or after the instance was taken. A duplicate of an inhibited request, or of one whose reservation
+    /// was dropped, is judged again.
     pub(super) fn prepare(&mut self, from: &NodeId, sender: JournalId, prepare: Arc<Prepare>) {
         let transfer = prepare.transfer;
         if transfer.journal != sender || self.state.ledger.taken.contains_key(&transfer) {

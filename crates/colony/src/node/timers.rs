@@ -74,14 +74,15 @@ impl Step<'_> {
         self.effects.extend(resume);
     }
 
-    /// Aborts a transfer whose target was not ready in time, or was declared lost.
+    /// Aborts a transfer whose preparation took too long, or whose target was declared lost. The preparation takes too
+    /// long if the target is not ready, or the copy of an exclusive application here has not stopped, by the deadline.
     pub(super) fn prepare_timed_out(&mut self, transfer: TransferId) {
         let Some(outgoing) = self.state.outgoing.get(&transfer) else { return };
         let inhibition = Inhibition { node: outgoing.target.clone(), rule: Rule::Unanswered };
         self.give_up(transfer, inhibition);
     }
 
-    /// Resends the open message of a transfer, and doubles its backoff.
+    /// Resends the open message of a transfer, and doubles its backoff up to the maximum.
     pub(super) fn send_again(&mut self, transfer: TransferId) {
         let longest = self.state.config.timing.resend_after_max;
         let now = self.now;

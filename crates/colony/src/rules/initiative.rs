@@ -11,7 +11,7 @@ use super::adapt::{HardwareChange, adapt};
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct EvictionNotice {
     /// How many evaluations the agent has left, which the agent's policy reads as `leave/2`. At 0 the instance is
-    /// evicted, unless it is being transferred.
+    /// evicted, but not while a transfer is being prepared for it.
     pub left: u32,
     /// The reason, as stated by the owner's policy.
     pub reason: String,

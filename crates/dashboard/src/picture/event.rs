@@ -18,9 +18,10 @@ pub struct ColonyEvent {
     pub time_ms: u64,
     /// The node that reported it.
     pub node: String,
-    /// The kind. It is `migrate`, `replicate`, `undeploy` or `deploy` if that operation was accepted, and `undeploy`
-    /// for an eviction. `inhibited` is also the kind of an announced eviction, a rejected update and a refused waking.
-    /// Other events are `arrived`, `proposed`, `policy`, `copy`, `link`, `journal`, `fault` or `node`.
+    /// The kind. For a judged request, it is `migrate`, `replicate`, `undeploy` or `deploy` if that operation was
+    /// accepted, `node` if another one was, and `inhibited` if the request was inhibited. An eviction is an `undeploy`;
+    /// an announced eviction, a rejected update and a refused waking are `inhibited`. Other events are `arrived`,
+    /// `proposed`, `policy`, `copy`, `link`, `journal`, `fault` or `node`.
     pub kind: &'static str,
     /// A description for users.
     pub text: String,

@@ -157,9 +157,9 @@ fn links(found: &mut Found, picture: &Picture) {
     }
 }
 
-/// Adds the nodes whose managers inhibited at least the last [`REFUSALS_MIN`] requests. A node that did so only for
-/// lack of hardware is reported as full, because it may accept a smaller or a later request; any other is reported as
-/// refusing everything.
+/// Adds the nodes whose managers inhibited at least the last [`REFUSALS_MIN`] requests, all of them within the last
+/// [`REFUSALS_WITHIN_MS`]. A node that did so only for lack of hardware is reported as full, because it may accept a
+/// smaller or a later request; any other is reported as refusing everything.
 fn verdicts(found: &mut Found, picture: &Picture, now_ms: u64) {
     let (mut full, mut refusing) = (Vec::new(), Vec::new());
     for (node, verdicts) in &picture.verdicts {

@@ -69,7 +69,8 @@ pub(super) struct ShownNode {
     users: Value,
 }
 
-/// A link. All fields except `ends` are as reported by the ends that answer; `None` if no end answers.
+/// A link. `is_up` and `has_data` are true if all ends that answer report so, and `None` if no end answers.
+/// `round_trip_ms` is the value that one of these ends reports; `None` if no end does.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct ShownLink {
@@ -125,7 +126,7 @@ struct Placed<'a> {
     told: &'a Value,
 }
 
-/// The state of a link, as reported by the ends that answer. All fields are `None` if no end answers.
+/// The state of a link, as reported by the ends that answer; see [`ShownLink`].
 #[derive(Default)]
 struct LinkNow {
     is_up: Option<bool>,

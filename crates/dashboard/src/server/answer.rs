@@ -68,7 +68,8 @@ impl Desk {
         found.map_or_else(not_found, |found| data(StatusCode::OK, &found))
     }
 
-    /// The explanation of an instance's last decision, as its node returns it.
+    /// The explanation of an instance's last decision, as its node returns it; an error as JSON if no polled node
+    /// reports the instance, or if the node does not answer.
     async fn explanation(&self, instance: &str) -> Reply {
         let source = self.hub.picture().source_of(instance);
         let Some(source) = source.and_then(|index| self.hub.sources.get(index)) else {

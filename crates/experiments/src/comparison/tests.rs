@@ -4,8 +4,8 @@ use super::*;
 use crate::study::{Identity, RunKey};
 
 /// The results of two policies: `new` answers LS requests about 2 ms faster, runs 3 more LS instances, answers WS
-/// requests sometimes faster and sometimes slower, and otherwise equals `old`. Unless `is_drawn`, all seeds have equal
-/// results.
+/// requests sometimes faster and sometimes slower, and otherwise equals `old`. The cycles to the steady state are
+/// undefined for both. Unless `is_drawn`, all seeds have equal results.
 fn results(seeds: u64, is_drawn: bool) -> Results {
     let policies = vec!["old".to_owned(), "new".to_owned()];
     let identity = Identity {

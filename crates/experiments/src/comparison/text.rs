@@ -45,7 +45,8 @@ impl Comparison {
     }
 
     /// Returns the means, and then for each pair the significant differences, the figures without one, and the overall
-    /// verdict.
+    /// verdict. Also states if all seeds had the same result, or if there are too few seeds for any difference to be
+    /// significant.
     pub fn text(&self) -> String {
         let mut text = String::new();
         if self.is_seedless {
