@@ -42,7 +42,8 @@ pub enum PastError {
 }
 
 /// Runs a scenario until `time` and compares all records before it with a recorded trace, whose first line is its
-/// header. Returns the count and the checksum of these records in a full trace.
+/// header and whose level of detail is `detail`. Records of regret in the trace are skipped. Returns the count and the
+/// checksum of these records in a full trace.
 pub fn compare_with_trace(
     scenario: &Scenario,
     time: Time,

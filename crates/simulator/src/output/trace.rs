@@ -250,7 +250,7 @@ fn seen(fact: &RequestFact) -> RequestsSeen {
     RequestsSeen { neighbour, rate: fact.rate, latency: fact.latency }
 }
 
-/// The inhibited operations that an agent remembers.
+/// The inhibited operations that an agent remembers, as its facts show them.
 fn remembered<'a>(
     agent: &'a Agent,
     population: &Population,
@@ -294,7 +294,7 @@ fn traced_value(value: PlacementValue) -> mario_trace::PlacementValue {
     mario_trace::PlacementValue { present, satisfied, served, latency_millionths, instances }
 }
 
-/// Records the outcome of one agent, or of one operator's proposal.
+/// Records the outcome of one agent, or of one deployment.
 fn record_outcome<W: Write>(cycle: &mut Cycle<'_, W>, outcome: &Outcome, population: &Population) {
     match outcome {
         Outcome::Nop(agent) => cycle.nop(&population.instance(*agent)),
@@ -330,7 +330,7 @@ fn owner_act<'a>(act: &'a OwnerAct, population: &'a Population) -> mario_trace::
     mario_trace::OwnerAct { instance, application, kind, reason: &act.reason }
 }
 
-/// Counts the outcomes of agents and of operators' proposals.
+/// Counts the outcomes of agents, including parked ones, and of deployments.
 fn count(counts: &mut Counts<'_>, label: &CycleLabel, population: &Population) {
     for outcome in label.iter() {
         match &outcome {

@@ -64,7 +64,7 @@ pub(crate) struct ExtraKnowledge {
 
 impl ExtraKnowledge {
     /// Whether it has no remembered inhibitions, no random number and no notice, and the default flavour and
-    /// wakefulness. It may have a history.
+    /// wakefulness. It may have a history, and `is_fresh` may be set.
     pub(crate) fn is_blank(&self) -> bool {
         self.remembered.is_empty() && self.random.is_none() && self.body == Body::default() && self.notice.is_none()
     }
@@ -192,8 +192,8 @@ impl Agent {
     pub(crate) fn set_body(&mut self, body: Body) {
         let extra = self.extra.get_or_insert_default();
         extra.body = body;
-        // If the instance adapts while asleep, the refusal stays: the manager is asked again only after the next
-        // evaluation.
+        // If the instance adapts or is shrunk while asleep, the refusal stays: the manager is asked again only after
+        // the next evaluation.
         extra.is_wake_refused &= extra.body.wakefulness.is_asleep();
         self.is_blank = extra.is_blank();
         self.invalidate_cached_proposals();
@@ -332,8 +332,8 @@ impl Agent {
         self.invalidate_proposals_based_on(Basis::Past);
     }
 
-    /// Moves the instance to another node. Clears what applies only to the old node: the observed client requests, a
-    /// refusal to wake, and a notice of eviction.
+    /// Moves the instance to another node. Clears what applies only to the old node: the observed client requests,
+    /// cached proposals, a refusal to wake, and a notice of eviction. The agent's age restarts at 0.
     pub(crate) fn set_node(&mut self, to: NodeIndex) {
         self.node = to;
         self.reached = None;

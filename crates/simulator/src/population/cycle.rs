@@ -20,8 +20,8 @@ impl Population {
     /// of this cycle.
     ///
     /// Operators' deployments are judged first, in the order given. Then follow the agents that have evaluated since
-    /// the last cycle, in the order of their evaluations. This is the order of `Arbitration::Managers`; `strategies`
-    /// has the other arbitrations.
+    /// the last cycle, in the order of their first evaluations since then. This is the order of
+    /// `Arbitration::Managers`; `strategies` has the other arbitrations.
     pub fn r1(&mut self, deployments: &[Deployment], context: &mut AcceptanceContext, label: &mut CycleLabel) {
         label.clear();
         match self.arbitration {
@@ -59,8 +59,8 @@ impl Population {
         label.enact_all(self.remembers_nothing, |action| self.enact(action));
     }
 
-    /// Reserves the hardware that an accepted proposal needs: on the target of a migrate or replicate, on the agent's
-    /// own node for an adapt or wake.
+    /// Reserves the hardware that an accepted proposal needs: on the target of a migrate or replicate; on the agent's
+    /// own node for an adapt or a wake, if the instance will hold more than before.
     fn promise_accepted(&mut self, index: AgentIndex, proposal: &Proposal) {
         let agent = self.agent(index);
         let (own, application, body) = (agent.node, agent.application, agent.body());
@@ -175,8 +175,9 @@ impl Population {
         }
     }
 
-    /// The verdict of the managers concerned on a proposal. The manager of the agent's own node judges first. The
-    /// manager of the target judges only if the first one accepts.
+    /// The verdict of the managers concerned on a proposal. The manager of the agent's own node judges first; it
+    /// inhibits a migrate or replicate to a target out of reach without asking its acceptance policy. The manager of
+    /// the target judges only if the first one accepts.
     fn judge(&mut self, index: AgentIndex, proposal: &Proposal, context: &mut AcceptanceContext) -> CompactVerdict {
         if !proposal.operation.asks_for_place() {
             return self.judge_own(index, proposal, context);

@@ -11,7 +11,8 @@ use crate::population::proposal::{CompactVerdict, Deployed, Proposal};
 use crate::population::state::Population;
 
 impl Population {
-    /// Enacts an entry of a label. An inhibited request changes only the memory of its agent.
+    /// Enacts an entry of a label. An inhibited request of an agent changes only the memory of the agent; an inhibited
+    /// deployment changes nothing.
     pub(crate) fn enact(&mut self, action: Action<'_>) {
         match action {
             Action::Remember(request) => self.remember(request.agent(), request.proposal()),

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct InstanceNumbers {
     /// The next number.
     pub next: i64,
-    /// The number of ids that a new instance takes; the first of them is its id.
+    /// How many numbers a new instance takes: 1, or 2 if its agent takes one, too, as in the prototype's shared
+    /// numbering. The first is the id of the instance.
     pub per_instance: i64,
 }
 

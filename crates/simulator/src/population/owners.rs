@@ -54,13 +54,14 @@ pub enum OwnerActKind {
 }
 
 impl Population {
-    /// Whether any node has an owner whose policy may evict or shrink instances.
+    /// Whether any node has an owner whose policy may evict or shrink instances. Always false if a planner manages.
     pub fn has_owners(&self) -> bool {
         !self.owners.nodes.is_empty()
     }
 
-    /// Lets the owners of nodes act, after all accepted operations of a cycle are enacted. On each node in turn, evicts
-    /// the instances whose notice has expired, then evaluates the owner's policy.
+    /// Lets the owners of nodes act, after all accepted operations of a cycle are enacted. On each node with such an
+    /// owner that is not down, in the order of nodes, evicts the instances whose notice has expired, then evaluates the
+    /// owner's policy and enacts its actions.
     pub fn initiative(&mut self, context: &mut AcceptanceContext) -> Vec<OwnerActs> {
         let nodes = std::mem::take(&mut self.owners.nodes);
         let acts = nodes.iter().filter_map(|node| {

@@ -59,7 +59,7 @@ pub struct Population {
     pub(crate) parked_count: u64,
     /// Parked agents that must be unparked.
     pub(crate) to_unpark: Vec<AgentIndex>,
-    /// Nodes that were full and had free hardware at some time since the last cycle. They may be full again.
+    /// Nodes that stopped being full since the last call of `unpark_around_freed_nodes`. They may be full again.
     pub(crate) freed: Vec<NodeIndex>,
 }
 
@@ -357,7 +357,7 @@ impl Population {
         self.arrives(index, to, needed);
     }
 
-    /// Changes a node, and updates the table of full nodes.
+    /// Changes a node, and updates the table of full nodes. A node that is no longer full is added to `freed`.
     pub(crate) fn change_node<T>(&mut self, node: NodeIndex, change: impl FnOnce(&mut SimulatedNode) -> T) -> T {
         let changing = &mut self.nodes[node.position()];
         let changed = change(changing);

@@ -7,8 +7,8 @@ use crate::population::agent::Agent;
 use crate::population::state::Population;
 
 impl Population {
-    /// Switches the agents of an application to another policy. Their memory of inhibitions and their history are
-    /// cleared.
+    /// Switches the agents of an application to another policy. Clears their memory of inhibitions, their history,
+    /// their random numbers and their cached proposals.
     pub fn set_policy(&mut self, application: ApplicationIndex, policy: PolicyIndex) {
         let looks_back = !self.policy(policy).remembers().is_nothing();
         for agent in self.agents.iter_mut().filter(|agent| agent.application == application && agent.is_alive()) {

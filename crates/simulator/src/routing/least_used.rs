@@ -1,9 +1,10 @@
 //! The prototype's routing table.
 //!
-//! The first request of a user from an access point creates an entry. The table is cleared whenever an instance is
-//! added, moved or removed, and whenever a node or link goes up or down. Of the instances with the fewest hops, the
-//! entry leads to the one with the fewest entries; ties go to the one that became a candidate first. The path of the
-//! entry leads to the *first* of those instances in the order of the placement, even if another one is chosen.
+//! The first request of a user from an access point creates an entry, if an instance is reachable. The table is cleared
+//! whenever an instance is added, moved or removed, and whenever a node or link goes up or down. Of the instances with
+//! the fewest hops, the entry leads to the one with the fewest entries; ties go to the one that became a candidate
+//! first. The path of the entry leads to the *first* of those instances in the order of their creation, even if another
+//! one is chosen.
 
 use mario_scenario::{NodeIndex, UserIndex};
 use rustc_hash::FxHashMap;

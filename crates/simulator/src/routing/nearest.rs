@@ -34,7 +34,8 @@ pub(crate) struct Nearest {
     /// Used only if messages are simulated: the cells of users, and the rotation of each cell.
     of_user: Vec<CellIndex>,
     rotations: Vec<Rotation>,
-    /// Used only if traffic is modelled as rates: for cells with several paths, all paths but the first.
+    /// Used only if traffic is modelled as rates: for cells that have, or once had, several paths, the slots of all
+    /// paths but the first.
     further: FxHashMap<CellIndex, Vec<PathIndex>>,
     #[serde(skip)]
     scratch: Box<Scratch>,
@@ -279,7 +280,9 @@ impl Nearest {
         }
     }
 
-    /// Stores the path just found. `place` is the index of its end among the nearest nodes of the cell.
+    /// Returns the index of the path just found. For [`Keeper::Cell`], the path overwrites the cell's earlier path with
+    /// the same `place`, the index of its end among the nearest nodes; for [`Keeper::Messages`], it is stored if it is
+    /// new.
     fn path(
         &mut self,
         cell: CellIndex,
@@ -304,7 +307,7 @@ impl Nearest {
         path
     }
 
-    /// Updates routes after an instance was added to a node.
+    /// Updates the distance field after an instance was added to a node, and marks the cells concerned as stale.
     pub(crate) fn instance_added(
         &mut self,
         application: ApplicationIndex,
@@ -317,7 +320,7 @@ impl Nearest {
         field.add(context.graph(self.metric), node, &mut self.scratch.frontier, &mut self.stale);
     }
 
-    /// Updates routes after an instance was removed from a node.
+    /// Updates the distance field after an instance was removed from a node, and marks the cells concerned as stale.
     pub(crate) fn instance_removed(
         &mut self,
         application: ApplicationIndex,
@@ -330,7 +333,7 @@ impl Nearest {
         field.remove(context.graph(self.metric), node, hosts, &mut self.scratch.frontier, &mut self.stale);
     }
 
-    /// Updates routes after nodes or links went up or down.
+    /// Recomputes the distance fields after nodes or links went up or down, and marks all cells as stale.
     pub(crate) fn infrastructure_changed(&mut self, context: &RoutingContext<'_>) {
         self.scratch.recent = None;
         for (position, field) in self.fields.iter_mut().enumerate().filter(|(_, field)| !field.is_empty()) {

@@ -32,7 +32,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Takes a node down, with all instances on it. Messages that reach it while it is down are lost.
+    /// Takes a node down, with all instances on it, unless it is down already. Messages that reach it while it is down
+    /// are lost.
     pub(super) fn take_down(&mut self, node: NodeIndex, cause: Cause, recorder: &mut impl Recorder) {
         if !self.paths.is_node_up(node) {
             return;
@@ -55,7 +56,8 @@ impl Simulation<'_> {
         self.infrastructure_changed(&[one, other], recorder);
     }
 
-    /// Updates routes, traffic and the neighbours of nodes, and reconnects users if needed.
+    /// Updates routes, traffic and the neighbours of nodes, and reconnects users if needed. `changed` has the node that
+    /// went up or down, or both ends of such a link.
     fn infrastructure_changed(&mut self, changed: &[NodeIndex], recorder: &mut impl Recorder) {
         let topology = &self.scenario.topology;
         let mut concerned: Vec<NodeIndex> = changed.to_vec();

@@ -250,8 +250,8 @@ impl EvaluationSchedule {
         }
     }
 
-    /// Writes the outcomes of the parked agents of a batch in this round to `sums`, one for each application. `sums`
-    /// stays empty if no agent is parked.
+    /// Writes the outcomes of the parked agents of a batch in this round to `sums`, one for each application. Leaves
+    /// `sums` empty if no agent of the batch is parked.
     pub(super) fn parked_outcomes(&self, index: BatchIndex, applications: usize, sums: &mut Vec<ParkedCounts>) {
         let batch = &self.batches[index.position()];
         sums.clear();

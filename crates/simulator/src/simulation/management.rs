@@ -37,7 +37,8 @@ struct Answer {
 }
 
 impl Simulation<'_> {
-    /// Starts all existing agents: schedules their first evaluations after one period.
+    /// Starts all existing agents: schedules their first evaluations after one period and, with the prototype's shared
+    /// numbering, takes a number for each.
     pub(super) fn start_agents(&mut self) {
         self.agents_have_started = true;
         let now = self.queue.now();
@@ -335,8 +336,9 @@ impl Simulation<'_> {
         })
     }
 
-    /// An activation of the managers: they judge the pending requests and deployments (rule r1). If there is a planner,
-    /// its plan replaces the requests. Then the owners of nodes act.
+    /// An activation of the managers: requests the deploys of the scenario that are due, and judges the pending
+    /// requests and deployments (rule r1). If there is a planner, its plan replaces the requests. Then the owners of
+    /// nodes act, and the next activation is scheduled.
     pub(super) fn manage(&mut self, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         while let Some(deploy) = self.scenario.deploys.get(self.deploys_begun)
@@ -371,7 +373,8 @@ impl Simulation<'_> {
         self.queue.schedule(now + self.scenario.management_period, Event::Management);
     }
 
-    /// Updates placement, traffic, routes and the evaluation schedule after an accepted operation.
+    /// Updates placement, traffic, routes and the evaluation schedule after an accepted operation. An adapt changes
+    /// none of these.
     fn follow(&mut self, outcome: &Outcome, recorder: &mut impl Recorder) {
         match outcome {
             Outcome::Nop(_) => {}
@@ -428,7 +431,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Discards the client requests that an agent has observed.
+    /// Discards the client requests that an agent has observed. If traffic is modelled as rates, they are discarded
+    /// when it is next settled, together with the backlog of the instance.
     fn restart_observation(&mut self, agent: AgentIndex) {
         match &mut self.flow {
             Some(flow) => flow.clear_instance(agent),
@@ -436,7 +440,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Adapts rate traffic to the current placement and routes.
+    /// Adapts traffic to the current placement and routes, if it is modelled as rates.
     pub(super) fn settle_flow(&mut self) {
         if let Some((flow, router, mut world)) = self.flowing() {
             flow.settle(router, &mut world);

@@ -87,7 +87,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Schedules the first request of a user who has arrived and does not send yet.
+    /// Starts the requests of a user who has arrived and does not send yet: schedules the first one or, if traffic is
+    /// modelled as rates, adds their rate.
     fn begin_sending(&mut self, index: UserIndex) {
         let now = self.queue.now();
         let user = &mut self.users[index.position()];
@@ -112,7 +113,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Adapts rate traffic to the connection of a user.
+    /// Adapts traffic to the connection of a user, if it is modelled as rates and the user sends.
     fn connect_flow(&mut self, index: UserIndex) {
         let User { application, access_point, next_emission, .. } = self.users[index.position()];
         if let Some((flow, router, mut world)) = self.flowing()

@@ -36,7 +36,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Unparks the agents whose facts may have changed, or all agents if they may no longer be parked.
+    /// Unparks the agents whose facts may have changed or whose targets may have free hardware again, or all agents if
+    /// they may no longer be parked.
     pub(super) fn unpark_agents(&mut self, recorder: &impl Recorder) {
         let mut to_unpark = std::mem::take(&mut self.scratch.to_unpark);
         self.population.take_to_unpark(&mut to_unpark);

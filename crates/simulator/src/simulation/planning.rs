@@ -73,8 +73,9 @@ pub(super) fn planner(scenario: &Scenario) -> Option<Box<dyn Planner>> {
 }
 
 impl Simulation<'_> {
-    /// The plan for this activation: that of the planner, if there is one, with the deployments that operators requested
-    /// before its own.
+    /// The plan for this activation of the managers. Its list of deployments begins with those that operators have
+    /// requested since the last activation; those of the planner follow. Without a planner, the plan has only the
+    /// operators' deployments.
     pub(super) fn plan(&mut self) -> Plan {
         let mut plan = Plan::default();
         if let Some(planner) = &mut self.planner {

@@ -54,8 +54,9 @@ impl ParkedCounts {
 }
 
 impl Population {
-    /// Returns the outcome that an agent will have in every cycle while its facts stay the same. With `snapshot`, the
-    /// outcome while it sees this snapshot of its recurring traffic. `None` if the outcome cannot be predicted.
+    /// Returns the outcome that an agent will have in every cycle while its facts stay the same and, if its proposal is
+    /// inhibited, while the target stays full. With `snapshot`, the outcome while it sees this snapshot of its
+    /// recurring traffic. `None` if the outcome cannot be predicted.
     pub fn steady_outcome(&self, agent: AgentIndex, snapshot: Option<u8>) -> Option<ParkedCounts> {
         let agent = self.agent(agent);
         let is_settled = agent.is_blank && agent.is_settled();

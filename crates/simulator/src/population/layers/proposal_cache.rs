@@ -82,8 +82,9 @@ fn sum(facts: &[RequestFact]) -> f64 {
 }
 
 impl Agent {
-    /// The maximum number of snapshots kept for traffic without a recurring pattern. More snapshots hardly raise the
-    /// hit rate, and cost memory in every agent.
+    /// Traffic without a recurring pattern adds snapshots only up to this number, and then replaces one of the first of
+    /// them. Further snapshots of an earlier pattern stay. More snapshots hardly raise the hit rate, and cost memory in
+    /// every agent.
     const SNAPSHOTS_MAX: u8 = 2;
 
     /// Sets the client requests that the agent sees from now on.
@@ -173,7 +174,7 @@ impl Agent {
         (self.proposal, self.reached) = cached.map_or((None, None), |cached| (cached.proposal, cached.reached));
     }
 
-    /// Sets the proposal of the agent for its current facts.
+    /// Sets the proposal of the agent for its current facts, and caches it in the current snapshot, if there is one.
     pub(crate) fn set_proposal(&mut self, proposal: Option<Proposal>, basis: Basis) {
         if let Some(snapshot) = self.snapshots.get_mut(usize::from(self.current)) {
             snapshot.cached = Some(CachedProposal { proposal: proposal.clone(), reached: None, basis });
@@ -209,7 +210,8 @@ impl Agent {
         self.snapshots.get(usize::from(same_as))
     }
 
-    /// Switches to the last snapshot that the agent saw while it was parked, and to the proposal cached for it.
+    /// Switches to the last snapshot that the agent saw while it was parked, and, if no other fact has changed, to the
+    /// proposal cached for it.
     pub(crate) fn observed_while_parked(&mut self, number: u8) {
         let was_unchanged = self.is_unchanged;
         self.observe_again(number);

@@ -7,9 +7,9 @@ use crate::population::state::Population;
 
 impl Population {
     /// Judges operators' deployments, then agents from the last to the first, and enacts each operation before the next
-    /// is judged. The target may be any node. As the target of a migrate or replicate, `self` is replaced by the node's
-    /// name. The prototype has no acceptance policies; if nodes have them, they are evaluated, and see what was enacted
-    /// before.
+    /// is judged. The target may be any node. In the label and in the agent's memory, the target `self` of a migrate or
+    /// replicate is replaced by the node's name. The prototype has no acceptance policies; if nodes have them, they are
+    /// evaluated, and see what was enacted before.
     pub(in crate::population) fn cycle_in_sequence(
         &mut self,
         deployments: &[Deployment],
