@@ -35,7 +35,8 @@ pub use finding::{Finding, FindingKind};
 #[derive(Clone, Debug)]
 pub struct CheckReport {
     /// The findings in this order: invalid `allow` comments, static analysis (the main file first, then by file and
-    /// position), and last those of small worlds, or [`FindingKind::NoOperation`] for a text without small worlds.
+    /// position), and last those of small worlds, or [`FindingKind::NoOperation`] for a text that is neither a policy
+    /// nor an acceptance policy and names no policy function.
     pub findings: Vec<Finding>,
     /// The findings that comments in the text allow.
     pub allowed: Vec<AllowedFinding>,

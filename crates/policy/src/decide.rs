@@ -59,7 +59,7 @@ pub enum Ending {
     Complete,
     /// This resource of the budget ran out.
     Exhausted(Resource),
-    /// The policy raised an exception that it did not catch.
+    /// The policy raised an exception that it did not catch, or its function is missing or returned an error.
     Exception(Explanation),
     /// The policy called `halt`.
     Halted,
@@ -83,7 +83,8 @@ pub struct Proposal {
     pub instance: Constant,
     /// A node or `self`, or the flavour of an adapt, as the policy wrote it.
     pub target: Constant,
-    /// The zero-based index of the clause of `operation/3` that produced it; see [`Policy::clauses`].
+    /// The zero-based index of the clause of `operation/3` that produced it, see [`Policy::clauses`]; 0 for a policy
+    /// function.
     pub clause: usize,
 }
 
@@ -105,7 +106,7 @@ pub enum ProposalFault {
     UnknownOperation,
     /// The target is a variable.
     UnboundTarget,
-    /// The target is neither a name nor an integer.
+    /// The target is neither a name nor an integer, or it is the empty name as the flavour of an adapt.
     NotATarget,
     /// The target is a name that the policy constructed and that occurs in no fact and no text. For a policy function:
     /// the target is none of `self`, the own node, the neighbours and the nodes that client requests come through.

@@ -73,7 +73,8 @@ pub struct Proof {
 pub struct MissedOperation {
     /// The name of the operation, such as `migrate`.
     pub operation: &'static str,
-    /// The clauses whose heads match the operation and the instance. Empty if the policy has no such clause.
+    /// The clauses whose heads match the instance and name the operation; for undeploy, migrate and replicate, also
+    /// those with a variable as the operation. Empty if the policy has no such clause.
     pub clauses: Vec<MissedClause>,
 }
 
@@ -239,13 +240,14 @@ impl Explainer {
         };
         let mut missed = Vec::new();
         for operation in AgentOperation::ALL.into_iter().filter(|&operation| !proposed(operation)) {
-            // A clause whose head has a variable as its operation counts as a clause of each common operation.
+            // A clause whose head has a variable as its operation counts as a clause of undeploy, migrate and
+            // replicate, but not of adapt, sleep and wake.
             let own = |(_, head): &&(usize, Option<String>)| {
                 head.as_deref().map_or(is_common(operation), |head| head == operation.as_str())
             };
             let clauses = heads.iter().filter(own).map(|&(clause, _)| self.miss(facts, instance, operation, clause));
             let clauses: Vec<MissedClause> = clauses.collect();
-            // Other operations are listed only if the head of a clause names them.
+            // Adapt, sleep and wake are listed only if the head of a clause names them.
             if !clauses.is_empty() || is_common(operation) {
                 missed.push(MissedOperation { operation: operation.as_str(), clauses });
             }
@@ -307,7 +309,8 @@ impl Explainer {
     }
 }
 
-/// Whether the operation, if not proposed, is listed even if no clause names it.
+/// Whether the operation, if it is not proposed, is listed even if no clause names it: undeploy, migrate and replicate
+/// are.
 const fn is_common(operation: AgentOperation) -> bool {
     match operation {
         AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => true,

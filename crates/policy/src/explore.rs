@@ -44,8 +44,9 @@ pub struct Bounds {
     pub instances: usize,
     /// The maximum number of clients.
     pub clients: usize,
-    /// The number of cycles that each world runs. A world ends earlier if clients lose the last instance, and runs
-    /// longer if it then has more instances than at the start and than its clients need.
+    /// The number of cycles that each world runs. A world with clients ends as soon as it has no instance left. A world
+    /// that has more instances after these cycles than at the start and than its clients need runs up to 20 cycles,
+    /// unless unbounded replication has already been reported.
     pub cycles: u32,
 }
 
@@ -138,8 +139,9 @@ impl Interests {
         }
     }
 
-    /// Adds flavours and values of extra facts that the policy does not name: up to three flavours in total, and at
-    /// least two values. Added values are numbers, because a number can be an id or an amount.
+    /// Completes what the policy names: to three flavours, if it uses flavours, and to two values of each extra fact.
+    /// If all values of a fact are numbers, 1, 2 and 3 are among them. Added values are numbers, because a number can
+    /// be an id or an amount.
     fn complete(&mut self) {
         for name in ["full", "lite", "large"] {
             if let Some(flavours) = self.flavours.as_mut().filter(|flavours| flavours.len() < 3)
@@ -164,8 +166,9 @@ impl Interests {
 }
 
 /// Explores a policy and adds to `findings`. Undesirable behaviour such as ping-pong is reported once per kind,
-/// exceptions once per message, invalid proposals once per clause. `progress` is called with the number of worlds run
-/// so far.
+/// exceptions once per message, invalid proposals once per kind and clause. A finding is not added if there is already
+/// one of the same kind at the start of the same clause. A decision that exhausts its budget ends the exploration.
+/// `progress` is called with the number of worlds run so far.
 pub(crate) fn explore(
     engine: &Engine,
     policy: &Policy,

@@ -60,7 +60,8 @@ const SIGNATURES: &str = include_str!("invariance/signatures.pl");
 /// The maximum nesting of goals that is analysed; deeper goals count as dependent on names.
 const DEPTH_MAX: usize = 100;
 
-/// Proves that a policy is invariant under renaming, or returns why the proof fails.
+/// Proves that a policy is invariant under renaming, or returns why the last attempt of a proof fails. There are up to
+/// four attempts: two with extra facts, then two without; the first of each two also lets applications be renamed.
 pub fn name_invariance(engine: &Engine, policy: &Policy) -> Result<NameInvariance, NameDependence> {
     if let Some(function) = policy.outside() {
         return Err(NameDependence { place: format!("the function `{function}` decides") });

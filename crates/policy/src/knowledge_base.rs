@@ -276,8 +276,8 @@ impl KnowledgeBase {
         rows(&self.facts)
     }
 
-    /// Returns the instance whose id has this text. If `named` is `None`, returns the only instance; it is an error if
-    /// there is none or several.
+    /// Returns the instance whose id has this text or, if `named` is `None`, the only instance. An error if there is no
+    /// such instance, or if none is named and there are several.
     pub fn find_instance(&self, named: Option<&str>) -> Result<Constant, UnknownInstance> {
         let ids = || self.instances().map(|row| self.text(row[0])).collect();
         match named {
@@ -308,8 +308,8 @@ impl KnowledgeBase {
         self.asleep.clone_from(&other.asleep);
     }
 
-    /// Adds `node/3`, or `node/2` if `neighbours` is `None`. The other form of the same node may already exist, with
-    /// the same free hardware.
+    /// Adds `node/3`, or `node/2` if `neighbours` is `None`. The node may already have the other form. An error if it
+    /// already has this form, or has the other one with different free hardware.
     pub(crate) fn push_node_form(
         &mut self,
         node: Constant,

@@ -15,7 +15,8 @@ use mario_prolog::{LoadError, Loaded, Meaning, Place, Problem, SourceTree, TreeK
 /// The name of the directive, which has two arguments.
 pub(crate) const DIRECTIVE: &str = "remembers";
 
-/// How far back a policy looks. By default, it does not look back.
+/// How far back a policy looks. By default, its agents remember neither client requests nor operations, and do not
+/// count their age.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MemoryDeclaration {
     /// The number of evaluations for which agents remember the client requests that they saw: `earlier/5`.

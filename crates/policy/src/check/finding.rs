@@ -50,7 +50,7 @@ pub enum FindingKind {
     ScatteredClauses,
     /// A directive does not succeed, or the loader warns about something else that no other kind covers.
     FailedDirective,
-    /// The text has no clause of `operation/3`.
+    /// The text has no clause of `operation/3`, names no policy function, and is not an acceptance policy either.
     NoOperation,
     /// A goal reads facts that nothing supplies.
     UnsuppliedFact,

@@ -1,5 +1,5 @@
-//! Finds calls of undefined predicates, and clauses of `operation`, `accept`, `reject`, `evict` and `shrink` that never
-//! apply because of their arity or their first argument.
+//! Finds calls of undefined predicates, clauses of `operation`, `evict` and `shrink` with the wrong arity, and clauses
+//! of `accept/1` and `reject/2` whose first argument cannot match a request.
 
 use mario_prolog::{Program, TreeKind};
 use strsim::osa_distance;

@@ -18,8 +18,8 @@ pub(super) fn check(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>)
     lost_state(text, findings);
 }
 
-/// Finds calls of predicates that are declared dynamic but have no clauses: neither the text nor the agent (or manager)
-/// supplies facts for them.
+/// Finds the first call of each predicate that is declared dynamic but gets no facts: the text has no clauses of it and
+/// neither asserts nor retracts any, and agents (or managers) see no such facts.
 fn unsupplied(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
     let mut reported = BTreeSet::new();
     for (clause, call) in all_calls(text) {
@@ -54,8 +54,8 @@ fn instead(name: &str, known: &Known, who: &str) -> String {
     }
 }
 
-/// Finds goals that store state which some goal in the text reads. The next evaluation starts with the program as
-/// loaded, so it does not see this state.
+/// For each predicate or global variable that the text both stores and reads, finds the first goal that stores it. The
+/// next evaluation starts with the program as loaded, so it does not see this state.
 fn lost_state(text: &Text<'_>, findings: &mut Vec<Finding>) {
     let read: BTreeSet<String> =
         all_calls(text).filter_map(|(_, call)| kept(call.name, call.arguments, READING)).collect();

@@ -171,8 +171,8 @@ impl<'a> Judge<'a> {
         found
     }
 
-    /// Whether a goal without side effects, given as text, has an answer; `None` if it raises an exception or exhausts
-    /// its budget.
+    /// Whether a goal without side effects, given as text, has an answer; `None` if it cannot be parsed, raises an
+    /// exception or exhausts its budget.
     fn answers(&mut self, goal: &str) -> Option<bool> {
         let budget = Budget { inferences: 10_000, ..Budget::default() };
         let mut query = self.machine.query(self.engine.library(), goal, &(), &budget).ok()?;

@@ -73,7 +73,7 @@ pub(super) struct Row {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Situation {
     rows: [Vec<Row>; 8],
-    /// The number of earlier evaluations whose client requests the policy sees, as `earlier/5`.
+    /// The maximum number of earlier evaluations whose client requests the policy sees, as `earlier/5`.
     evaluations: u32,
 }
 
@@ -86,8 +86,9 @@ pub(super) struct Cell {
 }
 
 impl Situation {
-    /// The actual facts. Extra facts are included only for nearby subjects: an agent may see the prices of a whole
-    /// region, and the search would try each of them. `free/3` is included only if the policy may read it.
+    /// The actual facts. Extra facts are included only if their subject is an instance, its application, its node, a
+    /// neighbour or a last hop of requests: an agent may see the prices of a whole region, and the search would try
+    /// each of them. `free/3` is included only if the policy may read it.
     pub(super) fn of(facts: &KnowledgeBase, policy: &Policy) -> Situation {
         fn rows<const COUNT: usize>(facts: impl Iterator<Item = [Constant; COUNT]>) -> Vec<Row> {
             facts.enumerate().map(|(index, values)| Row { origin: Some(index), values: values.to_vec() }).collect()

@@ -63,8 +63,8 @@ impl Line {
 }
 
 impl ExplainedDecision {
-    /// The parts of an explanation, each a list of lines: first the proposals, or a statement that nothing is proposed,
-    /// then the missed operations. Errors are not included.
+    /// The parts of an explanation, each a list of lines: first the proposals, or a statement that nothing is proposed
+    /// (unless the policy failed), then the missed operations. Errors are not included.
     pub fn parts(&self) -> Vec<Vec<Line>> {
         let mut parts = Vec::new();
         if self.proposals.is_empty() && self.error.is_none() {

@@ -197,8 +197,8 @@ impl Search<'_> {
     }
 }
 
-/// A sample of the trials, which are sorted by cost: the first `count / 2`, and as many spread evenly over the rest,
-/// because trials of similar cost are often the same kind of change.
+/// A sample of the trials, which are sorted by cost: the first `count / 2`, and up to as many at equal distances among
+/// the others, because trials of similar cost are often the same kind of change.
 fn spread(trials: &[Situation], count: usize) -> impl Iterator<Item = &Situation> {
     let (first, rest) = trials.split_at(trials.len().min(count / 2));
     let step = (rest.len() / (count / 2)).max(1);

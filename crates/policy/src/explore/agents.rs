@@ -58,7 +58,7 @@ pub(super) enum Proposed {
 pub(super) enum Target {
     Own,
     Node(usize),
-    /// A name that no node of the world has, such as a flavour.
+    /// A number, or a name that no node of the world has, such as that of a flavour.
     Nowhere,
 }
 

@@ -8,7 +8,7 @@ use super::shape::Shape;
 pub(super) const RATE: i64 = 5;
 /// The latency of one link, in milliseconds.
 pub(super) const LINK_LATENCY: i64 = 3;
-/// The units of hardware that one instance needs.
+/// The units of hardware that one instance needs in the default flavour.
 pub(super) const HARDWARE: i64 = 1;
 
 /// The rate that one instance handles, and the latency that a client request tolerates.
@@ -29,7 +29,8 @@ pub(super) const CAPACITIES: [i64; 2] = [4, 1];
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct ExtraFact {
     pub(super) key: String,
-    /// The values that the policy names, with numbers added so that there are at least two.
+    /// The values that the policy names, with numbers added so that there are at least two. If all are numbers, 1, 2
+    /// and 3 are among them.
     pub(super) values: Vec<ExtraValue>,
 }
 
