@@ -30,8 +30,9 @@ use crate::scenario::ScenarioText;
 /// How often Python is polled for signals while the simulation computes.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What happened to one instance since the last call of [`Session::news`] for it: the number of requests that it served,
-/// the sum of their response times, and the verdicts on its proposals.
+/// What happened to one instance since the last call of [`Session::news`] for it: the number of users' requests that it
+/// served, the sum of their response times, and the verdicts on its proposals. With traffic as rates, no served
+/// requests are counted.
 #[derive(Clone, Debug, Default)]
 struct News {
     served: u64,
@@ -40,7 +41,7 @@ struct News {
     verdicts: Vec<(String, Option<String>)>,
 }
 
-/// News of all instances by id, and the time of the latest news.
+/// News of all instances by id, the time of the latest news, and the instances that ended.
 #[derive(Default)]
 struct Journal {
     now: f64,
@@ -169,14 +170,14 @@ impl Session {
         Ok(())
     }
 
-    /// The simulation time of the last recorded news: a verdict, or the start of serving a request.
+    /// The simulation time of the last recorded news, which is a verdict or the start of serving a request; 0 before.
     #[getter]
     fn now(&self) -> f64 {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner).now
     }
 
-    /// What happened to an instance since the last call for it: requests served, the sum of their response times, and
-    /// the verdicts on its proposals.
+    /// What happened to an instance since the last call for it: users' requests served (0 with traffic as rates), the
+    /// sum of their response times, and the verdicts on its proposals.
     fn news<'py>(&self, py: Python<'py>, instance: &str) -> PyResult<Bound<'py, PyDict>> {
         let news =
             self.journal.lock().unwrap_or_else(PoisonError::into_inner).news.remove(instance).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Policies and metrics that are Python functions.
 //!
-//! An exception of a function ends the run: the exception is stored, and raised when the run has stopped.
+//! An exception of a function ends the run, or the whole study: the exception is stored, and raised when all runs have
+//! stopped.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

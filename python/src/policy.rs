@@ -61,7 +61,8 @@ impl LoadedPolicy {
         &self.text.source.text
     }
 
-    /// Returns what the agent of an instance proposes, in the JSON of `mario policy decide --format json`.
+    /// Returns the first proposal of an instance's agent, or with `all` every proposal, in the JSON of
+    /// `mario policy decide --format json`.
     #[pyo3(signature = (facts, name, instance, all))]
     fn decide(&self, py: Python<'_>, facts: &str, name: &str, instance: Option<&str>, all: bool) -> PyResult<String> {
         let limit = if all { SolutionLimit::All } else { SolutionLimit::First };

@@ -82,7 +82,7 @@ pub(crate) fn run(
     conclude(py, done, observer)
 }
 
-/// Resumes the run in a directory from its last checkpoint.
+/// Resumes the run in a directory from its last checkpoint. Returns an empty list: the notes were returned by [`run`].
 #[pyfunction]
 #[pyo3(signature = (directory, *, threads, checkpoint_every, progress))]
 pub(crate) fn resume(
@@ -148,8 +148,8 @@ fn measure(directory: &Path, scenario: &Scenario) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Converts the outcome of a run: issues its warnings, and returns its notes. An exception of a Python function or of a
-/// signal handler takes precedence over the failure that it caused.
+/// Converts the outcome of a run: issues its warnings, and returns its notes. An exception of a Python function, of a
+/// signal handler or of a warning takes precedence over the outcome, except that [`interrupted`] may replace it.
 fn conclude(
     py: Python<'_>,
     done: Result<(Vec<String>, Vec<Diagnostic>), Failure>,

@@ -29,7 +29,8 @@ use crate::scenario::{ScenarioText, Texts};
 /// runs, and notes.
 type StudyOutput = (String, String, String, String, u64, Vec<String>);
 
-/// Makes the missing runs of a comparison, or of a sweep if `keys` is given, and returns the results.
+/// Makes the missing runs of a comparison, or of a sweep if `keys` is given; with `shard`, only those of the shard.
+/// Returns the results.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, contenders, keys, seeds, seed, overrides, attachments, files, functions, metrics, metric_timeout, keep_runs, jobs, shard, out, progress))]
 #[allow(clippy::too_many_arguments, reason = "each is a keyword of the Python function, which names it")]

@@ -1,5 +1,5 @@
-//! No locked version of a dependency has a known vulnerability or is unsound. One that is unmaintained must be accepted
-//! with a reason.
+//! Every locked dependency was looked up for advisories, and no locked version has a known vulnerability or is unsound.
+//! One that is unmaintained must be accepted with a reason.
 //!
 //! [`DATABASE`] holds the advisories of <https://rustsec.org> about the packages in Cargo.lock, as of the last look-up.
 //! The file is part of the workspace, so the result for a commit does not depend on the day or on a network. The

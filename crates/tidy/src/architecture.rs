@@ -10,8 +10,8 @@
 //! * (tests) -> reference          what the tests of every crate may link
 //! ```
 //!
-//! The rest of the page must mention each crate by its path, such as `crates/cli`, and may name no crate that does not
-//! exist.
+//! Build scripts count as tests. The rest of the page must mention each crate by its path, such as `crates/cli`.
+//! Neither the block nor a path below `crates/` may name a crate that does not exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 

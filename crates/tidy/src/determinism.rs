@@ -3,7 +3,7 @@
 //!
 //! The page has a block that opens with ```` ```text deterministic ```` and names the crates, separated by commas or
 //! line breaks. Clippy enforces the bans; this rule ensures that they are not removed, hidden by another `clippy.toml`,
-//! lifted for a whole crate, or lifted without a reason.
+//! lifted for a whole crate, or lifted for an item other than by `expect` with a reason.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! No package is linked in two versions: that costs build time and size, and the types of the two versions are
+//! `cargo metadata` lists no package in two versions: linking both costs build time and size, and their types are
 //! incompatible.
 
 use std::collections::BTreeMap;

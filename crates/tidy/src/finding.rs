@@ -5,7 +5,8 @@ use std::fmt;
 /// One place that breaks a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// A file of the workspace, with a line number if there is one, or the name of a package.
+    /// A file of the workspace, with a line number if there is one, or the name of a package, for some rules with its
+    /// version.
     pub place: String,
     /// The problem, and in most cases how to fix it.
     pub message: String,

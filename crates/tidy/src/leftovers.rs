@@ -37,8 +37,8 @@ fn lines_with(file: &SourceFile, patterns: &[&str], message: &str) -> Vec<Findin
     findings
 }
 
-/// Whether the match at `start` is not part of a longer word, such as a web address or an identifier. After a path,
-/// anything may follow.
+/// Whether the match at `start` is not part of a longer word, such as a web address or an identifier: no letter, digit,
+/// `_`, `-` or `.` precedes it and, unless the pattern is a path, none follows it.
 fn stands_alone(line: &str, start: usize, pattern: &str) -> bool {
     let is_word = |character: char| character.is_alphanumeric() || "_-.".contains(character);
     let before = line[..start].chars().next_back();

@@ -133,7 +133,7 @@ fn function_name(line: &str) -> Option<&str> {
     }
 }
 
-/// The lines of the function that starts in the first line, up to its closing brace; `None` when it has no body.
+/// The number of lines of the function that starts in the first of `lines`; `None` if it has no body.
 fn function_length(lines: &[&str]) -> Option<usize> {
     let indentation = |line: &str| line.len() - line.trim_start().len();
     let margin = indentation(lines[0]);

@@ -1,4 +1,5 @@
-//! Records the results of client requests, and writes the usage of each application at the end of the run.
+//! Records the results of client requests: for each step of mobility, by application; for the whole run, by user or, in
+//! a summary trace, by application. Also writes the usage of each application at the end of the run.
 
 use std::io::Write;
 
@@ -66,8 +67,9 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// Writes the results of the requests to each application since the last record of this kind. To be called before
-    /// each step of mobility except the first.
+    /// Writes the results of the requests to each application since the last record of this kind; nothing for an
+    /// application without results. To be called before each step of mobility except the first;
+    /// [`TraceWriter::finish`] calls it for the last step.
     pub fn responses(&mut self, time: Time) {
         for application in 0..self.seen.len() {
             let seen = std::mem::take(&mut self.seen[application]);

@@ -1,4 +1,5 @@
-//! Records the individual verdicts of a cycle.
+//! Records the individual outcomes of a cycle: the verdicts on proposals and deploys, and the agents without a
+//! proposal.
 
 use std::io::Write;
 
@@ -44,7 +45,8 @@ impl<W: Write> Cycle<'_, W> {
         self.writer.line.extend_from_slice(b",\"nop\"]");
     }
 
-    /// Records a proposal of an agent and the verdict on it.
+    /// Records a proposal of an agent, or in a joined trace also an operator's command to migrate or undeploy, and the
+    /// verdict on it.
     pub fn judged(&mut self, judged: &Judged<'_>) {
         self.begin();
         let writer = &mut *self.writer;

@@ -10,8 +10,8 @@ use crate::reference::ApplicationRef;
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
-    /// Counts evaluations of agents of an application, without recording them. `rates` is the sum of the request rates
-    /// that the agents saw.
+    /// Counts evaluations of agents of an application whose instances run in the default flavour, without recording
+    /// them. `rates` is the sum of the request rates that the agents saw.
     pub fn count_evaluations(&mut self, application: ApplicationRef, evaluations: u64, rates: f64) {
         self.totals.evaluations += evaluations;
         let usage = &mut self.usage[application.position()];
@@ -19,7 +19,8 @@ impl<W: Write> TraceWriter<W> {
         usage.requests += rates;
     }
 
-    /// Counts an evaluation of an agent whose instance runs in a flavour that handles `max_rate`, without recording it.
+    /// Counts an evaluation of an agent whose instance runs in another flavour, which handles `max_rate`, without
+    /// recording it.
     pub fn count_evaluation_in_flavour(&mut self, application: ApplicationRef, rate: f64, max_rate: f64) {
         self.count_evaluations(application, 1, 0.0);
         self.usage[application.position()].used_in_flavours += rate / max_rate;

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use mario_domain::Id;
 
-/// Appends a number, without a fraction if it is whole.
+/// Appends a number, without a fraction if it is whole and not beyond ±2^53.
 pub fn number(out: &mut Vec<u8>, value: f64) {
     /// 2^53: not every larger integer is representable as a float.
     const EXACT: f64 = 9_007_199_254_740_992.0;

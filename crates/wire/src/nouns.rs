@@ -53,7 +53,7 @@ wrapped! {
     FlavourIndex: Unsigned, u32, |value| u32::from(value.0), |read: u32| FlavourIndex(u16::try_from(read).unwrap_or(u16::MAX));
 }
 
-/// Hardware is encoded as a number of units, or as `Amounts` if it has other kinds.
+/// Hardware is encoded as a number of units, or as `Amounts` if it also has other kinds, such as GPUs.
 impl Codec<Hardware> for Unsigned {
     fn write(&self, number: u32, value: &Hardware, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         if !value.has_further() {

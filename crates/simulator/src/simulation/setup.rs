@@ -112,7 +112,7 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// Reports the state at time 0, and connects the first users.
+    /// Reports the state at time 0, connects the first users, and schedules policy updates and disturbances.
     pub(super) fn begin(&mut self, recorder: &mut impl Recorder) {
         self.has_begun = true;
         for node in absent_at_first(self.scenario) {

@@ -102,7 +102,8 @@ impl Simulation<'_> {
         verdict.is_accepted()
     }
 
-    /// Starts a woken instance, which takes the start time of its application. Requests queue in the meantime.
+    /// Starts a woken instance, which takes the start time of its application. Requests queue in the meantime. With
+    /// simulated messages, an instance that is still serving a request from before its sleep starts without delay.
     fn start_workload(&mut self, agent: AgentIndex) {
         let (start, now) = (self.start_time(agent), self.queue.now());
         if let Some(flow) = &mut self.flow {
@@ -214,7 +215,8 @@ impl Simulation<'_> {
         !was_out
     }
 
-    /// Resumes routing to a sleeper that was excluded because it was not allowed to wake.
+    /// Resumes routing to a sleeper that was excluded because it was not allowed to wake. Does nothing for other
+    /// instances.
     fn route_again(&mut self, agent: AgentIndex) {
         let now = self.queue.now();
         let Some(sleepers) = &mut self.sleepers else { return };
@@ -258,7 +260,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Handles the first request at a sleeper, unless the rate has changed since the event was scheduled.
+    /// Handles the first request at a sleeper: wakes it or, if it is not allowed to wake, stops routing requests to it.
+    /// Ignores an outdated event: the rate has changed since, or the instance woke, moved or ended.
     pub(super) fn requested(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let Some(sleepers) = &mut self.sleepers else { return };

@@ -15,7 +15,7 @@ impl Simulation<'_> {
         let now = self.queue.now();
         let user = &mut self.users[index.position()];
         if user.next_emission != Some(now) {
-            // The user left after this event was scheduled.
+            // The user left, and perhaps returned, after this event was scheduled.
             return;
         }
         let next = user.emitter.next(now);
@@ -73,7 +73,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Delivers a message at the end of its path.
+    /// Delivers a message at the end of its path: it is served or queued. It is lost if the instance has ended or
+    /// moved, and forwarded or lost if the instance sleeps and is not allowed to wake.
     fn deliver(&mut self, message: &Message, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let agent = self.population.agent(message.agent);

@@ -141,8 +141,8 @@ pub(crate) fn managed(number: u64) -> Scenario {
     scenario
 }
 
-/// Compares the output of an interrupted and resumed run with that of an uninterrupted one. Returns the number of
-/// interruptions, and whether traffic is modelled as rates.
+/// Compares the files and statistics of an interrupted and resumed run with those of an uninterrupted one. Returns the
+/// number of interruptions, and whether traffic is modelled as rates.
 fn check(number: u64) -> (u32, bool) {
     let mut dice = Pcg64::seed_from_u64(number);
     // Only in cities are movements generated on the fly.

@@ -16,8 +16,8 @@ use crate::checkpoints::{RunSetup, begin, city, directory, files, managed, part,
 /// The default number of forgeries per world; `MARIO_FORGERIES` overrides it.
 const FORGERIES: u64 = 60;
 
-/// The numbers of the worlds. Among them are worlds with messages, rates, planners, failures, and movements generated on
-/// the fly.
+/// The numbers of the worlds. Among them are worlds with messages, rates, planners, failures, and movements generated
+/// on the fly.
 const WORLDS: [u64; 10] = [1, 2, 3, 6, 7, 8, 9, 10, 12, 15];
 
 /// The number of forgeries that were rejected, the number that were resumed, and the panics.
@@ -67,7 +67,8 @@ fn forge(content: &mut Vec<u8>, dice: &mut Pcg64) {
     for _ in 0..dice.random_range(1..4) {
         let place = dice.random_range(0..content.len());
         match dice.random_range(0..14) {
-            // Another number of the same encoded length, so that the bytes after it are decoded as before.
+            // Keeps the highest bit, so that a number of variable length becomes another of the same length, and the
+            // bytes after it are decoded as before.
             9.. => content[place] = content[place] & 0x80 | dice.random_range(0..0x80),
             0 | 1 => content[place] ^= 1 << dice.random_range(0..8),
             2 | 3 => content[place] = BYTES[dice.random_range(0..BYTES.len())],
@@ -111,7 +112,8 @@ fn put_back(path: &Path, files: &BTreeMap<String, Vec<u8>>) {
     files.iter().for_each(|(name, content)| fs::write(path.join(name), content).expect("writable"));
 }
 
-/// Forges the checkpoint of one world `forgeries` times, and resumes from each forgery.
+/// Forges the saved state of one world, or every fourth time its saved scenario, `forgeries` times, and tries to resume
+/// from each forgery.
 fn forge_world(number: u64, forgeries: u64) -> Tried {
     let mut dice = Pcg64::seed_from_u64(number);
     let resolved = if number.is_multiple_of(10) { city(number) } else { resolved(managed(number)) };

@@ -32,7 +32,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// The item with an id; `None` if it is hidden or belongs to another crate.
+    /// The item with an id; `None` if rustdoc's JSON omits it, because it is private, hidden or of another crate.
     fn item(&self, id: &Value) -> Option<&'a Value> {
         self.index.get(id.to_string())
     }

@@ -302,7 +302,8 @@ impl<W: Write> Merge<'_, W> {
         }
     }
 
-    /// Writes the migration, replication or deploy by which an instance came to a node.
+    /// Writes the migration, replication or deploy by which an instance came to a node; nothing if it was only in
+    /// custody and never left.
     fn came(&mut self, time: Time, node: NodeRef, instance: &InstanceId, application: u32, cause: &Cause<NodeRef>) {
         let before = self.placed.insert(instance.clone(), (node, application));
         let target = Target::Node(node);
@@ -315,7 +316,7 @@ impl<W: Write> Merge<'_, W> {
             _ => None,
         };
         let parent = parent.filter(|parent| self.placed.contains_key(parent));
-        // The instance was in custody and never left.
+        // The instance was only in custody, so it is still on the node.
         if matches!(cause, Cause::NotTaken { .. }) && before.is_some() {
             return;
         }
@@ -336,7 +337,7 @@ impl<W: Write> Merge<'_, W> {
         });
     }
 
-    /// Writes the eviction or undeploy by which an instance ended.
+    /// Writes the eviction or undeploy by which an instance ended; nothing if the trace does not have the instance.
     fn went(&mut self, time: Time, instance: &InstanceId) {
         let evicted = self.evicted.remove(instance);
         let Some((_, application)) = self.placed.remove(instance) else { return };
