@@ -30,7 +30,8 @@ pub enum Input {
     Judge(InstanceId),
     /// A client request reached a sleeping instance. The manager judges whether the instance may wake, unless the
     /// manager already inhibited that since the agent's last evaluation. If the instance wakes,
-    /// [`Node::is_asleep`](crate::Node::is_asleep) is false afterwards.
+    /// [`Node::is_asleep`](crate::Node::is_asleep) is false afterwards, and a migration that was being prepared for it
+    /// is aborted.
     Requested(InstanceId),
     /// Evicts the instances under notice whose agents have had their last evaluation, except those whose agents wait
     /// for a transfer.
@@ -66,7 +67,7 @@ pub enum Input {
     Swept,
     /// A command of an operator.
     Operator(Command),
-    /// Sets whether the node accepts new instances. A node that is about to leave accepts none.
+    /// Sets the availability of the node. Only a node that is up and not about to leave accepts new instances.
     Availability(Availability),
     /// The time of [`Node::next_timeout`](crate::Node::next_timeout) has been reached.
     Timeout,
@@ -107,7 +108,7 @@ pub enum Command {
     /// Ends an instance.
     Undeploy(InstanceId),
     /// Updates an instance to another description of its application, with a higher version. The agent keeps its
-    /// memory.
+    /// memory; its proposal that was not judged yet is dropped, and a transfer that is being prepared is aborted.
     Update {
         /// The instance.
         instance: InstanceId,

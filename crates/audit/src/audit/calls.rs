@@ -141,8 +141,8 @@ impl Audit {
         }
     }
 
-    /// Checks that the agents of an application without users saw no more client requests than other applications sent
-    /// to it.
+    /// Checks that the agents of an application without users saw, in its default flavour, no more client requests than
+    /// other applications sent to it. Not checked if the application can sleep, or if evaluations are not recorded.
     fn require_seen_were_sent(&mut self, application: u32) {
         // A request that a sleeping instance forwards may be seen more than once.
         let sleeps = self.header.applications[application as usize].sleep.is_some();

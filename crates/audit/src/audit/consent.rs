@@ -37,8 +37,9 @@ impl Audit {
         }
     }
 
-    /// Checks a verdict against the acceptance policies of the nodes concerned. `reason` is `None` if the request was
-    /// accepted. If it was inhibited, only the policy of the node that gave the reason is evaluated.
+    /// Checks a verdict against the acceptance policies of the agent's node and of the target node, as far as there are
+    /// such nodes. `reason` is `None` if the request was accepted. If it was inhibited, only the policy of the node
+    /// that gave the reason is evaluated.
     pub(super) fn require_consent(&mut self, case: &Case<'_>, reason: Option<&Reason>) {
         let Some(acceptances) = &mut self.acceptances else { return };
         let instance = case.agent.map(|agent| &self.world.agent(agent).instance);

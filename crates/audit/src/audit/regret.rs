@@ -89,8 +89,9 @@ impl Audit {
         }
     }
 
-    /// Checks the time and the counts of a comparison, and that the best placement is not worse than the actual one.
-    /// Satisfied users, latencies and the best placement cannot be derived from a trace.
+    /// Checks the time and the counts of a comparison, that the best placement is possible and not worse than the
+    /// actual one, and that the comparison is consistent with the last one. Satisfied users, latencies and the best
+    /// placement cannot be derived from a trace.
     pub(super) fn regret(&mut self, record: &Regret) {
         self.check_comparison_time(record);
         self.check_regret_counts(record);

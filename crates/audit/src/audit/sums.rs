@@ -242,7 +242,7 @@ impl Audit {
         }
     }
 
-    /// Checks that there is one record of this kind for each application or user, in order, at the end of the run.
+    /// Checks that a record of this kind is the one of the next application or user, and is at the end of the run.
     fn require_turn(&mut self, kind: FinalRecord, place: u32, time: f64, who: &str) {
         let next = self.sums.final_records[kind as usize];
         if place as usize != next {

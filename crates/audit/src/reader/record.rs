@@ -123,7 +123,7 @@ pub struct FactsAndDecision {
     pub requests: Vec<RequestFact>,
     /// The inhibited operations that it remembers.
     pub inhibited: Vec<Proposal>,
-    /// The solutions of its policy, in order.
+    /// The solutions of its policy, in order; on a live node, only the first.
     pub solutions: Vec<Solution>,
     /// Why the evaluation ended early, such as an exhausted budget; `None` if it was complete.
     pub ending: Option<String>,
@@ -181,14 +181,14 @@ pub enum Solution {
     Proposal {
         /// The proposal.
         proposal: Proposal,
-        /// The index of the clause of `operation/3` that proposed it.
+        /// The index of the clause of `operation/3` that proposed it, from 0.
         clause: u64,
     },
     /// A solution that is not a valid operation.
     Invalid {
         /// The error.
         why: String,
-        /// The index of the clause of `operation/3` that it comes from.
+        /// The index of the clause of `operation/3` that it comes from, from 0.
         clause: u64,
     },
 }
@@ -300,7 +300,8 @@ pub struct Responses {
     pub served: u64,
     /// Client requests lost since the last such record of the application.
     pub lost: u64,
-    /// The sum of the response times of the requests in `served`.
+    /// The sum of the response times of the requests in `served`; if traffic is simulated as rates, with corrections of
+    /// earlier records.
     pub sum: f64,
     /// The histogram of the response times in `sum`: pairs of `k` and the number of response times in
     /// [2^(k/4), 2^((k+1)/4)), with `None` instead of `k` for response times of 0.

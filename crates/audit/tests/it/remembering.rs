@@ -38,7 +38,7 @@ const TRUTH: &str = r#"["deployed",0,1,0,1,0]
 ["evaluation",95,2,0,0,[["self",7,0]],[],[]]
 "#;
 
-/// A trace with this policy and these records.
+/// A trace in this format, with this arbitration, with this policy for all agents, and with these records.
 fn trace(format: u32, arbitration: &str, policy: &str, records: &str) -> String {
     let node = |id: &str, neighbours: &[usize]| json!({"id": id, "capacity": 4, "tier": 0, "neighbours": neighbours});
     let application = json!({"id": "a", "hardware": 1, "max_rate": 10, "max_latency": 5, "kind": "WS", "policy": 0});

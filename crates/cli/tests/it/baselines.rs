@@ -7,10 +7,11 @@ use serde_json::Value;
 
 use crate::{run, stderr, stdout};
 
-/// A shortened run of the paper, in which users still move.
+/// Options that shorten a run of the paper's scenario, but not so much that no user moves.
 const SHORT: [&str; 2] = ["--set", "duration=6500"];
 
-/// A cloud and four access points: small enough to search all placements.
+/// Options that reduce the paper's scenario to a cloud, four access points and seven users, so that all placements can
+/// be searched.
 const SMALL: [&str; 12] = [
     "--set",
     "topology.size=2",

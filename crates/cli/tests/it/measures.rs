@@ -154,11 +154,11 @@ const EXPECTED: [(&str, f64); 13] = [
     ("application/a.response_p99", 6.0),
     ("application/a.response_max", 6.0),
     ("application/a.instances_mean", 1.0),
-    // 2 of 4 units are in use all the time.
+    // 2 of the 4 units of the cloud are in use all the time.
     ("tier/0.utilisation", 0.5),
-    // 4 s at 100 W and 2 units of 5 W each, and 4 s at 10 W.
+    // The cloud: 4 s at 100 W, and 2 units at 5 W each. The edge: 4 s at 10 W.
     ("node_joules", 440.0 + 40.0),
-    // 99 times 8000 bits at 1 µJ per bit.
+    // The 99 requests of `far` have 8000 bits each, at 1 µJ per bit.
     ("link_joules", 0.792),
     ("energy_joules", 480.792),
     // 2 units for 4 s at 1 per second, and 99 kB at 2 for 10⁹ bytes.

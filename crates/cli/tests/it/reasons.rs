@@ -20,7 +20,8 @@ fn policy(directory: &Path, text: &str) -> String {
     path.to_str().expect("a path of the workspace").to_owned()
 }
 
-/// Runs a part of the paper's scenario. Returns the messages of the run and its directory.
+/// Runs the paper's scenario for 2000 time units, and asserts success. Returns the standard error of the run and its
+/// directory.
 fn short_run(directory: &Path, more: &[&str]) -> (String, String) {
     let out = directory.join("run");
     let out = out.to_str().expect("a path of the workspace");
@@ -113,7 +114,8 @@ fn a_trace_without_evaluations_cannot_be_explained() {
 #[test]
 fn a_budget_bounds_decisions_and_the_audit_uses_it() {
     let directory = directory("budget");
-    // The policy first counts to a thousand: too much for a budget of a hundred inferences, but not for the default.
+    // The policy first counts down from a thousand: too much for a budget of a hundred inferences, but not for the
+    // default budget.
     let text = "operation(replicate, I, self) :- count(1000), requests(I, _, R, _), R > 1000000.\n\
         operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
         count(0) :- !.\ncount(N) :- M is N - 1, count(M).\n";

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::{HARDWARE, Instance, MEMORY, Rules, World};
 
-/// Operations to be enacted after all proposals are judged.
+/// With the default rules, the accepted operations, which are enacted after all requests are judged. Stays empty with
+/// the rules of the prototype, which enact each operation at once.
 type Later = Vec<Box<dyn FnOnce(&mut World)>>;
 
 impl World {

@@ -47,8 +47,8 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("{value:?} is no text")).to_owned()
 }
 
-/// Checks the kind, the restart policy and the volume of a Job. Returns its first container, and the container's
-/// script.
+/// Checks the kind, the restart policy and the volume of a Job, and that its first container runs a shell script.
+/// Returns that container and the script.
 fn container(job: &Value) -> (&Value, String) {
     assert_eq!((text(&job["apiVersion"]), text(&job["kind"])), ("batch/v1".to_owned(), "Job".to_owned()));
     let pod = &job["spec"]["template"]["spec"];

@@ -16,7 +16,7 @@ fn calls(block: &Block) -> Vec<(usize, String)> {
     calls.collect()
 }
 
-/// The words of a call, up to a pipe, a redirection, a comment or `&`.
+/// The words of a call, up to a word `|`, `>`, `<`, `&` or `&&`, or up to a comment.
 fn words(arguments: &str) -> Vec<String> {
     let words = crate::transcripts::words(arguments);
     let ends = |word: &String| ["|", ">", "<", "&", "&&"].contains(&word.as_str()) || word.starts_with('#');

@@ -128,7 +128,7 @@ fn the_page_explains_as_the_command_does() {
     assert!(silent >= 3 && remembering >= 3, "{silent} asked for nothing, {remembering} remember something");
 }
 
-/// A policy that uses every kind of fact about the past.
+/// A policy that uses all facts of an agent's history: `earlier`, `done` and `age`.
 const LOOKS_BACK: &str = "\
 :- dynamic requests/4, earlier/5, done/4, age/2.
 :- remembers(requests, 2). :- remembers(operations, 3).
