@@ -17,7 +17,8 @@ pub(crate) struct Message {
     pub(crate) origin: Origin,
     pub(crate) agent: AgentIndex,
     pub(crate) path: PathIndex,
-    /// The number of links passed, including the one that the message is on.
+    /// The number of links of its path that it has passed, including the one that it is on. Restarts at 0 if a sleeping
+    /// instance forwards the message.
     pub(crate) hops: u32,
 }
 
@@ -71,7 +72,8 @@ impl Messages {
     }
 }
 
-/// The occupancy of each link, and the total number of hops. The two directions of a link are separate.
+/// The occupancy of each link, and the total number of hops. The two directions of a link are separate. Without links
+/// if traffic is modelled as rates.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Links {
     states: Vec<LinkState>,

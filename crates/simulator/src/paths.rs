@@ -56,7 +56,8 @@ struct Path {
     last_hop: Neighbour,
     origin: NodeIndex,
     end: NodeIndex,
-    /// The version of the infrastructure in which the path was last found.
+    /// The version of the infrastructure in which the path was last found by `Paths::path`. `Paths::renew` sets it only
+    /// for a new slot, and does not read it.
     version: u32,
     /// The next path in a circular list of paths between the same nodes. A path stored by `Paths::renew` is alone in
     /// its list.
@@ -121,7 +122,8 @@ struct Search {
     round: u32,
     /// For each node, the round in which it was last reached.
     reached: Vec<u32>,
-    /// For each node, its distance from the start. `from` has the node and the link from which it was reached.
+    /// For each node, its distance from the start, if it was reached in this round; not used by `Paths::descend`.
+    /// `from` has the node and the link from which it was reached.
     distance: Vec<f64>,
     from: Vec<(NodeIndex, LinkIndex)>,
     queue: VecDeque<NodeIndex>,
@@ -264,7 +266,8 @@ impl Paths {
         self.all[path.0 as usize].end
     }
 
-    /// Replaces `found` by the wanted nodes that are the fewest hops away, sorted; empty if none is reachable.
+    /// Replaces `found` by the wanted nodes that are the fewest hops away from `from`, sorted; empty if none is
+    /// reachable, or if `from` is down.
     pub(crate) fn nearest(
         &mut self,
         topology: &Topology,

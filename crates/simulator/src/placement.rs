@@ -140,7 +140,7 @@ impl Placement {
         &self.agents[application.position()]
     }
 
-    /// The instances of an application on a node.
+    /// The instances of an application on a node, in the order of arrival.
     pub(crate) fn on_node(&self, application: ApplicationIndex, node: NodeIndex) -> &[AgentIndex] {
         match self.on_node[application.position()].get(node.position()) {
             None | Some(&NOBODY) => &[],

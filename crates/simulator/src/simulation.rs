@@ -95,8 +95,8 @@ pub enum SimulationError {
     Policy(PolicyError),
     /// A policy of a node's manager is invalid.
     Acceptance(AcceptanceError),
-    /// An instance of the initial deployment was inhibited, e.g. because it does not fit, or because the policy of its
-    /// node rejects it.
+    /// An instance of the initial deployment was inhibited, e.g. because it does not fit, or because the acceptance
+    /// policy of its node rejects it.
     NoRoom {
         /// The index of the deploy in the scenario.
         deploy: usize,
@@ -128,14 +128,15 @@ pub struct RunStatistics {
     /// Evaluations that ran the policy and failed: the first solution was invalid, or there was none because of an
     /// exhausted budget or an uncaught exception.
     pub failed: u64,
-    /// Evaluations in batches that are large enough to be divided among several threads. Includes those that reused a
-    /// proposal.
+    /// Evaluations of unparked agents in batches that are large enough to be divided among the threads of the run; 0
+    /// with one thread. Includes those that reused a proposal.
     pub parallel: u64,
     /// Evaluations of parked agents, which were counted in aggregate.
     pub parked: u64,
-    /// How often a request passed a link.
+    /// How often a request passed a link. If traffic is modelled as rates, updated only when traffic is reported.
     pub hops: u64,
-    /// Client requests that were sent, including the requests of calls between applications.
+    /// Client requests that were sent, including the requests of calls between applications. If traffic is modelled as
+    /// rates, updated only when traffic is reported.
     pub emitted: u64,
     /// The evaluations of the nodes' acceptance policies.
     pub acceptances: AcceptanceStatistics,
@@ -166,7 +167,7 @@ pub struct Simulation<'a> {
     messages: Messages,
     /// Messages that have just reached a node, in the order of arrival.
     arriving: VecDeque<MessageIndex>,
-    /// The arrivals at instances, if messages are simulated.
+    /// The client requests that agents will observe at their next evaluations, if messages are simulated.
     observations: Observations,
     instances: Vec<Service>,
     users: Vec<User>,
@@ -246,9 +247,9 @@ struct QueuedRequest {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct User {
     application: ApplicationIndex,
-    /// The access point that the user would be connected to without failures.
+    /// The access point that the user would be connected to without failures; `None` while the user is away.
     wanted: Option<NodeIndex>,
-    /// The access point that the user is connected to.
+    /// The access point that the user is connected to; `None` while the user is away, or if no access point is up.
     access_point: Option<NodeIndex>,
     /// When the next request is due, or the first one if traffic is modelled as rates; `None` while the user is away.
     next_emission: Option<Time>,
@@ -269,13 +270,13 @@ struct Scratch {
 }
 
 impl Simulation<'_> {
-    /// Runs to the end of the scenario.
+    /// Runs to the end of the scenario, or until the recorder is broken. Returns the statistics.
     pub fn run(&mut self, recorder: &mut impl Recorder) -> RunStatistics {
         self.run_until(self.scenario.end(), recorder);
         self.statistics()
     }
 
-    /// Runs until all events before `time` have happened.
+    /// Runs until all events before `time` have happened, or until the recorder is broken.
     pub fn run_until(&mut self, time: Time, recorder: &mut impl Recorder) {
         self.run_until_pause(time, recorder, || false);
     }
@@ -283,7 +284,8 @@ impl Simulation<'_> {
     /// Runs until all events before `time` have happened, or until `wants_pause` returns true between two events.
     /// Pauses do not affect the run: the next call continues it. `wants_pause` is called after each evaluation of
     /// agents, each activation of the managers, each step, and at least every 64 events. Returns whether all events
-    /// before `time` have happened: `false` after a pause, and if the recorder is broken.
+    /// before `time` have happened: `false` after a pause, and if the recorder is broken, which is checked after each
+    /// activation of the managers.
     pub fn run_until_pause(
         &mut self,
         time: Time,
@@ -369,7 +371,7 @@ impl Simulation<'_> {
         Some((flow, router, FlowWorld { now, scenario: self.scenario, routing: context }))
     }
 
-    /// Reports the traffic so far, if it is modelled as rates.
+    /// Reports the traffic so far and updates the statistics of it, if it is modelled as rates.
     fn report_flow(&mut self, now: Time, recorder: &mut impl Recorder) {
         if let Some((flow, _, world)) = self.flowing() {
             (self.statistics.emitted, self.statistics.hops) = flow.report(&FlowWorld { now, ..world }, recorder);

@@ -43,9 +43,9 @@ impl Cohort {
         if self.users == 0 { 0.0 } else { f64::from(self.users) * self.schedule().rate() }
     }
 
-    /// Adds a user who starts to use the path now. The user's send times must be exact. The cohort must be empty, or
-    /// have the same schedule and have started to use the path now. `waited` is the current [`PathDelay::waited`] on
-    /// the path. Returns whether the user was added.
+    /// Adds a user who starts to use the path now, if the user's send times are exact, and the cohort is empty or has
+    /// the same schedule and also started to use the path now. `waited` is the current [`PathDelay::waited`] on the
+    /// path. Returns whether the user was added.
     pub(super) fn try_join(&mut self, schedule: Schedule, waited: f64, now: Time) -> bool {
         let Schedule::Exact { first, period } = schedule else { return false };
         if self.users == 0 {

@@ -1,5 +1,5 @@
-//! Greedy search with local improvement: adds the most valuable instances first, then moves, drops and exchanges
-//! instances while the value improves, in at most `PASSES_MAX` passes.
+//! Greedy search with local improvement: adds the most valuable instances first, then adds several at once, moves,
+//! drops and exchanges instances while the value improves, in at most `PASSES_MAX` passes.
 
 use super::{Allocation, Demand, PlacementValue, Problem, Room};
 
@@ -217,8 +217,9 @@ impl<'a> Greedy<'a> {
         has_helped
     }
 
-    /// Replaces an instance on a node by one of another application, if the total value improves. The replaced instance
-    /// moves to another node if it is still useful there. Returns whether an instance was replaced.
+    /// Replaces an instance on a node by one of another application for which the node had no room, if the total value
+    /// improves. The replaced instance moves to another node if it is still useful there. Returns whether an instance
+    /// was replaced.
     fn make_way(&mut self, evicted: usize, node: u32) -> bool {
         let mut without = self.allocations[evicted].clone();
         without.remove(node);

@@ -67,7 +67,7 @@ pub enum ResumeError {
     Busy(PathBuf),
     /// It has no checkpoint.
     NoCheckpoint(PathBuf),
-    /// This file of the checkpoint, or `run.json`, is damaged or truncated.
+    /// This file of the checkpoint is damaged, truncated or inconsistent, or it is `run.json`, which has changed since.
     Damaged(PathBuf),
     /// The checkpoint has another format.
     Version {
@@ -226,8 +226,9 @@ impl Checkpoint {
         &self.scenario
     }
 
-    /// Returns the simulation at the checkpoint, and the directory of the run, both ready to continue. If the
-    /// checkpoint is valid, truncates the outputs to their lengths at the checkpoint; otherwise changes nothing.
+    /// Returns the simulation at the checkpoint, and the directory of the run, both ready to continue. Truncates the
+    /// outputs to their lengths at the checkpoint, if the checkpoint, `run.json` and the outputs up to these lengths
+    /// are valid; otherwise changes nothing.
     pub fn resume(&self, threads: usize) -> Result<(Simulation<'_>, RunDirectory<'_>), ResumeError> {
         let Head { scenario, run, keep, reuse, has_regret, outputs } = &self.head;
         let run_path = self.directory.join(RUN);

@@ -89,8 +89,8 @@ impl Population {
     }
 
     /// The facts that the acceptance policy of a node sees: the node, the applications, the extra facts about both, the
-    /// instances on the node, including those that leave in this cycle, and the reservations of this cycle. Fails if
-    /// the node cannot be described.
+    /// instances on the node with their flavour, wakefulness and notice of eviction, including those that leave in this
+    /// cycle, and the reservations of this cycle. Fails if the node cannot be described.
     pub(crate) fn manager_view(
         &self,
         node: NodeIndex,

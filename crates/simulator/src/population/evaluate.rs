@@ -161,7 +161,8 @@ impl Situation for Around<'_> {
 }
 
 impl Population {
-    /// Whether the decision of an agent can be shared with others that have the same knowledge.
+    /// Whether the decision of an agent is complete and cheap enough to be shared with others that have the same
+    /// knowledge. Does not check that the policy is invariant under renaming.
     pub fn is_plain(&self, agent: AgentIndex, decision: &Decision) -> bool {
         is_plain(self.policy(self.agent(agent).policy()), decision)
     }

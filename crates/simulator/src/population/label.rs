@@ -45,8 +45,8 @@ impl CycleLabel {
     }
 
     /// The number of entries: one for each deployment, and one for each unparked agent that has evaluated since the
-    /// last cycle, even if it proposes nothing. If a central planner orders an operation for an agent, this operation
-    /// is the agent's entry.
+    /// last cycle and still exists, even if it proposes nothing. If a central planner orders an operation for an agent,
+    /// this operation is the agent's entry, even if the agent has not evaluated.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -89,7 +89,7 @@ impl CycleLabel {
         self.parked.clear();
     }
 
-    /// Takes the outcomes of parked agents, and leaves `parked` empty.
+    /// Moves the outcomes of parked agents from `parked` to this label, which has none yet, and leaves `parked` empty.
     pub(crate) fn take_parked(&mut self, parked: &mut Vec<ParkedCounts>) {
         std::mem::swap(&mut self.parked, parked);
     }

@@ -38,7 +38,7 @@ pub struct AcceptedOperation {
 }
 
 impl SimulatedNode {
-    /// An empty node. Without an acceptance policy it accepts every request that fits.
+    /// An empty node that is up. While it is up and has no acceptance policy, it accepts every request that fits.
     pub fn new(
         id: NodeId,
         capacity: Capacity,
@@ -123,7 +123,8 @@ impl SimulatedNode {
         are_others
     }
 
-    /// Whether this and another value describe the same node at different times.
+    /// Whether this and another value can describe the same node at different times: they have the same id and
+    /// capacity.
     pub(crate) fn is_same(&self, other: &SimulatedNode) -> bool {
         self.id() == other.id() && self.manager.capacity() == other.manager.capacity()
     }

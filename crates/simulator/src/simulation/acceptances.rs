@@ -18,7 +18,7 @@ pub struct AcceptanceStatistics {
     /// The number of evaluations.
     pub asked: u64,
     /// The number of evaluations without a valid answer. After such a failure, the manager inhibits the request, or the
-    /// owner does nothing.
+    /// owner takes no new action; evictions whose notice has expired still happen.
     pub failed: u64,
     /// The first failure.
     pub first: Option<FailedAcceptance>,

@@ -31,7 +31,8 @@ pub(crate) enum Origin {
     Call { caller: PendingIndex, call: CallIndex },
 }
 
-/// A client request from the start of its service until all its calls are answered or lost.
+/// A client request, or a request of a call, to an application that calls others, from the start of its service until
+/// nothing is outstanding for it: its calls are answered or lost.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Pending {
     origin: Origin,
@@ -147,7 +148,8 @@ impl PendingTable {
 }
 
 impl Simulation<'_> {
-    /// Starts the service of a request. `served.ended` is the time when the instance's own part ends.
+    /// Starts the service of a request. `served.ended` is the time when the instance's own part ends. A request to an
+    /// application without calls is reported as served at once; others become pending.
     pub(super) fn take_up(&mut self, origin: Origin, served: ServedCall, recorder: &mut impl Recorder) {
         let has_calls = !self.scenario.applications[served.application.position()].stages.is_empty();
         if has_calls {

@@ -122,8 +122,8 @@ impl Flow {
         for route in routes {
             let (agent, path) = (route.endpoint.agent, route.endpoint.path);
             self.load.add(route.link_path(), rate, now);
-            // The inflow of a removed instance is already cleared, and the agent of a frozen one continues to see the
-            // requests that would have reached it.
+            // The inflow of a removed or moved instance is already cleared, and the agent of a frozen one continues to
+            // see the requests that would have reached it.
             let is_kept = self.is_cleared[agent.position()] || self.frozen.contains(&agent);
             if share > 0.0 || !is_kept {
                 self.inflows.change(agent).flow_in(path, requests(share), Window { length: self.window, now });

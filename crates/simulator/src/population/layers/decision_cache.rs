@@ -50,7 +50,8 @@ const BUDGET_PART: u64 = 64;
 pub struct DecisionCache {
     /// For each policy, the result of its analysis; `None` if its decisions cannot be shared.
     policies: Vec<Option<NameInvariance>>,
-    /// For each application, the first application with the same requirements.
+    /// For each application, the first application with the same hardware, maximum rate and maximum latency; the
+    /// application itself if two applications have the same id.
     alike: Vec<ApplicationIndex>,
     limit: usize,
     /// The number of entries.
@@ -70,7 +71,8 @@ pub struct DecisionCache {
 /// The batch of agents whose decisions are looked up next.
 #[derive(Default)]
 struct Prefetched {
-    /// Each agent, with the hash of its key; `None` if its decision cannot be shared.
+    /// Each agent, with the hash of its key; `None` if its decision cannot be shared. Only the first `length` slots
+    /// belong to the batch, and the first `taken` of them have been looked up.
     slots: Vec<(AgentIndex, Option<u64>)>,
     length: usize,
     taken: usize,
@@ -294,8 +296,8 @@ impl DecisionCache {
         self.write_key(population, agent, Basis::Age).map(|()| Basis::Age)
     }
 
-    /// Stores the decision of an agent's policy in its slot. `is_plain` says whether it may be shared. If `basis` is
-    /// more than the key of the slot includes, stores that a longer key is needed.
+    /// Stores the decision of an agent's policy in its slot. It is shared only if `is_plain`, and if its target occurs
+    /// in the key. If `basis` is more than the key of the slot includes, stores that a longer key is needed.
     pub fn insert(
         &mut self,
         slot: SlotId,
