@@ -1,4 +1,5 @@
-//! Collecting the answers of a goal: `findall/3` and the simple forms of `aggregate_all/3`.
+//! Collecting the answers of a goal: `findall/3`, and `aggregate_all/3` with `count`, `sum(X)`, `max(X)`, `min(X)`,
+//! `bag(X)` or `set(X)`.
 //!
 //! The elements of a list are copied out of the store as they are found, into one block shared by all open collections,
 //! and copied back in one pass at the end. Counts, sums, maxima and minima are kept as numbers.
@@ -168,7 +169,8 @@ impl Core {
         arithmetic::evaluate(self, result)
     }
 
-    /// Closes the innermost collection. Returns `None` if it has no result, such as the maximum of an empty collection.
+    /// Closes the innermost collection and returns its result. `None` for the maximum or minimum of an empty
+    /// collection, and if no collection is open.
     pub(crate) fn collect_end(&mut self) -> Solved<Option<Term>> {
         let Some(collection) = self.collectors.open.pop() else { return Ok(None) };
         if !matches!(collection.aggregation, Aggregation::Bag | Aggregation::Set) {

@@ -45,7 +45,8 @@ const FRAME: usize = 2;
 const FIRST_ENVIRONMENTS: usize = 1024;
 /// The number of spare words that the environment stack gets when it grows.
 const ENVIRONMENTS_STEP: usize = 1024;
-/// The number of cells at the bottom of the store for variables of `b_setval/2`.
+/// The number of cells at the bottom of the store for variables of `b_setval/2`. A query that sets more variables gets
+/// a resource error.
 pub(crate) const GLOBAL_CELLS: usize = 16;
 /// The address of the cell with the pending cleanups: see [`cleanup`].
 pub(crate) const CLEANUPS: usize = GLOBAL_CELLS;

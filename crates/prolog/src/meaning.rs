@@ -51,7 +51,8 @@ impl Program {
         }
     }
 
-    /// Whether the program redefines a library predicate.
+    /// Whether the program redefines a library predicate. Clauses that replace a default relation of the host do not
+    /// count.
     pub fn redefines_library(&self) -> bool {
         let of = |origin| {
             let predicates = self.predicates.iter().filter(move |predicate| predicate.origin == origin);

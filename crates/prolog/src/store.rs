@@ -355,8 +355,8 @@ impl Store {
         self.meter.walk(STEP_CELLS)
     }
 
-    /// The term without `Module:` qualifiers, in which `Module` is an atom or unbound: there is only one module. At most
-    /// [`MAX_QUALIFIERS`] are removed, because the chain may be cyclic.
+    /// The term without `Module:` qualifiers, in which `Module` is an atom or unbound: there is only one module. At
+    /// most [`MAX_QUALIFIERS`] are removed, because the chain may be cyclic.
     pub(crate) fn without_module(&self, term: Term) -> Term {
         let mut term = self.deref(term);
         for _ in 0..MAX_QUALIFIERS {

@@ -118,7 +118,8 @@ impl Generated {
         constant(self.instance)
     }
 
-    /// Writes the facts as the Prolog term `kb(Instance, Facts)`.
+    /// Writes the facts as the Prolog term `kb(Instance, Facts)`. The neighbour is always written as `n1`, so the
+    /// knowledge base must not be a renamed one.
     pub fn write(&self, text: &mut String) {
         let _ = write!(text, "kb({},[", shown(self.instance));
         let [node, free] = self.node.map(shown);

@@ -250,7 +250,8 @@ impl Machine {
         }
     }
 
-    /// The result of a call if no (further) clause of a dynamic predicate matches.
+    /// The result of a call if no (further) clause of a dynamic predicate matches: that of an undefined predicate if
+    /// the predicate was abolished, an error if it consists of rules, otherwise failure.
     fn no_clause(&mut self, program: &Program, predicate: PredicateId, functor: Functor) -> Flow {
         let Some(clauses) = self.core.database.get(program, predicate) else { return Flow::Fail };
         if clauses.abolished {
@@ -356,7 +357,8 @@ impl Machine {
     }
 
     /// Loads the registers for a call of `goal` with `extra` additional arguments, which are in the registers from `X1`
-    /// on, and returns the predicate to call.
+    /// on, and returns the predicate to call: `'$body'/2` if `goal` is a control construct without additional
+    /// arguments.
     pub(super) fn prepare_call(&mut self, goal: Term, extra: usize) -> Solved<Next> {
         let goal = self.core.store.without_module(goal);
         let (name, arguments, arity) = self.callable(goal)?;

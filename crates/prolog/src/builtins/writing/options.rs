@@ -88,7 +88,7 @@ fn set(core: &mut Core, options: &mut TermOptions, name: &str, value: Term, opti
             }
         }
         "variable_names" => set_variable_names(core, write, value, option)?,
-        // These options are checked, but have no effect.
+        // The values of these options and of the next ones are checked, but have no effect.
         "portray" | "portrayed" | "cycles" | "partial" => {
             truth(value, option)?;
         }
