@@ -185,7 +185,8 @@ pub enum LiveEvent<N> {
         /// The hardware of the node.
         capacity: Capacity,
     },
-    /// The whole state of the node: the ledger of its journal, its reservations, and its transfers in preparation.
+    /// The state of the node that concerns instances, workloads and transfers: from the ledger of its journal, and its
+    /// reservations and transfers in preparation.
     State(Box<NodeState<N>>),
     /// The node became the owner of an instance. In the journal.
     Own {
@@ -303,7 +304,8 @@ pub enum LiveEvent<N> {
         /// Its journal.
         journal: String,
     },
-    /// The target of a migration or replication is asked. The agent of the instance is frozen until the answer.
+    /// The target of a migration or replication is asked whether it accepts the instance. Until the answer, the agent
+    /// is frozen.
     Prepare {
         /// The transfer.
         transfer: String,
@@ -344,7 +346,7 @@ pub enum LiveEvent<N> {
     },
     /// The availability of the node was set.
     Draining {
-        /// Whether it is draining.
+        /// Whether it is draining, i.e. not fully available.
         is_draining: bool,
     },
 }

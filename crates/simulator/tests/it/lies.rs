@@ -44,7 +44,7 @@ impl Trace {
         Trace(text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
     }
 
-    /// The auditor's first finding; `None` if the trace passes.
+    /// The auditor's first finding, or the error if the trace cannot be read; `None` if the trace passes.
     fn finding(&self) -> Option<String> {
         static ENGINE: OnceLock<Engine> = OnceLock::new();
         let lines: Vec<String> = self.0.iter().map(ToString::to_string).collect();
@@ -120,7 +120,8 @@ fn believed(kind: &Kind) -> Option<&'static Believed> {
     BELIEVED.iter().find(|entry| entry.is_about(&kind.field, kind.change, kind.detail))
 }
 
-/// The believed lies that the list does not have, and the detected ones that it lists as never detected.
+/// One lie of each kind that contradicts the list: a believed one of a kind that the list does not have, or a detected
+/// one of a kind that it lists as never detected.
 fn faults(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
     let mut faults = Vec::new();
     for (kind, tally) in tallies {
@@ -137,8 +138,8 @@ fn faults(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
     faults
 }
 
-/// Superfluous entries of the list: no such lie is believed, or none is ever detected although the entry says
-/// `Sometimes`.
+/// Superfluous entries of the list: no such lie is believed, or the entry says `Sometimes` although no listed lie about
+/// its field is detected.
 fn idle_entries(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
     let sums = |is_of_it: &dyn Fn(&Believed) -> bool| {
         let about = tallies.iter().filter(|(kind, _)| believed(kind).is_some_and(is_of_it));

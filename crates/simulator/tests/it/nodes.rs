@@ -23,7 +23,8 @@ use mirror::{Counts, Mirror};
 
 const WORLDS: u64 = 1_000;
 
-/// Prints the number of a world as a replay command, if its test panics.
+/// Prints the number of a world as a replay command, if its test panics. The command replays the world in the first
+/// test only.
 struct Replay(u64);
 
 impl Drop for Replay {
@@ -35,8 +36,8 @@ impl Drop for Replay {
     }
 }
 
-/// The random world with this number, restricted to features that separate nodes support: no planner, judging by
-/// managers, sliding memory.
+/// The random world with this number, restricted to what separate nodes support: no planner, judging by managers,
+/// sliding memory, and policies that depend neither on the names of instances nor on whether other instances sleep.
 fn world(number: u64) -> Scenario {
     as_nodes(drawn::draw(number))
 }

@@ -130,7 +130,8 @@ fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
     }
 }
 
-/// Runs a world part by part. Returns its trace, the auditor's report, the events and the statistics.
+/// Runs a world part by part, and checks its state after each part. Returns its trace, the auditor's report, the events
+/// and the statistics.
 fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, AuditReport, Story, RunStatistics) {
     let growing = Growing::default();
     let mut recorders = (TraceRecorder::new(growing.clone(), scenario, Detail::Full), Story::default());
@@ -148,8 +149,8 @@ fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, AuditReport, Story
     (trace, observer.audit.finish(), recorders.1, simulation.statistics())
 }
 
-/// The random world with this number. If the initial instances do not fit, they are deployed shortly after the start,
-/// when they may be inhibited.
+/// The random world with this number. If an initial instance is inhibited, e.g. because it does not fit, all of them
+/// are deployed shortly after the start instead, because a run cannot start with inhibited instances.
 pub fn world(number: u64) -> Scenario {
     let mut scenario = drawn::draw(number);
     if let Err(error) = Simulation::new(&scenario, RunOptions::default()) {

@@ -1,9 +1,10 @@
-//! The whole state of a live node, as a record of a part or a trace.
+//! The state of a live node that concerns instances, workloads and transfers, as a record of a part or a trace.
 
 use mario_domain::{Hardware, InstanceId};
 use serde::{Deserialize, Serialize};
 
-/// The whole state of a node: the ledger of its journal, its reservations, and its transfers in preparation.
+/// The state of a node that concerns instances, workloads and transfers: from the ledger of its journal, and its
+/// reservations and transfers in preparation. Pins, deploy keys and journals of neighbours are omitted.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NodeState<N> {
     /// The number of records in its journal.

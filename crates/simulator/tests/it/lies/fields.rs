@@ -78,7 +78,7 @@ impl Lie {
     }
 }
 
-/// The names of the elements of each kind of record, after the kind itself.
+/// The names of the elements of each kind of record in the traces that are changed, after the kind itself.
 const RECORDS: &[(&str, &[&str])] = &[
     ("deployed", &["time", "instance", "application", "node", "policy"]),
     ("handover", &["time", "user", "from", "to"]),
@@ -103,7 +103,8 @@ const RECORDS: &[(&str, &[&str])] = &[
     ("end", &["time", "totals"]),
 ];
 
-/// The names of the elements of the lists in records; `*` stands for any position in a list.
+/// The names of the elements of the lists in records; `*` stands for any position in a list, and a word such as `nop`
+/// for the positions whose elements are of that kind.
 const ELEMENTS: &[(&str, &[&str])] = &[
     ("evaluation/requests/*", &["neighbour", "rate", "latency"]),
     ("evaluation/inhibited/*", &["operation", "target"]),

@@ -65,8 +65,8 @@ operation(replicate, I, M) :- requests(I, M, R, _), R > 3, \\+ inhibited(replica
 /// Accepts no replicas of the second application.
 const ACCEPTANCE: &str = "reject(request(replicate, _, app2, _, _), 'no copies').\n";
 
-/// A cloud, two linked nodes below it and two access points below each, with two deployed applications and moving
-/// users.
+/// A cloud, two linked nodes below it and two access points below each, with moving users. Of three applications, two
+/// are deployed at the start, and the first of them again at 700.
 fn base(policy: &str) -> Scenario {
     let mut builder = mario_scenario::TopologyBuilder::default();
     let capacities = [Capacity::Unbounded, Capacity::units(3), Capacity::units(2)];
@@ -108,7 +108,8 @@ fn base(policy: &str) -> Scenario {
     world
 }
 
-/// The base world with nodes and links that go up and down, and with acceptance policies.
+/// The base world with links that go down and up, nodes that crash, leave or join late, redeploys of applications
+/// without instances, and acceptance policies.
 fn troubled(policy: &str) -> Scenario {
     let node = mario_scenario::NodeIndex;
     let mut world = base(policy)

@@ -19,7 +19,7 @@ const LIES_MAX: usize = 4;
 
 const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).\n";
 
-/// Checks after each cycle that no node has two instances of an application.
+/// Checks after each cycle that no node has two instances of an application, and counts inhibited requests.
 #[derive(Default)]
 struct Limit {
     cycles: u64,

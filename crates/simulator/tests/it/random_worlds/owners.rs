@@ -70,7 +70,8 @@ pub fn owned(number: u64) -> Scenario {
     scenario
 }
 
-/// Gives nodes owners who evict or shrink instances.
+/// Gives three of four nodes owners who evict or shrink instances, and sets how many evaluations before an eviction it
+/// is announced.
 pub fn give_owners(scenario: &mut Scenario, number: u64) {
     let pick = |place: usize| PolicyText {
         name: format!("owner {place}"),
