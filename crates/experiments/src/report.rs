@@ -116,7 +116,7 @@ impl Run {
 
     /// As [`Run::read`], for an untrusted trace. Its policies are evaluated to explain decisions until the allowance is
     /// exhausted; further explanations are missing. `progress` is called with the number of decisions explained so far,
-    /// and the number to explain; equal decisions count once.
+    /// and the number to explain, which is limited. Decisions of an agent from the same knowledge count once.
     pub fn read_within(
         trace: impl BufRead,
         allowance: &Allowance,
@@ -159,7 +159,8 @@ impl Report {
     /// A text near the start of every report, by which it is recognised.
     pub const MARK: &'static str = "<meta name=\"generator\" content=\"mario report\">";
 
-    /// The default title of a page of these runs.
+    /// The default title of a page of these runs: the name of the scenario if all runs have the same, otherwise the
+    /// number of runs; `Scale` without runs.
     pub fn default_title(&self) -> String {
         let mut scenarios: Vec<&str> = self.runs.iter().map(|run| run.about.scenario.as_str()).collect();
         scenarios.dedup();

@@ -70,7 +70,8 @@ pub struct ScaleMeasurement {
     pub users: u64,
     /// The mean number of agents: `asked` divided by `cycles`.
     pub agents: u64,
-    /// The number of evaluation periods from the first evaluation to the end of the run. An agent decides once in each.
+    /// The number of whole evaluation periods from the first evaluation to the end of the run, at least 1. An agent
+    /// decides once in each.
     pub cycles: u64,
     /// The number of decisions of all agents in the run.
     pub asked: u64,
@@ -114,8 +115,8 @@ const CENTRE: Position = Position { latitude: 41.8986, longitude: 12.4806 };
 const DISTRICT_SIDE: u64 = 8;
 
 /// Each size runs at least `RUNS_MIN` times, and until `REPEAT_UNTIL_NS` of CPU time were measured in total. The
-/// minimum is reported, because the first run pays for page faults and cold caches, and other processes may slow down
-/// the rest.
+/// minimum CPU time is reported, because the first run pays for page faults and cold caches, and other processes may
+/// slow down any run. Memory and wall-clock time are those of the first run.
 const RUNS_MIN: u32 = 3;
 const REPEAT_UNTIL_NS: u64 = 1_000_000_000;
 

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 /// known ones.
 const LATENCY_UNKNOWN: f64 = 1.0;
 
-/// The default duration of the scenario, in evaluation periods.
+/// The duration that the scenario sets, in evaluation periods.
 const EVALUATIONS: f64 = 60.0;
 
 /// The state of a colony at a given time.

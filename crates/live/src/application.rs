@@ -197,7 +197,8 @@ pub struct VerifiedDocument {
     pub from_store: Vec<String>,
 }
 
-/// Signs an application with the key of its certificate. `policy` holds the files of its policy.
+/// Returns the signed document of an application. `identity` is the certificate of the application with its key, and
+/// `policy` holds the files of its policy. Fails if no node of the colony would accept the document.
 pub fn sign(file: &ApplicationFile, policy: &PolicyText, identity: &Identity) -> Result<Vec<u8>, LiveError> {
     let signed = Signed { file: file.clone(), policy: policy.clone() };
     let text = serde_json::to_vec(&signed)

@@ -100,7 +100,8 @@ fn a_migration_under_a_new_id_does_not_add_an_instance() {
     assert_eq!(found.figures.groups[1].operations.undeploy, 1);
 }
 
-/// The records of a run in which the edge is down from 200 to 250. Before that, `quick` replicates and migrates to it.
+/// The records of a run in which the edge is down from 200 to 250. Before that, `quick` replicates and migrates to it
+/// and undeploys its replica, and a replication of `strong` is inhibited there.
 const MEASURED: &str = r#"["deployed",0,1,0,0,0]
     ["deployed",0,2,1,0,0]
     ["cycle",10,[[1,"replicate",1,"accepted",3],[2,"nop"]]]

@@ -104,7 +104,7 @@ fn ends(estimate: &Estimate) -> [f64; 2] {
     estimate.interval.unwrap_or([estimate.mean, estimate.mean])
 }
 
-/// Draws a row for each variant and policy.
+/// Draws a row for each variant and policy in which the figure is defined.
 fn rows(results: &Results, title: &str, points: &[Point<'_>]) -> Scene {
     let name = |point: &Point<'_>| {
         let policy = &results.identity.policies[point.policy];

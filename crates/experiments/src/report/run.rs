@@ -242,7 +242,8 @@ impl About {
     }
 }
 
-/// The names of tiers: those of the scenario, or else descriptions of their nodes, or else numbers.
+/// The names of tiers: those of the scenario. A tier without one is called `access points` if all its nodes are access
+/// points, `cloud` if all have unbounded capacity, and otherwise `tier N`.
 pub(crate) fn tier_names(header: &Header, count: usize) -> Vec<String> {
     let mut members = vec![0_u64; count];
     let (mut access_points, mut unbounded) = (members.clone(), members.clone());
@@ -263,8 +264,9 @@ pub(crate) fn tier_names(header: &Header, count: usize) -> Vec<String> {
     (0..count).map(name).collect()
 }
 
-/// Names the run after the policies of its applications, with the length of their memory if they have one. Without
-/// applications, names it after its scenario.
+/// Names the run after the policies of its applications, each with the length of its memory if it has one. Of more than
+/// two policies, only the first is named, with the number of the others. Without applications, names the run after its
+/// scenario.
 pub(crate) fn label(header: &Header) -> String {
     let mut names: Vec<String> = Vec::new();
     for application in &header.applications {

@@ -26,7 +26,8 @@ pub struct Difference {
     pub figure: String,
     /// Our value in the stored run; `None` if undefined.
     pub ours: Option<f64>,
-    /// The mean over all seeds; `None` with one seed, or if the figure is undefined for all seeds.
+    /// The mean over the seeds for which the figure is defined; `None` if there is only one seed, or if the figure is
+    /// undefined for all seeds.
     pub seeds: Option<Estimate>,
     /// The value in the paper; `None` if it was not published.
     pub paper: Option<f64>,
@@ -52,7 +53,8 @@ impl ExperimentResults {
         std::iter::once(&self.figures).chain(&self.others)
     }
 
-    /// Returns all figures of the stored run, beside their published values.
+    /// Returns all figures and measures of the stored run, each beside its mean over all seeds and its published
+    /// values.
     pub fn differences(&self) -> Vec<Difference> {
         let all = |run: &TraceFigures| {
             let mut all = values(&run.figures);

@@ -36,7 +36,8 @@ pub(super) struct Summed {
     deploys: Vec<Vec<u64>>,
     regret: RegretSums,
     totals: [u64; 2],
-    /// The outcomes of all proposals of agents, for the summary of a live colony.
+    /// The numbers of accepted migrations, replications and undeploys, and of all inhibited proposals, for the summary
+    /// of a live colony.
     asked: OperationCounts,
 }
 

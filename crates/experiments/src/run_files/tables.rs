@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::{RunFilesCheck, number, opened};
 
-/// The maximum length of a row, in bytes.
+/// The maximum number of bytes that are read as one row. The rest of a longer line is read as further rows.
 const ROW_BYTES_MAX: u64 = 1 << 20;
 
 /// A table that is compared while the trace is read.

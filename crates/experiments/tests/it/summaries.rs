@@ -57,7 +57,8 @@ fn counts_equal_those_of_a_full_trace() {
         assert_eq!((of_full.served, of_full.lost), (of_summary.served, of_summary.lost));
         let ends: Vec<&str> = [&full, &summary].map(|trace| trace.lines().last().expect("an end")).to_vec();
         assert_eq!(ends[0], ends[1]);
-        // When users leave, there are fewer agents. Then the full trace is smaller as well, and the ratio is lower.
+        // When nodes fail and users leave, there are fewer agents. Then the full trace is smaller, too, and the ratio
+        // is lower.
         let times = if overrides.is_empty() { 5 } else { 2 };
         assert!(summary.len() * times < full.len(), "{} {}", summary.len(), full.len());
         let mut expected = vec!["clients", "counts", "deployed", "end"];

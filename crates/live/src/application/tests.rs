@@ -108,7 +108,7 @@ fn names_not_in_the_certificate_cannot_be_claimed() {
     let long = PolicyText { files: vec![("a.pl".to_owned(), "% ".repeat(DOCUMENT_BYTES_MAX))], ..policy() };
     assert!(sign(&file(), &long, shop).expect_err("too long").line().contains("at most"));
 
-    // A document signed under another authority, and one whose certificate has expired.
+    // Rejects a document signed under another authority, and one whose certificate has expired.
     let stranger = Authority::new("harbour", 10).expect("an authority");
     let scratch = Scratch::new("stranger");
     stranger.save(scratch.path()).expect("saved");

@@ -26,9 +26,10 @@ pub struct LoadedFiles {
     pub tls: Option<Arc<ServerConfig>>,
 }
 
-/// Checks that the machine has what a configuration names: keys, certificates, policy, free ports, neighbours whose
-/// host names resolve, and a data directory that no other daemon uses. Creates the data directory and an empty journal
-/// if they do not exist. Reports all errors.
+/// Checks that the machine has what a configuration names: a key and a certificate of this node, certificates for
+/// clients, policy, free ports, neighbours whose host names resolve, and a data directory whose journal is intact,
+/// belongs to this node and is not used by another daemon. Creates the data directory and an empty journal if they do
+/// not exist. Reports all errors.
 pub fn check(config: &NodeConfig, engine: &Engine) -> Result<LoadedFiles, ConfigError> {
     let text = Arc::clone(&config.text);
     let positions = Positions::new(&text);

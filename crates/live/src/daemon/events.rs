@@ -99,7 +99,8 @@ impl Events {
         let _ = self.news.send(stamped);
     }
 
-    /// The kept events with numbers above this one, and a receiver for later events.
+    /// The kept events with numbers above this one, and a receiver for later events. An event that is being published
+    /// may be among both.
     pub(crate) fn since(&self, number: u64) -> (Vec<Arc<Stamped>>, broadcast::Receiver<Arc<Stamped>>) {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let news = self.news.subscribe();

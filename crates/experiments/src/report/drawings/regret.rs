@@ -113,7 +113,8 @@ fn layout(run: &Run, regret: &ShownRegret, measure: Measure, pairs: &[[Option<f6
     canvas.finish()
 }
 
-/// Returns the time from which each sample applies, and the end of the last one.
+/// Returns the time from which each sample applies, and the end of the last one: it lasts as long as the one before it,
+/// but at most until `end`. A single sample lasts until `end`.
 fn edges(regret: &ShownRegret, end: f64) -> Vec<f64> {
     let times = &regret.samples.times;
     let last = match times.as_slice() {

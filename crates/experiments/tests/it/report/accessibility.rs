@@ -77,8 +77,8 @@ fn every_control_is_reachable_by_keyboard() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let page = whole_page("tab");
     browser.open(page.path());
-    // The elements that Tab should reach. Instances and nodes on the stage are not among them: they can be chosen from
-    // lists.
+    // The number of elements that Tab should reach. Instances and nodes in the replay are not counted: they can be
+    // chosen from lists.
     let places = browser.number("[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex=\"0\"]')].filter(element => element.getClientRects().length).length");
     browser.evaluate("window.reached = new Set(); document.addEventListener('focusin', event => window.reached.add(event.target)); 1");
     for _ in 0..places {

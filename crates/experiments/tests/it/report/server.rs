@@ -195,7 +195,8 @@ fn a_slow_request_is_cut_off() {
         let (_, head) = server.send(begun.as_bytes());
         assert!(head.is_empty() || head.starts_with("HTTP/1.1 408"), "{head}");
     }
-    // This client sends a byte every 20 milliseconds.
+    // This client sends a byte every 20 milliseconds and never completes its request. The server closes its connection,
+    // too.
     let mut stream = server.connect();
     let trickle = "GET / HTTP/1.1\r\nHost: localhost\r\nX: ".bytes().chain(std::iter::repeat(b'x'));
     let is_cut_off = trickle.take(3_000).any(|byte| {
@@ -231,7 +232,8 @@ fn a_connection_in_use_is_not_closed_for_another() {
     let mut waiting = server.connect();
     waiting.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it reads");
     has_begun.recv_timeout(PATIENCE).expect("the report is being made");
-    // The oldest of these are closed to make room for the newest.
+    // The nine oldest of these idle connections are closed to make room for the newest. The connection that waits for
+    // the report stays open.
     let others: Vec<TcpStream> = (0..10).map(|_| server.connect()).collect();
     for mut closed in others.into_iter().take(9) {
         assert_eq!(read_head(&mut closed), "");

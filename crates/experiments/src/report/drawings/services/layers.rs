@@ -65,7 +65,8 @@ impl Layers {
         self.links = links;
     }
 
-    /// The indices of the slots that a slot is connected to, in the layer before or after it.
+    /// The indices of the slots that a slot is connected to: in the layer before it with `before`, otherwise in the
+    /// layer after it.
     fn neighbours(&self, layer: usize, place: usize, before: bool) -> Vec<usize> {
         if !before {
             return self.links[layer][place].clone();
@@ -75,8 +76,9 @@ impl Layers {
         links.flat_map(|(other, next)| next.iter().filter(|next| **next == place).map(move |_| other)).collect()
     }
 
-    /// Sorts the slots of each layer by the mean index of their neighbours in the layer before, or after, to reduce
-    /// crossings (barycentre heuristic).
+    /// Sorts the slots of each layer by the mean index of their neighbours, to reduce crossings (barycentre heuristic).
+    /// The neighbours are those in the layer before it with `before`, otherwise those in the layer after it. A slot
+    /// without such neighbours is sorted by its own index.
     fn sort(&mut self, before: bool) {
         let layers: Vec<usize> = if before {
             (1..self.slots.len()).collect()
