@@ -11,9 +11,9 @@ use mario_policy::{
 };
 use mario_prolog::{Budget, Directories, Engine, Machine, Resolver};
 
-/// A node with 8 units, of which one is free. Instances 1 and 2 of `video`, with 3 units each, and 3 of `chat`, with one
-/// unit, occupy the others. They run in the flavour `full`; the flavour `lite` needs one unit. Instance 2 must leave
-/// after two evaluations.
+/// A node with 8 units, of which one is free. Instances 1 and 2 of `video`, with 3 units each, and 3 of `chat`, with
+/// one unit, occupy the others. They run in the flavour `full`; the flavour `lite` needs one unit. Instance 2 must
+/// leave after two evaluations.
 fn view(engine: &Engine) -> ManagerView {
     let node = Node::new(NodeId::name("n42").expect("a name"), Capacity::units(8), Vec::new()).expect("a node");
     let mut view = ManagerView::new(engine.symbols(), &node, Capacity::units(1));

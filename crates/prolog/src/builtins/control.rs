@@ -27,7 +27,8 @@ pub(crate) const TABLE: &[Builtin] = &[
     nondet("repeat", 0, repeat),
 ];
 
-/// Raises a type error of `findall/3` unless `result` is a list or a partial list.
+/// Raises a type error unless `result` is a list or a partial list. The error names `findall/3`, even if the result is
+/// that of `aggregate_all/3`.
 fn check_result_list(core: &mut Core, result: Term) -> Solved {
     match core.store.skip_list(result).1 {
         ListEnd::Other(_) => Err(Raised::FaultIn(Fault::Type("list", result), atoms::FINDALL, 3)),

@@ -83,7 +83,8 @@ fn compound(core: &Core, term: Term) -> Solved<(usize, usize)> {
     }
 }
 
-/// Converts the one-based position of an argument to a zero-based index; `None` if there is no such argument.
+/// Converts the one-based position of an argument to a zero-based index; `None` if there is no such argument. An error
+/// if the position is not an integer or is negative.
 fn index_of_argument(core: &Core, position: Term, count: usize) -> Solved<Option<usize>> {
     let number = arguments::integer(core, position)?;
     if number.signum() < 0 {

@@ -108,8 +108,8 @@ impl Scanner<'_> {
         if digits == 0 { 0 } else { 1 + sign + digits }
     }
 
-    /// Reads the rest of `1.0Inf` or `1.5NaN`; the digits of a NaN are its payload. `None` if neither word follows the
-    /// digits.
+    /// Reads the rest of `1.0Inf` or `1.5NaN`; the digits of a NaN are its payload. An error if a NaN has a number that
+    /// is not between 1 and 2; `None` if neither word follows the digits.
     fn special_float(&mut self, start: usize, text: &str) -> Result<Option<f64>, SyntaxError> {
         let rest = self.rest();
         let word = &rest[..rest.find(|character| !is_name_part(character)).unwrap_or(rest.len())];

@@ -7,15 +7,15 @@ use super::scanner::Scanner;
 /// The meaning of an escape sequence.
 pub(super) enum Escape {
     Character(char),
-    /// A line continuation, which produces no character.
+    /// A backslash at the end of a line, or `\c` and the layout after it: no character.
     Continuation,
 }
 
 impl Scanner<'_> {
     /// Reads the text up to the closing quote; the opening quote was consumed.
     ///
-    /// As in ISO, quoted text cannot contain a line break, except after a backslash. So a missing quote invalidates one
-    /// clause and not the rest of the file.
+    /// As in ISO, quoted text cannot contain a line break, except after a backslash or in the layout after `\c`. So a
+    /// missing quote invalidates one clause and not the rest of the file.
     pub(super) fn quoted(&mut self, quote: char) -> Result<String, SyntaxError> {
         let start = self.position - 1;
         let mut text = String::new();

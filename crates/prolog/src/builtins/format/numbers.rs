@@ -7,8 +7,8 @@ use num_traits::{Signed, ToPrimitive};
 /// No float has more digits after the point than this, so a higher precision adds only zeros.
 pub(super) const FRACTION_DIGITS_MAX: usize = 1_100;
 
-/// An integer with a decimal point before its last `fraction` digits. The digits before the point are in groups of
-/// `group`; 0 means no groups.
+/// An integer with a decimal point before its last `fraction` digits; without a point if `fraction` is 0. The digits
+/// before the point are in groups of `group`, with `separator` between them; 0 means no groups.
 pub(super) fn grouped(value: &BigInt, fraction: usize, group: usize, separator: &str) -> String {
     let digits = value.magnitude().to_string();
     let missing = (fraction + 1).saturating_sub(digits.len());
@@ -127,7 +127,7 @@ pub(super) fn scientific(number: &Number, precision: usize) -> String {
 }
 
 /// `~Ng`, as C prints `%.Ng`: scientific if the decimal exponent is below -4 or at least N, otherwise fixed; without
-/// trailing zeros.
+/// trailing zeros. N is the number of significant digits; 0 counts as 1.
 pub(super) fn general(number: &Number, precision: usize) -> String {
     if let Some(special) = special_number(number) {
         return special.to_owned();
