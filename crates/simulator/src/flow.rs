@@ -139,7 +139,7 @@ impl Flow {
         world: &mut FlowWorld<'_>,
     ) {
         let count = router.expect(clients);
-        // Users who move create about as many cells again.
+        // An estimate: users who move create about as many cells again.
         world.routing.paths.reserve(2 * count);
         self.cells.reserve_exact(2 * count);
         for cell in (0..count).map(CellIndex::at) {

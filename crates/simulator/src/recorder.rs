@@ -33,21 +33,22 @@ pub trait Recorder {
     /// A user's connection changed. `None` means that the user is not connected: away, or no access point is up.
     fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
 
-    /// An agent evaluated its policy. `decision` is `None` if the agent's facts have not changed since its last
-    /// evaluation. It may also be `None` if no recorder wants decisions.
+    /// An agent evaluated its policy, or reused a proposal instead. `decision` is `None` if the agent's facts have not
+    /// changed since its last evaluation. It may also be `None` if no recorder wants decisions.
     fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {}
 
     /// The evaluations of parked agents at this time, counted by application. They are not reported individually.
     fn parked(&mut self, time: Time, parked: &[ParkedCounts]) {}
 
-    /// The managers judged the pending proposals.
+    /// The managers judged the pending proposals, or the plan of a central planner was carried out instead.
     fn cycle(&mut self, time: Time, label: &CycleLabel, population: &Population) {}
 
     /// The owner of a node acted on instances on that node, after the operations accepted at this time were enacted.
     /// Called after [`Recorder::cycle`] and before [`Recorder::activation`].
     fn owner(&mut self, time: Time, acts: &OwnerActs, population: &Population) {}
 
-    /// A client request reached a sleeping instance, and the node's manager decided whether it may wake.
+    /// A client request reached a sleeping instance, and the node's manager decided whether the instance may wake.
+    /// After a refusal, the manager is not asked again before the agent's next evaluation.
     fn woken(&mut self, time: Time, agent: AgentIndex, verdict: &CompactVerdict, population: &Population) {}
 
     /// The managers were activated. Also reported if there was nothing to judge.

@@ -43,8 +43,9 @@ enum Before {
 /// The number of changes stored inline. Most instances have at most one join and one leave at a time.
 const USUAL: usize = 2;
 
-/// How many of the last changes are searched for an equal one. Changes made at the same time are consecutive, so it is
-/// enough to search the last few.
+/// How many of the last changes are searched for an equal one. Changes made at the same time are consecutive, so an
+/// equal one is usually among the last few. If it is not found, both are stored, and the corrections add up to the
+/// same.
 const LAST: usize = 8;
 
 impl Changes {

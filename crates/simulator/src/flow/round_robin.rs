@@ -210,7 +210,7 @@ impl RoundRobin {
         self.until <= time
     }
 
-    /// The position of the instance that has the next turn at `now`.
+    /// The position of the instance that has the next turn at `now`; an estimate if the users have random send times.
     pub(super) fn turn_at(&self, now: Time) -> u64 {
         (self.turn + self.members.sent(self.from, now) as u64) % self.count
     }

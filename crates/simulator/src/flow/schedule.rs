@@ -16,7 +16,8 @@ pub(super) enum Schedule {
 }
 
 impl Schedule {
-    /// The schedule of a user who arrives at `arrival` and sends the first request at `first`.
+    /// The schedule of a user who arrives at `arrival`. The first request is sent at `first`, which is ignored for
+    /// workloads with random send times.
     pub(super) fn new(workload: Workload, arrival: Time, first: Time) -> Schedule {
         match workload {
             Workload::Periodic { period, .. } => Schedule::Exact { first, period },

@@ -120,7 +120,8 @@ impl Names {
         }
     }
 
-    /// The target for a flavour as written by a policy.
+    /// The target for a flavour as written by a policy: [`Target::Flavour`] for any valid id, even if no application
+    /// has such a flavour.
     pub(crate) fn find_flavour(&self, written: Constant) -> Target {
         self.id(written).map_or(Names::nothing(), |id| Target::Flavour(Box::new(id.into())))
     }

@@ -22,7 +22,7 @@ pub enum Target {
     Own,
     /// A node.
     Node(NodeIndex),
-    /// Not a node: an id that no node has, or an invalid id, which is stored as 0.
+    /// Not a node: an id that no node has, or an invalid id of a node or a flavour, which is stored as 0.
     Unknown(Box<NodeId>),
     /// A flavour.
     Flavour(Box<FlavourId>),
@@ -48,7 +48,7 @@ impl From<&Deploy> for Deployment {
 /// The outcome of one agent, or of one deployment, in a cycle.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
-    /// The agent proposed nothing.
+    /// The agent proposed nothing, or a central planner manages and ordered nothing for it.
     Nop(AgentIndex),
     /// The agent proposed an operation, or a central planner ordered one for it.
     Judged(Judged),

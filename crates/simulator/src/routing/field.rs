@@ -305,7 +305,7 @@ impl Field {
         destination
     }
 
-    /// The next hop of a node, if it is known and unique.
+    /// The next hop of a node, if it is known and unique; `None` on a node with an instance.
     pub(super) fn next(&self, topology: &Topology, node: NodeIndex) -> Option<NodeIndex> {
         let entry = self.entries[node.position()];
         let is_link = entry.distance > 0.0 && entry.next_hop.0 < NextHop::HERE.0;

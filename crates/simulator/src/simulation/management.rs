@@ -16,7 +16,8 @@ use crate::population::{
 };
 use crate::recorder::Recorder;
 
-/// The minimum number of agents per thread. With fewer agents, another thread costs more than it saves.
+/// Each thread except the last evaluates at least this many agents. With fewer agents, another thread costs more than
+/// it saves.
 const AGENTS_PER_THREAD: usize = 128;
 
 /// The number of agents that observe before their policies are evaluated. Larger groups keep policies in the CPU cache;

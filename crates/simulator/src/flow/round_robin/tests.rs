@@ -8,7 +8,7 @@ use super::*;
 use crate::flow::inflow::{ArrivalPath, Inflow, Share};
 use crate::population::{Neighbour, RequestFact};
 
-/// Counts the requests of a span that go to an instance, by brute force.
+/// Counts the requests of a span that go to an instance, by enumerating the first 100 requests of each user.
 fn one_by_one(round_robin: &RoundRobin, place: u32, span: Span) -> f64 {
     let Members::Regular { firsts, period } = &round_robin.members else { panic!("they are regular") };
     let times = (0..100).flat_map(|round| firsts.iter().map(move |first| *first + *period * f64::from(round)));
@@ -86,7 +86,7 @@ impl Pair {
         self.table.release(ended);
     }
 
-    /// The request rates at both instances, by latency.
+    /// For each of the two instances, the request rates with latency 0 and with latency 1.
     fn seen(&mut self, now: Time) -> Vec<f64> {
         let facts = self.inflows.iter_mut().map(|inflow| inflow.seen(Window { length: WINDOW, now }, &mut self.table));
         let rate = |facts: &[RequestFact], latency: f64| -> f64 {

@@ -138,7 +138,7 @@ impl World {
         field.rebuild(MetricGraph { topology, paths, metric: *metric }, hosts, frontier);
     }
 
-    /// Toggles a random node, or sets a link up or down, and rebuilds the field.
+    /// Toggles a random node and removes its instance, or sets a link of the node up or down; then rebuilds the field.
     fn disturb(&mut self, random: &mut Random) {
         let node = NodeIndex::at(random.below(NODES));
         if random.below(2) == 0 {

@@ -131,7 +131,8 @@ impl Key {
 
     /// Writes the knowledge of an agent, as if its application were `application`. Includes its neighbours if
     /// `sees_neighbours`, and as much of its history as `basis` says. Returns `None` if the knowledge is too large for
-    /// a key, contains a random number, or cannot be written without names.
+    /// a key or contains a random number, if a remembered target is not a node, or if numbers of instances may be
+    /// [`NUMBER_MAX`] or more.
     pub(super) fn write(
         &mut self,
         population: &Population,
@@ -194,7 +195,8 @@ impl Key {
         Some(())
     }
 
-    /// Writes the history of an agent, as evaluation `now` sees it.
+    /// Writes the history of an agent, as evaluation `now` sees it, and its age, if given; `None` if the history is too
+    /// large.
     fn write_history(&mut self, history: Option<&Past>, now: u32, age: Option<u32>) -> Option<()> {
         let Some(history) = history else {
             self.push(age.map_or(0, |age| u64::from(age) << 1 | 1));
@@ -255,7 +257,8 @@ impl Key {
         Some(())
     }
 
-    /// Adds the node of a target that the agent remembers.
+    /// Adds the node of a target that the agent remembers, except `self`, which `find_nodes` adds; `None` if there are
+    /// too many nodes, or if the target is not a node.
     fn add_target(&mut self, population: &Population, target: &Target) -> Option<()> {
         match target {
             Target::Own => Some(()),

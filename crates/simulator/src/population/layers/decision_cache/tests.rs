@@ -140,7 +140,8 @@ fn draw_facts(dice: &mut Random, population: &mut Population, agent: AgentIndex)
     draw_past(dice, population, agent, &facts);
 }
 
-/// Draws a history for an agent if its policy looks back. The observations in the history are `facts` or empty.
+/// Draws a history for an agent if its policy looks back. The observations in the history are `facts` or empty; some
+/// histories have an accepted migrate to `self`.
 fn draw_past(dice: &mut Random, population: &mut Population, agent: AgentIndex, facts: &[RequestFact]) {
     let remembers = population.policy(population.agent(agent).policy()).remembers();
     if remembers.is_nothing() {
