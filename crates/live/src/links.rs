@@ -108,7 +108,7 @@ struct Session {
 pub struct LinkCounts {
     /// Messages queued for sending, without pings and pongs.
     pub sent: u64,
-    /// Messages received, including pings and pongs.
+    /// Messages received, including pings and pongs, but not those of a kind that only newer versions know.
     pub received: u64,
     /// Messages that were not sent, because the link was down, its queue was full, or they could not be encoded.
     pub dropped: u64,

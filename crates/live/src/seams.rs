@@ -50,8 +50,8 @@ pub trait Driver: Send + Sync {
     /// writes a record to disk, by which [`Driver::running`] finds the copy again.
     fn start<'a>(&'a self, task: &'a Task) -> Pending<'a, Result<SocketAddr, DriverError>>;
 
-    /// Adopts a copy that a previous daemon started, and returns its address. Returns `None` if the copy no longer
-    /// runs. A copy that was started with another [shape](Task::shape) is drained, and `None` is returned.
+    /// Adopts a copy that a previous daemon started, and returns its address. Returns `None` if no such copy runs, and
+    /// also if it was started with another [shape](Task::shape); such a copy is drained first.
     fn adopt<'a>(&'a self, task: &'a Task) -> Pending<'a, Option<SocketAddr>>;
 
     /// Probes the health of a copy once.

@@ -65,7 +65,8 @@ pub struct TrafficLimits {
     /// How many bytes of a request's body are buffered for a retry. After more have been read, the request is not
     /// retried.
     pub kept_bytes_max: usize,
-    /// The maximum size of all headers of a client's request, in bytes.
+    /// The maximum size of all headers of a client's request, in bytes. For HTTP/1.1, smaller values count as 8192, and
+    /// there may be at most 128 headers.
     pub header_bytes_max: u32,
     /// The maximum number of client connections. Further ones wait until one ends.
     pub connections_max: usize,

@@ -130,7 +130,8 @@ fn a_compacted_journal_has_the_same_ledger_and_stays_small() {
     assert_eq!(journal.records_after(9_000).expect("readable").map(|records| records.len()), Some(2));
     assert_eq!(journal.records_after(8_000).expect("readable").map(|records| records.len()), Some(1_002));
     assert_eq!(journal.records_after(100).expect("readable"), None);
-    // A ledger of unwritten records is ignored, and a damaged ledger is detected.
+    // Compacting to a ledger that is ahead of the written records does nothing, and a damaged ledger is detected when
+    // the journal is opened.
     let mut journal = journal;
     let mut ahead = expected.clone();
     ahead.apply(&peer(1));

@@ -182,7 +182,7 @@ async fn read<R: AsyncRead + Unpin>(links: &Links, neighbour: &NodeId, session: 
 }
 
 impl Links {
-    /// Sends a message that concerns only the connection, such as a ping.
+    /// Sends a ping or a pong; drops it if the session is no longer the current one or its queue is full.
     fn send_raw(&self, neighbour: &NodeId, session: u64, body: Body) {
         let mut frame = Vec::new();
         if encode_frame(&Envelope::new(NO_JOURNAL, None, body), &mut frame).is_err() {
@@ -213,7 +213,8 @@ impl Bucket {
         Bucket { left: BURST_FRAMES, filled: Instant::now() }
     }
 
-    /// Takes a token. Returns how long to wait if there is none.
+    /// Takes a token, in advance if there is none. Returns how long to wait until it is earned; `None` if there was
+    /// one.
     fn take(&mut self) -> Option<Duration> {
         let now = Instant::now();
         let earned = now.duration_since(self.filled).as_secs_f64() * FRAMES_PER_SECOND;

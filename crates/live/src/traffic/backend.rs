@@ -210,8 +210,8 @@ impl Backend {
     }
 }
 
-/// Returns an HTTP/1.1 connection to the pool when dropped, at the end of the response. HTTP/2 connections are shared
-/// and have no pool.
+/// When dropped, at the end of the response, returns an HTTP/1.1 connection to the pool, unless the connection or the
+/// copy is closed or the pool is full. HTTP/2 connections are shared and have no pool.
 pub(super) struct Connection {
     backend: Option<(Arc<Backend>, http1::SendRequest<Body>)>,
 }

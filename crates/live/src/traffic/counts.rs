@@ -34,7 +34,8 @@ struct Table([AtomicU64; RequestCounts::LATENCIES_MAX]);
 const COUNT_BITS: u32 = 40;
 const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 const LATENCY_MAX: u32 = (1 << 24) - 2;
-/// The maximum number of last hops with a table. It exceeds the maximum number of neighbours.
+/// The maximum number of last hops with a table. It exceeds the maximum number of neighbours. Requests through any
+/// further last hop would be counted in the last table.
 const HOPS_MAX: usize = 1024;
 
 impl RequestCounts {

@@ -135,8 +135,8 @@ struct Client {
 }
 
 impl Client {
-    /// Sets the headers that identify the client to the application. Headers that the client sent are replaced, because
-    /// they cannot be trusted.
+    /// Sets the headers with the address and the scheme of the client. If the client sent these headers, they are
+    /// replaced, and `Forwarded` is removed, because they cannot be trusted.
     fn introduce(&self, mut request: Request<Incoming>) -> Request<Incoming> {
         let headers = request.headers_mut();
         headers.insert(FORWARDED_FOR, self.address.clone());

@@ -24,7 +24,7 @@ pub struct ServerCertificate {
 
 impl ServerCertificate {
     /// Reads a file with a certificate and its chain, and a file with its private key. Fails if the key does not match
-    /// the certificate, or if other users can access its file.
+    /// the certificate, or if other users can access the file of the key.
     pub fn load(certificate: &Path, key: &Path) -> Result<ServerCertificate, LiveError> {
         let read = |path: &Path| {
             fs::read(path).map_err(|error| LiveError::new(format!("cannot read {}", path.display())).caused_by(error))

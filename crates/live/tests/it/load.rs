@@ -34,7 +34,8 @@ struct Tally {
 /// Idle connections to an ingress.
 type Pool = Mutex<VecDeque<SendRequest<Full<Bytes>>>>;
 
-/// `MARIO_LOAD_REQUESTS` and `MARIO_LOAD_RATE` set the load: the number of requests, and requests per second.
+/// `MARIO_LOAD_REQUESTS` and `MARIO_LOAD_RATE` set the load: the number of requests (3,000 by default), and requests
+/// per second (200).
 #[test]
 fn no_request_fails_while_an_instance_migrates_under_load() {
     let value =
@@ -90,7 +91,7 @@ fn no_request_fails_while_an_instance_migrates_under_load() {
 }
 
 /// An open-loop client: sends requests at fixed times, whether or not earlier ones were answered. Every other request
-/// is a `POST`, and connections are reused.
+/// is a `POST`, two requests go to one ingress and the next two to the other, and connections are reused.
 async fn open_loop(ingresses: [SocketAddr; 2], tally: Arc<Tally>, requests: u64, rate: u64) {
     let pools: Arc<[Pool; 2]> = Arc::default();
     let begin = tokio::time::Instant::now();

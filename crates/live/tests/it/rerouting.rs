@@ -36,7 +36,7 @@ fn answered_by(colony: &Colony) -> Option<usize> {
 }
 
 /// Sends requests until an instance on a node other than `gone` answers. Returns how long that took, and how many
-/// requests failed.
+/// requests failed or were still answered by `gone`.
 fn until_rerouted(colony: &Colony, gone: usize) -> (Duration, u32) {
     let begun = Instant::now();
     let mut failed = 0;

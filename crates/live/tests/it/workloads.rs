@@ -17,7 +17,8 @@ use mario_live::seams::{Driver, DriverContext, Health, Run, Task};
 use mario_live::workloads::{Cgroups, Enforcer, Launcher, Ports, Process, ProcessDriver};
 use mario_testing::Scratch;
 
-/// A driver with its own directory. When it is dropped, it asserts that none of its processes is left.
+/// A driver with its own directory. When it is dropped, it kills the processes of its workloads that are left, and
+/// fails the test if there were any.
 struct Bench {
     directory: Scratch,
     journal: JournalId,
@@ -255,7 +256,7 @@ async fn one_copy_is_never_started_twice() {
     assert!(bench.restarted().start(&task).await.unwrap_err().to_string().contains("runs already"));
     assert_eq!(until_healthy(&bench.driver, &task, address).await, Health::Healthy);
     bench.driver.stop(task.workload).await.unwrap();
-    // After a stop, the copy may start again. Stopping twice, or stopping a copy that never ran, is not an error.
+    // After a stop, the copy may start again. Stopping it twice, or draining a copy that never ran, is not an error.
     bench.driver.start(&task).await.unwrap();
     bench.driver.stop(task.workload).await.unwrap();
     bench.driver.stop(task.workload).await.unwrap();
@@ -330,7 +331,7 @@ async fn a_shim_without_a_complete_plan_runs_nothing() {
             .stdin(Stdio::piped())
             .spawn()
             .unwrap();
-        // The daemon dies here: its end of the pipe closes.
+        // The daemon dies before it has written the whole plan: its end of the pipe closes.
         shim.stdin.take().unwrap().write_all(plan.as_bytes()).unwrap();
         assert!(shim.wait().unwrap().success());
     }

@@ -8,7 +8,7 @@ use redb::StorageBackend;
 
 use super::*;
 
-/// A simulated disk whose power fails after a number of operations.
+/// A simulated disk. If `dies_at` is set, its power fails after this number of operations.
 #[derive(Clone, Debug, Default)]
 struct Disk(Arc<Mutex<Content>>);
 
@@ -38,8 +38,8 @@ impl Disk {
         }
     }
 
-    /// Returns the disk after the power failure. Of each unsynced write, all bytes, some or none reached the disk, at
-    /// random.
+    /// Returns the disk after the power failure. Of each unsynced write, at random, all bytes, only the first ones or
+    /// none reached the disk.
     fn revive(&self, seed: u64) -> Disk {
         let content = self.content();
         let mut disk = content.safe.clone();
