@@ -25,9 +25,10 @@
 //! that stays is about to end, and on request, so that no node waits forever for a feasible label.
 //!
 //! **Announcements.** Because loop freedom does not depend on labels being up to date, little has to be announced at
-//! once: an application that a neighbour does not know, a shorter path by another next hop, a sequence that a neighbour
-//! requested, an instance that is about to end, and a withdrawal. Large changes of distance are announced at the next
-//! tick, small ones every [`RouterTiming::exact_every`] ticks. `docs/routing.md` has the measured number of messages.
+//! once: an application that a neighbour does not know, its names, a shorter path by another next hop, a sequence that
+//! a neighbour requested, an instance that is about to end, and a withdrawal. Large changes of distance are announced
+//! at the next tick, small ones every [`RouterTiming::exact_every`] ticks. `docs/routing.md` has the measured number of
+//! messages.
 //!
 //! **Invariant:** no clock, no I/O, no randomness; [`RouterLimits`] bounds the routes and names that neighbours can
 //! add.
@@ -114,8 +115,8 @@ pub enum RouterInput {
         application: ApplicationId,
         /// The instance.
         instance: InstanceId,
-        /// The neighbour that took it; `None` if it did not move. Requests go there until a route is known, or until
-        /// [`RouterTiming::moved_for`] has passed.
+        /// The neighbour that took it; `None` if it did not move. If no instance stays here, requests go there until a
+        /// route is known, [`RouterTiming::moved_for`] has passed, or the session with that neighbour ends.
         moved_to: Option<NodeId>,
     },
     /// The time of [`Router::next_timeout`] has been reached.

@@ -24,13 +24,14 @@ pub use source::{Answer, Topic};
 use history::History;
 use source::Source;
 
-/// How many events are kept.
+/// The maximum number of events that are kept: the latest.
 const EVENTS_MAX: usize = 2_000;
-/// How many instances that migrated to unpolled nodes are kept.
+/// The maximum number of instances that migrated to unpolled nodes and are kept. A further one replaces the one whose
+/// id is first in order.
 const ELSEWHERE_MAX: usize = 1_000;
 /// The maximum number of nodes whose verdicts are kept.
 const JUDGES_MAX: usize = 1_000;
-/// How many verdicts of one node are kept.
+/// The maximum number of verdicts of one node that are kept: the latest.
 const VERDICTS_MAX: usize = 40;
 /// The name, in reports, of the rule that inhibits operations for lack of hardware.
 const ROOM: &str = "capacity";

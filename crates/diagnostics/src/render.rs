@@ -100,7 +100,8 @@ fn snippet<'a>(
         .annotations(annotations)
 }
 
-/// The nearest valid span: inside the text, not reversed, and with both ends on character boundaries.
+/// The nearest valid span: inside the text, not reversed, and with both ends on character boundaries. It is empty if
+/// `span` starts at the end of the text or beyond.
 pub(crate) fn nearest_valid(text: &str, span: &Range<usize>) -> Range<usize> {
     if span.start >= text.len() {
         // No line follows the final newline, so point just after the last character of the last line.

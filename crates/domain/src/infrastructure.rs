@@ -44,7 +44,8 @@ pub enum NodeError {
 }
 
 impl Node {
-    /// A node with these neighbours, in the given order.
+    /// A node with these neighbours, in the given order. Fails if the node is its own neighbour, or a neighbour occurs
+    /// twice.
     pub fn new(id: NodeId, capacity: Capacity, neighbours: Vec<NodeId>) -> Result<Node, NodeError> {
         let mut seen = BTreeSet::new();
         for neighbour in &neighbours {

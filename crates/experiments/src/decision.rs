@@ -15,7 +15,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::report::Reach;
 
-/// The inference budget for compiling all policies of a trace. A compiled policy states how much history it reads.
+/// The inference budget for compiling all policies of a trace. They are compiled because the text of a policy declares
+/// how much history its agents keep.
 const LOADING_INFERENCES: u64 = 100_000_000;
 
 /// A decision of a run, with its reasons.

@@ -111,7 +111,7 @@ pub struct FurtherCounts {
     #[serde(skip_serializing_if = "is_zero")]
     #[cfg_attr(test, ts(optional, as = "Option<_>"))]
     pub woken: u64,
-    /// Client requests for which a sleeping instance was not allowed to wake.
+    /// How often a manager did not allow a sleeping instance to wake for a client request.
     #[serde(skip_serializing_if = "is_zero")]
     #[cfg_attr(test, ts(optional, as = "Option<_>"))]
     pub not_woken: u64,

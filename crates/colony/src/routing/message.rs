@@ -13,7 +13,8 @@ use super::names::Names;
 pub enum RoutingMessage {
     /// The routes that the sender announces to the receiver: all of them, or only changes.
     Update(Update),
-    /// The sender needs a newer sequence of an application, to use a label or to announce a larger metric.
+    /// The sender, or a node whose request it forwards, needs a newer sequence of an application, to use a label or to
+    /// announce a larger metric.
     Request(SequenceRequest),
     /// The sender has missed updates and needs all routes again.
     Repeat,
@@ -39,7 +40,8 @@ pub struct RouteAnnouncement {
     pub application: ApplicationId,
     /// Its label; `None` for a withdrawal.
     pub label: Option<RouteLabel>,
-    /// The names under which clients reach it; `None` if the sender does not know them or has already sent them.
+    /// The names under which clients reach it; `None` if the sender does not know them or has already sent them, and
+    /// for a withdrawal.
     pub names: Option<Arc<Names>>,
 }
 

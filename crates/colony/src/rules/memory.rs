@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 /// `T` identifies a target: an id on a node, an index into a table in the simulator.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct RememberedOperation<T> {
-    /// The number of the evaluation that proposed it, counted from 1.
+    /// The number of the evaluation that proposed it, counted from 1. For a migration that an operator requested, the
+    /// number of the last evaluation before that; 0 if there was none.
     pub evaluation: u32,
     /// The operation.
     pub operation: AgentOperation,

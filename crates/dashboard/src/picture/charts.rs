@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::history::{ApplicationSample, History, Point};
 
-/// How many points are drawn: five minutes, at one a second.
+/// The maximum number of points that are drawn: five minutes, at one a second.
 const POINTS_DRAWN: usize = 300;
 /// The maximum number of lines in a chart. More could not be labelled.
 const LINES_MAX: usize = 12;

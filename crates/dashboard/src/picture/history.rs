@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// How many points are kept: ten minutes, at one a second.
+/// The maximum number of points that are kept: ten minutes, at one a second.
 const POINTS_MAX: usize = 600;
 /// The maximum number of applications in a point.
 const APPLICATIONS_MAX: usize = 64;

@@ -279,7 +279,8 @@ impl Picture {
         self.applications().into_keys().enumerate().map(|(colour, id)| (id, colour)).collect()
     }
 
-    /// Everything known about a node; `None` if it is unknown.
+    /// The last answers of a polled node, and the verdicts of its manager. Of a node that is named but not polled, only
+    /// the verdicts. `None` if the node is neither polled nor named.
     pub fn node_details(&self, id: &str) -> Option<Value> {
         let of_id = |source: &&Source| source.name() == id;
         let source = self.sources.iter().filter(of_id).max_by_key(|source| source.answers());
@@ -303,7 +304,8 @@ impl Picture {
         Some(shown)
     }
 
-    /// Everything known about an instance; `None` if it is unknown.
+    /// An instance as in the overview and, unless it is on a node that is not polled, as its node reports it. `None` if
+    /// the instance is unknown.
     pub fn instance_details(&self, id: &str) -> Option<Value> {
         let placed = self.placed();
         if let Some(placed) = placed.get(id) {

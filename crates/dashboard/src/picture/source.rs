@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use super::text;
 
-/// How many instances of one node are kept.
+/// The maximum number of instances of one node that are kept.
 const INSTANCES_MAX: usize = 2_000;
-/// How many links of one node are kept.
+/// The maximum number of links of one node that are kept.
 const LINKS_MAX: usize = 1_000;
 
 /// A topic that a node is polled for.

@@ -39,8 +39,9 @@ pub fn extra() -> Value {
     })
 }
 
-/// A picture in which all nodes except `ap16` answer, with a link that is down, some instances, and some operations at
-/// `now_ms`.
+/// A picture in which all nodes except `ap16` answer, `edge4` drains and the link of `ap7` and `edge2` is down. It has
+/// some instances, two accepted operations and an inhibited one at `now_ms`, data of a testbed, and a time series of
+/// 90 seconds.
 pub fn picture(now_ms: u64) -> Picture {
     let tree = tree();
     let mut picture = Picture::new((0..tree.len()).map(|place| format!("127.0.0.1:{}", 9_000 + place)).collect());

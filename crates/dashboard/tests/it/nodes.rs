@@ -42,7 +42,8 @@ impl TestDirectory {
     }
 }
 
-/// Runs a node without instances in this process. Returns its address for operators, and a sender that stops it.
+/// Runs a node in this process, without instances, and with a neighbour `far` that does not run. Returns its address
+/// for operators, and a sender that stops it.
 async fn node(directory: &TestDirectory, authority: &Authority, name: &str) -> (SocketAddr, watch::Sender<bool>) {
     let certified = authority.node(node_id(name).expect("a name"), Vec::new());
     let certificate = directory.certificate(authority, name, &certified);

@@ -8,7 +8,7 @@ use crate::ids::TransferId;
 use crate::journal::{Custody, Grant};
 
 impl Members {
-    /// The worlds that are one step away.
+    /// The worlds that are one step away and within the bounds, each with the node and the action of the step.
     pub(super) fn successors(&mut self, world: &World) -> Vec<(usize, Action, World)> {
         let mut successors = Vec::new();
         for node in 0..world.members.len() {

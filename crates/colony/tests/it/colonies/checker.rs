@@ -18,7 +18,7 @@ pub struct Checker {
     pub violation: Option<String>,
     lives: Vec<Life>,
     lineages: Vec<Lineage>,
-    /// The parents of granted replicas, by transfer.
+    /// The parents of the replicas that were offered, by transfer.
     offered: BTreeMap<TransferId, usize>,
     /// The instances that were handed over, and their agents' snapshots, by transfer.
     snapshot: BTreeMap<TransferId, (InstanceId, Arc<AgentSnapshot>)>,
@@ -219,7 +219,8 @@ impl Checker {
         }
     }
 
-    /// Checks invariant 7 for a message that a node is about to send.
+    /// Checks invariant 7 for a message that a node is about to send, and records which transfer is being prepared for
+    /// an agent, or no longer is.
     pub fn sends(&mut self, node: usize, memory: &Book, message: &Message) {
         match message {
             Message::Prepare(prepare) => {

@@ -301,7 +301,8 @@ impl<'a> World<'a> {
         self.schedule(self.now + self.plan.conditions.period, Scheduled::Observe(node));
     }
 
-    /// Fires the timer of a node if it is due; else schedules the next wake-up.
+    /// Fires the timer of a node if it is due; else schedules the next wake-up. Does nothing if a later wake-up has
+    /// replaced the current one.
     fn wake(&mut self, node: usize) {
         let now = self.now;
         let daemon = &mut self.daemons[node];

@@ -12,7 +12,8 @@ use crate::colonies::machine::{Startup, Wanted};
 use crate::colonies::sabotage::Sabotage;
 
 impl World<'_> {
-    /// Appends effects to the stream of a node, and performs those that are not blocked.
+    /// Appends effects to the stream of a node, and performs those that wait for no record. Then schedules the next
+    /// wake-up of the node, and checks the invariants.
     pub(super) fn absorb(&mut self, node: usize, effects: Vec<Effect>) {
         for effect in effects {
             self.note(node, &effect);
