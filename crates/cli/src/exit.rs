@@ -20,7 +20,7 @@ pub enum Outcome {
 pub enum Exit {
     /// The command did what was asked.
     Success,
-    /// The command performed a check that failed.
+    /// The command performed a check that failed, or ran a program that chose a status that programs may not choose.
     CheckFailed,
     /// The user's input is at fault.
     Input,

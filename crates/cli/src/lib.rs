@@ -105,7 +105,7 @@ fn parse(typed: &[OsString]) -> Result<Arguments, clap::Error> {
     Arguments::from_arg_matches(&command().try_get_matches_from(asking_for_help(typed))?)
 }
 
-/// Turns `mario help COMMAND` into `mario COMMAND --help`.
+/// Turns `mario help COMMAND` into `mario COMMAND --help`, and `mario help` into `mario --help`.
 fn asking_for_help(typed: &[OsString]) -> Vec<OsString> {
     match typed {
         [program, help, rest @ ..] if help == "help" => {

@@ -95,7 +95,8 @@ impl Audit {
         }
     }
 
-    /// Checks a cycle: the instances of each application must follow from its operations, and fit into each tier.
+    /// Checks a cycle: the instances of each application must follow from its operations, and fit into each tier, and
+    /// the rules must account for all inhibitions.
     pub(super) fn counted(&mut self, record: &Counted) {
         self.counts.cycles += 1;
         let accepted = self.counts.accepted();

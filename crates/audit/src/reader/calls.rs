@@ -22,9 +22,9 @@ pub struct TracedCall {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CallOrder {
-    /// Each is sent when the previous one has been answered.
+    /// Each is sent when the previous one has been answered. Such a stage has only one call.
     Sequence,
-    /// All are sent at once.
+    /// All are sent at once, including those of the other calls of the stage.
     Parallel,
 }
 

@@ -42,7 +42,8 @@ pub struct Header {
     pub arbitration: Arbitration,
     /// The memory strategy.
     pub memory: Memory,
-    /// With periodic memory, the number of evaluations after which it is cleared; `None` with sliding memory.
+    /// With periodic memory, the number of evaluations of an agent after which its memory is cleared, not counting the
+    /// first evaluation; `None` with sliding memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgets_every: Option<u64>,
     /// The number of evaluations that an agent has left when its eviction is announced. `None` before format 5, and in
@@ -150,7 +151,7 @@ pub enum Arbitration {
 pub enum Memory {
     /// Each inhibition is forgotten after [`TracedPolicy::memory`] evaluations.
     Sliding,
-    /// The whole memory is cleared after every [`Header::forgets_every`] evaluations.
+    /// The whole memory is cleared after every [`Header::forgets_every`] evaluations, not counting the first.
     Periodic,
 }
 
@@ -164,9 +165,9 @@ pub struct TracedApplication {
     pub owner: Option<OwnerId>,
     /// The hardware of one instance, in the default flavour.
     pub hardware: Hardware,
-    /// The number of client requests that one instance handles in one evaluation period.
+    /// The maximum number of client requests that one instance handles in one evaluation period, in the default flavour.
     pub max_rate: Quantity,
-    /// The maximum latency that its client requests tolerate.
+    /// The maximum latency that its client requests tolerate, in the default flavour.
     pub max_latency: Quantity,
     /// Its flavours, the default first; empty if it has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -177,7 +178,7 @@ pub struct TracedApplication {
     /// Its group in figures.
     #[serde(default)]
     pub kind: String,
-    /// The index of the policy of its agents.
+    /// The index of the policy of its agents. A deployment or an update may name another one.
     pub policy: u32,
 }
 

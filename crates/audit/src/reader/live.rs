@@ -111,7 +111,7 @@ pub enum LiveEvent {
         /// Whether it is pinned.
         is_pinned: bool,
     },
-    /// An operator updated an instance to another description of its application.
+    /// An operator updated an instance to another description of its application, or restored the previous one.
     Updated {
         /// The instance.
         instance: InstanceId,

@@ -405,8 +405,8 @@ enum VerdictWord {
 
 from_word!(VerdictWord, "a verdict, `accepted` or `inhibited`", "accepted" => Accepted, "inhibited" => Inhibited);
 
-/// The third element of the outcome of an operation without a target: the verdict `accepted`, or `self` if the verdict
-/// follows.
+/// The third element of the outcome of an operation without a target: the verdict `accepted`, or the target `self`,
+/// after which the verdict is the fourth element.
 enum AcceptedOrOwn {
     Accepted,
     Own,

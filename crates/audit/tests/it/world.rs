@@ -198,7 +198,7 @@ impl World {
         }
     }
 
-    /// Moves a user to a random access point that is up, or disconnects the user.
+    /// Connects a user to a random access point that is up, which may be the current one, or disconnects the user.
     fn connect(&mut self, user: usize, time: u64) {
         let points: Vec<usize> =
             (0..self.nodes.len()).filter(|node| self.nodes[*node].is_up && self.is_access_point(*node)).collect();
