@@ -415,7 +415,8 @@ impl Colony {
         })
     }
 
-    /// Deploys an application on a node, with the rights of an operator.
+    /// Deploys an application on a node, with the rights of an operator. Fails if the node does not run, inhibits the
+    /// deploy, or is not ready within [`DEPLOY`].
     async fn deploy(&self, application: usize, node: usize) -> Result<(), LiveError> {
         let document = self.directory.sign(&self.plan.applications[application])?;
         let client = self.client(node)?;

@@ -15,7 +15,7 @@ pub enum Detail {
     Full,
     /// All records except evaluations.
     Operations,
-    /// Counts instead of individual instances and users.
+    /// Counts instead of records of individual instances and users, except for the instances at the start.
     Summary,
 }
 

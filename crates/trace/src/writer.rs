@@ -137,8 +137,9 @@ impl<W: Write> TraceWriter<W> {
         self.close()
     }
 
-    /// Flushes and returns the output. A trace that is closed without [`TraceWriter::finish`], e.g. that of an
-    /// interrupted run, has no results and no end record.
+    /// Writes handovers that were only counted so far, then flushes and returns the output, or the first write error. A
+    /// trace that is closed without [`TraceWriter::finish`], e.g. that of an interrupted run, has no results and no end
+    /// record.
     pub fn close(mut self) -> io::Result<W> {
         self.write_moves();
         match self.broken {
@@ -192,8 +193,8 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// Records that a node went down. `gone` are the instances that were lost with it. A summary trace counts them by
-    /// application and tier.
+    /// Records that a node went down. `gone` are the instances that were lost with it. A summary trace has
+    /// only their counts by application and tier, and nothing if there are none.
     pub fn node_down(
         &mut self,
         time: Time,
