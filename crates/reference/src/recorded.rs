@@ -87,7 +87,7 @@ pub struct Facts {
 pub struct Activation {
     /// The time of the activation.
     pub time: u32,
-    /// The proposals judged, in order.
+    /// The proposals and nops, in the order in which they were judged.
     pub judged: Vec<Judged>,
 }
 

@@ -58,7 +58,7 @@ pub struct ApplicationOverview {
     pub kind: String,
     /// The policy of its agents.
     pub policy: String,
-    /// The number of evaluations for which agents remember inhibitions.
+    /// The number of evaluations for which agents remember inhibitions, if the memory strategy is `sliding`.
     pub memory: u32,
     /// The number of users.
     pub users: usize,

@@ -1,7 +1,7 @@
 //! Resolves a scenario as written into one that can be run: looks up names, reads files, and draws random values.
 //!
-//! Errors are collected and returned together. Resolving stops early if the world would be too large, or if the
-//! infrastructure cannot be built.
+//! Errors are collected and returned together. Resolving stops early if the estimated size or cost of the run exceeds a
+//! limit, or if the infrastructure cannot be built.
 
 mod applications;
 mod calls;
@@ -198,7 +198,8 @@ impl Resolving<'_> {
         }
     }
 
-    /// Adds a note for each activity that never happens, because it would begin at or after the end of the run.
+    /// Adds notes if no agent evaluates, no manager judges, or no client request is sent, because the first time would
+    /// be at or after the end of the run.
     fn note_what_never_happens(&mut self) {
         let settings = self.settings;
         let duration = settings.duration.value();
@@ -220,8 +221,8 @@ impl Resolving<'_> {
         Mistake::new(message).at(Some(self.document.place(at)))
     }
 
-    /// The error for an unknown id, with a similar known id or a list of known ids as the hint. After many errors, the
-    /// hint is omitted, because the search for a similar id is slow.
+    /// The error for an unknown id. The hint is a similar known id or a list of known ids, or says that there are none.
+    /// After many errors, the hint is omitted, because the search for a similar id is slow.
     fn unknown<I: Display>(&self, what: &str, id: &Id, at: &[At<'_>], known: impl Iterator<Item = I>) -> Mistake {
         // The maximum number of known ids that `id` is compared with.
         const COMPARED_MAX: usize = 10_000;

@@ -64,8 +64,8 @@ pub struct Scenario {
     pub numbering: Numbering,
     /// The disturbances, in chronological order.
     pub disturbances: Vec<Disturbance>,
-    /// The delay after which an operator redeploys an application that has no instance left, if users want it. With
-    /// `None`, operators redeploy nothing.
+    /// The delay after which an operator redeploys an application that has no instance left, if users who are present
+    /// need it, directly or through calls. With `None`, operators redeploy nothing.
     pub redeploy_delay: Option<Duration>,
     /// Optional measures.
     pub measures: Measures,
@@ -112,7 +112,7 @@ impl Measures {
 /// An application in a scenario.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ApplicationPlan {
-    /// Its id, hardware, limits and flavours.
+    /// Its id, owner, hardware, limits, flavours and sleep settings.
     pub application: Application,
     /// The kind of the application, e.g. `WS`. Figures and the assignment of users group applications by kind.
     pub kind: String,

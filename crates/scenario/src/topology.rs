@@ -190,7 +190,7 @@ impl Topology {
         &self.tier_names
     }
 
-    /// Sets the names of the tiers if there are as many names as tiers; otherwise does nothing.
+    /// Sets the names of the tiers if there is one for each number from 0 to the highest tier; otherwise does nothing.
     pub(crate) fn name_tiers(&mut self, names: &[String]) {
         let tier_count = self.nodes.iter().map(|node| usize::from(node.tier) + 1).max().unwrap_or(0);
         if names.len() == tier_count {

@@ -58,7 +58,8 @@ fn simulate(scenario: &Scenario, recorder: &mut impl Recorder) -> RunStatistics 
     Simulation::new(scenario, RunOptions::default()).expect("it can be run").run(recorder)
 }
 
-/// Times the prototype's four runs, from parsing the scenario to writing the output files.
+/// Times the prototype's four runs, from parsing the scenario to writing the output files: with a trace of operations,
+/// with a full trace, and with a full trace and all messages.
 fn runs() {
     let runs =
         ["workload-aware", "latency-aware", "workload-and-latency-aware", "workload-and-latency-aware-with-memory"];

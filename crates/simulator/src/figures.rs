@@ -121,12 +121,13 @@ pub struct GroupFigures {
     pub further: FurtherCounts,
     /// The counts in `operations`, except `nop` and `deploy`, divided by `movements`, which omits the first step.
     pub per_movement: Option<Ratios>,
-    /// Mean and maximum number of instances, over the management cycles.
+    /// Mean and maximum number of instances, over the management cycles; 0 without cycles.
     pub instances: MeanAndMax,
-    /// Mean response time, in units of [`Time`]: averaged per user, then per application, then over applications.
+    /// Mean response time, in units of [`Time`]: averaged per user, then per application, then over applications. Users
+    /// without a response, and applications without such users, are left out.
     pub response: Option<f64>,
-    /// Request rate divided by the capacity of an instance: averaged over evaluations per application, then over
-    /// applications.
+    /// Request rate of an instance divided by its maximum rate in its current flavour: averaged over evaluations per
+    /// application, then over applications with evaluations.
     pub service_usage: Option<f64>,
     /// Pearson's correlation of movements and accepted operations (migrate, replicate, undeploy) by step, without the
     /// first step.

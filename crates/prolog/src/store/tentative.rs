@@ -5,8 +5,8 @@ use crate::fault::Solved;
 use crate::term::Term;
 
 impl Store {
-    /// Runs `attempt` with all its bindings trailed, and returns its result. Undoes the bindings if the result is
-    /// false.
+    /// Runs `attempt` with all its bindings trailed, and returns its result. If the result is false, undoes the
+    /// bindings and drops the suspended goals that they woke.
     pub(crate) fn attempt(&mut self, attempt: impl FnOnce(&mut Store) -> bool) -> bool {
         let (boundary, trail, woken) = (self.boundary, self.trail.len(), self.woken.len());
         self.boundary = self.cells.len();
@@ -19,7 +19,7 @@ impl Store {
         succeeded
     }
 
-    /// Returns the result of `attempt` and undoes all its bindings.
+    /// Returns the result of `attempt`, undoes all its bindings, and drops the suspended goals that they woke.
     pub(crate) fn tentatively<T>(&mut self, attempt: impl FnOnce(&mut Store) -> T) -> T {
         let mut found = None;
         self.attempt(|store| {
@@ -60,7 +60,8 @@ impl Store {
         })
     }
 
-    /// Whether `general` can be made equal to `specific` without binding variables of `specific` (ISO 8.2.4).
+    /// Whether `general` can be made equal to `specific` without binding variables of `specific` (ISO 8.2.4). If the
+    /// budget is exhausted, the result is an error or false.
     pub(crate) fn subsumes(&mut self, general: Term, specific: Term) -> Solved {
         let mut fixed = Vec::new();
         self.term_variables(specific, &mut fixed)?;

@@ -18,8 +18,9 @@ impl Store {
         }
     }
 
-    /// Calls `visit` with each subterm, dereferenced, depth first and from the left, until it breaks. After
-    /// [`Store::patience`] steps, a compound whose arguments were visited since then is not entered again.
+    /// Calls `visit` with each subterm, dereferenced, depth first and from the left, until `visit` returns a break.
+    /// After [`Store::patience`] steps, a compound whose arguments were visited since then is not entered again. An
+    /// error if the budget is exhausted.
     pub(crate) fn visit_subterms(
         &mut self,
         term: Term,

@@ -56,7 +56,8 @@ impl Runner {
         loader.finish().map(|loaded| loaded.program).map_err(|error| error.to_string())
     }
 
-    /// Loads `program`, then asks for at most `limit` answers of `goal`.
+    /// Loads `program`, then asks for at most `limit` answers of `goal`. The end is [`End::Stopped`] if the program
+    /// cannot be loaded, and [`End::Raised`] with the syntax error if the goal cannot be parsed.
     pub fn run(&mut self, program: &str, goal: &str, limit: usize) -> Outcome {
         let nothing = |end| Outcome { names: Vec::new(), answers: Vec::new(), end, output: String::new() };
         let program = match self.load(program) {

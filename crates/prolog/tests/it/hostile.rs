@@ -236,7 +236,8 @@ fn an_exhausted_budget_cannot_be_caught() {
     }
 }
 
-/// Each further solution of `solved/1` returns through one more clause body, and returning is not a call.
+/// Each further solution of `solved/1` returns through one more clause body. Returning is not a call, but must use up
+/// the budget of inferences, too.
 #[test]
 fn returning_from_a_deep_recursion_is_charged() {
     let mut victim = Victim::new();

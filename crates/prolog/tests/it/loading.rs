@@ -1,4 +1,4 @@
-//! Tests of the limits on loading: errors, warnings, included files, and the common budget of all directives.
+//! Tests of the limits on loading: errors, warnings, included files, and the budget that all directives share.
 
 use mario_prolog::{
     Budget, ERRORS_MAX, Engine, INCLUDE_BYTES_MAX, INCLUDE_COUNT_MAX, INCLUDE_DEPTH_MAX, LoadError, Loaded, Resolver,

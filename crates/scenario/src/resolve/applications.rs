@@ -19,7 +19,7 @@ use crate::{ApplicationPlan, Deploy, PolicyText};
 const NEVER_MOVE: &str = "never-move";
 
 /// The agent policies in use. `by_key` maps the name or path of a policy and its configured memory to its index, or to
-/// `None` if the policy has errors.
+/// `None` if the policy has errors. A path that may name an embedded file has the prefix `carried:`.
 #[derive(Default)]
 pub(super) struct Policies {
     pub(super) texts: Vec<PolicyText>,

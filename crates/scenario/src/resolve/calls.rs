@@ -11,7 +11,8 @@ use crate::settings::{CallOrderWord, ObservationStrategy, RoutingStrategy};
 const CALLS_MAX: usize = 64;
 
 impl Resolving<'_> {
-    /// Sets the stages in the plans of all applications. Reports errors.
+    /// Sets the stages in the plans of the applications in `[[application]]`; drawn applications make no calls. Reports
+    /// errors.
     pub(super) fn calls(&mut self, plans: &mut [ApplicationPlan]) {
         let settings = self.settings;
         if settings.application.iter().all(|application| application.call.is_empty()) {

@@ -13,8 +13,8 @@ use crate::settings::{ChurnSettings, FailureSettings, Time};
 use crate::topology::Topology;
 use crate::{Disturbance, DisturbanceEvent};
 
-/// The maximum number of events, checked when random failures are drawn. Without a limit, a mean time that is too short
-/// could exhaust memory.
+/// The maximum number of events, listed and drawn, checked after each drawn repair. Without a limit, mean times that
+/// are too short could exhaust memory. Without repairs, each drawn node crashes at most once.
 const EVENTS_MAX: usize = 1_000_000;
 
 impl Resolving<'_> {
@@ -132,8 +132,9 @@ impl Resolving<'_> {
         }
     }
 
-    /// Draws the crashes and repairs of one `[[failures]]` entry and adds them to `events`. Nodes that are already in
-    /// `taken`, because of listed events or an earlier entry, are left out.
+    /// Draws the crashes and repairs of one `[[failures]]` entry and adds them to `events`. They affect the nodes of
+    /// the entry's tiers, by default of all tiers except 0. Nodes that are already in `taken`, because of listed events
+    /// or an earlier entry, are left out; the others are added to it.
     fn drawn(
         &mut self,
         topology: &Topology,

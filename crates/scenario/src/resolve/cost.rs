@@ -15,7 +15,8 @@ const ROUNDS_MAX: f64 = 4e9;
 const MIB: f64 = 1_048_576.0;
 
 impl Resolving<'_> {
-    /// Whether the size and the estimated cost are within the limits. Called before the world is built. Reports errors.
+    /// Whether the size, the number of evaluations of an agent, and the estimated cost are within the limits. Called
+    /// before the world is built. Reports errors.
     pub(super) fn is_affordable(&mut self, extent: &Extent) -> bool {
         let reported = self.mistakes.len();
         self.check_size(extent);
@@ -133,7 +134,8 @@ fn size_keys(topology: &TopologySettings) -> &'static [&'static str] {
     }
 }
 
-/// The mean number of requests that a user's request causes, itself included. 1 if the calls are invalid.
+/// The mean number of requests that a user's request causes, itself included. 1 if there are no users, or if the calls
+/// are invalid.
 fn mean_caused(applications: &[ApplicationPlan], users: &[UserPlan]) -> f64 {
     let Ok(order) = callers_first(applications) else { return 1.0 };
     let caused = requests_caused(applications, &order);

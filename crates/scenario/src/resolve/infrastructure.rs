@@ -34,8 +34,9 @@ macro_rules! mesh {
 }
 
 impl Resolving<'_> {
-    /// Nodes and links, with the settings of `[[nodes]]`, of the node table and of `[[node]]` applied in this order. If
-    /// they cannot be built, reports an error and returns `None`.
+    /// Nodes and links, with the settings of `[[nodes]]`, of the node table and of `[[node]]` applied in this order.
+    /// Links without a bandwidth get that of `[network]`. If the infrastructure cannot be built, reports an error and
+    /// returns `None`; other errors are only reported.
     pub(super) fn infrastructure(&mut self) -> Option<Topology> {
         let mut topology = match &self.settings.topology {
             TopologySettings::TiledTree(tree) => self.tiled_tree(tree)?,

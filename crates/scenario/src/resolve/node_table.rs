@@ -89,8 +89,9 @@ impl Resolving<'_> {
         Ok(())
     }
 
-    /// The positions of the columns. If a column that `node_table.facts` names is missing, reports it and returns
-    /// `None`.
+    /// The positions of the columns. Facts are in the columns that `node_table.facts` names; if one of them is missing,
+    /// reports it and returns `None`. Without `node_table.facts`, they are in all columns that have a name and no other
+    /// meaning. An error if there is no column of ids.
     fn columns(&mut self, table: &Table<'_>) -> Result<Option<Columns>, TrajectoryError> {
         let id = table.column(&IDS)?;
         let capacity = table.known_column(&CAPACITIES);

@@ -9,7 +9,8 @@ use crate::{ApplicationPlan, Deploy, RecordedPast, Update};
 
 impl Resolving<'_> {
     /// The policy changes during the run, in chronological order. Of two changes for one application at the same time,
-    /// the later one in the list counts. Changes without effect are dropped.
+    /// the later one in the list counts. Changes without effect are dropped. Reports errors; under a management
+    /// strategy other than agents, each change is one.
     pub(super) fn updates(
         &mut self,
         applications: &[ApplicationPlan],

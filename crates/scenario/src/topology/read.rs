@@ -188,7 +188,7 @@ enum Scalar {
 }
 
 impl Scalar {
-    /// Parses the id of a node: an integer is a number, everything else is a name.
+    /// Parses the id of a node: an integer in canonical form is a number, everything else is a name.
     fn untyped_name(text: &str) -> Scalar {
         match text.parse::<i64>() {
             // `007` and `+7` are names: as numbers they would not round-trip.

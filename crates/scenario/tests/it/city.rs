@@ -1,4 +1,5 @@
-//! The preset `city`: its rush hours are as documented, and its applications are drawn from ranges.
+//! The preset `city`: its rush hours are as documented, its applications are drawn from ranges and complement listed
+//! ones, and errors in the settings of drawn applications are reported.
 
 use std::path::Path;
 

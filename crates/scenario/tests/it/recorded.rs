@@ -1,5 +1,5 @@
 //! Notes and errors about recorded users: unused parts of a record, swapped, distant or invalid coordinates, and
-//! records that do not fit into memory.
+//! records that do not fit into memory. Numbers of users and steps in a preset do not limit a record.
 
 use std::path::Path;
 

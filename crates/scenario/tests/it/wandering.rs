@@ -1,5 +1,6 @@
-//! Generated mobility: its statistics are close to those that `docs/mobility.md` states, and only arrivals and
-//! handovers are stored.
+//! Generated mobility: its statistics are close to those that `docs/mobility.md` states, the balanced assignment gives
+//! both kinds of applications about the same mean number of handovers per user, and only arrivals and handovers are
+//! stored.
 
 use mario_domain::{Capacity, Duration};
 use mario_scenario::mobility::{Assignment, AttachmentRule, RandomWaypoint, assign, random_waypoint_attached};

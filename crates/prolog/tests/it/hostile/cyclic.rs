@@ -7,7 +7,7 @@ use mario_prolog::Budget;
 /// Suffices for walks over 180,000 cells in all. A goal that would not terminate exhausts it quickly.
 const BUDGET: Budget = Budget { inferences: 30_000, ..SMALL };
 
-/// Goals about a cyclic `X`, another cyclic term `Y` of the same shape, and a cyclic list `L`.
+/// Goals about a cyclic `X`, another cyclic term `Y` that is the same infinite tree, and a cyclic list `L`.
 const GOALS: &[&str] = &[
     "X = Y",
     "X == Y",

@@ -195,7 +195,8 @@ fn number(word: &str) -> Option<Scalar> {
     })
 }
 
-/// Decodes character references such as `&#228;`: GML files are ASCII. A text with an invalid reference stays as it is.
+/// Decodes character references such as `&#228;` and `&amp;`: GML files are ASCII. A text with an invalid reference
+/// stays as it is.
 fn decode(text: &str) -> String {
     quick_xml::escape::unescape(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
 }

@@ -180,7 +180,8 @@ fn fact(node: &NodeId, attribute: &Attribute) -> Option<Fact> {
     Some(Fact { subject: node.id().clone(), key: Id::name(&attribute.name).ok()?, value })
 }
 
-/// The links, in the order of their first edges. A pair of opposite directed edges is one link.
+/// The links, in the order of their first edges. An undirected edge is a link, and so is a pair of opposite directed
+/// edges with the same latency and bandwidth. All other directed edges are errors.
 fn interpret_edges(
     edges: Vec<GraphEdge>,
     by_key: &FxHashMap<String, u32>,
@@ -248,8 +249,9 @@ fn interpret_edge(
 }
 
 /// The tier of each node: its attribute, or else its distance in hops from the closest node whose attribute is 0. If
-/// there is no such node, it is the distance from the first node with the most hardware units. A node that is not
-/// reachable from there is one tier below the farthest reachable node.
+/// there is no such node, it is the distance from the first node with unbounded hardware or, if there is none, from the
+/// first node with the most units. A node that is not reachable from there is one tier below the farthest reachable
+/// node.
 fn tiers(nodes: &[Read], links: &[ReadLink], defaults: &GraphDefaults) -> Vec<u16> {
     let mut neighbours = vec![Vec::new(); nodes.len()];
     for link in links {
@@ -316,8 +318,8 @@ impl Attribute {
         }
     }
 
-    /// The integer value; `None` for other values. `4.0` counts as an integer, because some tools have only one number
-    /// type.
+    /// The integer value; `None` for other values. The number `4.0` counts as an integer, because some tools have only
+    /// one number type, and so does the text `4`.
     fn whole(&self) -> Option<i64> {
         match &self.value {
             Scalar::Whole(number) => Some(*number),
