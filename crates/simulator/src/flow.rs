@@ -262,7 +262,8 @@ impl Flow {
         self.inflows.may_change(agent)
     }
 
-    /// The recurring pattern of an agent's facts, which repeats until the next change; `None` if no pattern is known.
+    /// The recurring pattern of an agent's facts, which repeats until the next change; `None` if no pattern is known,
+    /// during the first pass through it, and for a parked agent.
     pub(crate) fn pattern(&self, agent: AgentIndex) -> Option<Pattern> {
         self.inflows.pattern(agent)
     }

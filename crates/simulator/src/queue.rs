@@ -61,7 +61,7 @@ impl<E: Copy> EventQueue<E> {
         self.present[self.taken..].iter().chain(self.later.iter().flatten().map(|(_, event)| event)).copied()
     }
 
-    /// The present: the time of the last event taken.
+    /// The present: the time of the last event taken; 0 before the first.
     pub fn now(&self) -> Time {
         Time::at(f64::from_bits(self.now))
     }

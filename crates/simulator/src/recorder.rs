@@ -48,7 +48,7 @@ pub trait Recorder {
     fn owner(&mut self, time: Time, acts: &OwnerActs, population: &Population) {}
 
     /// A client request reached a sleeping instance, and the node's manager decided whether the instance may wake.
-    /// After a refusal, the manager is not asked again before the agent's next evaluation.
+    /// After a refusal, the manager is not asked again until the agent evaluates or its instance moves.
     fn woken(&mut self, time: Time, agent: AgentIndex, verdict: &CompactVerdict, population: &Population) {}
 
     /// The managers were activated. Also reported if there was nothing to judge.

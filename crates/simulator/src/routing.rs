@@ -64,7 +64,7 @@ impl Router {
         }
     }
 
-    /// Whether the router is consistent with a scenario.
+    /// Whether the router is consistent with a scenario. Entries of the prototype's routing table are not checked.
     pub(crate) fn is_consistent(&self, scenario: &Scenario, agents: usize) -> bool {
         match (self, scenario.routing) {
             (Router::Nearest(router), Routing::Nearest(metric)) => router.is_consistent(scenario, metric, agents),
@@ -97,7 +97,8 @@ impl Router {
         }
     }
 
-    /// Updates routes after an instance was added to a node.
+    /// Discards the cached routes that an instance added to a node may change; with the prototype's routing, the whole
+    /// table.
     pub(crate) fn instance_added(
         &mut self,
         application: ApplicationIndex,
@@ -110,7 +111,8 @@ impl Router {
         }
     }
 
-    /// Updates routes after an instance was removed from a node.
+    /// Discards the cached routes that the removal of an instance from a node may change; with the prototype's routing,
+    /// the whole table.
     pub(crate) fn instance_removed(
         &mut self,
         application: ApplicationIndex,
@@ -123,7 +125,7 @@ impl Router {
         }
     }
 
-    /// Updates routes after nodes or links went up or down.
+    /// Discards all cached routes after nodes or links went up or down.
     pub(crate) fn infrastructure_changed(&mut self, context: &RoutingContext<'_>) {
         match self {
             Router::Nearest(router) => router.infrastructure_changed(context),
@@ -131,7 +133,7 @@ impl Router {
         }
     }
 
-    /// Updates the route of a user whose access point changed.
+    /// Forgets the cell of a user whose access point changed, with the default routing.
     pub(crate) fn user_moved(&mut self, user: UserIndex) {
         match self {
             Router::Nearest(router) => router.user_moved(user),

@@ -207,7 +207,8 @@ enum Event {
     Handling,
     /// An instance has finished a client request, or has finished starting after it woke.
     ServiceEnd(AgentIndex),
-    /// The requests routed to a sleeping instance at some rate add up to the first whole request.
+    /// The requests routed to a sleeping instance at some rate add up to the first whole request. Ignored if the rate
+    /// has changed since, or if the instance has woken, moved or ended.
     Request(AgentIndex),
     /// The service of a client request, or a call made for it, has finished.
     Answer(PendingIndex),
@@ -221,7 +222,7 @@ enum Event {
     Start,
     /// A node or link goes down or comes up, or a node announces its departure.
     Disturbance(u32),
-    /// An operator redeploys an application.
+    /// An operator requests a new instance of an application, if it still has none and users need it.
     Redeploy(ApplicationIndex),
     /// Agents of an application switch to another policy.
     Update(u32),

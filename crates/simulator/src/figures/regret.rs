@@ -11,7 +11,7 @@ use crate::recorder::{Cause, Recorder, RegretSample};
 use crate::validation::TableSizes;
 
 /// Compares the placement with the best one at each activation of the managers, after the accepted operations are
-/// enacted.
+/// enacted and the owners of nodes have acted.
 ///
 /// It tracks users, nodes and links by the recorded events, and reads the instances from the population at the
 /// activation.

@@ -18,7 +18,8 @@ pub(super) fn spread(values: &[u64]) -> Option<MeanAndMax> {
     Some(MeanAndMax { mean: values.iter().sum::<u64>() as f64 / values.len() as f64, max })
 }
 
-/// Pearson's r between movements and operations by step; `None` if either series is constant.
+/// Pearson's r between the movements and the operations (migrates, replicates and undeploys) of each step; `None` if
+/// either series is constant or empty.
 pub(super) fn pearson(steps: &[StepCounts]) -> Option<f64> {
     let count = steps.len() as f64;
     let operations = |step: &StepCounts| step.migrate + step.replicate + step.undeploy;

@@ -100,7 +100,8 @@ impl Inflows {
         inflow
     }
 
-    /// The recurring pattern of an agent's facts, which repeats until the next change; `None` if no pattern is known.
+    /// The recurring pattern of an agent's facts, which repeats until the next change; `None` if no pattern is known,
+    /// during the first pass through it, and for a parked agent.
     pub(super) fn pattern(&self, agent: AgentIndex) -> Option<Pattern> {
         match self.of_agent[agent.position()].phase {
             TrafficPhase::Steady => Some(Pattern::default()),

@@ -11,7 +11,7 @@ impl Flow {
         self.load.rate_at(agent)
     }
 
-    /// Delays an instance by its start time. Until it has started, requests queue.
+    /// Pauses an instance that has just woken for its start time. In the meantime, requests to it queue.
     pub(crate) fn delay_instance(&mut self, agent: AgentIndex, start: Duration, now: Time) {
         self.load.delay_instance(agent, start, now);
     }

@@ -111,7 +111,8 @@ impl Write for Counted {
     }
 }
 
-/// A writer that compares the bytes written with the lines of a recorded trace.
+/// A writer that compares the bytes written with the lines of a recorded trace. `found` is the first difference or read
+/// error; nothing is compared after it.
 struct TraceComparer<R> {
     trace: R,
     line: u64,
@@ -173,7 +174,8 @@ impl<R: BufRead> Write for TraceComparer<R> {
     }
 }
 
-/// The header without the fields that do not affect a run: the program and the names of policies.
+/// The header without the fields that do not affect a run: the program, and the names of policies and of acceptance
+/// policies.
 fn without_names(header: &str) -> Option<serde_json::Value> {
     let mut header: serde_json::Value = serde_json::from_str(header).ok()?;
     header.as_object_mut()?.remove("program");

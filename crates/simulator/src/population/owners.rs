@@ -47,7 +47,7 @@ pub struct OwnerAct {
 pub enum OwnerActKind {
     /// The instance was evicted.
     Evicted,
-    /// The instance was switched to this smaller flavour.
+    /// The instance was switched to this flavour, which needs no more hardware of any kind than the previous one.
     Shrunk(FlavourIndex),
     /// The instance will be evicted after this many further evaluations of its agent, unless it leaves before.
     Announced(u32),

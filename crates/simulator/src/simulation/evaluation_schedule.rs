@@ -40,8 +40,8 @@ struct Batch {
     parked: usize,
     /// How often the batch has been evaluated.
     round: u32,
-    /// Aggregated outcomes of parked agents. Indexed by pattern length - 1, then by application and phase (`round %
-    /// length`).
+    /// Aggregated outcomes of parked agents. Indexed by pattern length - 1, then by application × length + `round %
+    /// length`. Empty for a length until an agent with such a pattern is parked.
     parked_outcomes: [Vec<ParkedCounts>; Pattern::LENGTH_MAX],
 }
 

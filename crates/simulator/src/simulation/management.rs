@@ -31,7 +31,7 @@ struct Answer {
     is_plain: bool,
     basis: Basis,
     has_failed: bool,
-    /// Why the decision failed, unless the first failed decision of the run is already known.
+    /// Why the decision failed; `None` if it did not, or if the first failed decision of the run was already known.
     failed: Option<Box<FailedDecision>>,
     /// The whole decision; `None` if no recorder wants decisions.
     decision: Option<Decision>,

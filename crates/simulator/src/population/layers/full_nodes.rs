@@ -34,7 +34,7 @@ impl FullNodes {
         self.is_full[node.position()]
     }
 
-    /// Whether a request for `needed` is inhibited because the node is full.
+    /// Whether a request for `needed` is inhibited because the node is full. A request for no hardware never is.
     #[inline]
     pub(crate) fn inhibits(&self, node: NodeIndex, needed: Hardware) -> bool {
         self.is_full[node.position()] && !needed.fits(NO_HARDWARE)

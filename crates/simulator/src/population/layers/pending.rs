@@ -17,8 +17,9 @@ use crate::population::state::Population;
 pub(crate) enum PendingRequest {
     /// The agent proposes nothing.
     Nop(AgentIndex),
-    /// The agent proposes to migrate or replicate to a reachable node. The request is inhibited if that node is full at
-    /// the time of judging.
+    /// The agent proposes to migrate or replicate to a node that is known to be reachable, the instance holds as much
+    /// hardware as a new one, and no acceptance policy is asked before the free hardware of that node is checked. So
+    /// the request is inhibited if that node is full at the time of judging.
     Place(PlaceRequest),
     /// Any other proposal, e.g. to migrate to a node that is not known to be reachable. The agent has to be fetched.
     Other(AgentIndex),
