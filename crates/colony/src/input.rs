@@ -307,7 +307,8 @@ pub enum TraceEvent {
     },
     /// An instance that an operator undeployed has ended.
     Undeployed(InstanceId),
-    /// An instance that an operator undeployed while it was in custody is alive: the target had already taken it.
+    /// An instance that an operator undeployed while it was in custody is alive, because the target took it before it
+    /// heard of that. The instance may have returned to this node since.
     LivesOn {
         /// The instance.
         instance: InstanceId,
@@ -338,7 +339,7 @@ pub enum TraceEvent {
         /// Whether an operator had pinned the instance.
         is_pinned: bool,
     },
-    /// The owner of the node shrank an instance to a smaller flavour.
+    /// The owner of the node shrank an instance to another flavour, which needs no more hardware.
     Shrunk {
         /// The instance.
         instance: InstanceId,

@@ -165,7 +165,7 @@ pub struct TracedApplication {
     pub owner: Option<OwnerId>,
     /// The hardware of one instance, in the default flavour.
     pub hardware: Hardware,
-    /// The maximum number of client requests that one instance handles in one evaluation period, in the default flavour.
+    /// The maximum number of client requests that one instance in the default flavour handles in one evaluation period.
     pub max_rate: Quantity,
     /// The maximum latency that its client requests tolerate, in the default flavour.
     pub max_latency: Quantity,

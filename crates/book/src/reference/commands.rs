@@ -5,7 +5,8 @@ use clap::Arg;
 use super::GeneratedPage;
 use super::prose::{cell, markdown};
 
-/// Returns an overview page of all commands, and a page for each command.
+/// Returns an overview page of all commands, then a page for `mario` itself and for each command and subcommand,
+/// sorted by full name.
 pub(super) fn pages() -> Vec<GeneratedPage> {
     let mut commands: Vec<clap::Command> =
         mario_cli::every_command().into_iter().filter(|command| command.get_name() != "help").collect();

@@ -11,7 +11,8 @@ fn directory(name: &str) -> PathBuf {
     empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("replacing/{name}"))
 }
 
-/// Runs a command in a directory. Returns its exit code, and its standard output followed by its standard error.
+/// Runs mario in a directory with the words of `command` as arguments. Returns the exit code, and the standard output
+/// followed by the standard error.
 fn typed(directory: &Path, command: &str) -> (i32, String) {
     let output = mario().current_dir(directory).args(command.split_whitespace()).output().expect("it runs");
     (output.status.code().expect("it ends by itself"), stdout(&output) + &stderr(&output))

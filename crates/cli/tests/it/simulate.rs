@@ -220,7 +220,8 @@ fn a_policy_that_does_not_answer_is_reported() {
     }
 }
 
-/// Writes a scenario whose access points have an acceptance policy with this text. Returns its path.
+/// Writes a short variant of the paper's scenario whose access points have an acceptance policy with this text. Returns
+/// its path.
 fn owned(place: &Path, name: &str, text: &str) -> PathBuf {
     fs::write(place.join(format!("{name}.pl")), text).expect("writable");
     let mut scenario = "preset = \"paper\"\nduration = 900\n".to_owned();
