@@ -63,7 +63,8 @@ pub(crate) enum Code {
     D2(fn(&mut Core, Term, Term) -> Solved),
     D3(fn(&mut Core, Term, Term, Term) -> Solved),
     D4(fn(&mut Core, Term, Term, Term, Term) -> Solved),
-    /// Non-deterministic; takes the arguments, and [`FIRST`] or the state that the previous call returned.
+    /// Non-deterministic; takes the arguments, and the last state that a call returned in [`Step::More`], or [`FIRST`]
+    /// before that.
     N(fn(&mut Core, &[Term], State) -> Solved<Step>),
 }
 
@@ -108,7 +109,7 @@ const REDEFINABLE: &[(&str, usize)] = &[
     ("memberchk", 2),
 ];
 
-/// Whether a program may define its own predicate of this name.
+/// Whether a program may define its own predicate with the name and arity of this builtin.
 pub(crate) fn is_redefinable(builtin: &Builtin) -> bool {
     REDEFINABLE.contains(&(builtin.name, builtin.arity))
 }

@@ -40,7 +40,7 @@ pub(crate) enum Raised {
     FaultIn(Fault, Atom, usize),
     /// The term of `throw/1`, or a complete error term for which there is no [`Fault`].
     Ball(Box<StoredTerm>),
-    /// The budget is exhausted.
+    /// The budget is exhausted, or the host stopped the query.
     Exhausted(Resource),
     /// `halt/0,1`.
     Halted(i32),

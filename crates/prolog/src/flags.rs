@@ -18,8 +18,8 @@ pub(crate) enum Unknown {
     Warning,
 }
 
-/// The effect of `=/2` if it would create a cyclic term. Compiled clauses ignore this flag: they unify without occurs
-/// check.
+/// The effect of a call of `=/2` at run time if it would create a cyclic term. Compiled clauses ignore this flag: the
+/// unifications of their heads, and `=/2` in their bodies, have no occurs check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OccursCheck {
     /// It creates the cyclic term.

@@ -131,8 +131,8 @@ pub(crate) struct Predicate {
     pub(crate) functor: Functor,
     pub(crate) definition: Definition,
     pub(crate) origin: Origin,
-    /// Clauses as terms (`Head :- Body`, or rules with `=>`), for `clause/2` and for analysis by the host; empty for
-    /// library and dynamic predicates.
+    /// Clauses as terms (`Head :- Body`, or rules with `=>`), for `clause/2` and for analysis by the host; empty except
+    /// for the compiled predicates of the program's text.
     pub(crate) sources: Vec<Arc<StoredTerm>>,
 }
 

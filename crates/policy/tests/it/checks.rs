@@ -70,7 +70,8 @@ fn every_shipped_policy_is_clean() {
             assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
             if let Some(exploration) = report.exploration {
                 assert_eq!(exploration.ended_early, None, "{name}");
-                // Only `never-move` has clauses that never win: by design, it proposes nothing.
+                // Only `never-move` has clauses that never give an agent's first solution: by design, it proposes
+                // nothing.
                 let is_silent = name.ends_with("never-move.pl");
                 assert_eq!(
                     exploration.silent_clauses.is_empty(),

@@ -83,7 +83,8 @@ pub(crate) enum CompileError {
     TooLarge,
 }
 
-/// The maximum number of columns of a relation with compiled goals. Goals on wider relations are ordinary calls.
+/// The maximum number of columns of a relation with compiled goals. Goals on wider relations are ordinary calls, as are
+/// goals with a compound argument or with a variable that occurs twice.
 pub(crate) const MAX_COLUMNS: usize = 8;
 
 /// The maximum nesting of compiled control constructs. Deeper ones are interpreted at run time.

@@ -143,7 +143,8 @@ impl Loader {
         )
     }
 
-    /// The predicates named by `a/1, b/2` or `[a/1, b/2]`. Reports an error for each part that is not an indicator.
+    /// The predicates named by `a/1, b/2` or `[a/1, b/2]`. A module before an indicator is ignored, and `c//1` names
+    /// `c/3`. Reports an error for each part that is not an indicator.
     fn indicators(&mut self, source: usize, term: Term, span: &Range<usize>) -> Vec<Functor> {
         let mut found = Vec::new();
         let mut pending = vec![term];
