@@ -38,7 +38,7 @@ pub enum Enforcer {
     CgroupV1,
     /// A limit per process. For memory, it bounds the address space.
     Rlimit,
-    /// The limit is not enforced: the system does not permit it.
+    /// The limit is not enforced: there is no control group for it, and no equivalent limit per process.
     Nothing,
 }
 

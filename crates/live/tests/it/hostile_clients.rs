@@ -19,7 +19,7 @@ use crate::nodes::{Authority, TestNode, copy, link, serve, text};
 /// The requests that a copy received: method, path and body of each.
 type Seen = Arc<Mutex<Vec<String>>>;
 
-/// Starts two nodes. Requests to the first are forwarded to a copy on the second, which records them.
+/// Starts two nodes. The first forwards requests to a copy on the second; the copy adds them to the returned list.
 async fn noting() -> (TestNode, TestNode, Seen) {
     let settings = TrafficLimits {
         idle_timeout: Duration::from_millis(500),
@@ -132,7 +132,8 @@ async fn heads_are_bounded_in_size_and_time() {
     assert!(seen.lock().unwrap().is_empty());
 }
 
-/// Sends mutated requests from a fixed seed. Afterwards the ingress must still serve.
+/// Sends 240 requests, each with one to four random mutations from a fixed seed. Afterwards the ingress must still
+/// serve.
 #[tokio::test]
 async fn mutated_requests_do_no_harm() {
     let (near, _far, _seen) = noting().await;
@@ -178,7 +179,7 @@ async fn mutated_requests_do_no_harm() {
     assert_eq!(send(&near, b"GET /after HTTP/1.1\r\nhost: video.test\r\nconnection: close\r\n\r\n").await, [200]);
 }
 
-/// The number of mutated requests: 300, or the value of `MARIO_INGRESS_MUTATIONS`.
+/// The number of mutated requests in the next test: 300, or the value of `MARIO_INGRESS_MUTATIONS`.
 fn mutations() -> u64 {
     std::env::var("MARIO_INGRESS_MUTATIONS").ok().and_then(|wanted| wanted.parse().ok()).unwrap_or(300)
 }

@@ -34,8 +34,8 @@ fn sites(directory: &Path, sites: &[(&str, &[&str])]) {
     }
 }
 
-/// Requests a host as a client that trusts the public authority. Returns the answer, or an error if the client rejects
-/// the certificate.
+/// Requests `/shop` of a host over TLS, as a client that trusts the public authority and offers only `protocol`.
+/// Returns the answer, or an error if the client rejects the certificate.
 fn get(colony: &Colony, host: &str, protocol: &[u8]) -> Result<String, String> {
     let text = fs::read(colony.directory.join("public.pem")).expect("written");
     let mut roots = RootCertStore::empty();

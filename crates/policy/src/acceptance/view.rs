@@ -67,7 +67,8 @@ impl ManagerView {
     }
 
     /// Resets the view to another node, or to the same node at another time. Applications, their owners and extra facts
-    /// are kept; instances and promised instances have to be added again.
+    /// are kept. Instances, promised instances, and facts about them such as flavours and eviction notices have to be
+    /// added again.
     pub fn set_node(&mut self, node: &Node, free: Capacity) {
         self.facts.clear_situation();
         self.promised_count = 0;

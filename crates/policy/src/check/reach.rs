@@ -109,8 +109,8 @@ impl Matching<'_> {
         if wanted.callable().is_some_and(|(name, arguments)| is_plain(name, arguments.len())) {
             return true;
         }
-        // Inside a negation, a disjunction or a `findall/3`, a variable that occurs nowhere else stands for any value,
-        // so its counterpart must be local, too.
+        // Inside a goal that is not plain, such as a negation or a `findall/3`, a variable that occurs nowhere else
+        // stands for any value, so its counterpart must be local, too.
         let (earlier, later) = self.clauses;
         let mut same = true;
         each_part(wanted, &mut |part| {

@@ -16,7 +16,7 @@ pub(super) struct Agent {
     left: Vec<usize>,
     /// Its inhibited operations: cycle, operation and target.
     memory: Vec<(u32, AgentOperation, String)>,
-    /// Requests of earlier evaluations, the latest first, of as many evaluations as the policy remembers.
+    /// Requests of earlier evaluations, the latest first, of at most as many evaluations as the policy remembers.
     earlier: Vec<Vec<ReceivedRequests>>,
     /// Its accepted operations: cycle, operation and target. Empty unless the policy remembers operations.
     done: Vec<(u32, AgentOperation, String)>,
