@@ -7,7 +7,7 @@ use crate::{Finding, Workspace};
 
 const SAY_NOTHING: [&str; 9] = ["util", "utils", "utilities", "helper", "helpers", "common", "misc", "stuff", "mod"];
 
-/// Names that types once had, each with its replacement.
+/// Names that types once had, each with its replacement, or with a hint if the replacement depends on the type.
 const RETIRED: [(&str, &str); 41] = [
     ("Beside", "ReferenceValues"),
     ("Blindness", "NameInvariance"),

@@ -193,8 +193,8 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// Records that a node went down. `gone` are the instances that were lost with it. A summary trace has
-    /// only their counts by application and tier, and nothing if there are none.
+    /// Records that a node went down. `gone` are the instances that were lost with it. A summary trace has only
+    /// their counts by application and tier, and nothing if there are none.
     pub fn node_down(
         &mut self,
         time: Time,

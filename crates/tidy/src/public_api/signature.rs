@@ -1,8 +1,9 @@
 //! Types, generics and functions of rustdoc's JSON, written as in Rust.
 //!
-//! A type of a foreign crate is written with its full path, so that `io::Error` and `fmt::Error` differ no matter how
-//! they were imported; only the types in [`PRELUDE`] have no path. Types of the workspace are written without their
-//! modules, because moving one to another private module does not affect users.
+//! A type from outside the workspace is written with its full path, so that `io::Error` and `fmt::Error` differ no
+//! matter how they were imported; only the types in [`PRELUDE`] have no path. Types of the workspace are written
+//! without their modules, because moving one to another private module does not affect users: a type of the crate
+//! itself as its name, and one of another crate of the workspace as `mario_CRATE::Name`.
 
 use serde_json::Value;
 
