@@ -25,12 +25,12 @@ pub struct Reservation<K> {
     pub needed: Hardware,
 }
 
-/// Whether a node accepts new instances.
+/// Whether a node accepts new instances, and lets instances on it take more hardware.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Availability {
     /// The node accepts new instances.
     Up,
-    /// The node is up but about to leave, and accepts no new instances.
+    /// The node is up but about to leave, and accepts neither new instances nor larger ones.
     Leaving,
     /// The node is down.
     Down,
@@ -66,7 +66,7 @@ impl<K> Manager<K> {
         self.availability
     }
 
-    /// Sets whether the node accepts new instances.
+    /// Sets whether the node accepts new instances and larger ones.
     pub fn set_availability(&mut self, availability: Availability) {
         self.availability = availability;
     }

@@ -135,7 +135,7 @@ pub struct AgentSnapshot {
 }
 
 impl AgentSnapshot {
-    /// Its approximate size in bytes, limited by
+    /// Its approximate size in bytes. A target takes no instance with a snapshot that is larger than
     /// [`NodeLimits::snapshot_bytes_max`](crate::NodeLimits::snapshot_bytes_max).
     pub fn bytes(&self) -> u64 {
         let target = |target: &Target| match target {

@@ -29,8 +29,9 @@ impl Step<'_> {
         }
     }
 
-    /// Creates an instance here, unless the node's manager inhibits it. Idempotent: a repeated command, with the same
-    /// key, only reports the instance that the first one created.
+    /// Creates an instance here, unless the node's manager inhibits it. Idempotent: as long as the key is kept, a
+    /// repeated command with the same key only reports the instance that the first one created. A command that was
+    /// inhibited is judged again.
     fn deploy(&mut self, key: DeployKey, descriptor: Arc<Descriptor>) {
         let request = Request::deploy(descriptor.application.id.clone(), self.own_id());
         let known = self.state.ledger.deploys.iter().find(|(known, _)| *known == key);
@@ -69,8 +70,9 @@ impl Step<'_> {
         self.judge_here(Concern { arrives: Some(needed), ..Concern::default() }, request, descriptor, needed)
     }
 
-    /// Ends an instance that this node owns or has in custody. If it is in custody, its copy is stopped at once; the
-    /// target's answer decides whether the instance has ended or is alive on the target.
+    /// Ends an instance that this node owns or has in custody. If it is owned, a transfer that is being prepared for its
+    /// agent is aborted. If it is in custody, its copy is stopped at once; the target's answer decides whether the
+    /// instance has ended or is alive on the target.
     fn undeploy(&mut self, instance: &InstanceId) {
         let frozen_by = self.state.agents.get(instance).and_then(|agent| agent.frozen_by);
         if let Some(transfer) = frozen_by {

@@ -288,8 +288,9 @@ impl Step<'_> {
     }
 
     /// Called when the target will never take the instance. An instance in custody is owned again, and its agent
-    /// continues from its snapshot, unless an operator has ended the instance; a grant is void. A duplicate finds
-    /// neither custody nor grant, and is ignored.
+    /// continues from its snapshot, unless an operator has ended the instance; a grant is closed, and its replications
+    /// return to the parent. The agent that proposed the transfer remembers the proposal as inhibited. A duplicate
+    /// finds neither custody nor grant, and is ignored.
     pub(super) fn not_taken(&mut self, sender: JournalId, transfer: TransferId) {
         let ledger = &self.state.ledger;
         if let Some(custody) = ledger.custody_of(transfer).cloned() {

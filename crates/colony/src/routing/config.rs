@@ -21,7 +21,8 @@ pub struct RouterTiming {
     /// All differences, including small ones, are announced at every Nth tick, where N is this number.
     pub exact_every: u64,
     /// How long a node that has lost its route keeps its announcements, while it searches for another one, before it
-    /// withdraws them. Also how long a neighbour is not asked again for the same or an older sequence.
+    /// withdraws them; [`RouterTiming::moved_for`] instead if an instance moved to a neighbour. Also how long a
+    /// neighbour is not asked again for the same or an older sequence, except in a search.
     pub hold_for: Duration,
     /// How long a node waits before it asks for a newer sequence, if its next hop has just withdrawn its route: its
     /// other neighbours may be about to do the same. Also the first backoff between such requests.
@@ -48,7 +49,8 @@ pub struct RouterLimits {
     pub names_max: usize,
     /// The maximum number of applications whose names are announced in one message.
     pub names_per_update_max: usize,
-    /// A metric is announced at a tick if it changed by at least 1/N of its announced value, where N is this number.
+    /// A metric is announced at a tick if it changed by at least 1/N of its announced value, where N is this number. If
+    /// it may not be announced with the current sequence, the next hop is asked for a newer one.
     pub drift_part: u32,
 }
 

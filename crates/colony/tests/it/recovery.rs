@@ -59,8 +59,8 @@ fn a_target_that_crashes_after_taking_answers_taken() {
     assert!(pair.sides[1].owns(&instance) && pair.is_quiet() && pair.copies(&instance) == 1);
 }
 
-/// Each run migrates an instance, and crashes the source or the target one record later than the run before, until the
-/// migration completes without a crash.
+/// With and without an exclusive application, and for the source and the target: each run migrates an instance, and
+/// crashes that node one record later than the run before, until the migration completes without a crash.
 #[test]
 fn a_crash_after_any_record_neither_loses_nor_duplicates_an_instance() {
     for (is_exclusive, victim) in [(false, 0), (false, 1), (true, 0), (true, 1)] {

@@ -5,7 +5,8 @@ use mario_domain::{Capacity, Hardware, InstanceId, Quantity, Rule, Sleep, Verdic
 
 use crate::pair::{Ask, Pair, SideIndex, descriptor, policy};
 
-/// A policy that migrates, replicates, undeploys and sleeps on command.
+/// A policy that migrates, replicates, undeploys and sleeps on command. It never wakes: for a sleeping instance, the
+/// first solution of command 5 is still a sleep.
 const SLEEPY: &str = "
 operation(migrate, I, M) :- fact(I, random, 1), node(_, _, [M|_]).
 operation(replicate, I, M) :- fact(I, random, 2), node(_, _, [M|_]).
