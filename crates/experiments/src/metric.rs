@@ -187,7 +187,7 @@ fn listen(output: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // After a read error, the output is what was read before.
+        // After a read error, the output is what was read until then.
         let _ = output.take(OUTPUT_MAX).read_to_end(&mut bytes);
         let _ = sender.send(bytes);
     });

@@ -182,7 +182,7 @@ impl FailureCounts {
         self.failed_acceptances += statistics.acceptances.failed;
     }
 
-    /// Returns warnings about failed evaluations; empty if none failed.
+    /// Returns warnings about failed evaluations of agents' policies and of acceptance policies; empty if none failed.
     fn notes(self, contender: &str) -> Vec<String> {
         let told = |failed: u64, asked: u64, who: &str| {
             (failed > 0).then(|| {

@@ -79,7 +79,7 @@ pub fn tests_by_name(written: &Path) -> Option<Source> {
     shipped_tests(name).map(|(file, text)| Source::new(file, text))
 }
 
-/// The argument as a word, if it can be the name of a shipped policy; `None` for a path.
+/// The argument as a word, if it can be the name of a shipped policy; `None` if it is a path, empty or not UTF-8.
 fn word(written: &Path) -> Option<&str> {
     written.to_str().filter(|word| !word.is_empty() && !is_path(word))
 }

@@ -313,7 +313,8 @@ const DAMAGED_HINT: &str = "bring the file back from where it was last whole, an
                             node then starts as a new one";
 
 /// Fault injection, in debug builds only. `MARIO_TEST_CRASH=before:N` or `after:N` kills the daemon before or after its
-/// Nth write. While the file named by `MARIO_TEST_DISK_FULL` exists, writes fail as if the disk were full.
+/// Nth write, which is an append or a compaction. While the file named by `MARIO_TEST_DISK_FULL` exists, writes fail as
+/// if the disk were full.
 mod crash {
     #[cfg(debug_assertions)]
     pub(super) struct Plan {

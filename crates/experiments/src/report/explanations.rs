@@ -60,8 +60,8 @@ pub(crate) struct Case {
 pub(crate) struct Explanations {
     /// All texts, without duplicates. The first is empty.
     texts: Vec<String>,
-    /// For each line: its depth, its kind, and the indices of its text, of the texts before and after that on the same
-    /// line, and of the location of its clause. Trailing zeros are omitted.
+    /// For each line: its depth, its kind, and the indices of four texts: its main text, what precedes and what follows
+    /// that on the line, and the location of its clause. Trailing zeros are omitted.
     lines: Vec<Vec<u32>>,
     /// For each part of an explanation, the indices of its lines.
     parts: Vec<Vec<u32>>,

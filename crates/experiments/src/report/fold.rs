@@ -446,7 +446,8 @@ fn bars(cycles: &[Vec<CycleFigures>]) -> Bars {
     bars
 }
 
-/// Sorts nodes by their number of inhibitions, and sums up those beyond [`INHIBITING_NODES_MAX`].
+/// Sorts nodes by their number of inhibitions, the highest first, and sums up the inhibitions of the nodes after the
+/// first [`INHIBITING_NODES_MAX`].
 fn inhibited(header: &Header, by_node: BTreeMap<String, BTreeMap<&'static str, u64>>) -> Inhibited {
     let mut rules: Vec<&'static str> = by_node.values().flat_map(|rules| rules.keys().copied()).collect();
     rules.sort_unstable();

@@ -14,7 +14,8 @@ pub(super) fn cpu_ns() -> Option<u64> {
 pub(super) fn peak_bytes() -> Option<u64> {
     /// The unit in which `getrusage` reports the peak, in bytes.
     const UNIT: u64 = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
-    // The peak in `/proc` is that of this program only. The one of `getrusage` may include the program that started it.
+    // The peak in `/proc` is that of this executable alone. The peak of `getrusage` may be that of the process before
+    // it loaded this executable, when it still had the memory of its parent.
     high_water_mark().or_else(|| u64::try_from(own()?.max_rss()).ok().map(|peak| peak * UNIT))
 }
 

@@ -122,8 +122,8 @@ async fn measure(address: SocketAddr, pids: &[u32], length: Duration) -> Figure 
     }
 }
 
-/// Runs a closed-loop client on each of [`CONNECTIONS`] connections. Returns the numbers of all requests and of failed
-/// requests.
+/// Runs a closed-loop client on each of [`CONNECTIONS`] connections until `length` has passed. Returns the numbers of
+/// all requests and of failed requests.
 async fn load(address: SocketAddr, length: Duration) -> (u64, u64) {
     let end = Instant::now() + length;
     let clients: Vec<_> = (0..CONNECTIONS)

@@ -1,4 +1,5 @@
-//! The daemon and the processes of workloads without the rest of `mario`, for the tests of this crate.
+//! A program for the tests of this crate: like `mario`, it runs a node, or is a process of a workload, but it has no
+//! other commands.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 

@@ -156,8 +156,8 @@ fn legend(width: f64) -> Element {
     Element::new("g").all(keys).in_files_only()
 }
 
-/// Returns the maximum number of handovers in a step, at least 1. Step 0 is omitted, because the first connections of
-/// users would dwarf the handovers of later steps.
+/// Returns the maximum number of movements in a step, at least 1; the figure calls them handovers. Step 0 is omitted,
+/// because the first connections of users would dwarf the movements of later steps.
 fn most_handovers(run: &Run, group: usize) -> f64 {
     run.figures[group].steps.iter().skip(1).map(|step| step.0).max().unwrap_or(0).max(1) as f64
 }

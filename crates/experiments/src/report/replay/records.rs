@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::super::columns::Columns;
 use super::super::compact::Compact;
 
-/// The maximum number of stored solutions of a decision. A policy can have the same solution many times, once for each
-/// way to derive it.
+/// Only the first solutions of a decision are stored, at most this number. A policy can have very many, because it
+/// yields the same solution once for each way to derive it.
 const SOLUTIONS_MAX: usize = 4;
 
 /// An event. Instances, nodes, users, applications, flavours and reasons are indices.
@@ -169,7 +169,8 @@ pub(crate) struct Decision {
     pub(super) free: Option<u64>,
     #[serde(flatten)]
     pub(super) seen: SeenFacts,
-    /// The index of the case and of its explanation. Decisions of one agent with the same knowledge share a case.
+    /// The index of the case, and of its explanation if the case is explained. Decisions of one agent with the same
+    /// knowledge share a case.
     pub(super) explanation: u32,
     /// The index of the policy.
     pub(super) policy: u32,
