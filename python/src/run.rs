@@ -82,7 +82,8 @@ pub(crate) fn run(
     conclude(py, done, observer)
 }
 
-/// Resumes the run in a directory from its last checkpoint. Returns an empty list: the notes were returned by [`run`].
+/// Resumes the run in a directory from its last checkpoint. Returns an empty list instead of the notes for the user,
+/// which only the start of a run returns.
 #[pyfunction]
 #[pyo3(signature = (directory, *, threads, checkpoint_every, progress))]
 pub(crate) fn resume(
