@@ -76,7 +76,7 @@ pub struct Audit {
     spent_at: Option<u64>,
     /// Agents that have evaluated since the last cycle. Those that still exist must be judged in the next one.
     waiting: Vec<(AgentPlace, InstanceId)>,
-    /// Nodes with reservations or freed hardware in the current cycle.
+    /// Nodes with reservations for, or hardware freed by, accepted requests that have not been enacted yet.
     promising: Vec<u32>,
     /// Users whose access point went down at the current time. They must move or be disconnected before time advances.
     stranded: Vec<u32>,

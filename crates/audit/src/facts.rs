@@ -5,7 +5,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::reader::Header;
 
-/// The extra facts of a header: those that all agents and managers know, and those about single nodes.
+/// The extra facts of a header. A fact whose subject is the id of a node, and not also that of an application, is about
+/// that node; all agents and managers know all other facts.
 pub(crate) struct ExtraFacts {
     /// Known to all agents and managers.
     general: Vec<Fact>,

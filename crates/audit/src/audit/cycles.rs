@@ -9,7 +9,8 @@ use crate::reader::{Arbitration, Cycle, Detail, Outcome, Proposal, Reason, Rule,
 use crate::texts::{proposal_text, rule_text};
 use crate::world::{AgentPlace, Arrival, InstanceState, Pending, Standing};
 
-/// The effect of an accepted request on the world.
+/// An effect of an accepted request on the world. A migration to a new id has two: the new instance appears, and the
+/// old one goes.
 pub(super) enum Enactment {
     Go(AgentPlace),
     Travel(AgentPlace, u32),

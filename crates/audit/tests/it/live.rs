@@ -412,7 +412,7 @@ fn detects_each_lie_about_live_nodes() {
 
 #[test]
 fn no_mutated_value_causes_a_panic() {
-    // Each value of each record is replaced, one at a time.
+    // Each value of each record is replaced by each of six other values, one at a time.
     let truth = lines();
     let mut tried = 0;
     for place in 1..truth.len() {

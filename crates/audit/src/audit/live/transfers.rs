@@ -161,7 +161,8 @@ impl LiveWorld {
         self.expected.push_back(expected);
     }
 
-    /// Checks a handover, and moves the instance from the owned ones into custody, until the target has answered.
+    /// Checks that a handover was prepared, that the node owns the instance in this epoch, and that no node has it in
+    /// custody with the same epoch. Moves the instance from the owned ones into custody, until the target has answered.
     pub(super) fn hand_over(
         &mut self,
         node: u32,
@@ -193,7 +194,8 @@ impl LiveWorld {
         self.depart(transfer, Departure { from: node, target, instance, epoch, parent: None, has_arrived: false });
     }
 
-    /// Checks the offer of a new instance to a target, and adds it to the open offers.
+    /// Checks that the offer of a new instance was prepared and that the node owns the parent, and adds the offer to the
+    /// open ones.
     pub(super) fn offer(&mut self, node: u32, offer: &OfferState) {
         self.leave(node, &offer.transfer, &offer.parent);
         let is_here = self.nodes[node as usize].owned.contains_key(&offer.parent);
@@ -204,8 +206,8 @@ impl LiveWorld {
         self.depart(offer.transfer.clone(), departure);
     }
 
-    /// Checks that a transfer was prepared for this instance, and ends the preparation. For an offer, `instance` is the
-    /// parent.
+    /// Checks that a transfer was prepared for this instance, unless the records of the node are incomplete, and ends
+    /// the preparation. For an offer, `instance` is the parent.
     fn leave(&mut self, node: u32, transfer: &str, instance: &InstanceId) {
         let state = &mut self.nodes[node as usize];
         let prepared = state.preparing.remove(transfer);
