@@ -108,7 +108,7 @@ fn with_calls(store: &mut Store, body: Term) -> Term {
     store.deref(root)
 }
 
-/// Whether a term of this name is a control construct with two goals as arguments.
+/// Whether a term with this name and arity is a control construct with two goals as arguments.
 fn joins_goals(name: Atom, arity: usize) -> bool {
     arity == 2 && is_control(name, arity)
 }

@@ -113,8 +113,9 @@ pub trait Relation {
     /// The value in a row and column.
     fn value(&self, row: usize, column: usize) -> Value<'_>;
 
-    /// The first row at or after `from` that has each of the given values in its column; `None` if there is none.
-    /// Override it to use an index; the default implementation scans the rows.
+    /// The first row at or after `from` that has the required values; `None` if there is none. `bound` has pairs of a
+    /// zero-based column and the atom, integer or float required in it; without pairs, every row matches. Override it
+    /// to use an index; the default implementation scans the rows.
     fn next_row(&self, from: usize, bound: &[(usize, Value<'_>)]) -> Option<usize> {
         (from..self.len()).find(|&row| bound.iter().all(|&(column, wanted)| self.value(row, column).equals(wanted)))
     }

@@ -29,7 +29,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     nondet("clause", 2, clause),
 ];
 
-/// Cost of comparing a clause with a head, in addition to its cells.
+/// Cost of comparing a clause with a head, in addition to the cells of the clause.
 const CLAUSE_CELLS: u64 = 4;
 /// Cost of declaring a predicate dynamic by a goal.
 const DECLARATION_CELLS: u64 = 16;

@@ -88,7 +88,8 @@ impl Machine {
         Functor::new(name, 2)
     }
 
-    /// The goal that an arithmetic instruction belongs to: the comparison that follows, or `is/2`.
+    /// The goal to which the error of an arithmetic instruction is attributed: the next comparison, if only
+    /// instructions that compute values or load constants and slots precede it; otherwise `is/2`.
     #[cold]
     pub(super) fn arithmetic_context(code: &[Instruction], pc: usize) -> Functor {
         for instruction in &code[pc + 1..] {
