@@ -60,8 +60,9 @@ pub trait Driver: Send + Sync {
     /// Waits until a copy has exited. Returns how it ended.
     fn ended(&self, workload: WorkloadId) -> Pending<'_, String>;
 
-    /// Asks a copy to finish its open requests and to exit, and waits until it is dead; kills it after `patience`. The
-    /// data plane has stopped sending it requests. Returns at once if the copy never ran.
+    /// Asks a copy to finish its open requests and to exit, and waits until it is dead; kills it after `patience`, or
+    /// at once if this driver neither started nor adopted it. The data plane has stopped sending it requests. Returns
+    /// at once if the copy never ran.
     fn drain(&self, workload: WorkloadId, patience: Duration) -> Pending<'_, Result<(), DriverError>>;
 
     /// Kills a copy and waits until it is dead. Returns at once if the copy never ran.

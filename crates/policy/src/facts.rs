@@ -61,7 +61,7 @@ impl KnowledgeBase {
         Err(FactsError { name: name.to_owned(), problems })
     }
 
-    /// Adds a fact, or skips a directive that only declares predicates.
+    /// Adds a fact, or skips a directive that only declares predicates. An error for rules and other directives.
     fn push_clause(&mut self, tree: &Tree) -> Result<(), FactProblem> {
         match tree.callable() {
             Some((":-" | "?-", [directive])) => match directive.callable() {

@@ -72,7 +72,7 @@ impl Workspace {
         Workspace { path: parent.join(format!("{}.{}", workload.boot, workload.counter)) }
     }
 
-    /// The directories of all workloads, with their ids.
+    /// The ids and directories of all workloads, sorted by id: the oldest first.
     pub(super) fn all(parent: &Path) -> io::Result<Vec<(WorkloadId, Workspace)>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(parent)? {

@@ -119,7 +119,8 @@ impl<'a> Judge<'a> {
     fn tested(&mut self, name: &str, arguments: &[Tree], bindings: &Bindings) -> Truth {
         let arguments: Vec<Tree> = arguments.iter().map(|argument| bindings.apply(argument)).collect();
         let is_settled = match arguments.as_slice() {
-            // The type of a term does not depend on the variables inside it, apart from the tail of a partial list.
+            // The type of a term does not depend on the variables inside it. `is_list/1` is an exception: it fails for
+            // a list whose tail is a variable here, although the variable may be bound to a list when the policy runs.
             [argument] => !matches!(argument.kind, TreeKind::Variable(_)) && (name != "ground" || is_ground(argument)),
             arguments => arguments.iter().all(is_ground),
         };
