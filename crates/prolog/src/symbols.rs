@@ -124,7 +124,8 @@ const KEPT_NAMES: usize = 1 << 12;
 pub(crate) enum Scope {
     /// The shared table, for loaded text, its directives, and sessions at a prompt.
     Shared,
-    /// The machine's own table, for names created while a query runs.
+    /// A table that belongs to one [`Atoms`], for names that a machine creates while a query runs, and for names in
+    /// texts that are only analysed.
     Local,
 }
 

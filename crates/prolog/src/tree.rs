@@ -23,7 +23,7 @@ pub struct Tree {
     /// The kind of term.
     pub kind: TreeKind,
     /// The byte range of the term if it is compound or a whole clause, otherwise of the compound term that contains it.
-    /// Empty if the tree was not made from a text.
+    /// A list that is written as quoted text counts as not compound. Empty if the tree was not made from a text.
     pub span: Range<usize>,
 }
 

@@ -45,7 +45,7 @@ pub struct Call {
     pub requests: u32,
 }
 
-/// Parallel calls that start together, or one call in sequence.
+/// Parallel calls, whose requests are all sent at once, or one call whose requests are sent one after another.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Stage {
     /// The order of the requests. A stage in sequence has one call.

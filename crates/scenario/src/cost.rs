@@ -234,7 +234,8 @@ fn requests(settings: &Settings, extent: &Extent, applications: f64) -> (f64, f6
     let count = duration * rate * extent.caused;
     // Each request is sent, served, and forwarded once per hop. With on-off workloads, each pause is also an event.
     let events = count * (extent.hops + 2.0) + (count + extent.users) * pauses;
-    // Assumes one instance of each application. If requests arrive faster than it serves them, the rest is queued.
+    // Assumes one instance of each application. If requests arrive faster than it serves them, the surplus is still
+    // queued at the end.
     let load = settings.network.service_time.value() * rate * extent.caused / applications.max(1.0);
     (events, count * (1.0 - 1.0 / load.max(1.0)) * REQUEST_BYTES)
 }

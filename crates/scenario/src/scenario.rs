@@ -118,7 +118,8 @@ pub struct ApplicationPlan {
     pub kind: String,
     /// The policy of its agents, unless their [`Deploy`] has another, or an [`Update`] has changed it.
     pub policy: PolicyIndex,
-    /// The time that an instance takes to serve one client request.
+    /// The time that an instance takes to serve one client request or one request of a call, without the calls that it
+    /// makes itself.
     pub service_time: Duration,
     /// Further facts about the application, which agents see.
     pub facts: Vec<Fact>,
@@ -203,7 +204,8 @@ pub enum Workload {
 /// The timing and budget of evaluations.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct AgentTiming {
-    /// The time at which the agents of all instances that are deployed by then start.
+    /// The time at which the agents of all instances that are deployed by then start. Agents of later instances start
+    /// when their instance is created.
     pub start: Time,
     /// The time between two evaluations of an agent, and between its start and its first evaluation.
     pub period: Duration,
@@ -214,7 +216,8 @@ pub struct AgentTiming {
 /// The network settings.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Network {
-    /// The size of a client request, in the size units of [`Link::bandwidth`](crate::Link::bandwidth).
+    /// The size of a message, which is a client request or a request of a call, in the size units of
+    /// [`Link::bandwidth`](crate::Link::bandwidth).
     pub message_size: f64,
     /// How long a message occupies a link.
     pub occupancy: Occupancy,

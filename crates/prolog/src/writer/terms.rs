@@ -357,6 +357,7 @@ impl<'w, 't> Work<'w, 't> {
     }
 
     /// Writes the operator between two operands. If it needs a space on the left, a space is also written on the right.
+    /// `,` and `|` never have a space on the left; what follows them depends on [`Spacing`].
     fn infix(&mut self, name: Atom) {
         match name {
             atoms::COMMA => self.comma(),

@@ -17,7 +17,8 @@ fn goals() -> Vec<&'static str> {
     GOALS.lines().filter(|line| !line.is_empty() && !line.starts_with('%')).collect()
 }
 
-/// The first answer, on one line. If there is none, `false.`, the syntax error, or the outcome.
+/// The first answer, on one line. If there is none, `false.`, the syntax error, or the outcome; if it is too large to
+/// display, the resource that it exhausts.
 fn our_answer(engine: &Engine, machine: &mut Machine, goal: &str) -> String {
     let mut query = match machine.query(engine.library(), goal, &(), &Budget::default()) {
         Ok(query) => query,

@@ -47,7 +47,7 @@ fn digest() -> (u64, usize) {
 
 /// The C library selects its functions for the processor when a process starts, so this test runs itself again in a
 /// process in which newer instruction sets are hidden from the C library. It also compares the values with a stored
-/// digest.
+/// digest. With `GLIBC_TUNABLES` set, as in the second process, it only prints the digest of its values.
 #[test]
 fn floats_do_not_depend_on_the_processor() {
     const VARIABLE: &str = "GLIBC_TUNABLES";

@@ -17,7 +17,8 @@ pub(super) struct Metres {
 /// The golden ratio conjugate: the fractional parts of its multiples are evenly spread, however many are taken.
 pub(crate) const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// A random generator. Each pair of seed and user has its own sequence.
+/// A random generator. Each pair of `seed` and `user` has its own sequence. `user` is the index of a user, alone or
+/// combined with a day, or `u64::MAX` for the values that are drawn once for all users.
 pub(super) fn stream(seed: u64, user: u64) -> Pcg64 {
     Pcg64::new(u128::from(seed) << 64 | u128::from(seed ^ user.wrapping_mul(0x9e37_79b9_7f4a_7c15)), u128::from(user))
 }

@@ -1,4 +1,5 @@
-//! Reads floating car data of SUMO: `<timestep time="0"><vehicle id="a" x="1" y="2"/></timestep>`.
+//! Reads floating car data of SUMO: `<timestep time="0"><vehicle id="a" x="1" y="2"/></timestep>`. A `<person>` is read
+//! like a `<vehicle>`.
 
 use super::super::reading::{self, TrajectoryError, TrajectoryProblem};
 use super::{Fix, SumoCoordinates, TracksBuilder};
