@@ -51,7 +51,8 @@ pub struct Plan {
     pub duration: Duration,
     /// Time units of the scenario that pass in one second.
     pub speed: f64,
-    /// Messages for the user about parts of the scenario that are ignored in a live run.
+    /// Messages for the user: one if the scenario has disturbances, because a live run ignores them. Other ignored
+    /// settings, such as bandwidths and service times, have none.
     pub notes: Vec<String>,
 }
 
