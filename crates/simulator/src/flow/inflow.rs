@@ -354,7 +354,8 @@ impl Inflow {
         self.passing().changes.add(users as i32, path, schedule, window.now);
     }
 
-    /// Adds requests per period, spread evenly, from `window.now` on. The number may be negative.
+    /// Adds `requests` requests of calls per period, spread evenly, from `window.now` on; removes requests if the
+    /// number is negative.
     pub(super) fn flow_in(&mut self, path: ArrivalPath, requests: f64, window: Window) {
         match self.steady.iter_mut().find(|fact| is_on(fact, path)) {
             Some(fact) => fact.rate += requests,
@@ -368,7 +369,8 @@ impl Inflow {
         self.passing().changes.add(if requests < 0.0 { 1 } else { -1 }, path, schedule, window.now);
     }
 
-    /// Adds this instance to the round robin of some cells.
+    /// Adds a share of this instance in the round robin of some cells. An equal one among the last shares is increased
+    /// instead.
     pub(super) fn join_round_robin(&mut self, share: Share, table: &mut RoundRobins) {
         let shares = &mut self.passing().shares;
         let last = shares.len().saturating_sub(LAST);
@@ -419,7 +421,8 @@ impl Inflow {
         facts.retain(|fact| fact.rate > NOTHING);
     }
 
-    /// Adds the facts of the period before `window.now` to `facts`. Returns how the facts vary from now on.
+    /// Adds the facts of the period before `window.now` to `facts`, and drops changes and ended round robins that no
+    /// longer affect any period. Returns how the facts vary from now on.
     fn facts(&mut self, window: Window, table: &mut RoundRobins, facts: &mut Vec<RequestFact>) -> TrafficPhase {
         facts.extend_from_slice(&self.steady);
         let Some(Passing { changes, shares }) = self.passing.as_deref_mut() else {

@@ -2,7 +2,8 @@
 //! instance, if the number of requests varies from period to period.
 //!
 //! Cells share one round robin if they start at the same time, their users send at the same times, and they have the
-//! same number of instances and the same first turn. The instances may be different ones.
+//! same number of instances and the same first turn, unless [`RECENT`] other round robins were started in between. The
+//! instances may be different ones.
 
 #[cfg(test)]
 mod tests;

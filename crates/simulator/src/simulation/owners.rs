@@ -5,7 +5,8 @@ use crate::population::OwnerActKind;
 use crate::recorder::Recorder;
 
 impl Simulation<'_> {
-    /// Lets the owners of nodes act on the instances on their nodes, and updates traffic and routes.
+    /// Lets the owners of nodes act on the instances on their nodes, updates placement, traffic and routes, reports the
+    /// actions, and schedules redeployments of applications that are now missed.
     pub(super) fn take_initiative(&mut self, recorder: &mut impl Recorder) {
         let of_owners = self.population.initiative(&mut self.judge);
         self.count_acceptances();

@@ -88,7 +88,7 @@ enum Answer {
     Nothing,
     /// The policy looks further back than this key: a longer key, with the history or also the age, has the answer.
     LooksBack,
-    /// This operation; its target is the node at this position of the key.
+    /// This operation; its target is the node, or `self`, at this position of the key.
     Proposal(AgentOperation, u8),
 }
 
@@ -135,7 +135,7 @@ const FIRST_OPERATION: u8 = 3;
 /// The tag of [`Answer::LooksBack`].
 const LOOKS_BACK: u8 = u8::MAX;
 
-/// The slot reserved for a pending decision.
+/// The entry reserved for a pending decision: its position in `blocks`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlotId(u32);
 

@@ -10,7 +10,8 @@ use crate::population::proposal::Target;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::Population;
 
-/// The maximum number of `requests/4` facts in a key.
+/// The maximum number of `requests/4` facts in a key. If more are known than this or one of the other maxima allows,
+/// the decision is not shared.
 const REQUESTS_MAX: usize = 12;
 /// The maximum number of remembered inhibitions in a key.
 const REMEMBERED_MAX: usize = 16;
