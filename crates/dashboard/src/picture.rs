@@ -201,7 +201,8 @@ impl Picture {
         self.history.shown()
     }
 
-    /// The charts of the time series, drawn for a width in pixels. Charts without data are left out.
+    /// The charts of the last five minutes of the time series, drawn for a width in pixels. Charts without data are
+    /// omitted; without two points, all are.
     pub fn charts(&self, width: f64) -> Value {
         json!(charts::charts(&self.history, &self.colours(), width))
     }

@@ -70,9 +70,9 @@ impl Step<'_> {
         self.judge_here(Concern { arrives: Some(needed), ..Concern::default() }, request, descriptor, needed)
     }
 
-    /// Ends an instance that this node owns or has in custody. If it is owned, a transfer that is being prepared for its
-    /// agent is aborted. If it is in custody, its copy is stopped at once; the target's answer decides whether the
-    /// instance has ended or is alive on the target.
+    /// Ends an instance that this node owns or has in custody. If it is owned, a transfer that is being prepared for it
+    /// is aborted. If it is in custody, its copy is stopped at once; the target's answer decides whether the instance
+    /// has ended or is alive on the target.
     fn undeploy(&mut self, instance: &InstanceId) {
         let frozen_by = self.state.agents.get(instance).and_then(|agent| agent.frozen_by);
         if let Some(transfer) = frozen_by {

@@ -33,7 +33,8 @@ pub struct Problem {
     pub severity: Severity,
     /// The description of the problem.
     pub text: String,
-    /// The node concerned.
+    /// The node concerned, or one end of the link concerned; `None` if the id of the node is not known yet, or if
+    /// several nodes are concerned.
     pub node: Option<String>,
     /// The instance concerned.
     pub instance: Option<String>,
