@@ -7,8 +7,8 @@ use crate::daemons::MOVES;
 /// A policy that replicates from `a` to `b`.
 const REPLICATES: &str = "operation(replicate, I, b) :- serviceInstance(I, _, a).";
 
-/// The writes of the journal at which a daemon crashes, counted from its start: more than it needs for the whole test.
-/// A test ends at the first write that the daemon does not reach.
+/// The writes of the journal at which a daemon crashes, counted from its start. A migration or a replication should
+/// take fewer on either side: a test ends at the first write that the daemon does not reach.
 const WRITES: std::ops::RangeInclusive<u32> = 1..=8;
 
 /// Runs a migration from `a` to `b`. The node `victim` dies before or after the write that `crash` names, and is

@@ -25,7 +25,8 @@ impl Activity {
         self.0.store(WRITING, Ordering::Relaxed);
     }
 
-    /// Records that all available bytes were written.
+    /// Records that all available bytes were written: unless a request is still being answered, the connection then
+    /// counts as idle. A streamed answer thus counts as idle after its first bytes.
     pub(super) fn flushed(&self) {
         let _ = self.0.compare_exchange(WRITING, IDLE, Ordering::Relaxed, Ordering::Relaxed);
     }
