@@ -1,8 +1,8 @@
 //! The live form of a scenario.
 //!
-//! A time unit of a scenario is one millisecond, and latencies keep this scale, up to a minute per link. Everything else
-//! (evaluations, movements, the requests of users) is scaled: `speed` time units pass per second, so that 1,000 is real
-//! time and smaller values are slower.
+//! A time unit of a scenario is one millisecond, and latencies keep this scale, up to a minute per link. Everything
+//! else (evaluations, movements, the requests of users) is scaled: `speed` time units pass per second, so that 1,000 is
+//! real time and smaller values are slower.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
