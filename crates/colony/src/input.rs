@@ -115,7 +115,8 @@ pub enum Command {
         /// The new description of the application.
         descriptor: Arc<Descriptor>,
     },
-    /// Restores the previous description of an instance that was updated since it came to this node.
+    /// Restores the description of an owned instance before its last update, if it was updated since this node last
+    /// became its owner.
     Rollback(InstanceId),
     /// Pins an instance until it is unpinned: its agent can neither end nor move it, and [`Command::Migrate`] is
     /// inhibited. A transfer that is being prepared for it is aborted. An operator can still undeploy it, and the owner

@@ -398,7 +398,7 @@ impl Ledger {
         self.shrinking.iter()
     }
 
-    /// The neighbours as they last introduced themselves, in the order of their ids.
+    /// The neighbours that have introduced themselves, and what is recorded about each, in the order of their ids.
     pub fn peers(&self) -> impl Iterator<Item = (&NodeId, &PeerRecord)> {
         self.peers.iter()
     }

@@ -120,7 +120,7 @@ pub struct Draining {
     pub needed: Hardware,
 }
 
-/// A neighbour as it last introduced itself.
+/// What is recorded about a neighbour: its last introduction or rejection, and the number in its messages on transfers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct PeerRecord {
     /// Its journal.

@@ -29,13 +29,14 @@ pub struct StoredLedger {
     pub shrinking: Vec<StoredShrinking>,
     /// The kept idempotency keys of deploys, the oldest first.
     pub deploys: Vec<StoredDeploy>,
-    /// Neighbours as they last introduced themselves.
+    /// What is recorded about neighbours.
     pub peers: Vec<StoredPeer>,
     /// For each neighbour, the last record in which an instance was handed over or offered to it, or taken from it.
     pub concerning: Vec<StoredConcern>,
     /// Journals that operators declared lost.
     pub lost: Vec<JournalId>,
-    /// The previous descriptions of updated instances.
+    /// For each owned instance that was updated since the node last became its owner, the description before the last
+    /// update.
     pub previous: Vec<StoredPrevious>,
 }
 
@@ -86,12 +87,12 @@ pub struct StoredDeploy {
     pub instance: InstanceId,
 }
 
-/// A neighbour as it last introduced itself.
+/// What is recorded about a neighbour.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredPeer {
     /// The neighbour.
     pub node: NodeId,
-    /// Its last introduction.
+    /// Its last introduction or rejection, and the number in its messages on transfers.
     pub peer: PeerRecord,
 }
 
@@ -104,7 +105,7 @@ pub struct StoredConcern {
     pub sequence: u64,
 }
 
-/// The previous description of an updated instance.
+/// The description of an owned instance before its last update.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredPrevious {
     /// The instance.
