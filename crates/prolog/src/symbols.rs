@@ -1,8 +1,8 @@
 //! Atoms: interned names.
 //!
 //! [`Symbols`] is shared by programs, machines and hosts. It grows when text is loaded, when a host interns a name, and
-//! in a session at a prompt. Atoms created by a *running* policy live in the machine's own [`Atoms`] and are freed with
-//! the query, so a hostile policy cannot grow the shared table.
+//! in a session at a prompt. Atoms created by a *running* policy live in the machine's own [`Atoms`] and are removed
+//! before its next query, so a hostile policy cannot grow the shared table.
 
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, RwLock};

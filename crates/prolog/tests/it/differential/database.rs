@@ -61,7 +61,7 @@ pub fn case(generator: &mut Generator) -> Case {
         program.push(generator.fill("d({small})."));
     }
     program.push("e(5).".to_owned());
-    // In SWI-Prolog, global variables outlive a goal, so each case uses its own name.
+    // In SWI-Prolog, global variables outlive a goal, so each case uses a variable of another name.
     let key = format!("key{}", generator.random.number());
     let steps: Vec<String> = (0..=generator.random.below(4)).map(|_| generator.filled_one_of(STEPS)).collect();
     Case { theme: "database", program, goal: steps.join(", ").replace("key", &key) + " ." }

@@ -95,7 +95,7 @@ pub fn case(generator: &mut Generator) -> Case {
         .map(|step| format!("\\+ \\+ ( {step}, nl )"))
         .collect();
     let queries = "forall(clause(t(_,_,V),B),( ( ground(V) -> write(V) ; write(v) ), ( B == true -> true ; write(r) ), write(' ') ))";
-    // In SWI-Prolog, global variables outlive a goal, so each case uses its own name.
+    // In SWI-Prolog, global variables outlive a goal, so the loops of each case count in a variable of another name.
     let counter = format!("k{}", generator.random.number());
     let goal = format!("{}, {queries} .", steps.join(", ")).replace("val(k,", &format!("val({counter},"));
     Case { theme: "facts", program, goal }

@@ -1,7 +1,7 @@
 //! Small random programs: facts, rules, recursion over lists.
 //!
-//! A predicate calls itself only on the tail of a list in its head. All its other calls are to predicates that are
-//! defined earlier. So most programs terminate.
+//! A predicate calls itself only on the tail of a list in its head, and of the other predicates of the program only
+//! those that are defined earlier, so that most programs terminate.
 
 use super::generator::{Case, Generator};
 

@@ -1,4 +1,5 @@
-//! Terms and texts with a million levels, lists with a million elements, and a million pending calls.
+//! Terms and texts with a million levels, clauses with 100,000 levels, lists with a million elements, and a million
+//! pending calls.
 
 use super::{LARGE, Victim};
 use mario_prolog::Outcome;
