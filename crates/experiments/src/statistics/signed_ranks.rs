@@ -93,8 +93,9 @@ pub(super) fn one_sidedness(differences: &[f64], quantile: f64) -> Estimate {
 }
 
 /// The Hodges-Lehmann estimate: the median of the means of all pairs of differences, including each difference with
-/// itself. Its interval is that of the signed-rank test, with a probability of at most `tail` beyond each end. Unlike a
-/// mean, the estimate is robust against a few extreme runs. `None` for more than [`SHIFT_MAX`] differences.
+/// itself. Its interval is that of the signed-rank test, with a probability of at most `tail` beyond each end; there is
+/// none if there are too few differences for that. Unlike a mean, the estimate is robust against a few extreme runs.
+/// `None` for more than [`SHIFT_MAX`] differences.
 pub(super) fn shift(differences: &[f64], tail: f64) -> Option<Estimate> {
     let count = differences.len();
     if count > SHIFT_MAX {

@@ -69,7 +69,8 @@ impl Authority {
         Ok(Authority { colony: certified.colony, certificate_pem, issuer })
     }
 
-    /// Writes the authority into a directory, which must not contain one. Only the owner may read the key.
+    /// Writes the authority into a directory, which is created if needed and must not contain an authority. On Unix,
+    /// only the owner of the key's file can read it.
     pub fn save(&self, directory: &Path) -> Result<(), LiveError> {
         fs::create_dir_all(directory).map_err(|error| {
             LiveError::new(format!("cannot make the directory {}", directory.display())).caused_by(error)
@@ -209,7 +210,8 @@ fn read(path: &Path) -> Result<String, LiveError> {
     fs::read_to_string(path).map_err(|error| LiveError::new(format!("cannot read {}", path.display())).caused_by(error))
 }
 
-/// Writes a file that only its owner can read. An existing file is never overwritten: it may be a key that is needed.
+/// Writes a new file that, on Unix, only its owner can read. An existing file is never overwritten: it may be a key
+/// that is needed.
 pub fn write_private(path: &Path, text: &str) -> Result<(), LiveError> {
     write_new(path, text, 0o600)
 }

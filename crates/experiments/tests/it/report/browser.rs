@@ -110,7 +110,7 @@ impl Browser {
     pub(crate) fn printed_pages(&self) -> usize {
         let size = json!({"paperWidth": 8.27, "paperHeight": 11.69, "printBackground": true});
         let answer = self.call("Page.printToPDF", &size);
-        // The objects of pages in a PDF are not compressed.
+        // The objects of pages in a PDF are not compressed, so their number is that of the matches in its bytes.
         let encoded = answer["data"].as_str().expect("a file in base64");
         let decoded = self.evaluate(&format!("atob('{encoded}').split(/\\/Type\\s*\\/Page[^s]/).length - 1"));
         decoded.as_u64().expect("a number") as usize

@@ -60,7 +60,7 @@ fn plays_pauses_and_steps_by_keyboard() {
     assert_eq!(browser.text(".clock b"), "2\u{202f}000", "the next step of mobility");
     browser.press("End", false);
     assert_eq!(browser.number(MOMENT), browser.number(LAST));
-    // The keys do the same while the slider has the focus.
+    // Home and the right arrow key do the same while the slider has the focus.
     browser.evaluate("document.querySelector('.timeline input').focus(); 1");
     browser.press("Home", false);
     browser.press("ArrowRight", false);
