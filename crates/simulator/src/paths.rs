@@ -385,7 +385,8 @@ impl Paths {
             return;
         }
         if path.room < path.link_count {
-            // At least doubled, so that a path never abandons more space than it has now.
+            // At least doubled, so that the space that a path has abandoned in total is never more than what it has
+            // now.
             path.room = path.link_count.max(2 * path.room);
             path.first_link = u32::try_from(self.links.len()).expect("fewer than 2^32 links of paths");
             self.links.resize(self.links.len() + path.room as usize, LinkIndex(0));

@@ -252,7 +252,8 @@ impl CallFlow {
         caller.entries.iter().zip(calls).map(outcome).collect()
     }
 
-    /// The longest time for which a request from a cell, with its own calls, occupies a single server.
+    /// The longest time for which a request from a cell, or all requests of one call that are sent for it, occupy a
+    /// single server.
     fn slowest(&self, index: CellIndex, walk: &Walk<'_>) -> f64 {
         if let Some(known) = walk.slowest.borrow().get(&index) {
             return *known;

@@ -19,7 +19,7 @@ struct Move {
 
 /// The operations that turn the current placement into these allocations. Instances that are already in place stay.
 /// Others migrate to nodes where an instance is missing. If more exist than needed, the surplus is undeployed; if
-/// fewer, the rest is deployed.
+/// fewer, the missing ones are deployed.
 ///
 /// Undeploys of surplus instances come first, then migrations, then deploys. A migration comes after those that make
 /// room for it. If migrations wait for each other in a cycle, one of them is replaced by an undeploy among the

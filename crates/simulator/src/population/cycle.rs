@@ -304,7 +304,8 @@ impl Population {
         CompactVerdict::Inhibited(Box::new(Inhibition { node: self.node(own).id().clone(), rule }))
     }
 
-    /// Converts a compact verdict to a `Verdict` of the domain. `application` is that of the instance concerned.
+    /// Converts a compact verdict to a `Verdict` of the domain. `application` is that of the instance whose agent
+    /// proposed the operation, or of the deployment.
     pub fn verdict(&self, verdict: &CompactVerdict, application: ApplicationIndex) -> Verdict {
         match verdict {
             CompactVerdict::Accepted => Verdict::Accepted,

@@ -44,7 +44,8 @@ struct Pending {
     next_stage: u32,
     /// Requests of the current stage that are still to be sent; 0 in a parallel stage, which sends all at once.
     to_send: u32,
-    /// The number of events that the request waits for: the end of its own service, or answers to calls.
+    /// The number of events that the request waits for: the end of its own service, or, for each request of a call that
+    /// was sent for it, the answer or the loss.
     outstanding: u32,
     is_lost: bool,
 }

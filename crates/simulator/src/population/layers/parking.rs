@@ -4,7 +4,8 @@
 //! inhibited. So while the agent's facts stay the same and that node stays full, its outcome is known. The population
 //! schedules an agent to be unparked when its own node or its instance changes, or when a full node in reach has free
 //! hardware again. The simulation unparks it when its client requests change otherwise than in a recurring pattern. No
-//! agent is parked in scenarios in which nodes or links go up or down.
+//! agent is parked in scenarios in which nodes or links go up or down, agents switch to another policy, a planner
+//! manages, or a policy uses randomness.
 
 use mario_scenario::{Arbitration, Memory, NodeIndex};
 use serde::{Deserialize, Serialize};
