@@ -44,7 +44,8 @@ pub struct Token(pub u128);
 #[serde(transparent)]
 pub struct Epoch(pub u32);
 
-/// The idempotency key of a deploy: commands with the same key are the same deploy.
+/// The idempotency key of a deploy: a command with a key that the node still keeps is a repetition of the accepted
+/// deploy with that key. Only the latest keys are kept.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DeployKey(pub u128);

@@ -331,7 +331,7 @@ pub struct ReservedState {
     pub application: u32,
     /// The reserved hardware.
     pub needed: Hardware,
-    /// The id of the copy that is started for it.
+    /// The id of its copy, which may be started before or after the instance arrives.
     pub workload: String,
 }
 

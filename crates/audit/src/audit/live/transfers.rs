@@ -194,7 +194,7 @@ impl LiveWorld {
         self.depart(transfer, Departure { from: node, target, instance, epoch, parent: None, has_arrived: false });
     }
 
-    /// Checks that the offer of a new instance was prepared and that the node owns the parent, and adds the offer to the
+    /// Checks that the offer of a new instance was prepared, and that the node owns the parent. Adds the offer to the
     /// open ones.
     pub(super) fn offer(&mut self, node: u32, offer: &OfferState) {
         self.leave(node, &offer.transfer, &offer.parent);
