@@ -308,8 +308,8 @@ pub enum TraceEvent {
     },
     /// An instance that an operator undeployed has ended.
     Undeployed(InstanceId),
-    /// An instance that an operator undeployed while it was in custody is alive, because the target took it before it
-    /// heard of that. The instance may have returned to this node since.
+    /// An instance that an operator undeployed while it was in custody is alive, because the target took it without
+    /// having received an abort. The instance may have returned to this node since.
     LivesOn {
         /// The instance.
         instance: InstanceId,
