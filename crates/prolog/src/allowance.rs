@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A [`Budget`](crate::Budget) bounds one query. A host that runs many queries of an untrusted program can bound all of
 /// them together. A query checks its allowance at least every few hundred inferences, and stops with
 /// [`Resource::Time`](crate::Resource::Time) if the allowance is spent. A query that ends before its first check is not
-/// stopped.
+/// stopped; its inferences are deducted when the next query of its machine starts.
 #[derive(Clone, Debug)]
 pub struct Allowance {
     left: Arc<AtomicU64>,

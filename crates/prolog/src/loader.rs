@@ -91,8 +91,8 @@ pub struct SourceTree {
 }
 
 impl Loaded {
-    /// The places of the clauses of a predicate, in order. A directive that changes the predicate discards the places
-    /// of the clauses before it.
+    /// The places of the clauses of a predicate, in order. Clauses that another source replaced, and those before a
+    /// directive that changed the predicate when it ran, are not included.
     pub fn places(&self, name: &str, arity: usize) -> &[Place] {
         let functor = self.program.symbols.find(name).map(|name| Functor::new(name, arity));
         functor.and_then(|functor| self.places.get(&functor)).map_or(&[], Vec::as_slice)

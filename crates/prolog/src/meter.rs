@@ -91,7 +91,7 @@ pub(crate) const CELLS_PER_INFERENCE: u64 = 6;
 /// in few inferences.
 const EXITS_PER_INFERENCE: u64 = 2;
 /// The number of inferences between two checks of the memory, the allowance and the host's interrupt: a few
-/// microseconds.
+/// microseconds. A machine that collects garbage eagerly checks at every inference.
 const INFERENCES_PER_CHECK: u64 = 1 << 8;
 
 /// Counts the resources that a query uses against its [`Budget`].

@@ -35,7 +35,7 @@ pub enum Request {
     Nothing,
     /// A goal to solve: see [`Session::query`].
     Answers,
-    /// `help`, unless the program has such a predicate.
+    /// The atom `help`, unless the program defines `help/0`.
     Help,
     /// Load these files and reload those loaded before: `[a, b]`, `consult(a)`, `ensure_loaded(a)`, `use_module(a)`,
     /// `use_module(a, _)`, or `make`, which names no files. Libraries are not included, because they are always loaded.
@@ -54,7 +54,8 @@ impl Session {
         &self.program
     }
 
-    /// Switches to another program. Predicates that queries created are kept, unless the program defines them.
+    /// Switches to another program. Predicates that queries created are kept, unless the program defines them. Other
+    /// changes of queries, such as those of flags, operators and predicates of the previous program, are dropped.
     pub fn replace_program(&mut self, program: &Program) {
         self.keep_changes();
         self.own.retain(|&functor, _| !program.is_defined(functor));

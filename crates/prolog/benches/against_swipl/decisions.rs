@@ -115,7 +115,8 @@ fn agents(engine: &Engine, size: usize, remembers: bool) -> Vec<Agent> {
         .collect()
 }
 
-/// The values of the variables `C0`, `C1`… in all answers of a goal, answer by answer.
+/// The values of the variables whose names start with `C` in all answers of a goal, answer by answer. A value that is
+/// not an integer becomes an atom.
 fn constants(symbols: &Symbols, machine: &mut Machine, program: &Arc<Program>, goal: &str) -> Vec<Constant> {
     let mut found = Vec::new();
     let mut query = machine.query(program, goal, &(), &Budget::default()).expect("the goal is right");
@@ -134,8 +135,8 @@ fn constants(symbols: &Symbols, machine: &mut Machine, program: &Arc<Program>, g
     }
 }
 
-/// The median CPU time per decision in microseconds, the inferences per decision, and the number of solutions of one
-/// pass over all agents.
+/// The CPU time per decision in microseconds (the median of [`ROUNDS`] rounds), the inferences per decision, and the
+/// number of solutions of one pass over all agents.
 fn measure(engine: &Engine, program: &Arc<Program>, agents: &[Agent]) -> (f64, f64, u64) {
     let mut machine = Machine::new(engine);
     let mut current = Facts::default();

@@ -101,7 +101,7 @@ pub(crate) enum Binary {
     LogBase,
 }
 
-/// Cost of a function of floats, in cells walked.
+/// Cost of most functions of floats, in cells walked. The square root and the conversion to a float are free.
 pub(super) const FLOAT_CELLS: u64 = 8;
 /// Cost of a function that is computed with twice the digits of a float, in cells walked.
 pub(super) const PRECISE_CELLS: u64 = 64;

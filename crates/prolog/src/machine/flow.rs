@@ -25,8 +25,8 @@ impl Machine {
         }
     }
 
-    /// Throws an exception, and returns the label at which its handler starts; `Err` if nothing catches it or the run
-    /// is stopped.
+    /// Throws an exception, calls the recovery goal of the `catch/3` that catches it, and returns the label at which to
+    /// continue; `Err` if nothing catches it or the run is stopped.
     #[cold]
     pub(super) fn raise(
         &mut self,
@@ -174,7 +174,8 @@ impl Machine {
         if meter.exits.is_multiple_of(EXITS_PER_CHECK) { self.check_budgets() } else { Ok(()) }
     }
 
-    /// Checks inferences, memory and trail, the allowance and the host's interrupt.
+    /// Checks the inferences, the exits, the memory, the trail, the allowance and the host's interrupt. The number of
+    /// choice points is checked when one is pushed.
     #[cold]
     fn check_budgets(&mut self) -> Result<(), Stopped> {
         self.measure();

@@ -1,7 +1,7 @@
 //! The standard order of terms.
 //!
-//! The order is: variables by age, then numbers by value (a float before an equal integer), then strings and then atoms
-//! by character codes, then compounds by arity, name and arguments from the left.
+//! The order is: variables by age, then numbers by value (NaN first, and a float before an equal integer), then strings
+//! and then atoms by character codes, then compounds by arity, name and arguments from the left.
 
 use super::memory::VisitedPairs;
 use super::room::STRIDE;

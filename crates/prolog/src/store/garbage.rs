@@ -189,7 +189,7 @@ impl Store {
     /// remain in the trail are marked.
     pub(crate) fn trim_trail(&mut self, marks: &mut Marks, trimming: &mut Trimming, end: usize) {
         let newest = trimming.kept;
-        // The trail position of the old value of each changed cell.
+        // For each cell with a kept entry that restores an old value: the position of this value in the trail.
         let mut changed: FxHashMap<usize, usize> = FxHashMap::default();
         while trimming.read > end {
             trimming.read -= 1;
