@@ -48,8 +48,8 @@ impl Document {
         }
     }
 
-    /// Parses the text of a file, and reads the files that it includes. Errors are returned later, by
-    /// [`Document::settings`] and [`Document::resolve`].
+    /// Parses the text of a file, and reads the files that it includes. If no text sets `name`, the scenario is named
+    /// after the file. Errors are returned later, by [`Document::settings`] and [`Document::resolve`].
     pub fn file(path: &Path, text: impl Into<String>, files: &mut dyn Files) -> Document {
         let directory = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let name = path.display().to_string();
@@ -77,7 +77,9 @@ impl Document {
         &self.name
     }
 
-    /// Overrides keys. Each override is written `key.path=value`, where the value is TOML or an unquoted string.
+    /// Overrides keys. Each override is written `key.path=value`, where the value is TOML or an unquoted string. Keys
+    /// of the texts that were chosen for an overridden value are dropped, with a note. Errors are returned later, by
+    /// [`Document::settings`] and [`Document::resolve`].
     pub fn set(&mut self, overrides: &[String]) {
         self.layer += 1;
         let since = *self.first_override.get_or_insert(self.layer);
@@ -116,12 +118,13 @@ impl Document {
         }
     }
 
-    /// Sets the policy of applications: `POLICY` for all of them, or `APPLICATION=POLICY` for one. It also replaces the
-    /// policies of their deploys. A policy is the name of a shipped one or the path of a file. `baseline:NAME` selects
-    /// a baseline: a shipped baseline policy, or a management strategy. A policy for all applications also selects
-    /// management by agents.
+    /// Sets the policy of applications: `POLICY` for all of them, or `APPLICATION=POLICY` for one of those that the
+    /// scenario lists. It also replaces the policies of their deploys. A policy is the name of a shipped one or the path
+    /// of a file. `baseline:NAME` selects a baseline for all applications: a shipped baseline policy, or a management
+    /// strategy. A policy for all applications also selects management by agents.
     ///
-    /// In a scenario that resumes from a recorded run, the policy applies from the end of the recorded past on.
+    /// In a scenario that resumes from a recorded run, the policy applies from the end of the recorded past on. There,
+    /// a baseline that is a management strategy is an error.
     pub fn set_policy(&mut self, choice: &str) {
         if let Some(time) = self.recorded_until() {
             self.update_policy(choice, time);

@@ -38,7 +38,8 @@ pub use tracks::{
     read_tracks, resample, step_count,
 };
 
-/// Positions of users on the map. Only changes are listed.
+/// Positions of users on the map. Only changes are listed, except that a user who is absent because of an area to which
+/// positions are clipped may be listed as absent several times.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Trajectories {
     /// The users, in the order in which they appear.

@@ -142,8 +142,8 @@ pub enum SamplingTimes {
         after: AfterLastFix,
     },
     /// At each user's own pace, as in the prototype: each track is divided into `parts` parts of equal duration, with a
-    /// step at the start and at the end of each part. A fix counts in the step at the end of its part; steps without a
-    /// fix are interpolated between the fixes before and after.
+    /// step at the start and at the end of each part. The first fix counts in step 0, any other in the step at the end
+    /// of its part; steps without a fix are interpolated between the fixes before and after.
     OwnPace {
         /// The number of parts; 100 in the prototype.
         parts: u32,
