@@ -119,9 +119,9 @@ impl Document {
     }
 
     /// Sets the policy of applications: `POLICY` for all of them, or `APPLICATION=POLICY` for one of those that the
-    /// scenario lists. It also replaces the policies of their deploys. A policy is the name of a shipped one or the path
-    /// of a file. `baseline:NAME` selects a baseline for all applications: a shipped baseline policy, or a management
-    /// strategy. A policy for all applications also selects management by agents.
+    /// scenario lists. It also replaces the policies of their deploys. A policy is the name of a shipped one or the
+    /// path of a file. `baseline:NAME` selects a baseline for all applications: a shipped baseline policy, or a
+    /// management strategy. A policy for all applications also selects management by agents.
     ///
     /// In a scenario that resumes from a recorded run, the policy applies from the end of the recorded past on. There,
     /// a baseline that is a management strategy is an error.
