@@ -29,7 +29,7 @@ pub struct InputArguments {
     /// The facts of many agents, one JSON object per line; may be compressed with gzip
     #[arg(long, value_name = "FILE")]
     pub batch: Option<PathBuf>,
-    /// A Prolog file with facts that all agents of the batch share: service/4, needs/3 and fact/3
+    /// A Prolog file with facts that all agents of the batch share: service/4, needs/3, flavour/6 and fact/3
     #[arg(long, value_name = "FILE", conflicts_with = "facts")]
     pub services: Option<PathBuf>,
     /// Stop a decision after N inferences (calls of a predicate)
@@ -80,7 +80,7 @@ impl InputArguments {
         let past_and_room = [facts.earlier().len(), facts.done().len(), facts.ages().len(), facts.free().len()];
         if situation != [0; 4] || past_and_room != [0; 4] {
             let title = format!("`{}` has facts that belong to one agent", path.display());
-            let hint = "a batch shares service/4, needs/3 and fact/3 facts only";
+            let hint = "a batch shares service/4, needs/3, flavour/6 and fact/3 facts only";
             return Err(Failure::input(Diagnostic::error(title).hint(hint)));
         }
         Ok(facts)
