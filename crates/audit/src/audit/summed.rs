@@ -169,8 +169,9 @@ impl Audit {
     }
 
     /// Checks that no more agents of an application are judged than there are, that instances come to a tier only by
-    /// accepted operations, that adapts, sleeps and wakes are counted only for applications that allow them, and that
-    /// their columns exist if and only if some application of the header allows them.
+    /// accepted operations, that adapts, sleeps and wakes are counted only for applications that allow them. Also
+    /// checks that the columns of sleeps and wakes exist if and only if some application of the header can sleep, and
+    /// that of adapts if and only if some application has flavours or can sleep.
     fn check_judged(&mut self, counts: &OutcomeCounts, after: &Tiers) {
         let OutcomeCounts { application, nop, undeploy, migrate, replicate, inhibited, deployed, adapt, .. } = *counts;
         let adapts = adapt.unwrap_or(0);

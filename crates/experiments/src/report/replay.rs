@@ -20,8 +20,8 @@ use records::{EventColumns, SeenFacts, free_units};
 
 pub(crate) use records::{Decision, Event};
 
-/// The maximum number of instances that appear in a run, including those that disappear again. A run with more has no
-/// replay, and is shown by area.
+/// The maximum number of instances in the replay of a run, including those that disappear again. For a run with more,
+/// the page shows no single instances, only their numbers by area; see `areas`.
 const INSTANCES_MAX: usize = 6_000;
 /// The maximum number of events. A run with more has no replay either, and is shown by area.
 const EVENTS_MAX: usize = 60_000;

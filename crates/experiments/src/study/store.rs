@@ -5,10 +5,10 @@
 //! | `study.json` | the identity of the study: program, scenario, variants, policies, seeds, fingerprints of inputs |
 //! | `runs.jsonl` | one line for each run: variant, policy, seed, and all figures |
 //! | `runs.csv` | the content of `runs.jsonl` as a table |
-//! | `runs/` | the runs of the seeds that are kept with their traces |
+//! | `runs/` | for the seeds whose runs are kept, the complete runs with their traces |
 //!
-//! Each run is appended to `runs.jsonl` when it is made. At the end the file is rewritten in the order of tables, so
-//! that its content does not depend on the order in which the runs were made.
+//! Each run is appended to `runs.jsonl` when it has finished. At the end the file is rewritten, sorted by variant, policy
+//! and seed, so that its content does not depend on the order in which the runs finished.
 
 use std::error::Error;
 use std::fmt;

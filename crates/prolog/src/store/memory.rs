@@ -63,8 +63,8 @@ impl VisitedPairs {
         self.is_new_left(left) || self.classes.get_or_insert_default().join(left, right)
     }
 
-    /// Records a pair, with separate identities for the two sides, because a subterm of both terms may have a different
-    /// role on each side.
+    /// Like [`VisitedPairs::is_new`], but for walks in which a compound need not be equal to itself, such as a variant
+    /// check: a compound that occurs in both terms counts as two, one on each side.
     pub(super) fn is_new_on_two_sides(&mut self, left: usize, right: usize) -> bool {
         self.is_new_left(left) || self.classes.get_or_insert_default().join(2 * left, 2 * right + 1)
     }

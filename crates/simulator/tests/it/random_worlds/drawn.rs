@@ -148,7 +148,7 @@ impl Dice {
         scenario.arbitration = self.of(&[Arbitration::Managers, Arbitration::Sequential]);
         scenario.memory = self.of(&[Memory::Sliding, Memory::Periodic { every: 5 }]);
         scenario.numbering = self.of(&[Numbering::Counted, Numbering::Shared]);
-        // Rates support neither the prototype's routing nor its observation.
+        // Traffic as rates supports neither the prototype's routing (`LeastUsed`) nor its observation.
         let is_by_rule = scenario.routing != Routing::LeastUsed && scenario.observation == Observation::Arrivals;
         if is_by_rule && self.once_in(4) {
             scenario.network.fidelity = Fidelity::Flow;
