@@ -113,8 +113,8 @@ agent_operations! {
 }
 
 impl AgentOperation {
-    /// The code of the operation in caches and in the data of pages: its index in [`AgentOperation::ALL`]. Traces contain
-    /// the name instead.
+    /// The code of the operation in caches and in the data of pages: its index in [`AgentOperation::ALL`]. Traces
+    /// contain the name instead.
     pub const fn code(self) -> u8 {
         self as u8
     }

@@ -7,8 +7,8 @@
 //! | `runs.csv` | the content of `runs.jsonl` as a table |
 //! | `runs/` | for the seeds whose runs are kept, the complete runs with their traces |
 //!
-//! Each run is appended to `runs.jsonl` when it has finished. At the end the file is rewritten, sorted by variant, policy
-//! and seed, so that its content does not depend on the order in which the runs finished.
+//! Each run is appended to `runs.jsonl` when it has finished. At the end the file is rewritten, sorted by variant,
+//! policy and seed, so that its content does not depend on the order in which the runs finished.
 
 use std::error::Error;
 use std::fmt;
