@@ -4,7 +4,8 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use mario_testing::{Scratch, wait_for};
 use serde_json::Value;
@@ -25,7 +26,20 @@ struct Node {
 }
 
 impl Drop for Node {
+    /// Undeploys all instances first, because their workloads would outlive the daemon.
     fn drop(&mut self) {
+        let read = |arguments: &[&str]| -> Option<Value> {
+            serde_json::from_slice(&self.asked(&[arguments, &["--format", "json"]].concat()).stdout).ok()
+        };
+        let list = read(&["app", "list"]);
+        for instance in list.iter().filter_map(|list| list["instances"].as_array()).flatten() {
+            self.asked(&["app", "undeploy", instance["instance"].as_str().unwrap_or_default()]);
+        }
+        let deadline = Instant::now() + Duration::from_secs(10);
+        let has_copies = || read(&["node", "status"]).is_some_and(|status| status["status"]["draining_copies"] != 0);
+        while has_copies() && Instant::now() < deadline {
+            sleep(Duration::from_millis(50));
+        }
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
