@@ -39,6 +39,7 @@ use crate::journal::{JournalRecord, Ledger, Owned};
 use crate::manager::Manager;
 use crate::message::{AgentSnapshot, Hello, Message, Prepare, TransferKind};
 use crate::rules::{EvictionNotice, History, RememberedOperation};
+use config::ConfigRef;
 use reasoner::Reasoner;
 
 pub use config::{Config, NodeLimits, Timing};
@@ -90,9 +91,6 @@ pub(crate) struct State {
     /// start until [`Input::Swept`]; until then, no new instance is accepted.
     is_recovering: bool,
 }
-
-#[derive(Clone, Debug)]
-struct ConfigRef(Arc<Config>);
 
 #[derive(Clone, Debug, Default)]
 struct NeighbourFacts(Arc<Vec<Fact>>);
@@ -474,28 +472,7 @@ impl TransferKind {
     }
 }
 
-impl std::ops::Deref for ConfigRef {
-    type Target = Config;
-
-    fn deref(&self) -> &Config {
-        &self.0
-    }
-}
-
-// All states of a node share one configuration, so it always compares equal. Neighbours' facts are not hashed, because
-// they may contain floats.
-impl PartialEq for ConfigRef {
-    fn eq(&self, _: &ConfigRef) -> bool {
-        true
-    }
-}
-
-impl Eq for ConfigRef {}
-
-impl std::hash::Hash for ConfigRef {
-    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
-}
-
+// Neighbours' facts are not hashed, because they may contain floats.
 impl PartialEq for NeighbourFacts {
     fn eq(&self, other: &NeighbourFacts) -> bool {
         self.0 == other.0

@@ -28,6 +28,7 @@ mod owners;
 mod parking;
 mod planning;
 mod reasons;
+mod redeploy;
 mod setup;
 mod sleep;
 mod traffic;

@@ -5,9 +5,6 @@
 //! the code cannot grow back. The list is rewritten by [`update`]; a new or higher entry is visible to a reviewer in
 //! its diff.
 //!
-//! Lines of a file that have only a comment do not count, so that no comment is shortened for this rule. Functions are
-//! measured as a whole.
-//!
 //! Functions are found by their indentation, not by parsing: the format check runs before this one, so a function ends
 //! at the first closing brace at the indentation of its `fn`. A function that contains such a line in a multi-line
 //! string is measured too short.
@@ -19,7 +16,7 @@ use std::io;
 
 use crate::{Finding, SourceFile, Workspace};
 
-/// The maximum number of lines of a Rust file, without lines that have only a comment.
+/// The maximum number of lines of a Rust file.
 pub const FILE_LINES_MAX: usize = 500;
 /// The maximum number of lines of a function, including its signature and braces.
 pub const FUNCTION_LINES_MAX: usize = 80;
@@ -87,8 +84,7 @@ fn read_list(list: &str) -> BTreeMap<Place, usize> {
 fn too_long(workspace: &Workspace) -> BTreeMap<Place, usize> {
     let mut lengths = BTreeMap::new();
     for file in workspace.rust_files() {
-        let is_code = |line: &&str| !line.trim_start().starts_with("//");
-        lengths.insert(file.path.clone(), file.text.lines().filter(is_code).count());
+        lengths.insert(file.path.clone(), file.text.lines().count());
         for (name, lines) in functions(file) {
             let longest = lengths.entry(format!("{} {name}", file.path)).or_default();
             *longest = lines.max(*longest);

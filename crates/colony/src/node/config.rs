@@ -1,5 +1,7 @@
 //! The configuration of a node.
 
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use mario_domain::{Capacity, Duration, Fact, NodeId};
@@ -78,4 +80,28 @@ impl Default for NodeLimits {
     fn default() -> NodeLimits {
         NodeLimits { incoming_max: 64, taken_max: 4_096, snapshot_bytes_max: 64 << 10 }
     }
+}
+
+/// A configuration that all states of a node share, so it always compares equal.
+#[derive(Clone, Debug)]
+pub(super) struct ConfigRef(pub(super) Arc<Config>);
+
+impl Deref for ConfigRef {
+    type Target = Config;
+
+    fn deref(&self) -> &Config {
+        &self.0
+    }
+}
+
+impl PartialEq for ConfigRef {
+    fn eq(&self, _: &ConfigRef) -> bool {
+        true
+    }
+}
+
+impl Eq for ConfigRef {}
+
+impl Hash for ConfigRef {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
 }

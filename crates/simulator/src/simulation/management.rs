@@ -2,7 +2,7 @@
 
 use mario_domain::AgentOperation;
 use mario_policy::{Decision, SolutionLimit};
-use mario_scenario::{ApplicationIndex, Arbitration, Deploy, NodeIndex, Numbering};
+use mario_scenario::{Arbitration, NodeIndex, Numbering};
 use smallvec::SmallVec;
 
 use super::evaluation_schedule::{BatchIndex, Cursor, PREFETCHED_AGENTS};
@@ -11,9 +11,7 @@ use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
 use crate::flow::Recurrence;
 use crate::observation::in_standard_order;
-use crate::population::{
-    AgentIndex, Basis, ContextChange, Deployed, Deployment, Evaluator, Lookup, Outcome, Proposal, SlotId,
-};
+use crate::population::{AgentIndex, Basis, ContextChange, Deployed, Evaluator, Lookup, Outcome, Proposal, SlotId};
 use crate::recorder::Recorder;
 
 /// Each thread except the last evaluates at least this many agents. With fewer agents, another thread costs more than
@@ -463,50 +461,5 @@ impl Simulation<'_> {
             let (router, context) = self.routing();
             router.instance_removed(application, node, &context);
         }
-    }
-
-    /// Schedules the redeployment of each application for which `is_missed` is true, unless it is already scheduled.
-    /// Does nothing if the scenario has no redeploy delay.
-    pub(super) fn watch_over_applications(&mut self) {
-        let Some(delay) = self.scenario.redeploy_delay else { return };
-        for position in 0..self.scenario.applications.len() {
-            let application = ApplicationIndex::at(position);
-            if !self.is_redeploying[position] && self.is_missed(application) {
-                self.is_redeploying[position] = true;
-                self.queue.schedule(self.queue.now() + delay, Event::Redeploy(application));
-            }
-        }
-    }
-
-    /// Whether an application has no instance, no pending deployment and no first deploy still to come, although users
-    /// who are present need it, directly or through calls.
-    fn is_missed(&self, application: ApplicationIndex) -> bool {
-        let is_asked_for = |deployment: &Deployment| deployment.application == application;
-        self.placement.agents(application).is_empty()
-            && !self.deployments.iter().any(is_asked_for)
-            && !self.is_to_come(application)
-            && self
-                .users
-                .iter()
-                .any(|user| user.wanted.is_some() && self.scenario.leads_to(user.application, application))
-    }
-
-    /// Whether the scenario's first deploy of an application is still to come.
-    fn is_to_come(&self, application: ApplicationIndex) -> bool {
-        let (begun, to_come) = self.scenario.deploys.split_at(self.deploys_begun);
-        let is_of_it = |deploy: &Deploy| deploy.application == application;
-        to_come.iter().any(is_of_it) && !begun.iter().any(is_of_it)
-    }
-
-    /// Requests a new instance on the application's home node on behalf of an operator, if the application is still
-    /// missed. The managers judge the request at their next activation.
-    pub(super) fn redeploy(&mut self, application: ApplicationIndex) {
-        self.is_redeploying[application.position()] = false;
-        if !self.is_missed(application) {
-            return;
-        }
-        let plan = &self.scenario.applications[application.position()];
-        let deployment = Deployment { application, node: plan.home, policy: plan.policy };
-        self.deployments.push(self.up_to_date(deployment));
     }
 }
