@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use mario_colony::{JournalRecord, Ledger};
 use mario_domain::NodeId;
-use mario_wire::{decode_ledger, decode_record, encode_ledger, encode_record};
+use mario_wire::{DecodeError, decode_ledger, decode_record, encode_ledger, encode_record};
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition};
 
 use crate::error::LiveError;
@@ -282,7 +282,10 @@ fn read_ledger(transaction: &redb::ReadTransaction) -> Result<Option<Ledger>, Li
     if crc32fast::hash(&content) != u32::from_be_bytes(checksum) {
         return Err(wrong("its checksum does not fit"));
     }
-    let ledger = decode_ledger(&content).map_err(|error| wrong(&error.to_string()))?;
+    let ledger = decode_ledger(&content).map_err(|error| match error.is_newer() {
+        true => newer("the ledger of its journal", error),
+        false => wrong(&error.to_string()),
+    })?;
     if ledger.sequence() != count.value() {
         return Err(wrong("it adds up another number of records than it says"));
     }
@@ -296,13 +299,17 @@ fn decode(bytes: &[u8], number: u64) -> Result<JournalRecord, LiveError> {
     }
     decode_record(content).map_err(|error| {
         if error.is_newer() {
-            LiveError::new(format!("record {number} of its journal is from a newer version of mario"))
-                .caused_by(error)
-                .hint("use the version of mario that wrote it, or a newer one")
+            newer(&format!("record {number} of its journal"), error)
         } else {
             damaged(number, &error.to_string())
         }
     })
+}
+
+fn newer(what: &str, error: DecodeError) -> LiveError {
+    LiveError::new(format!("{what} is from a newer version of mario"))
+        .caused_by(error)
+        .hint("use the version of mario that wrote it, or a newer one")
 }
 
 fn damaged(number: u64, cause: &str) -> LiveError {

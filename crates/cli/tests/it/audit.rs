@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use mario_testing::previous_version;
 use serde_json::Value;
 
 use crate::{run, stderr, stdout};
@@ -188,4 +189,19 @@ fn the_directory_of_a_run_is_checked_against_its_trace() {
     assert!(report.starts_with("summary.json, line 1, groups[0].movements: summary: expected "), "{report}");
     // The trace alone is still valid.
     assert_eq!(audit(&directory.join("trace.jsonl"), &[]).0, Some(0));
+}
+
+/// Traces that an earlier version wrote, of a simulated and of a live run.
+#[test]
+fn traces_of_the_previous_version_are_read_audited_and_reported() {
+    for name in ["simulated.jsonl.gz", "live.jsonl.gz"] {
+        let trace = previous_version(name);
+        let (code, report, message) = audit(&trace, &[]);
+        assert_eq!(code, Some(0), "{name}: {report}{message}");
+        assert!(report.ends_with("nothing is wrong\n"), "{name}: {report}");
+        let page = directory(name).join("report.html");
+        let output = run(["report".as_ref(), trace.as_os_str(), "--out".as_ref(), page.as_os_str()]);
+        assert!(output.status.success(), "{name}: {}", stderr(&output));
+        assert!(fs::metadata(&page).expect("a page").len() > 10_000, "{name}");
+    }
 }

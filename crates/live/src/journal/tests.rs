@@ -1,7 +1,7 @@
 mod store;
 
 use mario_colony::JournalId;
-use mario_testing::Scratch;
+use mario_testing::{Scratch, copy_previous_data};
 
 use super::*;
 use crate::identity::node_id;
@@ -143,4 +143,46 @@ fn a_compacted_journal_has_the_same_ledger_and_stays_small() {
     });
     let line = reopened(&scratch).err().expect("damaged").line();
     assert!(line.contains("the ledger of its journal is damaged"), "{line}");
+}
+
+#[test]
+fn a_journal_of_the_previous_version_is_read_and_continued() {
+    let scratch = Scratch::new("previous");
+    copy_previous_data(&scratch);
+    let (mut journal, ledger) = DiskJournal::open(&scratch, &node("a")).expect("an older journal");
+    let owned: Vec<String> = ledger.owned().map(|owned| owned.instance.to_string()).collect();
+    assert!(owned[0].ends_with("-0-0") && owned[1].ends_with("-0-1") && owned.len() == 2, "{owned:?}");
+    let custody: Vec<&NodeId> = ledger.custody().map(|custody| &custody.target).collect();
+    assert_eq!(custody, [&node("b")]);
+    let mut expected = ledger.clone();
+    let record = JournalRecord::Pinned { instance: ledger.owned().next().expect("two").instance.clone(), is_pinned: true };
+    journal.append(std::slice::from_ref(&record)).expect("a disk");
+    expected.apply(&record);
+    drop(journal);
+    assert_eq!(DiskJournal::open(&scratch, &node("a")).expect("continued").1, expected);
+}
+
+/// A downgrade: a newer version wrote the file. Both versions are named, and what to do.
+#[test]
+fn a_newer_record_or_ledger_is_refused_with_both_versions() {
+    let newest = mario_wire::RECORD_FORMAT;
+    let formats = format!("it is in format {}, and this version reads formats up to {newest}", newest + 1);
+    let mut content = Vec::new();
+    encode_record(&boot(1), &mut content).expect("a record");
+    content[0] = newest as u8 + 1;
+    content.extend_from_slice(&crc32fast::hash(&content).to_be_bytes());
+    let newer = |table: TableDefinition<'static, u64, &'static [u8]>, number: u64| {
+        let scratch = Scratch::new("downgrade");
+        let (mut journal, _) = reopened(&scratch).expect("a journal");
+        journal.append(&[boot(0)]).expect("a disk");
+        drop(journal);
+        change(&scratch, |transaction| {
+            transaction.open_table(table).expect("a table").insert(number, content.as_slice()).expect("inserted");
+        });
+        reopened(&scratch).err().expect("newer").line()
+    };
+    for (line, what) in [(newer(RECORDS, 1), "record 1 of its journal"), (newer(LEDGERS, 1), "the ledger of its journal")] {
+        assert!(line.contains(&format!("{what} is from a newer version of mario")), "{line}");
+        assert!(line.contains(&formats) && line.contains("use the version of mario that wrote it"), "{line}");
+    }
 }

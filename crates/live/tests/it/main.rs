@@ -17,6 +17,7 @@ mod ingress_tls;
 mod load;
 mod names;
 mod owners;
+mod previous_version;
 mod rerouting;
 mod resending;
 mod sleep;
