@@ -116,7 +116,7 @@ pub enum Command {
         descriptor: Arc<Descriptor>,
     },
     /// Restores the description of an owned instance before its last update, if it was updated since this node last
-    /// became its owner.
+    /// became its owner. A rollback cannot itself be rolled back.
     Rollback(InstanceId),
     /// Pins an instance until it is unpinned: its agent can neither end nor move it, and [`Command::Migrate`] is
     /// inhibited. A transfer that is being prepared for it is aborted. An operator can still undeploy it, and the owner

@@ -308,7 +308,12 @@ impl Ledger {
 
     fn update(&mut self, instance: &InstanceId, descriptor: &Arc<Descriptor>, flavour: FlavourIndex) {
         let Some(owned) = self.owned.get(instance) else { return };
-        self.previous.insert(instance.clone(), Arc::clone(&owned.descriptor));
+        // A rollback is not an update that another rollback could undo: a repeated rollback must change nothing.
+        if descriptor.version > owned.descriptor.version {
+            self.previous.insert(instance.clone(), Arc::clone(&owned.descriptor));
+        } else {
+            self.previous.remove(instance);
+        }
         self.change(instance, |owned| {
             owned.flavour = flavour;
             let left = |most: u32| owned.replications_left.map_or(most, |left| left.min(most));
@@ -383,9 +388,11 @@ impl Ledger {
     }
 
     /// The description of an owned instance before its last update; `None` if the instance was not updated since this
-    /// node last became its owner.
+    /// node last became its owner, or if the update was rolled back.
     pub fn previous(&self, instance: &InstanceId) -> Option<&Arc<Descriptor>> {
-        self.previous.get(instance)
+        // Ledgers of earlier versions hold the description that a rollback undid, which is newer than the one in use.
+        let version = self.owned.get(instance)?.descriptor.version;
+        self.previous.get(instance).filter(|previous| previous.version < version)
     }
 
     /// The draining copies, in the order of their ids.

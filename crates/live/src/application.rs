@@ -400,6 +400,13 @@ fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<Verifie
     })
 }
 
+/// The digest of what an owner signed: SHA-256 in hexadecimal digits of the description with its policy. It does not
+/// depend on the signature, so a description that was signed twice has one digest.
+pub fn digest(document: &[u8]) -> String {
+    let text = document.strip_prefix(MAGIC).and_then(parts).map(|[text, ..]| text).unwrap_or_default();
+    hmac_sha256::Hash::hash(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// A checksum of the part of a document that determines how copies are run. It is computed from the signed text, so
 /// that all versions of this program agree on it.
 fn shape(document: &[u8]) -> u32 {

@@ -9,6 +9,7 @@
 //! | `documents` | verifies and caches descriptions of applications |
 //! | `board`, `routing`, `names` | the routes of client requests, and the host names and path prefixes |
 //! | `answers` | answers to operators |
+//! | `rollout` | deploys, updates and rollbacks of operators |
 //! | `shadows` | shadow policies, evaluated for comparison with the policies in use |
 //! | `events`, `metrics` | events and counters for logs, operators and monitoring |
 
@@ -22,6 +23,7 @@ mod evaluations;
 mod events;
 mod metrics;
 mod names;
+mod rollout;
 mod routing;
 mod shadows;
 
@@ -52,6 +54,7 @@ use crate::workloads::{Cgroups, Launcher, Ports, ProcessDriver};
 pub(crate) use answers::{Answer, Question, Refusal};
 pub(crate) use copies::Copies;
 pub(crate) use events::{Events, NodeEvent, workload_text};
+pub(crate) use rollout::OlderVersion;
 pub(crate) use shadows::ShadowCommand;
 
 use board::Board;

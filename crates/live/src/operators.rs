@@ -32,7 +32,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use crate::application::DOCUMENT_BYTES_MAX;
-use crate::daemon::{Answer, Ask, Copies, Event, Events, Question, Refusal, ShadowCommand};
+use crate::daemon::{Answer, Ask, Copies, Event, Events, OlderVersion, Question, Refusal, ShadowCommand};
 use crate::error::LiveError;
 use crate::identity::{HTTP_PROTOCOL, Identity, Role, Subject, application_id, node_id, peer};
 use crate::seams::Body;
@@ -54,6 +54,11 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 const LOG_BYTES_MAX: usize = 64 << 10;
 /// The header with the idempotency key of a deploy: a duplicate with the same key creates no second instance.
 pub const DEPLOY_KEY: &str = "mario-deploy-key";
+/// The header of a deploy that may start an older version of an application than one that runs on the node. Its value
+/// is `older-version`.
+pub const DEPLOY_FORCE: &str = "mario-deploy-force";
+/// The value of [`DEPLOY_FORCE`].
+pub const OLDER_VERSION: &str = "older-version";
 
 /// The routes: method, path with names in braces, and the required role; `None` if every certificate of the colony
 /// suffices.
@@ -255,16 +260,18 @@ impl OperatorApi {
             ("GET", "/v1/routes") => Question::Routes,
             ("GET", "/v1/journal") => Question::Journal,
             ("POST", "/v1/instances") => {
-                let key = deploy_key(headers)?;
+                let (key, older) = (deploy_key(headers)?, older_version(headers)?);
                 let document = collect(body, DOCUMENT_BYTES_MAX).await?;
-                Question::Deploy { key, document: document.to_vec().into() }
+                Question::Deploy { key, document: document.to_vec().into(), older }
             }
             ("DELETE", "/v1/instances/{instance}") => Question::Undeploy(instance()?),
             ("PUT", "/v1/instances/{instance}/application") => {
                 let document = collect(body, DOCUMENT_BYTES_MAX).await?;
                 Question::Update { instance: instance()?, document: document.to_vec().into() }
             }
-            ("DELETE", "/v1/instances/{instance}/application") => Question::Rollback(instance()?),
+            ("DELETE", "/v1/instances/{instance}/application") => {
+                Question::Rollback { instance: instance()?, from: rollback_version(query)? }
+            }
             ("GET", "/v1/applications/{application}/shadow") => Question::Shadow(application()?, ShadowCommand::Show),
             ("DELETE", "/v1/applications/{application}/shadow") => Question::Shadow(application()?, ShadowCommand::End),
             ("PUT", "/v1/applications/{application}/shadow") => {
@@ -412,6 +419,24 @@ fn deploy_key(headers: &HeaderMap) -> Result<DeployKey, Refusal> {
         message: format!("the header `{DEPLOY_KEY}` is missing or is not a number of up to 32 hexadecimal digits"),
         hint: Some("draw one at random; a repeated deploy with the same key is the same deploy".to_owned()),
     })
+}
+
+fn older_version(headers: &HeaderMap) -> Result<OlderVersion, Refusal> {
+    match headers.get(DEPLOY_FORCE).map(|value| value.as_bytes()) {
+        None => Ok(OlderVersion::Refused),
+        Some(value) if value == OLDER_VERSION.as_bytes() => Ok(OlderVersion::Allowed),
+        Some(_) => Err(refusal(400, format!("the header `{DEPLOY_FORCE}` has another value than `{OLDER_VERSION}`"))),
+    }
+}
+
+/// The version that a rollback undoes; `None` if the query does not say.
+fn rollback_version(query: Option<&str>) -> Result<Option<u64>, Refusal> {
+    let version = query.map(|query| query.strip_prefix("from=").and_then(|version| version.parse().ok()));
+    match version {
+        None => Ok(None),
+        Some(Some(version)) => Ok(Some(version)),
+        Some(None) => Err(refusal(400, "the query is not `from=VERSION`")),
+    }
 }
 
 async fn collect(body: Incoming, bytes_max: usize) -> Result<Bytes, Refusal> {

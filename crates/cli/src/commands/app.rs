@@ -1,5 +1,7 @@
 //! `mario app …`.
 
+mod rollback;
+mod rollout;
 mod shadow;
 mod update;
 
@@ -11,7 +13,7 @@ use clap::{Args, Subcommand};
 use mario_diagnostics::Diagnostic;
 use mario_live::application::{ApplicationFile, sign};
 use mario_live::identity::{Identity, node_id};
-use mario_live::operators::{DEPLOY_KEY, Method};
+use mario_live::operators::{DEPLOY_FORCE, DEPLOY_KEY, Method, OLDER_VERSION};
 use mario_live::{BUDGET, LiveError};
 use mario_policy::{Policy, PolicySettings, PolicyText};
 use mario_prolog::{Directories, Resolver};
@@ -48,8 +50,8 @@ pub enum Command {
     /// Replace the description of an application's running instances, e.g. to change its policy.
     #[command(long_about = update::LONG_ABOUT)]
     Update(update::UpdateArguments),
-    /// Restore the description that an application's instances had before an update.
-    Rollback(update::RollbackArguments),
+    /// Undo an update: restore the description that an application's instances had before it.
+    Rollback(rollback::RollbackArguments),
     /// Show how a shadow policy differs from the policy in use.
     #[command(long_about = shadow::LONG_ABOUT)]
     Shadow(shadow::ShadowArguments),
@@ -104,6 +106,9 @@ pub struct DeployArguments {
     /// Start at most one instance for this key of up to 32 hexadecimal digits, even if the command is repeated
     #[arg(long, value_name = "KEY")]
     pub once: Option<String>,
+    /// Deploy even if an instance on the node runs a newer version of the application
+    #[arg(long)]
+    pub force: bool,
     #[command(flatten)]
     pub node: NodeArguments,
 }
@@ -153,7 +158,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         Command::Sign(arguments) => sign_file(arguments, console)?,
         Command::Deploy(arguments) => deploy(arguments, console)?,
         Command::Update(arguments) => return update::update(arguments, console),
-        Command::Rollback(arguments) => return update::rollback(arguments, console),
+        Command::Rollback(arguments) => return rollback::rollback(arguments, console),
         Command::Shadow(arguments) => return shadow::run(arguments, console),
         Command::Undeploy(InstanceArguments { instance, node }) => {
             let instance = find(node, instance)?;
@@ -344,7 +349,10 @@ fn deploy(arguments: &DeployArguments, console: &Console) -> Result<(), Failure>
             &LiveError::new(format!("`{key}` is not a key")).hint("write up to 32 hexadecimal digits"),
         ));
     }
-    let headers = [(DEPLOY_KEY, key.as_str())];
+    let mut headers = vec![(DEPLOY_KEY, key.as_str())];
+    if arguments.force {
+        headers.push((DEPLOY_FORCE, OLDER_VERSION));
+    }
     let reply = arguments.node.ask(Method::POST, "/v1/instances", &headers, document)?;
     let answer = reply.json().map_err(|fault| failure(&fault))?;
     arguments.node.write(console, &answer, |answer| format!("{}\n", word(&answer["instance"])))

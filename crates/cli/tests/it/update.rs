@@ -81,11 +81,15 @@ impl Node {
     }
 
     fn sign(&self, version: u32, policy: &str) -> String {
-        let name = format!("shop-{version}");
+        self.sign_as(&format!("shop-{version}"), version, policy, "")
+    }
+
+    /// Signs a description under a name, with further keys of `[run]`.
+    fn sign_as(&self, name: &str, version: u32, policy: &str, run: &str) -> String {
         fs::write(self.directory.join(format!("{name}.pl")), policy).expect("written");
         let text = format!(
             "id = \"shop\"\nversion = {version}\nhardware = 1\nmax_rate = 10\nmax_latency = 20\n\
-             policy = \"{name}.pl\"\n[run]\ndriver = \"sample\"\n"
+             policy = \"{name}.pl\"\n[run]\ndriver = \"sample\"\n{run}"
         );
         fs::write(self.directory.join(format!("{name}.toml")), text).expect("written");
         let (file, signed) = (format!("{name}.toml"), format!("{name}.signed"));
@@ -112,9 +116,18 @@ impl Node {
         serde_json::from_str(&stdout(&output)).expect("JSON")
     }
 
+    /// The versions of the instances, in the order of the instances.
     fn versions(&self) -> Vec<u64> {
         let list = self.json(&["app", "list"]);
         list["instances"].as_array().expect("a list").iter().filter_map(|one| one["version"].as_u64()).collect()
+    }
+
+    /// Fails unless a command ends with exit code 2 and names all these words.
+    fn must_refuse(&self, arguments: &[&str], words: &[&str]) {
+        let output = self.asked(arguments);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(words.iter().all(|word| text.contains(word)), "{arguments:?}: {words:?} in {text}");
     }
 }
 
@@ -137,16 +150,15 @@ fn a_policy_is_checked_rolled_out_as_a_canary_and_rolled_back() {
     let mut versions = node.versions();
     versions.sort_unstable();
     assert_eq!(versions, [1, 2], "one instance tries it");
-    assert_eq!(node.json(&["app", "rollback", "shop"])["instances"].as_array().map(Vec::len), Some(1));
+    let undone = node.json(&["app", "rollback", "shop", "--from", "2"]);
+    assert_eq!(undone["instances"].as_array().map(Vec::len), Some(1));
     assert_eq!(node.versions(), [1, 1]);
 
     let third = node.sign(3, &STAYS.replace("nowhere", "elsewhere"));
     let updated = node.json(&["app", "update", &third]);
     assert_eq!(updated["instances"].as_array().map(Vec::len), Some(2), "{updated}");
     assert_eq!(node.versions(), [3, 3]);
-    let again = node.asked(&["app", "update", &third]);
-    assert!(again.status.code() == Some(2) && stderr(&again).contains("version 3 runs"), "{}", stderr(&again));
-    let other = node.asked(&["app", "rollback", "bank"]);
+    let other = node.asked(&["app", "rollback", "bank", "--from", "3"]);
     assert!(other.status.code() == Some(2) && stderr(&other).contains("bank"), "{}", stderr(&other));
 
     // The last decision of an agent is explained.
@@ -164,6 +176,90 @@ fn a_policy_is_checked_rolled_out_as_a_canary_and_rolled_back() {
     wait_for("the node is quiet", TIMEOUT, || {
         (node.json(&["node", "status"])["status"]["is_quiet"] == true).then_some(())
     });
+}
+
+#[test]
+fn a_canary_is_promoted_and_a_rollback_touches_only_what_it_names() {
+    let node = Node::start("promote");
+    let first = node.deployed();
+    for key in ["2", "3"] {
+        assert!(node.asked(&["app", "deploy", &first, "--once", key]).status.success());
+    }
+    let changed = |answer: &Value| {
+        let instances = answer["instances"].as_array().expect("a list");
+        instances.iter().filter(|one| one["is_changed"] == true).count()
+    };
+    // A canary, repeated, is still one canary. The same command without --canary updates the others.
+    let second = node.sign(2, &STAYS.replace("nowhere", "elsewhere"));
+    assert_eq!(changed(&node.json(&["app", "update", &second, "--canary"])), 1);
+    assert_eq!(changed(&node.json(&["app", "update", &second, "--canary"])), 0);
+    let mut versions = node.versions();
+    versions.sort_unstable();
+    assert_eq!(versions, [1, 1, 2]);
+    let promoted = node.json(&["app", "update", &second]);
+    assert_eq!((changed(&promoted), promoted["instances"].as_array().map(Vec::len)), (2, Some(3)), "{promoted}");
+    assert_eq!(node.versions(), [2, 2, 2]);
+    let repeated = node.asked(&["app", "update", &second]);
+    assert!(repeated.status.success(), "{}", stderr(&repeated));
+    assert!(stderr(&repeated).contains("3 instances had it already"), "{}", stderr(&repeated));
+    // The same content, signed once more, is the same description.
+    let copy = node.sign_as("shop-2", 2, &STAYS.replace("nowhere", "elsewhere"), "");
+    assert_eq!(changed(&node.json(&["app", "update", &copy])), 0);
+
+    // Another description with the same version, and an older one, change nothing.
+    let other = node.sign_as("other", 2, STAYS, "");
+    let digest = node.json(&["app", "list"])["instances"][0]["digest"].as_str().expect("a digest").to_owned();
+    node.must_refuse(&["app", "update", &other], &["version 2 with digest", &digest, "higher version"]);
+    node.must_refuse(&["app", "update", &first], &["runs version 2", "has version 1"]);
+    node.must_refuse(&["app", "deploy", &first], &["has version 1", "runs version 2", "--force"]);
+    assert!(node.asked(&["app", "deploy", &first, "--once", "3"]).status.success(), "it was deployed before");
+    assert_eq!(node.versions(), [2, 2, 2]);
+
+    // All three could be rolled back to version 1, but only the canary of version 3 is undone.
+    let third = node.sign(3, STAYS);
+    assert_eq!(changed(&node.json(&["app", "update", &third, "--canary"])), 1);
+    node.must_refuse(&["app", "rollback", "shop"], &["version 3 (1 instance, before that 2)", "--from 3"]);
+    for count in [1, 0] {
+        assert_eq!(changed(&node.json(&["app", "rollback", "shop", "--from", "3"])), count);
+        assert_eq!(node.versions(), [2, 2, 2]);
+    }
+    assert_eq!(changed(&node.json(&["app", "update", &third])), 3);
+    // An instance that was never updated is named, and left as it is.
+    let deployed = node.asked(&["app", "deploy", &third]);
+    assert!(deployed.status.success(), "{}", stderr(&deployed));
+    node.must_refuse(&["app", "rollback", "shop", "--from", "3"], &[stdout(&deployed).trim(), "still run version 3"]);
+    let mut versions = node.versions();
+    versions.sort_unstable();
+    assert_eq!(versions, [2, 2, 2, 3]);
+    assert!(node.asked(&["app", "undeploy", stdout(&deployed).trim()]).status.success());
+    wait_for("there is room", TIMEOUT, || {
+        node.asked(&["app", "deploy", &first, "--force"]).status.success().then_some(())
+    });
+}
+
+#[test]
+fn an_interrupted_update_is_completed_by_the_same_command() {
+    let node = Node::start("interrupted");
+    let first = node.deployed();
+    assert!(node.asked(&["app", "deploy", &first, "--once", "2"]).status.success());
+    // The restart of a copy takes a second, so that the command can be killed between two instances.
+    let second = node.sign_as("slow", 2, STAYS, "settings = { start-ms = \"1000\" }\n");
+    let mut update = mario()
+        .current_dir(&node.directory)
+        .args(["app", "update", &second, "--node", &node.operators, "--as", "ada.pem"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it runs");
+    wait_for("one instance is updated", TIMEOUT, || node.versions().contains(&2).then_some(()));
+    update.kill().expect("killed");
+    update.wait().expect("it ended");
+    let completed = node.json(&["app", "update", &second]);
+    assert_eq!(completed["instances"].as_array().map(Vec::len), Some(2), "{completed}");
+    assert_eq!(node.versions(), [2, 2]);
+    let list = node.json(&["app", "list"]);
+    let states = list["instances"].as_array().expect("a list").iter().map(|one| &one["copy"]["state"]);
+    assert!(states.into_iter().all(|state| state == "healthy"), "{list}");
 }
 
 /// A policy that proposes to undeploy at every evaluation.

@@ -131,7 +131,7 @@ impl Step<'_> {
         let owned = self.state.ledger.owned.get(instance);
         let owned = owned.ok_or_else(|| unusable("the instance is being handed over, or is not here".to_owned()))?;
         let descriptor =
-            descriptor.ok_or_else(|| unusable("the instance was not updated since it is on this node".to_owned()))?;
+            descriptor.ok_or_else(|| unusable("this node has no earlier description of the instance".to_owned()))?;
         let (known, wanted) = (&owned.descriptor, descriptor);
         if known.application.id != wanted.application.id {
             let ids = (&wanted.application.id, &known.application.id);

@@ -167,7 +167,12 @@ fn an_updated_instance_keeps_its_memory_and_its_copy_and_can_be_rolled_back() {
     pair.command(0, Command::Rollback(instance.clone()));
     assert_eq!((updated(&pair), version(&pair)), ((Some(2), Some(1), None), Some(1)));
     pair.command(0, Command::Rollback(instance.clone()));
-    assert_eq!(version(&pair), Some(2), "what ran before a rollback is what it undid");
+    assert!(updated(&pair).2.expect("refused").contains("no earlier description"));
+    assert_eq!(version(&pair), Some(1), "a repeated rollback changes nothing");
+    pair.crash(0);
+    assert!(pair.sides[0].node.ledger().previous(&instance).is_none(), "nor does a restart");
+    pair.command(0, update(second_version()));
+    assert_eq!(version(&pair), Some(2), "what was rolled back can be rolled out");
     // The instance moves with its current descriptor. The node that it left can no longer roll it back.
     pair.command(0, update(Descriptor { version: 3, ..descriptor() }));
     pair.ask(0, &instance, Ask::Migrate);

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mario_colony::{
-    Availability, Command, DeployKey, Effect, Input, JournalId, Knowledge, RequestFact, TraceEvent, WorkloadId,
+    Availability, Command, DeployKey, Input, JournalId, Knowledge, RequestFact, TraceEvent, WorkloadId,
 };
-use mario_domain::{ApplicationId, InstanceId, Operation, Rule, Verdict};
+use mario_domain::{ApplicationId, InstanceId};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::Ask;
 use super::core::Core;
 use super::events::workload_text;
-use super::names::Conflict;
+use super::rollout::OlderVersion;
 use super::shadows::ShadowCommand;
-use crate::application::VerifiedDocument;
+use crate::application::digest;
 use crate::error::LiveError;
 
 /// How many reports of evaluations and verdicts are kept for each instance.
@@ -45,6 +45,7 @@ pub(crate) enum Question {
     Deploy {
         key: DeployKey,
         document: Arc<[u8]>,
+        older: OlderVersion,
     },
     Undeploy(InstanceId),
     /// Replace the description of an instance.
@@ -52,8 +53,11 @@ pub(crate) enum Question {
         instance: InstanceId,
         document: Arc<[u8]>,
     },
-    /// Restore the previous description of an instance.
-    Rollback(InstanceId),
+    /// Restore the previous description of an instance, if the instance runs version `from`, or any if that is `None`.
+    Rollback {
+        instance: InstanceId,
+        from: Option<u64>,
+    },
     /// A command about the shadow policy of an application.
     Shadow(ApplicationId, ShadowCommand),
     Pin(InstanceId, bool),
@@ -99,7 +103,7 @@ fn cannot_write(fault: &LiveError) -> Refusal {
     }
 }
 
-fn refusal(status: u16, message: impl Into<String>) -> Refusal {
+pub(super) fn refusal(status: u16, message: impl Into<String>) -> Refusal {
     Refusal { status, message: message.into(), hint: None }
 }
 
@@ -176,7 +180,7 @@ pub(crate) fn answer(core: &mut Core, ask: Ask) {
 impl Question {
     fn changes(&self) -> bool {
         use Question::{Deploy, Drain, Lost, Pin, Rollback, Undeploy, Update};
-        matches!(self, Deploy { .. } | Update { .. } | Rollback(_) | Undeploy(_) | Pin(..) | Drain(_) | Lost(_))
+        matches!(self, Deploy { .. } | Update { .. } | Rollback { .. } | Undeploy(_) | Pin(..) | Drain(_) | Lost(_))
     }
 }
 
@@ -195,16 +199,14 @@ impl Core {
                 Some(workload) => Ok(json!({ "boot": workload.boot, "counter": workload.counter })),
                 None => Err(not_here(&instance)),
             },
-            Question::Deploy { key, document } => self.deploy(key, &document),
+            Question::Deploy { key, document, older } => self.deploy(key, &document, older),
             Question::Update { instance, document } => {
                 self.is_here(&instance)?;
-                let opened = self.usable(&document)?;
-                let descriptor = Arc::clone(&opened.descriptor);
-                self.update(Command::Update { instance, descriptor })
+                self.update_to(instance, &document)
             }
-            Question::Rollback(instance) => {
+            Question::Rollback { instance, from } => {
                 self.is_here(&instance)?;
-                self.update(Command::Rollback(instance))
+                self.roll_back(instance, from)
             }
             Question::Shadow(application, command) => self.shadow(&application, command),
             Question::Undeploy(instance) => {
@@ -238,78 +240,6 @@ impl Core {
                 self.handle(Input::Operator(Command::Lost(journal)));
                 Ok(json!({ "lost": format!("{:032x}", journal.0) }))
             }
-        }
-    }
-
-    /// Verifies a document. Returns its content if this node has the driver and no other application holds the names.
-    pub(crate) fn usable(&mut self, document: &Arc<[u8]>) -> Result<Arc<VerifiedDocument>, Refusal> {
-        let unusable =
-            |fault: LiveError| Refusal { status: 422, hint: fault.help().map(str::to_owned), message: fault.line() };
-        let opened = self.documents.open(document).map_err(unusable)?;
-        let opened = self.documents.check(&opened.descriptor, &self.copies).map_err(unusable)?;
-        if let Err(conflict) = self.names.check(&opened.descriptor.application.id, &opened.names) {
-            let Conflict { name, holder, claimed_by } = conflict;
-            return Err(Refusal {
-                status: 409,
-                message: format!("the {name} of application `{claimed_by}` is that of application `{holder}` already"),
-                hint: Some(format!("undeploy `{holder}`, or sign `{claimed_by}` without this name")),
-            });
-        }
-        Ok(opened)
-    }
-
-    fn update(&mut self, command: Command) -> Answer {
-        self.handle(Input::Operator(command));
-        let updated = self.push_effects().filter_map(|effect| match effect {
-            Effect::Trace(TraceEvent::Updated { instance, from, to, refused }) => Some((instance, from, to, refused)),
-            _ => None,
-        });
-        match updated.last() {
-            Some((instance, from, to, None)) => Ok(json!({ "instance": instance, "from": from, "version": to })),
-            Some((instance, .., Some(inhibition))) => {
-                Err(refusal(409, format!("instance {instance} stays as it is: {inhibition}")))
-            }
-            None => Err(refusal(500, "the node gave no verdict")),
-        }
-    }
-
-    /// Rejects a key that deployed an instance of another application, if that instance is still here.
-    fn check_key(&self, key: DeployKey, opened: &VerifiedDocument) -> Result<(), Refusal> {
-        let ledger = self.node.ledger();
-        let Some(instance) = ledger.deployed_by(key) else { return Ok(()) };
-        let deployed = ledger.owned().find(|owned| owned.instance == *instance);
-        let before = deployed.map(|owned| &owned.descriptor.application.id);
-        match before.filter(|before| **before != opened.descriptor.application.id) {
-            None => Ok(()),
-            Some(before) => Err(Refusal {
-                status: 409,
-                message: format!("the key {:x} deployed instance {instance} of application `{before}` before", key.0),
-                hint: Some("take another key: with the same one, a repeated deploy is the same deploy".to_owned()),
-            }),
-        }
-    }
-
-    fn deploy(&mut self, key: DeployKey, document: &Arc<[u8]>) -> Answer {
-        let opened = self.usable(document)?;
-        self.check_key(key, &opened)?;
-        self.handle(Input::Operator(Command::Deploy { key, descriptor: Arc::clone(&opened.descriptor) }));
-        // The node judges a deploy at once: the verdict is in its last report about a deploy.
-        let judged = self.push_effects().filter_map(|effect| match effect {
-            Effect::Trace(TraceEvent::Judged { request, verdict, created }) => Some((request, verdict, created)),
-            _ => None,
-        });
-        let judged = judged.filter(|(request, ..)| matches!(request.operation(), Operation::Deploy { .. }));
-        match judged.last() {
-            Some((_, Verdict::Accepted, Some(instance))) => Ok(
-                json!({ "instance": instance, "application": opened.descriptor.application.id, "node": self.config.node }),
-            ),
-            Some((_, Verdict::Inhibited(inhibition), _)) if inhibition.rule == Rule::Recovering => Err(Refusal {
-                status: 503,
-                message: inhibition.to_string(),
-                hint: Some("repeat it in a moment".to_owned()),
-            }),
-            Some((_, Verdict::Inhibited(inhibition), _)) => Err(refusal(409, inhibition.to_string())),
-            _ => Err(refusal(500, "the node gave no verdict")),
         }
     }
 
@@ -409,6 +339,7 @@ impl Core {
             "instance": owned.instance,
             "application": owned.descriptor.application.id,
             "version": owned.descriptor.version,
+            "digest": digest(&owned.descriptor.document),
             "previous_version": self.node.ledger().previous(instance).map(|previous| previous.version),
             "flavour": owned.descriptor.application.flavour(owned.flavour).map(|flavour| &flavour.id),
             "state": "owned",

@@ -74,7 +74,7 @@ impl Documents {
 
     /// Returns the content of a document that this or a previous daemon verified when it arrived, from the cache if
     /// possible.
-    fn opened(&mut self, document: &Arc<[u8]>) -> Result<Arc<VerifiedDocument>, LiveError> {
+    pub(crate) fn opened(&mut self, document: &Arc<[u8]>) -> Result<Arc<VerifiedDocument>, LiveError> {
         if let Some(opened) = self.opened.get(document) {
             return Ok(Arc::clone(opened));
         }

@@ -33,9 +33,12 @@ fn a_policy_update_keeps_the_copy_running() {
     colony.wait("it decides", |colony| only(colony, 0)["evaluations"].as_u64() > Some(0));
     let (before, evaluations) = (only(&colony, 0)["copy"].clone(), only(&colony, 0)["evaluations"].as_u64());
 
-    // A description that is not newer, or that is not signed, is rejected, and so is an update of an unknown instance.
-    let same = put(&colony, 0, &instance, &signed(&colony, STAYS, 1, 8));
-    assert!(same.status == 409 && same.text.contains("its version is 1, and version 1 runs"), "{}", same.text);
+    // Another description that is not newer, or that is not signed, is rejected, and so is an update of an unknown
+    // instance. The same description changes nothing.
+    let same = put(&colony, 0, &instance, &signed(&colony, STAYS, 1, 9));
+    assert!(same.status == 409 && same.text.contains("runs version 1 with digest"), "{}", same.text);
+    let same = put(&colony, 0, &instance, &signed(&colony, STAYS, 1, 8)).json().expect("it has it already");
+    assert_eq!(same["is_changed"], false, "{same}");
     assert_eq!(put(&colony, 0, &instance, b"version = 9").status, 422);
     assert_eq!(put(&colony, 0, "none", &signed(&colony, STAYS, 9, 8)).status, 404);
 
@@ -81,6 +84,8 @@ fn a_changed_shape_restarts_the_copy_and_a_rollback_restores_it() {
     assert_eq!(only(&colony, 0)["copy"]["address"], address);
 
     let path = format!("/v1/instances/{instance}/application");
+    let other = colony.ask(0, Method::DELETE, &format!("{path}?from=1"), &[], Vec::new()).expect("an answer");
+    assert!(other.status == 409 && other.text.contains("runs version 2, not 1"), "{}", other.text);
     let back = colony.ask(0, Method::DELETE, &path, &[], Vec::new()).expect("an answer").json().expect("accepted");
     assert_eq!((&back["from"], &back["version"]), (&2.into(), &1.into()), "{back}");
     colony.wait("it answers as before", |colony| length(colony) == Some(short));

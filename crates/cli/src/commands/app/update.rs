@@ -1,20 +1,21 @@
-//! `mario app update` and `mario app rollback`.
+//! `mario app update`.
 
 use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use mario_live::application::{VerifiedDocument, open_now};
-use mario_live::identity::{Identity, application_id};
+use mario_live::application::{VerifiedDocument, digest, open_now};
+use mario_live::identity::Identity;
 use mario_live::operators::Method;
 use mario_live::{BUDGET, LiveError};
 use mario_policy::{Bounds, PolicySettings, check};
 use serde_json::{Value, json};
 
+use super::rollout::{Change, Running, change, counted, failure_after, running, show};
 use super::shadow;
 use crate::commands::policy::found;
-use crate::live::{Format, NodeArguments, engine, failure, table, word};
+use crate::live::{Format, NodeArguments, engine, failure, word};
 use crate::{Console, Failure, Outcome};
 
 pub(super) const LONG_ABOUT: &str = "Replace the description of an application's running instances, e.g. to change its policy.
@@ -23,10 +24,13 @@ The policy is first checked as by `mario policy check`; if there are findings, n
 the instances of the application on the named nodes get the description one by one. An agent keeps its memory. The workload of \
 an instance keeps running, unless the new description changes `[run]` or the instance's flavour (its variant of the application): then the workload finishes its \
 requests and restarts, and the next instance is updated once it is healthy. The node keeps the previous description for \
-`mario app rollback`.";
+`mario app rollback`.
 
-/// How long a restarted copy may take beyond the start and drain timeouts of its description.
-const TIMEOUT: Duration = Duration::from_secs(10);
+The command can be repeated: instances that have the description already stay as they are. So an update that was interrupted is \
+resumed, and a canary is followed by all other instances, with the same command.";
+
+/// How long to wait for instances that move between nodes while they are updated.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Arguments of `mario app update`.
 #[derive(Clone, Debug, Args)]
@@ -37,10 +41,11 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 A node updates only the instances that it hosts: name all nodes that host the application.")]
 pub struct UpdateArguments {
-    /// A signed description; its version must be higher than the one in use, except with --shadow
+    /// A signed description; its version must be higher than the one that it replaces, except with --shadow
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Update a single instance: the first one on the first node named that hosts the application
+    /// Update a single instance, unless one has this description already: the first one on the first node named that
+    /// hosts the application
     #[arg(long)]
     pub canary: bool,
     /// Update nothing: evaluate the new policy beside the one in use, and count how often they differ; `mario app
@@ -50,20 +55,6 @@ pub struct UpdateArguments {
     /// Update even if `mario policy check` reports problems
     #[arg(long)]
     pub force: bool,
-    #[command(flatten)]
-    pub nodes: NodesArguments,
-}
-
-/// Arguments of `mario app rollback`.
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "Examples:
-  mario app rollback shop --node 127.0.0.1:7441 --node 127.0.0.1:7451 --as ada.pem
-
-Only a node that updated an instance itself can roll it back; an instance that migrated since is left unchanged.")]
-pub struct RollbackArguments {
-    /// The id of the application
-    #[arg(value_name = "APPLICATION")]
-    pub application: String,
     #[command(flatten)]
     pub nodes: NodesArguments,
 }
@@ -91,18 +82,6 @@ impl NodesArguments {
             format: self.format,
         })
     }
-
-    fn show(&self, console: &Console, changed: &[Value]) -> Result<(), Failure> {
-        let answer = json!({ "instances": changed });
-        let shown = match self.format {
-            Format::Json => format!("{answer:#}\n"),
-            Format::Text => table(
-                &answer["instances"],
-                &[("INSTANCE", "/instance"), ("NODE", "/node"), ("FROM", "/from"), ("VERSION", "/version")],
-            ),
-        };
-        console.write_data(|stdout| stdout.write_all(shown.as_bytes()))
-    }
 }
 
 /// Checks the policy of a description, then updates the application's instances one at a time. With `--canary`, updates
@@ -122,54 +101,114 @@ pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<O
     if arguments.shadow {
         return shadow::set(&application, &document, &arguments.nodes, console);
     }
-    let mut changed = Vec::new();
-    for node in arguments.nodes.each() {
-        let stopped = |fault: &LiveError, changed: &[Value]| failure_after(fault, changed, "run the new version");
-        for instance in instances(&node, &application).map_err(|fault| stopped(&fault, &changed))? {
-            let path = format!("/v1/instances/{instance}/application");
-            let reply = node.try_ask(Method::PUT, &path, &[], document.clone());
-            let answer = reply.and_then(|reply| reply.json()).map_err(|fault| stopped(&fault, &changed))?;
-            changed.push(named(answer, &node));
-            wait(&node, &instance, &opened).map_err(|fault| stopped(&fault, &changed))?;
-            if arguments.canary {
-                arguments.nodes.show(console, &changed)?;
-                return Ok(Outcome::Done);
-            }
-        }
-    }
-    if changed.is_empty() {
-        let fault = LiveError::new(format!("no instance of application `{application}` is on the nodes"));
-        return Err(failure(&fault.hint("`mario app list` shows the instances of a node")));
-    }
-    arguments.nodes.show(console, &changed)?;
+    let wanted = Wanted { version: opened.descriptor.version, digest: digest(&document), application, document };
+    let mut done = Vec::new();
+    let result = if arguments.canary {
+        wanted.roll_out_to_one(&arguments.nodes, &mut done)
+    } else {
+        wanted.roll_out(&arguments.nodes, &mut done)
+    };
+    let Wanted { application, version, .. } = &wanted;
+    result.map_err(|fault| failure_after(&fault, &done, &format!("version {version}")))?;
+    show(&arguments.nodes, console, &done)?;
+    let updated = done.iter().filter(|one| one["is_changed"] != false).count();
+    console.inform(format!(
+        "application {application}: {} updated to version {version}, {} had it already",
+        counted(updated),
+        counted(done.len() - updated)
+    ));
     Ok(Outcome::Done)
 }
 
-/// Restores the previous description of an application's instances. Instances without one are skipped.
-pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Result<Outcome, Failure> {
-    application_id(&arguments.application).map_err(|fault| failure(&fault))?;
-    let mut changed = Vec::new();
-    for node in arguments.nodes.each() {
-        let stopped =
-            |fault: &LiveError, changed: &[Value]| failure_after(fault, changed, "have the previous version again");
-        for instance in instances(&node, &arguments.application).map_err(|fault| stopped(&fault, &changed))? {
-            let shown = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new());
-            let shown = shown.and_then(|shown| shown.json()).map_err(|fault| stopped(&fault, &changed))?;
-            if shown["previous_version"].is_null() {
-                continue;
+/// The description that instances are to have.
+struct Wanted {
+    application: String,
+    version: u64,
+    digest: String,
+    document: Vec<u8>,
+}
+
+impl Wanted {
+    /// The instances on the nodes. Fails if there are none, or if one has a description that this one cannot replace.
+    /// Nothing is changed before.
+    fn instances(&self, nodes: &NodesArguments) -> Result<(Vec<Running>, usize), LiveError> {
+        let (known, moving) = running(nodes, &self.application)?;
+        if known.is_empty() && moving == 0 {
+            let fault = LiveError::new(format!("no instance of application `{}` is on the nodes", self.application));
+            return Err(fault.hint("`mario app list` shows the instances of a node"));
+        }
+        for one in &known {
+            let (instance, version) = (&one.instance, one.version);
+            if version > self.version {
+                return Err(LiveError::new(format!(
+                    "instance {instance} runs version {version}, and the description has version {}",
+                    self.version
+                ))
+                .hint("sign it with a higher version; `mario app rollback` undoes an update"));
             }
-            let path = format!("/v1/instances/{instance}/application");
-            let reply = node.try_ask(Method::DELETE, &path, &[], Vec::new());
-            let answer = reply.and_then(|reply| reply.json()).map_err(|fault| stopped(&fault, &changed))?;
-            changed.push(named(answer, &node));
+            if let Some(digest) =
+                one.digest.as_ref().filter(|digest| version == self.version && **digest != self.digest)
+            {
+                return Err(LiveError::new(format!(
+                    "instance {instance} runs version {version} with digest {digest}, and the new description has \
+                     version {version} with digest {}",
+                    self.digest
+                ))
+                .hint("sign the changed description with a higher version"));
+            }
+        }
+        Ok((known, moving))
+    }
+
+    /// Updates the first instance, unless one has the description already.
+    fn roll_out_to_one(&self, nodes: &NodesArguments, done: &mut Vec<Value>) -> Result<(), LiveError> {
+        let (known, _) = self.instances(nodes)?;
+        let is_done = |one: &&Running| one.version == self.version;
+        let first = known.iter().find(is_done).or(known.first());
+        let first = first.ok_or_else(|| self.moving(1))?;
+        match self.put(first, done)? {
+            Change::Done => Ok(()),
+            Change::Left => Err(self.moving(1)),
         }
     }
-    if changed.is_empty() {
-        let fault = LiveError::new(format!("no instance of `{}` was updated on the nodes", arguments.application));
-        return Err(failure(&fault.hint("`mario app show` tells which version an instance had before")));
+
+    /// Updates all instances. Instances may move from node to node, and replicate, in the meantime: the command ends
+    /// when all that the nodes list have the description.
+    fn roll_out(&self, nodes: &NodesArguments, done: &mut Vec<Value>) -> Result<(), LiveError> {
+        let mut deadline = Instant::now() + TIMEOUT;
+        loop {
+            let (known, moving) = self.instances(nodes)?;
+            let is_done = |one: &Running, done: &[Value]| done.iter().any(|answer| answer["instance"] == one.instance);
+            let mut left = moving;
+            for one in &known {
+                if is_done(one, done) && one.version == self.version {
+                    continue;
+                }
+                match self.put(one, done)? {
+                    Change::Done => deadline = Instant::now() + TIMEOUT,
+                    Change::Left => left += 1,
+                }
+            }
+            let is_complete = left == 0 && known.iter().all(|one| one.version == self.version);
+            if is_complete {
+                return Ok(());
+            }
+            if left > 0 && Instant::now() > deadline {
+                return Err(self.moving(left));
+            }
+            sleep(Duration::from_millis(100));
+        }
     }
-    arguments.nodes.show(console, &changed)?;
-    Ok(Outcome::Done)
+
+    /// Gives an instance the description, and waits until its copy is healthy.
+    fn put(&self, one: &Running, done: &mut Vec<Value>) -> Result<Change, LiveError> {
+        change(one, Method::PUT, "", self.document.clone(), done)
+    }
+
+    fn moving(&self, count: usize) -> LiveError {
+        LiveError::new(format!("{} of application `{}` moves between nodes", counted(count), self.application))
+            .hint("repeat the command, and name all nodes that may host the application")
+    }
 }
 
 /// Whether an application has a policy, and the checks of `mario policy check` find no problem in it. Prints the
@@ -187,49 +226,4 @@ fn is_sound(opened: &VerifiedDocument, console: &Console) -> Result<bool, Failur
     let report = report.map_err(|error| Failure::input(mario_diagnostics::Diagnostic::from_error(&error)))?;
     console.show(&found(&report));
     Ok(report.findings.is_empty())
-}
-
-/// The ids of the instances of an application that a node owns.
-fn instances(node: &NodeArguments, application: &str) -> Result<Vec<String>, LiveError> {
-    let answer = node.try_ask(Method::GET, "/v1/instances", &[], Vec::new())?.json()?;
-    let all = answer["instances"].as_array().cloned().unwrap_or_default();
-    let own = all.iter().filter(|one| one["state"] == "owned" && word(&one["application"]) == application);
-    Ok(own.map(|one| word(&one["instance"])).collect())
-}
-
-/// Waits until the copy of an instance is healthy, or the instance is no longer on the node. Returns an error on
-/// timeout.
-fn wait(node: &NodeArguments, instance: &str, opened: &VerifiedDocument) -> Result<(), LiveError> {
-    let deadline = Instant::now() + opened.run.start_timeout + opened.run.drain_timeout + TIMEOUT;
-    loop {
-        let reply = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
-        // Status 404: the instance has migrated or ended since, so there is nothing to wait for on this node.
-        if reply.status == 404 || reply.json()?["copy"]["state"] == "healthy" {
-            return Ok(());
-        }
-        if Instant::now() > deadline {
-            return Err(LiveError::new(format!("the copy of instance {instance} does not become healthy"))
-                .hint("`mario app logs` shows what it says; `mario app rollback` gives the earlier version back"));
-        }
-        sleep(Duration::from_millis(100));
-    }
-}
-
-/// Converts a fault to a failure, which says how many instances were changed before it, and to what effect.
-fn failure_after(fault: &LiveError, changed: &[Value], effect: &str) -> Failure {
-    match changed.len() {
-        0 => failure(fault),
-        count => {
-            let text = format!("{count} instances {effect}, and then: {}", fault.line());
-            failure(
-                &LiveError::new(text)
-                    .hint("repeat the command, or reverse it: `mario app update`, `mario app rollback`"),
-            )
-        }
-    }
-}
-
-fn named(mut answer: Value, node: &NodeArguments) -> Value {
-    answer["node"] = json!(node.node);
-    answer
 }

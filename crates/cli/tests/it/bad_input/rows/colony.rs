@@ -88,7 +88,11 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         command: "app rollback",
-        refuses: &[(&[], "APPLICATION"), (&["a b", "--node", "127.0.0.1:1", "--as", "ada.pem"], "a b")],
+        refuses: &[
+            (&[], "APPLICATION"),
+            (&["a b", "--node", "127.0.0.1:1", "--as", "ada.pem"], "a b"),
+            (&["shop", "--from", "last", "--node", "127.0.0.1:1", "--as", "ada.pem"], "last"),
+        ],
         path: Some(&["shop", "--node", "127.0.0.1:1", "--as", "PATH"]),
         accepts: &[],
     },

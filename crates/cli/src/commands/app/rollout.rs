@@ -1,0 +1,141 @@
+//! What updates and rollbacks share: the instances of an application on several nodes, and one change after the other.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use mario_live::LiveError;
+use mario_live::operators::Method;
+use serde_json::{Value, json};
+
+use super::update::NodesArguments;
+use crate::live::{Format, NodeArguments, failure, table, word};
+use crate::{Console, Failure};
+
+/// How long a restarted copy may take beyond the start and drain timeouts of its description.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The start and drain timeouts of a description by default, for nodes that do not report them.
+const RESTART_TIMEOUT_MS: u64 = 50_000;
+
+/// An instance that a node owns.
+pub(super) struct Running {
+    pub(super) node: NodeArguments,
+    pub(super) instance: String,
+    pub(super) version: u64,
+    /// The version that a rollback restores.
+    pub(super) previous: Option<u64>,
+    /// The digest of its description; `None` if the node is too old to report it.
+    pub(super) digest: Option<String>,
+}
+
+/// What became of a change.
+pub(super) enum Change {
+    Done,
+    /// The instance is no longer on its node.
+    Left,
+}
+
+/// The instances of an application that the nodes own, and how many they are handing over to others.
+pub(super) fn running(nodes: &NodesArguments, application: &str) -> Result<(Vec<Running>, usize), LiveError> {
+    let (mut found, mut moving) = (Vec::new(), 0);
+    for node in nodes.each() {
+        let answer = node.try_ask(Method::GET, "/v1/instances", &[], Vec::new())?.json()?;
+        let all = answer["instances"].as_array().cloned().unwrap_or_default();
+        for one in all.iter().filter(|one| word(&one["application"]) == application) {
+            if one["state"] != "owned" {
+                moving += 1;
+                continue;
+            }
+            let version = one["version"].as_u64().unwrap_or_default();
+            found.push(Running {
+                node: node.clone(),
+                instance: word(&one["instance"]),
+                version,
+                previous: one["previous_version"].as_u64().filter(|previous| *previous < version),
+                digest: one["digest"].as_str().map(str::to_owned),
+            });
+        }
+    }
+    Ok((found, moving))
+}
+
+/// Changes the description of an instance, and waits until its copy is healthy. Adds the node's answer to `done`.
+pub(super) fn change(
+    one: &Running,
+    method: Method,
+    query: &str,
+    body: Vec<u8>,
+    done: &mut Vec<Value>,
+) -> Result<Change, LiveError> {
+    let path = format!("/v1/instances/{}", one.instance);
+    let reply = one.node.try_ask(method, &format!("{path}/application{query}"), &[], body)?;
+    // The instance may have left the node, or may be about to, since the node listed it.
+    if matches!(reply.status, 404 | 409) && one.node.try_ask(Method::GET, &path, &[], Vec::new())?.status == 404 {
+        return Ok(Change::Left);
+    }
+    let mut answer = reply.json()?;
+    answer["node"] = json!(one.node.node);
+    let restart_ms = answer["restart_timeout_ms"].as_u64().unwrap_or(RESTART_TIMEOUT_MS);
+    done.push(answer);
+    wait(one, Duration::from_millis(restart_ms) + TIMEOUT)?;
+    Ok(Change::Done)
+}
+
+/// Waits until the copy of an instance is healthy, or the instance sleeps or is no longer on the node. Returns an error
+/// on timeout.
+fn wait(one: &Running, timeout: Duration) -> Result<(), LiveError> {
+    let deadline = Instant::now() + timeout;
+    let Running { node, instance, .. } = one;
+    loop {
+        let reply = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
+        // Status 404: the instance has migrated or ended since, so there is nothing to wait for on this node.
+        if reply.status == 404 {
+            return Ok(());
+        }
+        let answer = reply.json()?;
+        if answer["copy"]["state"] == "healthy" || answer["is_asleep"] == true {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(LiveError::new(format!("the copy of instance {instance} does not become healthy"))
+                .hint("`mario app logs` shows what it says; `mario app rollback` restores the earlier version"));
+        }
+        sleep(Duration::from_millis(100));
+    }
+}
+
+/// Converts a fault to a failure, which says how many instances were changed before it.
+pub(super) fn failure_after(fault: &LiveError, done: &[Value], effect: &str) -> Failure {
+    match done.len() {
+        0 => failure(fault),
+        count => {
+            let text = format!("{} with {effect} so far, and then: {}", counted(count), fault.line());
+            let hint = fault.help().unwrap_or("repeat the command to continue, or undo it with `mario app rollback`");
+            failure(&LiveError::new(text).hint(hint))
+        }
+    }
+}
+
+/// Prints the changed instances.
+pub(super) fn show(nodes: &NodesArguments, console: &Console, done: &[Value]) -> Result<(), Failure> {
+    let answer = json!({ "instances": done });
+    let shown = match nodes.format {
+        Format::Json => format!("{answer:#}\n"),
+        Format::Text => table(
+            &answer["instances"],
+            &[
+                ("INSTANCE", "/instance"),
+                ("NODE", "/node"),
+                ("FROM", "/from"),
+                ("VERSION", "/version"),
+                ("CHANGED", "/is_changed"),
+            ],
+        ),
+    };
+    console.write_data(|stdout| stdout.write_all(shown.as_bytes()))
+}
+
+/// A number of instances, in words.
+pub(super) fn counted(count: usize) -> String {
+    format!("{count} instance{}", if count == 1 { "" } else { "s" })
+}
