@@ -4,6 +4,8 @@
 //! JSON, the application's certificate, and a signature. [`open`] verifies the certificate and the signature before it
 //! parses the JSON, and returns what a node needs.
 
+mod file;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +24,8 @@ use webpki::{EndEntityCert, KeyUsage};
 use crate::error::LiveError;
 use crate::identity::{CertificateContent, Identity, Subject, application_id, check_host, check_prefix};
 use crate::seams::Run;
+
+pub use file::{read, schema_text};
 
 /// The maximum size of a document, in bytes. Nodes send a document in one frame.
 pub const DOCUMENT_BYTES_MAX: usize = 384 << 10;
@@ -43,11 +47,13 @@ pub struct ApplicationFile {
     pub owner: Option<String>,
     /// The units of hardware that one instance needs.
     pub hardware: u64,
-    /// The client requests that one instance handles in one evaluation period.
+    /// The client requests that one instance handles in one evaluation window, `timing.evaluation_ms` of its node, which
+    /// is 5 s by default: the requests per second times `evaluation_ms` / 1000.
     pub max_rate: f64,
     /// The latency that a client request tolerates, in milliseconds.
     pub max_latency: f64,
-    /// The file with the policy of its agents, relative to the directory of this file.
+    /// The file with the policy of its agents, relative to the directory of this file. `mario app sign` includes its
+    /// text, and that of the files that it loads.
     pub policy: String,
     /// For how many evaluations an agent remembers an inhibition; 0 for no memory. By default, as the policy declares;
     /// if it declares nothing, 1 if the policy reads inhibitions, and 0 otherwise.
@@ -89,7 +95,8 @@ pub struct FlavourFile {
     pub id: String,
     /// The units of hardware that one instance needs.
     pub hardware: u64,
-    /// The client requests that one instance handles in one evaluation period.
+    /// The client requests that one instance handles in one evaluation window, `timing.evaluation_ms` of its node, which
+    /// is 5 s by default: the requests per second times `evaluation_ms` / 1000.
     pub max_rate: f64,
     /// The latency that a client request tolerates, in milliseconds.
     pub max_latency: f64,
@@ -125,7 +132,8 @@ pub struct RunFile {
     /// The driver: `process` or `sample`.
     pub driver: String,
     /// The program, by its absolute path, and its arguments, for the driver `process`; empty for `sample`. The program
-    /// must listen on the port in the environment variable `PORT`.
+    /// must be installed on every node that may host the application, and must listen on 127.0.0.1 and the port in the
+    /// environment variable `PORT`.
     #[serde(default)]
     pub command: Vec<String>,
     /// The path that returns a 2xx status when a copy is healthy. If absent, a copy is healthy when it accepts
@@ -154,7 +162,7 @@ pub struct RunFile {
     /// store.
     #[serde(default)]
     pub from_store: Vec<String>,
-    /// Further settings of the driver.
+    /// Further settings of the driver, e.g. `processes-max`; docs/workloads.md lists them.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
 }
@@ -338,7 +346,10 @@ fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<Verifie
     let quantity = |name: &str, value: f64| {
         let wrong = || LiveError::new(format!("`{name}` of application `{}` is {value}", file.id));
         if value < 0.0 {
-            return Err(wrong().hint("write a number that is not negative"));
+            return Err(wrong().hint(match name {
+                "max_rate" => "write the client requests that one instance handles in one evaluation window, e.g. 500",
+                _ => "write a number that is not negative",
+            }));
         }
         if value.fract() == 0.0 && value <= f64::from(u32::MAX) {
             return Ok(Quantity::whole(value as u32));

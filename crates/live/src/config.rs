@@ -23,9 +23,9 @@ use crate::application::{PlainValue, facts};
 use crate::identity::node_id;
 
 pub use check::{LoadedFiles, check};
+pub(crate) use positions::Positions;
 pub use positions::{ConfigError, Mistake};
 
-use positions::Positions;
 use ranges::check_ranges;
 
 /// The maximum number of certificates for clients.
@@ -294,7 +294,8 @@ impl NodeConfig {
     /// Reads the text of `node.toml`. Paths in it are relative to `directory`.
     pub fn read(name: &str, text: &str, directory: &Path) -> Result<NodeConfig, ConfigError> {
         let positions = Positions::new(text);
-        let file: NodeFile = toml::from_str(text).map_err(|error| positions.unreadable(name, &error))?;
+        let hint = "docs/live.md and `mario node schema` describe the keys of this file";
+        let file: NodeFile = toml::from_str(text).map_err(|error| positions.unreadable(name, &error, hint))?;
         let mut mistakes = Vec::new();
         let node = positions.keep(&mut mistakes, &["id"], node_id(&file.id));
         let own_facts = match &node {

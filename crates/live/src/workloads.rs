@@ -39,4 +39,4 @@ pub use logs::{LogBounds, RotatingLog, tail};
 pub use ports::Ports;
 pub use process::{Launcher, ProcessDriver};
 pub use record::{RecordError, StartRecord, Workspace};
-pub use settings::{Protocol, WorkloadSettings, protocol};
+pub use settings::{Protocol, SettingFault, WorkloadSettings, protocol};

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Args, Subcommand};
 use mario_diagnostics::Diagnostic;
-use mario_live::application::{ApplicationFile, sign};
+use mario_live::application::{ApplicationFile, read, schema_text, sign};
 use mario_live::identity::{Identity, node_id};
 use mario_live::operators::{DEPLOY_FORCE, DEPLOY_KEY, Method, OLDER_VERSION};
 use mario_live::{BUDGET, LiveError};
@@ -20,7 +20,7 @@ use mario_prolog::{Directories, Resolver};
 use serde_json::Value;
 
 use crate::input::directory;
-use crate::live::{NodeArguments, engine, failure, lines, table, word};
+use crate::live::{NodeArguments, config_failure, engine, failure, lines, table, word};
 use crate::problems::diagnostics;
 use crate::replacing::refuse_to_replace;
 use crate::{Console, Failure, Outcome, read_text};
@@ -45,6 +45,8 @@ pub struct Arguments {
 pub enum Command {
     /// Sign the description of an application, so that nodes accept it.
     Sign(SignArguments),
+    /// Print the JSON schema of an application's description.
+    Schema(SchemaArguments),
     /// Deploy a signed application on a node.
     Deploy(DeployArguments),
     /// Replace the description of an application's running instances, e.g. to change its policy.
@@ -81,7 +83,7 @@ pub enum Command {
 
 The signed description includes the policy that the file names, with every file that the policy loads.")]
 pub struct SignArguments {
-    /// The description of the application, in TOML; docs/live.md has its keys
+    /// The description of the application, in TOML; docs/applications.md and `mario app schema` have its keys
     #[arg(value_name = "DESCRIPTION")]
     pub file: PathBuf,
     /// The certificate of the application, e.g. shop.pem; its private key, shop.key, must be in the same directory
@@ -91,6 +93,12 @@ pub struct SignArguments {
     #[arg(long, value_name = "SIGNED")]
     pub out: PathBuf,
 }
+
+/// Arguments of `mario app schema`.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(after_help = "Examples:
+  mario app schema > application.schema.json")]
+pub struct SchemaArguments {}
 
 /// Arguments of `mario app deploy`.
 #[derive(Clone, Debug, Args)]
@@ -156,6 +164,9 @@ pub struct ListArguments {
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     match &arguments.command {
         Command::Sign(arguments) => sign_file(arguments, console)?,
+        Command::Schema(SchemaArguments {}) => {
+            console.write_data(|stdout| stdout.write_all(schema_text().as_bytes()))?;
+        }
         Command::Deploy(arguments) => deploy(arguments, console)?,
         Command::Update(arguments) => return update::update(arguments, console),
         Command::Rollback(arguments) => return rollback::rollback(arguments, console),
@@ -217,7 +228,9 @@ fn shown(answer: &Value) -> String {
         "max_latency",
         "evaluations",
     ];
-    let mut text = lines(answer, &keys);
+    let mut answer = answer.clone();
+    answer["max_rate"] = format!("{} client requests per window", word(&answer["max_rate"])).into();
+    let mut text = lines(&answer, &keys);
     text += "\nclient requests of the last window\n";
     text += &table(&answer["facts"]["requests"], &[("FROM", "/neighbour"), ("RATE", "/rate"), ("LATENCY", "/latency")]);
     text += "\ndecisions and verdicts, the newest last\n";
@@ -276,11 +289,7 @@ fn abbreviates(typed: &str, id: &str) -> bool {
 
 fn sign_file(arguments: &SignArguments, console: &Console) -> Result<(), Failure> {
     let source = read_text(&arguments.file)?;
-    let file: ApplicationFile = toml::from_str(&source.text).map_err(|error| {
-        let diagnostic = Diagnostic::error(format!("cannot use `{}`", arguments.file.display()));
-        let span = error.span().unwrap_or(0..0);
-        Failure::input(diagnostic.at(&source, span, error.message()).hint("see docs/live.md for the keys of this file"))
-    })?;
+    let file = read(&source.name, &source.text).map_err(|error| config_failure(&error))?;
     let policy = policy_text(&directory(&arguments.file), &file)?;
     let identity = Identity::load_bundle(&arguments.certificate).map_err(|fault| failure(&fault))?;
     let document = sign(&file, &policy, &identity).map_err(|fault| failure(&fault))?;

@@ -1,5 +1,6 @@
 //! Checks the book: its commands run and print the output shown, and its examples work as described.
 
+mod applications;
 mod citation;
 mod clean_clone;
 mod cluster;

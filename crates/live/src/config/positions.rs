@@ -138,9 +138,9 @@ impl<'a> Positions<'a> {
     }
 
     /// The error for a text that is not TOML, or has unknown keys, missing keys or values of wrong types.
-    pub(crate) fn unreadable(&self, name: &str, error: &toml::de::Error) -> ConfigError {
-        let hint = "see docs/live.md for the keys of this file".to_owned();
-        let mistake = Mistake { message: error.message().to_owned(), span: error.span(), hint: Some(hint) };
+    pub(crate) fn unreadable(&self, name: &str, error: &toml::de::Error, hint: &str) -> ConfigError {
+        let hint = Some(hint.to_owned());
+        let mistake = Mistake { message: error.message().to_owned(), span: error.span(), hint };
         self.error(name, vec![mistake])
     }
 }

@@ -196,7 +196,7 @@ impl Shared {
 
     fn start(&self, task: &Task) -> Result<SocketAddr, DriverError> {
         let settings =
-            WorkloadSettings::of(&task.run).map_err(|problem| DriverError { attempted: problem, cause: None })?;
+            WorkloadSettings::of(&task.run).map_err(|fault| DriverError { attempted: fault.message, cause: None })?;
         let workspace = Workspace::of(&self.context.directory, task.workload);
         let is_taken = self.copy(task.workload).is_some_and(|copy| copy.shim.is_alive());
         if is_taken || !identity::marked(&self.mark(task.workload), None).is_empty() {

@@ -15,12 +15,29 @@ pub struct WorkloadSettings {
     pub secret_files: Vec<String>,
 }
 
+/// What is wrong with the `run` table of an application.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SettingFault {
+    /// The keys that lead to the wrong value in the table.
+    pub path: Vec<String>,
+    /// The message.
+    pub message: String,
+    /// How the owner can fix it, if that is known.
+    pub hint: Option<String>,
+}
+
+impl SettingFault {
+    fn new(path: &[&str], message: impl Into<String>) -> SettingFault {
+        SettingFault { path: path.iter().map(|&key| key.to_owned()).collect(), message: message.into(), hint: None }
+    }
+}
+
 const ARGUMENTS_MAX: usize = 256;
 const TEXT_BYTES_MAX: usize = 4096;
 
 impl WorkloadSettings {
-    /// Parses and checks the settings and the command of a workload. The error is a message for the user.
-    pub fn of(run: &Run) -> Result<WorkloadSettings, String> {
+    /// Parses and checks the settings and the command of a workload. The error says which is wrong.
+    pub fn of(run: &Run) -> Result<WorkloadSettings, SettingFault> {
         let mut settings = WorkloadSettings {
             limits: CgroupLimits {
                 memory_bytes: run.memory_bytes_max,
@@ -31,25 +48,33 @@ impl WorkloadSettings {
             secret_files: Vec::new(),
         };
         for (key, value) in &run.settings {
-            match key.as_str() {
-                "processes-max" => settings.limits.processes_max = Some(number(key, value, 1)?),
-                "open-files-max" => settings.limits.open_files_max = Some(number(key, value, 16)?),
-                "secret-files" => settings.secret_files = names(key, value)?,
-                // Used by the data plane.
-                "protocol" => _ = protocol(&run.settings)?,
-                // Settings of the sample service.
-                "work-us" | "start-ms" | "answer-bytes" if run.driver == "sample" => _ = number(key, value, 0)?,
-                _ => return Err(format!("driver `{}` has no setting `{key}`", run.driver)),
-            }
+            let at = |message: String| SettingFault::new(&["settings", key], message);
+            settings.set(run, key, value).map_err(at)?;
         }
         if settings.limits.memory_bytes.is_some_and(|bytes| bytes < 1 << 20) {
-            return Err("no workload fits into less than 1 MiB of memory".to_owned());
+            let message = "no workload fits into less than 1 MiB of memory";
+            return Err(SettingFault::new(&["memory_bytes_max"], message));
         }
         if settings.limits.cpu_milli == Some(0) {
-            return Err("a workload without processor time never starts".to_owned());
+            let message = "a workload without processor time never starts";
+            return Err(SettingFault::new(&["cpu_millis_max"], message));
         }
         check_command(run)?;
         Ok(settings)
+    }
+
+    fn set(&mut self, run: &Run, key: &str, value: &str) -> Result<(), String> {
+        match key {
+            "processes-max" => self.limits.processes_max = Some(number(key, value, 1)?),
+            "open-files-max" => self.limits.open_files_max = Some(number(key, value, 16)?),
+            "secret-files" => self.secret_files = names(key, value)?,
+            // Used by the data plane.
+            "protocol" => _ = protocol(&run.settings)?,
+            // Settings of the sample service.
+            "work-us" | "start-ms" | "answer-bytes" if run.driver == "sample" => _ = number(key, value, 0)?,
+            _ => return Err(format!("driver `{}` has no setting `{key}`", run.driver)),
+        }
+        Ok(())
     }
 }
 
@@ -72,25 +97,35 @@ pub fn protocol(settings: &BTreeMap<String, String>) -> Result<Protocol, String>
     }
 }
 
-fn check_command(run: &Run) -> Result<(), String> {
+fn check_command(run: &Run) -> Result<(), SettingFault> {
+    let wrong = |message: &str| SettingFault::new(&["command"], message);
     if run.driver == "sample" {
-        return if run.command.is_empty() { Ok(()) } else { Err("driver `sample` takes no command".to_owned()) };
+        return if run.command.is_empty() { Ok(()) } else { Err(wrong("driver `sample` takes no command")) };
     }
     match run.command.first() {
-        None => return Err("driver `process` needs a command".to_owned()),
+        None => {
+            let hint = "write the program's absolute path and its arguments, e.g. command = [\"/usr/bin/python3\", \"/opt/shop.py\"]";
+            return Err(SettingFault { hint: Some(hint.to_owned()), ..wrong("driver `process` needs a command") });
+        }
         Some(program) if !program.starts_with('/') => {
-            return Err(format!(
+            let message = format!(
                 "`{}` is not an absolute path: no search path is the same on all nodes",
                 program.escape_debug()
-            ));
+            );
+            let hint = format!(
+                "write the path at which it is installed on the nodes, e.g. /usr/bin/{}",
+                program.rsplit('/').next().unwrap_or_default().escape_debug()
+            );
+            let fault = SettingFault::new(&["command", "0"], message);
+            return Err(SettingFault { hint: Some(hint), ..fault });
         }
         Some(_) => {}
     }
     let is_fit = |text: &String| text.len() <= TEXT_BYTES_MAX && !text.contains('\0');
     if run.command.len() > ARGUMENTS_MAX || !run.command.iter().all(is_fit) {
-        return Err(format!(
-            "a command has at most {ARGUMENTS_MAX} texts of {TEXT_BYTES_MAX} bytes without zero bytes"
-        ));
+        let message =
+            format!("a command has at most {ARGUMENTS_MAX} texts of {TEXT_BYTES_MAX} bytes without zero bytes");
+        return Err(wrong(&message));
     }
     Ok(())
 }
@@ -157,7 +192,7 @@ mod tests {
         ];
         for (run, expected) in cases {
             let problem = WorkloadSettings::of(&run).unwrap_err();
-            assert!(problem.contains(expected), "{problem}");
+            assert!(problem.message.contains(expected), "{problem:?}");
         }
     }
 }

@@ -11,6 +11,7 @@ mod nodes;
 mod crashes;
 mod daemons;
 mod dashboard;
+mod documents;
 mod hostile_clients;
 mod hostile_policies;
 mod ingress_tls;

@@ -69,6 +69,7 @@ pub(super) const ROWS: &[Row] = &[
         path: Some(&["PATH", "--as", "k.pem", "--out", "shop.signed"]),
         accepts: &[],
     },
+    Row { command: "app schema", refuses: &[(&["extra"], "extra")], path: None, accepts: &[] },
     Row {
         command: "app deploy",
         refuses: &[(&[], "FILE"), (&["shop.signed"], "--node"), (&["shop.signed", "--node", "127.0.0.1:1"], "--as")],
