@@ -1,8 +1,8 @@
 //! Checks that the workspace follows the rules in its documents.
 //!
 //! Start at [`Workspace::read`], which reads a workspace once, and [`check`], which applies the rules to it. Each rule
-//! is a module; in most of them, the function `check` returns [`Finding`]s. [`licences`], [`duplicates`] and
-//! [`public_api`] need more than the text of the workspace, so tests apply them separately.
+//! is a module; in most of them, the function `check` returns [`Finding`]s. [`licences`] and [`duplicates`] need more
+//! than the text of the workspace, so tests apply them separately.
 //!
 //! | module | rule |
 //! |---|---|
@@ -17,13 +17,12 @@
 //! | [`words`] | retired phrases stay out of comments and pages |
 //! | [`palette`] | colours for light and dark are written down once |
 //! | [`licences`], [`duplicates`] | dependencies have accepted licences and occur in one version |
-//! | [`public_api`] | the public interfaces of library crates match the committed lists |
 //! | [`advisories`] | every locked package was looked up, and none has a known defect that is not accepted |
 //!
 //! The rules are tests, not a separate tool, because every developer runs the tests before sharing a change.
 //!
-//! **Invariant:** this crate reads only the workspace and the output of `cargo metadata` and rustdoc. It writes only
-//! the lists of [`length`], [`words`] and [`public_api`], on request.
+//! **Invariant:** this crate reads only the workspace and the output of `cargo metadata`. It writes only the
+//! lists of [`length`] and [`words`], on request.
 //!
 //! This crate is internal to mario: its interface changes without notice.
 
@@ -41,7 +40,6 @@ pub mod map;
 pub mod names;
 pub mod opening;
 pub mod palette;
-pub mod public_api;
 pub mod words;
 
 mod finding;

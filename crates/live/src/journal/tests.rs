@@ -155,7 +155,8 @@ fn a_journal_of_the_previous_version_is_read_and_continued() {
     let custody: Vec<&NodeId> = ledger.custody().map(|custody| &custody.target).collect();
     assert_eq!(custody, [&node("b")]);
     let mut expected = ledger.clone();
-    let record = JournalRecord::Pinned { instance: ledger.owned().next().expect("two").instance.clone(), is_pinned: true };
+    let record =
+        JournalRecord::Pinned { instance: ledger.owned().next().expect("two").instance.clone(), is_pinned: true };
     journal.append(std::slice::from_ref(&record)).expect("a disk");
     expected.apply(&record);
     drop(journal);
@@ -181,7 +182,9 @@ fn a_newer_record_or_ledger_is_refused_with_both_versions() {
         });
         reopened(&scratch).err().expect("newer").line()
     };
-    for (line, what) in [(newer(RECORDS, 1), "record 1 of its journal"), (newer(LEDGERS, 1), "the ledger of its journal")] {
+    for (line, what) in
+        [(newer(RECORDS, 1), "record 1 of its journal"), (newer(LEDGERS, 1), "the ledger of its journal")]
+    {
         assert!(line.contains(&format!("{what} is from a newer version of mario")), "{line}");
         assert!(line.contains(&formats) && line.contains("use the version of mario that wrote it"), "{line}");
     }

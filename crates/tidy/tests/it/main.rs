@@ -5,6 +5,5 @@
 mod advisories;
 mod determinism;
 mod fixture;
-mod public_api;
 mod rules;
 mod this_workspace;
