@@ -7,6 +7,7 @@
 mod file;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -415,7 +416,12 @@ fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<Verifie
 /// depend on the signature, so a description that was signed twice has one digest.
 pub fn digest(document: &[u8]) -> String {
     let text = document.strip_prefix(MAGIC).and_then(parts).map(|[text, ..]| text).unwrap_or_default();
-    hmac_sha256::Hash::hash(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    let digest = hmac_sha256::Hash::hash(text);
+    let mut digits = String::with_capacity(2 * digest.len());
+    for byte in digest {
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
 }
 
 /// A checksum of the part of a document that determines how copies are run. It is computed from the signed text, so

@@ -282,9 +282,8 @@ fn read_ledger(transaction: &redb::ReadTransaction) -> Result<Option<Ledger>, Li
     if crc32fast::hash(&content) != u32::from_be_bytes(checksum) {
         return Err(wrong("its checksum does not fit"));
     }
-    let ledger = decode_ledger(&content).map_err(|error| match error.is_newer() {
-        true => newer("the ledger of its journal", error),
-        false => wrong(&error.to_string()),
+    let ledger = decode_ledger(&content).map_err(|error| {
+        if error.is_newer() { newer("the ledger of its journal", error) } else { wrong(&error.to_string()) }
     })?;
     if ledger.sequence() != count.value() {
         return Err(wrong("it adds up another number of records than it says"));

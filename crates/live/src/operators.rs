@@ -422,7 +422,7 @@ fn deploy_key(headers: &HeaderMap) -> Result<DeployKey, Refusal> {
 }
 
 fn older_version(headers: &HeaderMap) -> Result<OlderVersion, Refusal> {
-    match headers.get(DEPLOY_FORCE).map(|value| value.as_bytes()) {
+    match headers.get(DEPLOY_FORCE).map(http::HeaderValue::as_bytes) {
         None => Ok(OlderVersion::Refused),
         Some(value) if value == OLDER_VERSION.as_bytes() => Ok(OlderVersion::Allowed),
         Some(_) => Err(refusal(400, format!("the header `{DEPLOY_FORCE}` has another value than `{OLDER_VERSION}`"))),
