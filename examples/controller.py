@@ -6,7 +6,7 @@ Run it with the Python package installed (docs/python.md): python examples/contr
 from __future__ import annotations
 
 import gymnasium
-import mario.environment  # noqa: F401 - registers mario/Controller-v0
+import mario_fog.environment  # noqa: F401 - registers mario/Controller-v0
 import numpy
 
 WORLD = {"duration": 6000}

@@ -8,8 +8,8 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 
-import mario
-from mario.environment import Environment, late_and_large
+import mario_fog as mario
+from mario_fog.environment import Environment, late_and_large
 
 WORLD = {"duration": 6000}
 

@@ -69,7 +69,7 @@ type Asked = (Py<PyAny>, Py<PyDict>);
 type Answer = Vec<FunctionProposal>;
 
 /// A run that waits for the decisions of its agents.
-#[pyclass(module = "mario._mario")]
+#[pyclass(module = "mario_fog._mario")]
 pub(crate) struct Session {
     events: Mutex<Receiver<RunEvent>>,
     answers: Option<Sender<Vec<Answer>>>,

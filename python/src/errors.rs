@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 /// The Python module that defines the classes of exceptions.
-const CLASSES: &str = "mario.errors";
+const CLASSES: &str = "mario_fog.errors";
 
 /// The exception for a failure.
 pub(crate) fn exception(py: Python<'_>, failure: &Failure) -> PyErr {

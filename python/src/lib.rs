@@ -1,9 +1,9 @@
-//! The module `mario._mario`: the native part of the Python package `mario`.
+//! The module `mario_fog._mario`: the native part of the Python package `mario_fog`.
 //!
 //! Start at [`run::run`]: it runs a [`scenario::ScenarioText`] and stores the run in a directory, as `mario run` does.
 //! [`study`] makes many runs, [`policy`] evaluates one policy, [`table`] exports tables through the Arrow `PyCapsule`
 //! interface, and [`environment`] lets learning agents decide. The public classes are written in Python, in
-//! `python/mario`; those here are thin wrappers.
+//! `python/mario_fog`; those here are thin wrappers.
 //!
 //! **Invariant:** no simulation, decision or statistic is computed here: a binding calls a library or the front end,
 //! and converts values.
@@ -14,7 +14,7 @@
 //! **Invariant:** a failure of the front end is an exception with the text that the command line prints. Wrong
 //! arguments are a `ValueError` or a `TypeError`.
 //!
-//! Not here: what the package offers to its users (`python/mario/__init__.py`).
+//! Not here: what the package offers to its users (`python/mario_fog/__init__.py`).
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 #![allow(clippy::needless_pass_by_value, reason = "Python hands arguments over by value")]

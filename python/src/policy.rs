@@ -18,7 +18,7 @@ use crate::errors::{exception, warn};
 const CHECK_INFERENCES: u64 = 1_000_000;
 
 /// A policy that was loaded.
-#[pyclass(frozen, module = "mario._mario")]
+#[pyclass(frozen, module = "mario_fog._mario")]
 pub(crate) struct LoadedPolicy {
     text: Text,
     engine: Engine,

@@ -15,7 +15,7 @@ use crate::errors::exception;
 use crate::function::{self, Raised};
 
 /// The text of a scenario, before it is resolved.
-#[pyclass(frozen, module = "mario._mario")]
+#[pyclass(frozen, module = "mario_fog._mario")]
 pub(crate) struct ScenarioText {
     document: Document,
 }

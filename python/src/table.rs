@@ -17,7 +17,7 @@ use pyo3::types::{PyCapsule, PyTuple};
 use crate::errors::exception;
 
 /// An immutable table of Arrow columns.
-#[pyclass(frozen, module = "mario._mario")]
+#[pyclass(frozen, module = "mario_fog._mario")]
 pub(crate) struct Table {
     fields: Fields,
     columns: ArrayData,
@@ -70,7 +70,7 @@ impl Table {
     }
 
     fn __repr__(&self) -> String {
-        format!("<mario.Table with {} rows: {}>", self.columns.len(), self.column_names().join(", "))
+        format!("<mario_fog.Table with {} rows: {}>", self.columns.len(), self.column_names().join(", "))
     }
 
     /// The schema, as a capsule of the Arrow `PyCapsule` interface.

@@ -2,7 +2,7 @@
 
 import sys
 
-import mario
+import mario_fog as mario
 
 run = mario.run("paper", policy="latency-aware", set={"duration": 2000})
 assert run.summary["nodes"] == 85, run.summary

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import mario.distributed
+import mario_fog.distributed
 import pytest
 import ray
 from test_distributed import (
@@ -56,4 +56,4 @@ def test_the_cluster_leaves_no_process_and_is_missed(client):
     client.shutdown()
     assert alive() == []
     with pytest.raises(ValueError, match="call ray.init first"):
-        mario.distributed.sweep(client, "paper", {"workload.period": [20]}, ["cells"])
+        mario_fog.distributed.sweep(client, "paper", {"workload.period": [20]}, ["cells"])

@@ -12,8 +12,8 @@ import threading
 import time
 from pathlib import Path
 
-import mario
-import mario.distributed
+import mario_fog as mario
+import mario_fog.distributed
 import pytest
 
 SET = {"duration": 3000}
@@ -45,7 +45,7 @@ def same_bytes(one: Path, other: Path, names: tuple[str, ...]) -> None:
 def test_a_sweep_on_a_cluster_is_that_of_one_machine(client, tmp_path):
     whole = mario.sweep("paper", KEYS, POLICIES, seeds=3, set=SET, out=tmp_path / "whole")
     keys = {key: (value for value in values) for key, values in KEYS.items()}
-    made = mario.distributed.sweep(client, "paper", keys, iter(POLICIES), seeds=3, set=SET, shards=5, out=tmp_path / "made")
+    made = mario_fog.distributed.sweep(client, "paper", keys, iter(POLICIES), seeds=3, set=SET, shards=5, out=tmp_path / "made")
     same_bytes(tmp_path / "made", tmp_path / "whole", ("runs.csv", "sweep.csv", "sweep.json", "study.json"))
     assert made.results == whole.results and made.missing == 0
     assert not (tmp_path / "made.parts").exists()
@@ -62,7 +62,7 @@ def test_a_comparison_on_a_cluster_takes_functions_texts_and_metrics_along(clien
     ]
     options = {"seeds": 4, "set": SET, "metrics": {"hops": names["hops"], "users": lambda run: run.summary["users"]}}
     mario.compare("paper", policies, out=tmp_path / "whole", **options)
-    mario.distributed.compare(client, "paper", policies, shards=3, out=tmp_path / "made", **options)
+    mario_fog.distributed.compare(client, "paper", policies, shards=3, out=tmp_path / "made", **options)
     same_bytes(tmp_path / "made", tmp_path / "whole", ("runs.csv", "comparison.csv", "comparison.json", "study.json"))
 
 
@@ -76,7 +76,7 @@ def test_a_shard_whose_worker_dies_is_retried_with_the_same_bytes(client, tmp_pa
         return 1.0
 
     options = {"seeds": 2, "set": SET, "metrics": {"m": dies_once}}
-    made = mario.distributed.sweep(client, "paper", KEYS, ["cells"], shards=2, out=tmp_path / "made", **options)
+    made = mario_fog.distributed.sweep(client, "paper", KEYS, ["cells"], shards=2, out=tmp_path / "made", **options)
     assert marker.exists() and made.missing == 0 and len(made.runs) == 4
     mario.sweep("paper", KEYS, ["cells"], out=tmp_path / "whole", **options)
     same_bytes(tmp_path / "made", tmp_path / "whole", ("runs.csv", "sweep.csv", "sweep.json"))
@@ -92,7 +92,7 @@ def test_a_shard_that_fails_is_named_and_the_others_are_kept(client, tmp_path):
 
     def study():
         options = {"seed": 1, "seeds": 3, "set": SET, "shards": 6, "metrics": {"m": sometimes}, "retries": 0}
-        return mario.distributed.sweep(client, "paper", KEYS, ["cells"], out=tmp_path / "made", **options)
+        return mario_fog.distributed.sweep(client, "paper", KEYS, ["cells"], out=tmp_path / "made", **options)
 
     with pytest.raises(mario.ShardError, match="shards failed") as caught:
         study()
@@ -112,12 +112,12 @@ def test_a_worker_that_always_dies_is_an_exception_that_names_the_shard(client, 
 
     options = {"seed": 1, "seeds": 2, "set": SET, "shards": 2, "metrics": {"m": dies}, "retries": 1}
     with pytest.raises(mario.ShardError, match="of 2 shards failed, the first of them"):
-        mario.distributed.sweep(client, "paper", {"workload.period": [20]}, ["cells"], **options)
+        mario_fog.distributed.sweep(client, "paper", {"workload.period": [20]}, ["cells"], **options)
 
 
 def test_bad_input_on_a_cluster_is_the_exception_of_one_machine(client):
     with pytest.raises(mario.ShardError, match="there is no policy `no-such-policy`") as caught:
-        mario.distributed.sweep(client, "paper", KEYS, ["no-such-policy"], seeds=1, shards=2)
+        mario_fog.distributed.sweep(client, "paper", KEYS, ["no-such-policy"], seeds=1, shards=2)
     assert isinstance(caught.value.__cause__, mario.InputError)
     for wrong, options in [
         ("`shards` is a whole number", {"shards": 0}),
@@ -127,11 +127,11 @@ def test_bad_input_on_a_cluster_is_the_exception_of_one_machine(client):
         ("`keep_runs` is not for clusters", {"keep_runs": [1]}),
     ]:
         with pytest.raises((TypeError, ValueError), match=wrong):
-            mario.distributed.sweep(client, "paper", KEYS, ["cells"], **options)
+            mario_fog.distributed.sweep(client, "paper", KEYS, ["cells"], **options)
     with pytest.raises(TypeError, match="`policies` is a list"):
-        mario.distributed.sweep(client, "paper", KEYS, "cells")
+        mario_fog.distributed.sweep(client, "paper", KEYS, "cells")
     with pytest.raises(TypeError, match="`client` is a Dask client or the module ray, and not 3"):
-        mario.distributed.sweep(3, "paper", KEYS, ["cells"])
+        mario_fog.distributed.sweep(3, "paper", KEYS, ["cells"])
 
 
 def test_ctrl_c_leaves_no_task_and_the_cluster_works(client, tmp_path):
@@ -150,11 +150,11 @@ def test_ctrl_c_leaves_no_task_and_the_cluster_works(client, tmp_path):
     watcher = threading.Thread(target=interrupt)
     watcher.start()
     with pytest.raises(KeyboardInterrupt):
-        mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=20, set=SET, shards=10, metrics={"m": slow})
+        mario_fog.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=20, set=SET, shards=10, metrics={"m": slow})
     watcher.join()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     begun_again = time.monotonic()
-    assert mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=1, set=SET, shards=2).missing == 0
+    assert mario_fog.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=1, set=SET, shards=2).missing == 0
     # Forty runs of a second each on two workers would take twenty.
     assert time.monotonic() - begun_again < 15
 
@@ -163,9 +163,9 @@ def test_ctrl_c_stops_the_runs_on_the_workers(client, tmp_path):
     # Each run would take minutes.
     threading.Timer(3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=1, set={"duration": 100_000_000}, shards=2)
+        mario_fog.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=1, set={"duration": 100_000_000}, shards=2)
     begun = time.monotonic()
-    assert mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=1, set=SET, shards=2).missing == 0
+    assert mario_fog.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=1, set=SET, shards=2).missing == 0
     assert time.monotonic() - begun < 30
 
 
@@ -187,7 +187,7 @@ def test_ctrl_c_in_a_callback_of_the_garbage_collector_is_not_lost(client):
     gc.callbacks.append(interrupt)
     try:
         with pytest.raises(KeyboardInterrupt):
-            mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=4, set=SET, shards=8, progress=progress)
+            mario_fog.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=4, set=SET, shards=8, progress=progress)
     finally:
         gc.callbacks.remove(interrupt)
     assert sent and len(done) < 8
@@ -196,7 +196,7 @@ def test_ctrl_c_in_a_callback_of_the_garbage_collector_is_not_lost(client):
 def test_progress_counts_shards(client):
     told = []
     options = {"seeds": 2, "set": SET, "shards": 3, "progress": lambda *counts: told.append(counts)}
-    mario.distributed.sweep(client, "paper", KEYS, ["cells"], **options)
+    mario_fog.distributed.sweep(client, "paper", KEYS, ["cells"], **options)
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
@@ -207,5 +207,5 @@ def test_a_cluster_without_workers_is_an_exception_that_says_so():
         distributed.Client(cluster) as client,
         pytest.raises(mario.EnvironmentError, match="no worker for 1.5 s\nhint: start workers") as caught,
     ):
-        mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=1, set=SET, worker_timeout=1.5)
+        mario_fog.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=1, set=SET, worker_timeout=1.5)
     assert isinstance(caught.value, OSError)

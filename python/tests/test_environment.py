@@ -8,14 +8,14 @@ import threading
 import warnings
 from pathlib import Path
 
-import mario
+import mario_fog as mario
 import pytest
 
 pytest.importorskip("pettingzoo")
 
 import gymnasium  # noqa: E402
 import numpy  # noqa: E402
-from mario.environment import Controller, Environment, ParallelEnvironment  # noqa: E402
+from mario_fog.environment import Controller, Environment, ParallelEnvironment  # noqa: E402
 
 SHORT = {"duration": 4000}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 
-import mario
+import mario_fog as mario
 import pytest
 from conftest import SHORT
 

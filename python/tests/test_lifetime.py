@@ -13,7 +13,7 @@ import time
 import warnings
 from pathlib import Path
 
-import mario
+import mario_fog as mario
 import pytest
 
 #: Settings of a run of the paper's scenario that takes minutes.
@@ -45,7 +45,7 @@ def test_ctrl_c_saves_the_run_and_it_can_be_resumed(tmp_path):
 
 def interrupted(call: str) -> str:
     """Runs a call in a process, sends it SIGINT during the run, and returns what it prints to standard error."""
-    script = f"import mario\nprint('begins', flush=True)\n{call}\n"
+    script = f"import mario_fog as mario\nprint('begins', flush=True)\n{call}\n"
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "begins\n"
     time.sleep(1.0)
@@ -60,7 +60,7 @@ def interrupted(call: str) -> str:
 
 def test_ctrl_c_ends_a_long_run_at_once(tmp_path):
     told = interrupted(f"mario.run('paper', set={LONG!r}, trace='summary', out={str(tmp_path / 'run')!r})")
-    assert "mario.errors.Interrupted: error: the run was broken off" in told
+    assert "mario_fog.errors.Interrupted: error: the run was broken off" in told
     assert (tmp_path / "run" / "checkpoint").exists()
 
 
@@ -76,7 +76,7 @@ def test_ctrl_c_ends_a_long_run_at_once(tmp_path):
 def test_ctrl_c_ends_a_study_in_a_long_run_at_once(options, tmp_path):
     out = tmp_path / "study"
     told = interrupted(f"mario.compare('paper', ['cells', 'never-move'], seed=1, seeds=2, {options}, out={str(out)!r})")
-    assert "mario.errors.Interrupted: error: the runs were broken off" in told
+    assert "mario_fog.errors.Interrupted: error: the runs were broken off" in told
     assert "the same command makes the runs that are missing" in told
     assert (out / "runs.jsonl").read_text() == "", "a run that was stopped has no result"
     for run in out.glob("runs/*"):

@@ -8,7 +8,7 @@ import pickle
 import re
 import subprocess
 
-import mario
+import mario_fog as mario
 import pytest
 from conftest import SHORT
 
@@ -150,8 +150,8 @@ def test_metrics_in_python_join_tables_and_tests(tmp_path):
 
 def test_every_predicate_and_operation_of_the_language_is_known_here():
     """Fails if a predicate or an operation is added to the language and not to the Python package."""
-    from mario.facts import _PREDICATES
-    from mario.run import _TABLES
+    from mario_fog.facts import _PREDICATES
+    from mario_fog.run import _TABLES
 
     seen = []
     mario.run("paper", policy=mario.policy(seen.append, name="watched"), set=SHORT)

@@ -6,7 +6,7 @@ import json
 import pickle
 from pathlib import Path
 
-import mario
+import mario_fog as mario
 import pytest
 from conftest import SHORT
 

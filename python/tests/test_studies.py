@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-import mario
+import mario_fog as mario
 import pytest
 
 SET = {"duration": 3000}

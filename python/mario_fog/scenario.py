@@ -88,7 +88,7 @@ class Scenario:
         return self._loaded.resolved(self._overrides, [], None, {})[2]
 
     def __repr__(self) -> str:
-        return f"<mario.Scenario {self._given[0]}>"
+        return f"<mario_fog.Scenario {self._given[0]}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Scenario._restored, (self._given, self._overrides)

@@ -1,6 +1,6 @@
 """Declarative, decentralised application management: the same policy in a notebook, on a cluster and on live nodes.
 
->>> import mario
+>>> import mario_fog as mario
 >>> run = mario.run("paper", policy="latency-aware", set={"duration": 4000})
 >>> run.summary["nodes"]
 85

@@ -14,7 +14,7 @@ try:
     import numpy  # noqa: F401 - so that a missing package is reported here
     import pettingzoo  # noqa: F401
 except ImportError as error:  # pragma: no cover - depends on what is installed
-    raise ImportError("mario.environment needs PettingZoo: pip install 'mario[environment]'") from error
+    raise ImportError("mario_fog.environment needs PettingZoo: pip install 'mario-fog[environment]'") from error
 
 from .controller import Controller
 from .course import Reward, late_and_large
@@ -24,4 +24,4 @@ from .turns import Environment
 
 __all__ = ["Controller", "Encoding", "Environment", "ParallelEnvironment", "Reward", "late_and_large"]
 
-gymnasium.register(id="mario/Controller-v0", entry_point="mario.environment:Controller")
+gymnasium.register(id="mario/Controller-v0", entry_point="mario_fog.environment:Controller")

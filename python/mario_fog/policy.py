@@ -61,7 +61,7 @@ class Policy:
         return _restore, (self._given,)
 
     def __repr__(self) -> str:
-        return f"<mario.Policy {self.name}>"
+        return f"<mario_fog.Policy {self.name}>"
 
     @property
     def name(self) -> str:

@@ -109,7 +109,7 @@ class Run:
 
     def __repr__(self) -> str:
         state = "" if self.is_complete else ", not complete"
-        return f"<mario.Run in {self.directory}{state}>"
+        return f"<mario_fog.Run in {self.directory}{state}>"
 
     def _json(self, name: str) -> dict[str, Any]:
         path = self.directory / name

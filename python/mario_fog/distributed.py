@@ -49,13 +49,13 @@ def sweep(
     progress: ProgressLike = None,
     **options: Any,
 ) -> Sweep:
-    """Runs :func:`mario.sweep` on the workers of a Dask client, or of Ray if ``client`` is the module ``ray`` after ``ray.init``.
+    """Runs :func:`mario_fog.sweep` on the workers of a Dask client, or of Ray if ``client`` is the module ``ray``, initialised.
 
     ``shards`` is the number of shards; by default, four per processor of the cluster, or 32 if no worker is there yet. A shard
     whose worker dies is retried on another worker, up to ``retries`` times; Dask also retries a shard that raises an exception.
     With ``out``, completed shards are kept in ``out.parts`` until all are complete, so that the same call runs only the missing
-    ones. If the cluster has had no worker for ``worker_timeout`` seconds, :class:`mario.EnvironmentError` is raised; ``None``
-    waits without end. ``progress`` counts shards. ``options`` are those of :func:`mario.sweep`.
+    ones. If the cluster has had no worker for ``worker_timeout`` seconds, :class:`mario_fog.EnvironmentError` is raised; ``None``
+    waits without end. ``progress`` counts shards. ``options`` are those of :func:`mario_fog.sweep`.
     """
     values = {key: list(given) if _is_iterable(given) else given for key, given in dict(keys).items()}
     part = _Part("sweep", scenario_of(scenario), values, policies, options)
@@ -74,7 +74,7 @@ def compare(
     progress: ProgressLike = None,
     **options: Any,
 ) -> Comparison:
-    """Runs :func:`mario.compare` on the workers of a Dask client or of Ray, with the options of :func:`sweep`."""
+    """Runs :func:`mario_fog.compare` on the workers of a Dask client or of Ray, with the options of :func:`sweep`."""
     part = _Part("compare", scenario_of(scenario), None, policies, options)
     return _distribute(_engine(client), part, shards, out, retries, worker_timeout, progress)
 
