@@ -97,4 +97,4 @@ pub use journal::{
 pub use manager::{AccountingError, Availability, Manager, Reservation};
 pub use mario_policy::PolicyText;
 pub use message::{AgentSnapshot, Hello, Message, Prepare, TransferKind};
-pub use node::{Config, Knowledge, Node, NodeLimits, Start, StartError, Timing};
+pub use node::{Config, Knowledge, Node, NodeLimits, Restart, Start, StartError, Timing};

@@ -7,7 +7,8 @@
 //! | `source` | instances leave: prepare, custody, gone |
 //! | `target` | instances arrive: judge, reserve, take |
 //! | `operators`, `owner` | operators' commands; evictions and shrinks by the owner of the node |
-//! | `timers` | expiry, resending, restarting, periodic evaluation |
+//! | `timers` | expiry, resending, periodic evaluation |
+//! | `restarts` | copies that ended or did not start are restarted, with backoff |
 //! | `recovery` | a node starts from the ledger of its journal |
 //! | `reasoner` | evaluates the policies of agents, and builds the facts that the manager sees |
 
@@ -17,6 +18,7 @@ mod operators;
 mod owner;
 mod reasoner;
 mod recovery;
+mod restarts;
 mod sleep;
 mod source;
 mod target;
@@ -43,6 +45,7 @@ use config::ConfigRef;
 use reasoner::Reasoner;
 
 pub use config::{Config, NodeLimits, Timing};
+pub use restarts::Restart;
 
 /// The inputs for starting a node.
 #[derive(Clone, Debug)]
@@ -85,8 +88,8 @@ pub(crate) struct State {
     /// Copies of exclusive applications that are being stopped before their instances are handed over, even if the
     /// transfer was aborted since. So each is stopped only once.
     stopping: BTreeSet<WorkloadId>,
-    /// Copies that did not start, of instances that are owned or in custody, and when they are restarted.
-    restarts: BTreeMap<WorkloadId, Time>,
+    /// Copies that ended or did not start, of instances that are owned or in custody, and when they are restarted.
+    restarts: BTreeMap<WorkloadId, Restart>,
     /// Whether copies that were started before the last restart and are not in the ledger may still run. True from the
     /// start until [`Input::Swept`]; until then, no new instance is accepted.
     is_recovering: bool,
@@ -315,7 +318,7 @@ impl State {
             && self.incoming.is_empty()
             && self.dropped.is_empty()
             && self.stopping.is_empty()
-            && self.restarts.is_empty()
+            && self.next_restart().is_none()
             && !self.is_recovering
     }
 }
@@ -438,6 +441,7 @@ impl Step<'_> {
 
     /// Handles the end of a copy.
     fn stopped(&mut self, workload: WorkloadId) {
+        self.state.restarts.remove(&workload);
         if self.state.ledger.draining.contains_key(&workload) {
             self.state.stopping.remove(&workload);
             self.journal(JournalRecord::Stopped { workload });

@@ -176,10 +176,19 @@ pub struct TimingFile {
     /// The delay before an unanswered message is first resent; it doubles each time, up to `resend_ms_max`.
     #[schemars(range(min = 10, max = 60_000))]
     pub resend_ms: u64,
-    /// The maximum delay between resends of a message, and the delay before a copy that ended or did not start is
-    /// restarted.
+    /// The maximum delay between resends of a message.
     #[schemars(range(min = 10, max = 3_600_000))]
     pub resend_ms_max: u64,
+    /// How long a copy that has ended or not started for the second time waits for its restart; after the first time, it
+    /// is restarted at once. The delay doubles each time, up to `restart_ms_max`.
+    #[schemars(range(min = 10, max = 3_600_000))]
+    pub restart_ms: u64,
+    /// The maximum delay of a restart.
+    #[schemars(range(min = 10, max = 3_600_000))]
+    pub restart_ms_max: u64,
+    /// How long a copy must be healthy until its next restart is at once again.
+    #[schemars(range(min = 100, max = 86_400_000))]
+    pub restart_reset_ms: u64,
     /// How long a link may be silent before it counts as down.
     #[schemars(range(min = 300, max = 60_000))]
     pub silence_ms: u64,
@@ -198,6 +207,9 @@ impl Default for TimingFile {
             reservation_ms: 60_000,
             resend_ms: 200,
             resend_ms_max: 30_000,
+            restart_ms: 500,
+            restart_ms_max: 10_000,
+            restart_reset_ms: 60_000,
             silence_ms: 3_000,
             latency_quantum_ms: 1.0,
         }
@@ -388,6 +400,9 @@ impl NodeConfig {
             reservation_timeout: of(self.timing.reservation_ms),
             resend_after: of(self.timing.resend_ms),
             resend_after_max: of(self.timing.resend_ms_max),
+            restart_after: of(self.timing.restart_ms),
+            restart_after_max: of(self.timing.restart_ms_max),
+            restart_reset_after: of(self.timing.restart_reset_ms),
             notice: self.timing.notice,
         }
     }

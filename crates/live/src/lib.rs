@@ -89,6 +89,7 @@
 
 use mario_prolog::Budget;
 
+mod descriptors;
 mod error;
 mod random;
 

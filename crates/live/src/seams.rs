@@ -142,6 +142,8 @@ pub enum Health {
     Unhealthy(String),
     /// It has ended.
     Ended(String),
+    /// This node could not probe it, e.g. for lack of file descriptors.
+    Unknown(String),
 }
 
 /// The resource usage of a copy.

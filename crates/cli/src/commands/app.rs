@@ -219,6 +219,7 @@ fn shown(answer: &Value) -> String {
         "previous_version",
         "flavour",
         "state",
+        "copy",
         "epoch",
         "is_pinned",
         "is_transferring",
@@ -230,6 +231,7 @@ fn shown(answer: &Value) -> String {
     ];
     let mut answer = answer.clone();
     answer["max_rate"] = format!("{} client requests per window", word(&answer["max_rate"])).into();
+    answer["copy"] = copy_text(&answer).into();
     let mut text = lines(&answer, &keys);
     text += "\nclient requests of the last window\n";
     text += &table(&answer["facts"]["requests"], &[("FROM", "/neighbour"), ("RATE", "/rate"), ("LATENCY", "/latency")]);
@@ -245,6 +247,27 @@ fn shown(answer: &Value) -> String {
         ],
     );
     text
+}
+
+/// Whether the copy of an instance has ended or not started, and is not healthy again.
+pub(crate) fn is_down(instance: &Value) -> bool {
+    !instance["restart"].is_null() && instance["copy"]["state"] != "healthy"
+}
+
+/// The state of an instance's copy; if it has been down, why, how often, and when it is started again.
+pub(crate) fn copy_text(instance: &Value) -> String {
+    let state = word(&instance["copy"]["state"]);
+    let restart = &instance["restart"];
+    let Some(cause) = restart["cause"].as_str() else { return state };
+    let times = match restart["failures"].as_u64() {
+        Some(failures @ 2..) => format!(", {failures} times in a row"),
+        _ => String::new(),
+    };
+    match restart["starts_in_ms"].as_u64() {
+        Some(wait) => format!("{state}: {cause}{times}; starts again in {:.1} s", wait as f64 / 1_000.0),
+        None if is_down(instance) => format!("{state} again; before: {cause}{times}"),
+        None => format!("{state}; restarted after: {cause}{times}"),
+    }
 }
 
 /// Returns the full id of the only instance on a node that `typed` names: by its id, by an abbreviation of its id, or

@@ -12,9 +12,9 @@ use mario_live::operators::Method;
 use mario_live::workloads::{Launcher, launch, sample};
 use serde_json::Value;
 
-use crate::commands::app::find;
+use crate::commands::app::{copy_text, find, is_down};
 use crate::input::directory;
-use crate::live::{NodeArguments as Asking, config_failure, engine, failure, lines, runtime, table};
+use crate::live::{NodeArguments as Asking, config_failure, engine, failure, lines, runtime, table, word};
 use crate::{Console, Failure, Outcome, read_text};
 
 /// Arguments of `mario node`.
@@ -248,6 +248,9 @@ fn status(node: &Asking, console: &Console) -> Result<Outcome, Failure> {
         "status": get("/v1/status")?,
         "links": get("/v1/links")?["links"],
         "peers": get("/v1/journal")?["peers"],
+        "down": get("/v1/instances")?["instances"].as_array().map(|instances| {
+            instances.iter().filter(|instance| is_down(instance)).cloned().collect::<Vec<_>>()
+        }),
     });
     node.write(console, &answer, |answer| {
         let keys = [
@@ -263,6 +266,7 @@ fn status(node: &Asking, console: &Console) -> Result<Outcome, Failure> {
             "instances",
             "in_custody",
             "draining_copies",
+            "copies_down",
         ];
         let mut text = lines(&answer["status"], &keys);
         text += "\n";
@@ -278,6 +282,11 @@ fn status(node: &Asking, console: &Console) -> Result<Outcome, Failure> {
         );
         text += "\n";
         text += &table(&answer["peers"], &[("NEIGHBOUR", "/node"), ("JOURNAL", "/journal"), ("RECORDS", "/sequence")]);
+        for instance in answer["down"].as_array().into_iter().flatten() {
+            let id = word(&instance["instance"]);
+            text +=
+                &format!("\ninstance {id} of {} is down: {}\n", word(&instance["application"]), copy_text(instance));
+        }
         text
     })?;
     Ok(Outcome::Done)

@@ -45,8 +45,15 @@ pub struct Timing {
     pub reservation_timeout: Duration,
     /// After how long an unanswered message is first resent; the delay doubles each time.
     pub resend_after: Duration,
-    /// The maximum backoff between resends, and the delay before a copy that did not start is restarted.
+    /// The maximum backoff between resends.
     pub resend_after_max: Duration,
+    /// How long a copy that has ended or not started twice in a row waits for its restart, which follows at once the
+    /// first time; the delay doubles each time.
+    pub restart_after: Duration,
+    /// The maximum delay of a restart.
+    pub restart_after_max: Duration,
+    /// How long a copy must be healthy before its next failure counts as the first again.
+    pub restart_reset_after: Duration,
 }
 
 /// The limits of a node's state, so that no neighbour can exhaust its memory.
@@ -72,6 +79,9 @@ impl Default for Timing {
             reservation_timeout: Duration::of(60_000.0),
             resend_after: Duration::of(200.0),
             resend_after_max: Duration::of(30_000.0),
+            restart_after: Duration::of(500.0),
+            restart_after_max: Duration::of(10_000.0),
+            restart_reset_after: Duration::of(60_000.0),
         }
     }
 }

@@ -103,6 +103,7 @@ impl Step<'_> {
     /// Called when a copy is healthy, and at once for a reservation whose copy starts later. If the copy is that of a
     /// reservation, tells the source that this node is ready.
     pub(super) fn healthy(&mut self, workload: WorkloadId) {
+        self.restarted(workload);
         let place = self.state.incoming.iter_mut().find(|(_, place)| place.workload == workload);
         let Some((transfer, place)) = place else { return };
         if place.token.is_some() {
@@ -118,7 +119,7 @@ impl Step<'_> {
     /// request; the copy of an instance that is owned or in custody is restarted later.
     pub(super) fn not_started(&mut self, workload: WorkloadId, cause: String) {
         let place = self.state.incoming.iter().find(|(_, place)| place.workload == workload);
-        let Some((transfer, place)) = place else { return self.restart_later(workload) };
+        let Some((transfer, place)) = place else { return self.restart_later(workload, cause) };
         let (transfer, from, sender) = (*transfer, place.from.clone(), place.sender);
         self.drop_reservation(transfer);
         let inhibition = Inhibition { node: self.own_id(), rule: Rule::NotStarted { cause } };

@@ -1,10 +1,9 @@
-//! Timers: expiry, resending, restarting, periodic evaluation. Safety depends on none of them.
+//! Timers: expiry, resending, periodic evaluation. Safety depends on none of them.
 
 use mario_domain::{Duration, Inhibition, InstanceId, NodeId, Rule, Time};
 
 use super::{State, Step};
-use crate::ids::{TransferId, WorkloadId};
-use crate::journal::Owned;
+use crate::ids::TransferId;
 use crate::message::Message;
 
 impl State {
@@ -14,19 +13,7 @@ impl State {
         let expiries = self.incoming.values().map(|place| place.expires);
         let evaluates = self.config.timing.evaluation_period.is_some();
         let evaluations = self.agents.values().filter(|_| evaluates).map(|agent| agent.next_evaluation);
-        let restarts = self.restarts.values().copied();
-        retries.chain(restarts).chain(deadlines).chain(expiries).chain(evaluations).min()
-    }
-}
-
-impl State {
-    /// The instance, owned or in custody, of a copy that must run; `None` if the copy need not run.
-    fn wanted(&self, workload: WorkloadId) -> Option<&Owned> {
-        if self.stopping.contains(&workload) {
-            return None;
-        }
-        let custody = self.ledger.custody.values().filter(|custody| custody.is_running).map(|custody| &custody.owned);
-        self.ledger.owned.values().chain(custody).find(|owned| owned.workload == workload && !owned.is_asleep())
+        retries.chain(self.next_restart()).chain(deadlines).chain(expiries).chain(evaluations).min()
     }
 }
 
@@ -49,29 +36,10 @@ impl Step<'_> {
         for transfer in due {
             self.send_again(transfer);
         }
-        let due = self.state.restarts.iter().filter(|(_, at)| **at <= now);
-        let due: Vec<WorkloadId> = due.map(|(workload, _)| *workload).collect();
-        for workload in due {
-            self.restart(workload);
-        }
+        self.restart_due();
         if let Some(period) = self.state.config.timing.evaluation_period {
             self.evaluate_due(period);
         }
-    }
-
-    /// Schedules a restart of a copy that did not start, if it must run.
-    pub(super) fn restart_later(&mut self, workload: WorkloadId) {
-        if self.state.wanted(workload).is_some() {
-            let at = self.now + self.state.config.timing.resend_after_max;
-            self.state.restarts.insert(workload, at);
-        }
-    }
-
-    /// Restarts a copy, unless it is no longer needed.
-    fn restart(&mut self, workload: WorkloadId) {
-        self.state.restarts.remove(&workload);
-        let resume = self.state.wanted(workload).map(Owned::resume);
-        self.effects.extend(resume);
     }
 
     /// Aborts a transfer whose preparation took too long, or whose target was declared lost. The preparation takes too

@@ -293,6 +293,39 @@ fn a_copy_of_an_owned_instance_that_does_not_start_is_tried_again() {
 }
 
 #[test]
+fn a_copy_that_ends_is_restarted_at_once_then_with_backoff_and_at_once_again_after_it_was_healthy() {
+    let mut pair = Pair::new();
+    pair.sides[0].is_prompt = false;
+    let _instance = pair.deploy(0, &descriptor());
+    let workload = pair.sides[0].starting.remove(0);
+    let fails = |pair: &mut Pair, after: f64| {
+        pair.sides[0].running.clear();
+        pair.sides[0].starting.clear();
+        pair.input(0, Input::NotStarted { workload, cause: "it exited with status 3".to_owned() });
+        if after > 1.0 {
+            pair.advance(after - 1.0);
+            assert_eq!(pair.sides[0].starting, [], "it is not restarted before {after} ms");
+        }
+        pair.advance(1.0);
+        assert_eq!(pair.sides[0].starting, [workload], "it is restarted after {after} ms");
+    };
+    for after in [0.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0, 10_000.0, 10_000.0] {
+        fails(&mut pair, after);
+    }
+    let restart = pair.sides[0].node.restart(workload).expect("known");
+    assert_eq!((restart.failures, restart.cause.as_str()), (8, "it exited with status 3"));
+    // A copy that is healthy for a short time does not reset the backoff.
+    pair.input(0, Input::Healthy(workload));
+    assert_eq!(pair.sides[0].node.copies_down(), 0);
+    pair.advance(59_000.0);
+    fails(&mut pair, 10_000.0);
+    pair.input(0, Input::Healthy(workload));
+    pair.advance(60_000.0);
+    fails(&mut pair, 0.0);
+    fails(&mut pair, 500.0);
+}
+
+#[test]
 fn memory_above_the_limit_is_inhibited() {
     let mut pair = Pair::with(|_, config| config.limits.snapshot_bytes_max = 30);
     let instance = pair.deploy(0, &descriptor());

@@ -310,6 +310,7 @@ impl Core {
             "in_custody": ledger.custody().count(),
             "offered": ledger.grants().count(),
             "draining_copies": ledger.draining().count(),
+            "copies_down": self.node.copies_down(),
             "is_quiet": self.node.is_quiet(),
             "links_up": self.up.len(),
             "neighbours": self.config.neighbours.len(),
@@ -353,6 +354,7 @@ impl Core {
             "max_latency": owned.descriptor.application.max_latency,
             "evaluations": self.node.snapshot(instance).map(|snapshot| snapshot.evaluations),
             "copy": self.copies.status(owned.workload),
+            "restart": self.restart(owned.workload),
             "facts": {
                 "requests": requests,
                 "neighbours": self.up.keys().collect::<Vec<_>>(),
@@ -360,6 +362,15 @@ impl Core {
             },
             "decisions": remembered.map(|remembered| remembered.decisions.iter().collect::<Vec<_>>()),
         }))
+    }
+
+    /// Why a copy ended or did not start the last time, how often in a row, and when it is started again, if it was not
+    /// since; `null` if it never was down.
+    fn restart(&self, workload: WorkloadId) -> Value {
+        self.node.restart(workload).map_or(Value::Null, |restart| {
+            let wait_ms = restart.at.map(|at| (at - self.now()).units().max(0.0) as u64);
+            json!({ "cause": restart.cause, "failures": restart.failures, "starts_in_ms": wait_ms })
+        })
     }
 
     fn routes(&self) -> Value {

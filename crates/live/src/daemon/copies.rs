@@ -1,7 +1,10 @@
 //! Copies of applications. Each copy has a supervisor, an asynchronous task that starts, watches and stops it.
 
+mod supervisor;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -10,19 +13,14 @@ use mario_domain::{ApplicationId, InstanceId};
 use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::events::{NodeEvent, workload_text};
 use super::{Event, Events};
-use crate::seams::{Backend, Driver, Health, LocalCopy, Protocol, Task};
+use crate::seams::{Backend, Driver, LocalCopy, Protocol, Task};
 use crate::workloads::protocol;
 
-/// How often a starting copy is probed.
-const ASK_EVERY: Duration = Duration::from_millis(50);
-/// How often a healthy copy is probed.
-const WATCH_EVERY: Duration = Duration::from_secs(5);
-/// After this number of failed probes in a row, a healthy copy is killed.
-const FAILURES_MAX: u32 = 3;
+use supervisor::Supervisor;
 
 /// All copies of a node. A clone is a handle to the same set.
 #[derive(Clone)]
@@ -32,8 +30,16 @@ pub(crate) struct Copies {
     core: mpsc::Sender<Event>,
     events: Events,
     runtime: Handle,
+    counts: Arc<CopyCounts>,
     /// Called when a supervisor has changed the state of its copy, because the routes depend on it.
     on_change: Arc<OnceLock<Box<dyn Fn() + Send + Sync>>>,
+}
+
+/// Counters of copies, for metrics.
+#[derive(Debug, Default)]
+pub(crate) struct CopyCounts {
+    /// Health probes that this node could not make, e.g. for lack of file descriptors.
+    pub(crate) probes_failed: AtomicU64,
 }
 
 struct Copy {
@@ -94,7 +100,20 @@ impl Copies {
         events: Events,
         runtime: Handle,
     ) -> Copies {
-        Copies { drivers: Arc::new(drivers), table: Arc::default(), core, events, runtime, on_change: Arc::default() }
+        Copies {
+            drivers: Arc::new(drivers),
+            table: Arc::default(),
+            core,
+            events,
+            runtime,
+            counts: Arc::default(),
+            on_change: Arc::default(),
+        }
+    }
+
+    /// The counters of copies.
+    pub(crate) fn counts(&self) -> &CopyCounts {
+        &self.counts
     }
 
     /// Sets the callback for state changes of copies. Only the first call has an effect.
@@ -293,200 +312,4 @@ impl Copy {
         self.protocol = protocol(&task.run.settings).unwrap_or_default();
         self.shape = Some(task.shape);
     }
-}
-
-/// Supervises one copy: carries out its orders one at a time. A newer order cancels an order to run.
-struct Supervisor {
-    copies: Copies,
-    workload: WorkloadId,
-    driver: Option<Arc<dyn Driver>>,
-    patience: Duration,
-}
-
-impl Supervisor {
-    async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
-        let mut next = orders.recv().await;
-        while let Some(order) = next.take() {
-            match order {
-                Order::Run { task, may_run } => {
-                    self.driver = self.copies.drivers.get(&task.run.driver).cloned();
-                    self.patience = task.run.drain_timeout;
-                    let Some(driver) = self.driver.clone() else { break };
-                    next = tokio::select! {
-                        biased;
-                        order = orders.recv() => order,
-                        () = self.keep_running(&*driver, &task, may_run) => orders.recv().await,
-                    };
-                }
-                Order::Adapt { task } => {
-                    self.changed(CopyState::Draining, None);
-                    self.end(true).await;
-                    self.tell(Input::Adapted(self.workload)).await;
-                    if let Some(copy) = self.copies.table().get_mut(&self.workload) {
-                        copy.set_task(&task);
-                        copy.state = CopyState::Starting;
-                    }
-                    next = orders.try_recv().ok().or(Some(Order::Run { task, may_run: false }));
-                }
-                Order::Drain => {
-                    self.changed(CopyState::Draining, None);
-                    self.end(true).await;
-                    self.tell(Input::Stopped(self.workload)).await;
-                    next = orders.recv().await;
-                }
-                Order::Stop => {
-                    self.changed(CopyState::Draining, None);
-                    self.end(false).await;
-                    self.tell(Input::Stopped(self.workload)).await;
-                    next = orders.recv().await;
-                }
-            }
-        }
-    }
-
-    /// Starts or adopts a copy, and watches it. When the copy fails to start, ends or becomes unhealthy, kills it and
-    /// reports the cause.
-    async fn keep_running(&self, driver: &dyn Driver, task: &Task, may_run: bool) {
-        match timeout(task.run.start_timeout, self.start(driver, task, may_run)).await {
-            Ok(Ok(address)) => {
-                self.changed(CopyState::Healthy, Some(address));
-                self.tell(Input::Healthy(self.workload)).await;
-                let cause = self.watch(driver, task, address).await;
-                self.give_up(driver, cause).await;
-            }
-            Ok(Err(cause)) => self.give_up(driver, cause).await,
-            Err(_) => {
-                let cause = format!("it was not healthy after {} ms", task.run.start_timeout.as_millis());
-                self.give_up(driver, cause).await;
-            }
-        }
-    }
-
-    async fn start(&self, driver: &dyn Driver, task: &Task, may_run: bool) -> Result<SocketAddr, String> {
-        let adopted = if may_run { driver.adopt(task).await } else { None };
-        let address = match adopted {
-            Some(address) => address,
-            None => driver.start(task).await.map_err(|error| with_cause(&error))?,
-        };
-        loop {
-            match driver.health(task, address).await {
-                Health::Healthy => return Ok(address),
-                Health::Unhealthy(_) => sleep(ASK_EVERY).await,
-                Health::Ended(cause) => return Err(cause),
-            }
-        }
-    }
-
-    /// Waits until a copy ends or fails [`FAILURES_MAX`] probes in a row. Returns the cause.
-    async fn watch(&self, driver: &dyn Driver, task: &Task, address: SocketAddr) -> String {
-        let watched = async {
-            let mut failures = 0;
-            loop {
-                sleep(WATCH_EVERY).await;
-                match driver.health(task, address).await {
-                    Health::Healthy => failures = 0,
-                    Health::Ended(cause) => return cause,
-                    Health::Unhealthy(cause) => {
-                        failures += 1;
-                        if failures == FAILURES_MAX {
-                            return cause;
-                        }
-                    }
-                }
-            }
-        };
-        tokio::select! {
-            cause = driver.ended(self.workload) => cause,
-            cause = watched => cause,
-        }
-    }
-
-    async fn give_up(&self, driver: &dyn Driver, cause: String) {
-        self.changed(CopyState::Ended, None);
-        let message = format!("copy {} ended or did not start: {cause}", workload_text(self.workload));
-        self.copies.events.publish(NodeEvent::Fault { message });
-        if let Err(error) = driver.stop(self.workload).await {
-            self.copies.events.publish(NodeEvent::Fault { message: with_cause(&error) });
-        }
-        self.tell(Input::NotStarted { workload: self.workload, cause }).await;
-    }
-
-    /// Stops the copy, and returns when it is dead. With `waits`, first waits until its open requests have ended, for
-    /// at most `patience`, and then gives it as long again to exit. Retries if the driver cannot confirm the death,
-    /// because hardware that may still be in use must not be reserved again.
-    async fn end(&self, waits: bool) {
-        if waits {
-            let backend = self.copies.table().get(&self.workload).map(|copy| Arc::clone(&copy.backend));
-            if let Some(backend) = backend {
-                let _ = timeout(self.patience, backend.emptied()).await;
-            }
-        }
-        let drivers: Vec<Arc<dyn Driver>> = match &self.driver {
-            Some(driver) => vec![Arc::clone(driver)],
-            // This supervisor was never ordered to run the copy, so the driver is unknown. All drivers are asked to end
-            // the copy, which has no effect on drivers that do not run it.
-            None => self.copies.drivers.values().cloned().collect(),
-        };
-        for driver in drivers {
-            loop {
-                let ended = if waits {
-                    driver.drain(self.workload, self.patience).await
-                } else {
-                    driver.stop(self.workload).await
-                };
-                match ended {
-                    Ok(()) => break,
-                    Err(error) => {
-                        self.copies.events.publish(NodeEvent::Fault { message: with_cause(&error) });
-                        sleep(Duration::from_secs(1)).await;
-                    }
-                }
-            }
-        }
-        self.changed(CopyState::Ended, None);
-    }
-
-    fn changed(&self, state: CopyState, address: Option<SocketAddr>) {
-        let instance = {
-            let mut table = self.copies.table();
-            let Some(copy) = table.get_mut(&self.workload) else { return };
-            (copy.state, copy.address) = (state, address);
-            if state == CopyState::Healthy {
-                copy.backend = Arc::default();
-            } else {
-                copy.backend.close();
-            }
-            copy.instance.clone()
-        };
-        if let Some(instance) = instance {
-            let state = format!("{state:?}").to_lowercase();
-            self.copies.events.publish(NodeEvent::Copy { workload: workload_text(self.workload), instance, state });
-        }
-        // The routes are updated before the copy is ended, so that a draining copy gets no more requests.
-        if let Some(on_change) = self.copies.on_change.get() {
-            on_change();
-        }
-    }
-
-    async fn tell(&self, input: Input) {
-        let is_over = matches!(input, Input::Stopped(_));
-        let _ = self.copies.core.send(Event::Input(input)).await;
-        if is_over {
-            // Removes the copy, unless a further order has changed its state in the meantime.
-            let mut table = self.copies.table();
-            if table.get(&self.workload).is_some_and(|copy| copy.state == CopyState::Ended) {
-                table.remove(&self.workload);
-            }
-        }
-    }
-}
-
-fn with_cause(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text += &format!(": {next}");
-        cause = next.source();
-    }
-    text
 }

@@ -91,6 +91,7 @@ pub(crate) struct CoreCounts {
     pub(crate) accepted: u64,
     pub(crate) inhibited: u64,
     pub(crate) arrived: u64,
+    pub(crate) restarts: u64,
 }
 
 /// The parts from which [`Core::new`] makes a core.
@@ -396,6 +397,7 @@ impl Core {
                 }
             }
             Effect::Resume { workload, instance, descriptor, flavour } => {
+                self.counts.restarts += u64::from(self.node.restart(workload).is_some());
                 match self.documents.task(&self.config, workload, &instance, (&descriptor, flavour.as_ref())) {
                     Ok(task) => self.copies.run(task, true),
                     Err(fault) => self.copies.not_started(workload, fault.line()),

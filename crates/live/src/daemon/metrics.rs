@@ -1,6 +1,7 @@
 //! Metrics in the text format of Prometheus.
 
 use std::fmt::Write;
+use std::sync::atomic::Ordering;
 
 use mario_domain::Capacity;
 
@@ -25,6 +26,11 @@ pub(super) fn text(core: &Core) -> String {
         ),
         ("mario_grants", "New instances offered whose targets have not answered yet.", ledger.grants().count() as f64),
         ("mario_draining_copies", "Copies that are draining.", ledger.draining().count() as f64),
+        (
+            "mario_copies_down",
+            "Copies that ended or did not start, until they are healthy.",
+            core.node.copies_down() as f64,
+        ),
         ("mario_hardware_free", "Free units of hardware.", units(manager.free())),
         ("mario_hardware_capacity", "Units of hardware of the node.", units(manager.capacity())),
         (
@@ -57,6 +63,12 @@ pub(super) fn text(core: &Core) -> String {
         ("mario_accepted_total", "Requests that were accepted and enacted.", counts.accepted),
         ("mario_inhibited_total", "Requests that were inhibited.", counts.inhibited),
         ("mario_arrived_total", "Instances that arrived from neighbours.", counts.arrived),
+        ("mario_restarts_total", "Restarts of copies that ended or did not start.", counts.restarts),
+        (
+            "mario_probes_failed_total",
+            "Health probes that this node could not make, e.g. for lack of file descriptors.",
+            core.copies.counts().probes_failed.load(Ordering::Relaxed),
+        ),
     ];
     for (name, help, value) in counters {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}");

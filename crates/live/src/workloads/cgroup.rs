@@ -139,6 +139,19 @@ impl Cgroups {
         groups
     }
 
+    /// The memory limit of a workload, in bytes, if it has killed one of the workload's processes.
+    pub(super) fn memory_limit_that_killed(&self, workload: &str) -> Option<u64> {
+        let Base { path, version } = self.memory.as_ref()?;
+        let (events, limit) = match version {
+            Version::V1 => ("memory.oom_control", "memory.limit_in_bytes"),
+            Version::V2 => ("memory.events", "memory.max"),
+        };
+        let read = |file: &str| fs::read_to_string(path.join(workload).join(file)).ok();
+        let kills =
+            read(events)?.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse::<u64>().ok())?;
+        if kills > 0 { read(limit)?.trim().parse().ok() } else { None }
+    }
+
     /// Removes the groups of an ended workload.
     pub(super) fn remove(&self, workload: &str) {
         for base in [&self.memory, &self.pids, &self.cpu].into_iter().flatten() {

@@ -10,6 +10,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use crate::descriptors::is_exhausted;
+
 /// A process identified unambiguously: a pidfd, and the data read about the process while it was alive.
 #[derive(Debug)]
 pub struct Process {
@@ -32,16 +34,19 @@ pub(super) struct Stat {
 impl Process {
     /// Opens the process with this id, if it started at this time and still runs.
     pub fn open(pid: i32, started: u64) -> Option<Process> {
-        Process::open_if(pid, |stat| stat.started == started)
+        Process::open_if(pid, |stat| Ok(stat.started == started)).ok().flatten()
     }
 
-    fn open_if(pid: i32, is_wanted: impl FnOnce(&Stat) -> bool) -> Option<Process> {
-        let fd = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
-        let stat = Stat::read(pid)?;
+    /// The error is a lack of resources: whether there is such a process is unknown.
+    fn open_if(pid: i32, is_wanted: impl FnOnce(&Stat) -> io::Result<bool>) -> io::Result<Option<Process>> {
+        let Some(pid) = Pid::from_raw(pid) else { return Ok(None) };
+        let opened = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from);
+        let Some(fd) = unless_exhausted(opened)? else { return Ok(None) };
+        let Some(stat) = Stat::load(pid.as_raw_nonzero().get())? else { return Ok(None) };
         let process = Process { fd, stat };
         // If the process is still alive after reading, the data belongs to it: its id cannot have been recycled in
         // between.
-        (is_wanted(&stat) && process.is_alive()).then_some(process)
+        Ok((is_wanted(&stat)? && process.is_alive()).then_some(process))
     }
 
     /// The process id.
@@ -86,7 +91,12 @@ impl Process {
 
 impl Stat {
     pub(super) fn read(pid: i32) -> Option<Stat> {
-        Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+        Stat::load(pid).ok().flatten()
+    }
+
+    fn load(pid: i32) -> io::Result<Option<Stat>> {
+        let text = unless_exhausted(fs::read_to_string(format!("/proc/{pid}/stat")))?;
+        Ok(text.and_then(|text| Stat::parse(&text)))
     }
 
     /// Parses a line of `/proc/PID/stat`. The second field is the name of the program and may contain any character,
@@ -110,21 +120,32 @@ impl Stat {
 /// Returns all living processes of the session, if one is given, and all living processes with the mark in their
 /// environment, whatever their session.
 ///
-/// The mark is the value of [`MARK`]. It is found only in processes that this user may inspect.
-pub(super) fn marked(mark: &str, session: Option<i32>) -> Vec<Process> {
-    let is_member =
-        |stat: &Stat| !stat.is_zombie && (session == Some(stat.session) || mark_of(stat.pid).as_deref() == Some(mark));
-    all_pids()
-        .filter_map(|pid| if is_member(&Stat::read(pid)?) { Process::open_if(pid, is_member) } else { None })
-        .collect()
+/// The mark is the value of [`MARK`]. It is found only in processes that this user may inspect. The error is a lack of
+/// resources: an empty list means that there is no such process.
+pub(super) fn marked(mark: &str, session: Option<i32>) -> io::Result<Vec<Process>> {
+    let is_member = |stat: &Stat| -> io::Result<bool> {
+        Ok(!stat.is_zombie && (session == Some(stat.session) || mark_of(stat.pid)?.as_deref() == Some(mark)))
+    };
+    let mut found = Vec::new();
+    for pid in all_pids()? {
+        if let Some(stat) = Stat::load(pid)?
+            && is_member(&stat)?
+        {
+            found.extend(Process::open_if(pid, is_member)?);
+        }
+    }
+    Ok(found)
 }
 
 /// Returns the distinct marks with this prefix, of all processes that this user may inspect.
-pub(super) fn marks_with_prefix(prefix: &str) -> Vec<String> {
-    let mut marks: Vec<String> = all_pids().filter_map(mark_of).filter(|mark| mark.starts_with(prefix)).collect();
+pub(super) fn marks_with_prefix(prefix: &str) -> io::Result<Vec<String>> {
+    let mut marks = Vec::new();
+    for pid in all_pids()? {
+        marks.extend(mark_of(pid)?.filter(|mark| mark.starts_with(prefix)));
+    }
     marks.sort();
     marks.dedup();
-    marks
+    Ok(marks)
 }
 
 /// Returns whether one of these processes listens on the port; `None` if no listening socket is visible, or the open
@@ -163,16 +184,25 @@ fn listening(table: &str, port: u16) -> Vec<String> {
 /// The environment variable that marks the processes of a workload, set before any of them is executed.
 pub const MARK: &str = "MARIO_WORKLOAD";
 
-fn mark_of(pid: i32) -> Option<String> {
-    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+fn mark_of(pid: i32) -> io::Result<Option<String>> {
+    let Some(environment) = unless_exhausted(fs::read(format!("/proc/{pid}/environ")))? else { return Ok(None) };
     let prefix = format!("{MARK}=");
-    let value = environment.split(|&byte| byte == 0).find_map(|variable| variable.strip_prefix(prefix.as_bytes()))?;
-    String::from_utf8(value.to_vec()).ok()
+    let value = environment.split(|&byte| byte == 0).find_map(|variable| variable.strip_prefix(prefix.as_bytes()));
+    Ok(value.and_then(|value| String::from_utf8(value.to_vec()).ok()))
 }
 
-fn all_pids() -> impl Iterator<Item = i32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+fn all_pids() -> io::Result<impl Iterator<Item = i32>> {
+    Ok(fs::read_dir("/proc")?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()))
+}
+
+/// `None` for an error that means that a process is gone, or may not be inspected; an error if the system lacks
+/// resources, such as file descriptors, to find out.
+fn unless_exhausted<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if is_exhausted(&error) => Err(error),
+        Err(_) => Ok(None),
+    }
 }
 
 /// Returns the id of this boot of the system; empty if it cannot be read. Start times of processes are relative to the
@@ -223,17 +253,17 @@ mod tests {
         let found = (0..500)
             .find_map(|_| {
                 std::thread::sleep(std::time::Duration::from_millis(10));
-                Some(marked(&mark, None)).filter(|found| !found.is_empty())
+                Some(marked(&mark, None).unwrap()).filter(|found| !found.is_empty())
             })
             .unwrap_or_default();
         assert_eq!(found.iter().map(Process::pid).collect::<Vec<_>>(), [child.id().cast_signed()]);
-        assert!(marks_with_prefix("test-").contains(&mark));
+        assert!(marks_with_prefix("test-").unwrap().contains(&mark));
         child.kill().unwrap();
         // The process becomes a zombie: it has exited, and its parent has not waited for it yet.
         while found[0].is_alive() {
             std::thread::yield_now();
         }
-        assert!(marked(&mark, None).is_empty());
+        assert!(marked(&mark, None).unwrap().is_empty());
         child.wait().unwrap();
     }
 }

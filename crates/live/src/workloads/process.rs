@@ -53,7 +53,6 @@ struct Shared {
 /// A copy that this daemon started or adopted.
 #[derive(Debug)]
 struct Copy {
-    workspace: Workspace,
     record: StartRecord,
     shim: Process,
     /// The shim, if this daemon started it and has not waited for it yet. A daemon waits only for its own children.
@@ -118,18 +117,24 @@ impl Driver for ProcessDriver {
     fn health<'a>(&'a self, task: &'a Task, address: SocketAddr) -> Pending<'a, Health> {
         Box::pin(async move {
             let Some(copy) = self.shared.copy(task.workload) else {
-                return Health::Ended(self.workspace(task.workload).ended());
+                return Health::Ended(self.shared.ended(task.workload));
             };
             if !copy.shim.is_alive() {
-                return Health::Ended(copy.workspace.ended());
+                return Health::Ended(self.shared.ended(task.workload));
             }
             if let Err(error) = probe(address, task.run.health_path.as_deref(), PROBE_PATIENCE).await {
-                return Health::Unhealthy(error.to_string());
+                return if concerns_copy(&error) {
+                    Health::Unhealthy(error.to_string())
+                } else {
+                    Health::Unknown(error.to_string())
+                };
             }
             // Another program may have taken the port first, and answer instead of the copy.
-            let is_own = self.blocking(move |shared| identity::listens(&shared.members(&copy), address.port())).await;
-            match is_own {
-                Some(false) => Health::Unhealthy(format!("another program listens on port {}", address.port())),
+            let is_own = self.blocking(move |shared| {
+                shared.members(&copy).map(|members| identity::listens(&members, address.port()))
+            });
+            match is_own.await {
+                Ok(Some(false)) => Health::Unhealthy(format!("another program listens on port {}", address.port())),
                 _ => Health::Healthy,
             }
         })
@@ -145,7 +150,7 @@ impl Driver for ProcessDriver {
                     }
                 }
             }
-            self.workspace(workload).ended()
+            self.shared.ended(workload)
         })
     }
 
@@ -172,7 +177,7 @@ impl Driver for ProcessDriver {
         let copy = self.shared.copy(workload).filter(|copy| copy.shim.is_alive())?;
         let ticks_per_second = rustix::param::clock_ticks_per_second().max(1);
         let mut usage = Usage::default();
-        for process in identity::marked("", Some(copy.record.pid)) {
+        for process in identity::marked("", Some(copy.record.pid)).ok()? {
             let Stat { cpu_ticks, memory_pages, .. } = process.stat();
             usage.cpu_time += Duration::from_millis(cpu_ticks.saturating_mul(1000) / ticks_per_second);
             usage.memory_bytes += memory_pages.saturating_mul(rustix::param::page_size() as u64);
@@ -190,6 +195,12 @@ impl Shared {
         self.copies.lock().unwrap_or_else(PoisonError::into_inner).get(&workload).cloned()
     }
 
+    /// Describes how a copy ended. Called before its control groups are removed.
+    fn ended(&self, workload: WorkloadId) -> String {
+        let memory_limit = self.cgroups.memory_limit_that_killed(&name(workload));
+        Workspace::of(&self.context.directory, workload).ended(memory_limit)
+    }
+
     fn mark(&self, workload: WorkloadId) -> String {
         format!("{:032x}/{}.{}", self.context.journal.0, workload.boot, workload.counter)
     }
@@ -199,7 +210,8 @@ impl Shared {
             WorkloadSettings::of(&task.run).map_err(|fault| DriverError { attempted: fault.message, cause: None })?;
         let workspace = Workspace::of(&self.context.directory, task.workload);
         let is_taken = self.copy(task.workload).is_some_and(|copy| copy.shim.is_alive());
-        if is_taken || !identity::marked(&self.mark(task.workload), None).is_empty() {
+        let marked = identity::marked(&self.mark(task.workload), None).map_err(failed("cannot list processes"))?;
+        if is_taken || !marked.is_empty() {
             return Err(DriverError { attempted: format!("{:?} runs already", task.workload), cause: None });
         }
         workspace.create().map_err(failed("cannot make the directory of a workload"))?;
@@ -271,9 +283,7 @@ impl Shared {
             Ok((shim, record))
         })();
         match recorded {
-            Ok((shim, record)) => {
-                Ok(Copy { workspace: workspace.clone(), record, shim, child: Mutex::new(Some(child)) })
-            }
+            Ok((shim, record)) => Ok(Copy { record, shim, child: Mutex::new(Some(child)) }),
             Err(error) => {
                 drop(child.stdin.take());
                 let _ = child.wait();
@@ -360,19 +370,20 @@ impl Shared {
         let shim = Process::open(record.pid, record.started)?;
         let port = record.port;
         self.ports.note(port);
-        let copy = Arc::new(Copy { workspace, record, shim, child: Mutex::new(None) });
+        let copy = Arc::new(Copy { record, shim, child: Mutex::new(None) });
         self.copies.lock().unwrap_or_else(PoisonError::into_inner).insert(workload, copy);
         Some(address(port))
     }
 
     /// All processes of a copy: those of its session while the shim runs, and those with its mark in any session.
-    fn members(&self, copy: &Copy) -> Vec<Process> {
+    fn members(&self, copy: &Copy) -> io::Result<Vec<Process>> {
         let session = copy.shim.is_alive().then_some(copy.record.pid);
         identity::marked(&self.mark(copy.record.workload), session)
     }
 
     fn ask_to_end(&self, copy: &Copy) {
-        for process in self.members(copy) {
+        // If the processes cannot be listed now, they are killed at the deadline.
+        for process in self.members(copy).unwrap_or_default() {
             if process.pid() != copy.record.pid {
                 // A process that cannot be signalled is killed at the deadline.
                 let _ = process.signal(Signal::TERM);
@@ -400,7 +411,7 @@ impl Shared {
         let mut shim_alone_since = None;
         loop {
             let session = shim.filter(|shim| shim.is_alive()).map(Process::pid);
-            let mut members = identity::marked(&mark, session);
+            let mut members = identity::marked(&mark, session).map_err(failed("cannot list processes"))?;
             if members.is_empty() {
                 break;
             }
@@ -441,7 +452,7 @@ impl Shared {
         let recorded =
             workspaces.into_iter().filter(|(_, workspace)| workspace.is_open()).map(|(workload, _)| workload);
         let prefix = format!("{:032x}/", self.context.journal.0);
-        let marks = identity::marks_with_prefix(&prefix);
+        let marks = identity::marks_with_prefix(&prefix).map_err(failed("cannot list processes"))?;
         let marked = marks.iter().filter_map(|mark| parse_name(mark.strip_prefix(&prefix)?));
         let mut running: Vec<WorkloadId> = recorded.chain(marked).collect();
         running.sort();
@@ -479,6 +490,14 @@ fn address(port: u16) -> SocketAddr {
 
 fn failed(attempted: &str) -> impl FnOnce(io::Error) -> DriverError {
     move |cause| DriverError { attempted: attempted.to_owned(), cause: Some(cause) }
+}
+
+/// Whether a failed probe says something about the copy: it refused or closed the connection, or gave no or another
+/// answer. All other errors of the system, such as a lack of file descriptors, concern this node.
+fn concerns_copy(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, TimedOut};
+    error.raw_os_error().is_none()
+        || matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionRefused | ConnectionReset | TimedOut)
 }
 
 /// Waits until one of the processes has ended, for at most 50 ms.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use mario_colony::WorkloadId;
 use mario_domain::{ApplicationId, InstanceId};
+use nix::sys::signal::Signal;
 use serde::{Deserialize, Serialize};
 
 use super::cgroup::Enforcement;
@@ -65,6 +66,7 @@ pub enum RecordError {
 
 const START: &str = "start.json";
 const EXIT: &str = "exit.json";
+const KILL: i32 = Signal::SIGKILL as i32;
 const RECORD_BYTES_MAX: u64 = 4 << 20;
 
 impl Workspace {
@@ -141,14 +143,23 @@ impl Workspace {
         self.path.join(EXIT).exists()
     }
 
-    /// Describes how the program ended.
-    pub(super) fn ended(&self) -> String {
+    /// Describes how the program ended. `memory_limit` is the memory limit that has killed a process of the workload, if
+    /// one has.
+    pub(super) fn ended(&self, memory_limit: Option<u64>) -> String {
         let record = read_bounded(&self.path.join(EXIT)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        match record {
-            Some(ExitRecord { not_executed: Some(cause), .. }) => format!("it could not be executed: {cause}"),
-            Some(ExitRecord { code: Some(code), .. }) => format!("it exited with code {code}"),
-            Some(ExitRecord { signal: Some(signal), .. }) => format!("signal {signal} ended it"),
-            _ => "it ended, and its exit status is not known".to_owned(),
+        let limit = memory_limit.map(|bytes| format!("its memory limit ({})", bytes_text(bytes)));
+        match (record, limit) {
+            (Some(ExitRecord { not_executed: Some(cause), .. }), _) => format!("cannot start: {cause}"),
+            (Some(ExitRecord { signal: Some(KILL), .. }) | None, Some(limit)) => format!("killed by {limit}"),
+            (Some(ExitRecord { code: Some(code), .. }), None) => format!("exited with status {code}"),
+            (Some(ExitRecord { code: Some(code), .. }), Some(limit)) => {
+                format!("exited with status {code} after {limit} had killed one of its processes")
+            }
+            (Some(ExitRecord { signal: Some(signal), .. }), _) => match Signal::try_from(signal) {
+                Ok(name) => format!("killed by signal {signal} ({name})"),
+                Err(_) => format!("killed by signal {signal}"),
+            },
+            _ => "ended with an unknown exit status".to_owned(),
         }
     }
 
@@ -171,6 +182,13 @@ impl Workspace {
     pub(super) fn is_open(&self) -> bool {
         self.path.join(START).exists()
     }
+}
+
+/// An amount of memory, in the largest unit in which it is a whole number.
+fn bytes_text(bytes: u64) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let unit = units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit));
+    unit.map_or_else(|| format!("{bytes} bytes"), |(unit, name)| format!("{} {name}", bytes / unit))
 }
 
 fn parse_id(name: &str) -> Option<WorkloadId> {

@@ -21,6 +21,7 @@ mod owners;
 mod previous_version;
 mod rerouting;
 mod resending;
+mod restarts;
 mod sleep;
 mod strangers;
 mod traces;

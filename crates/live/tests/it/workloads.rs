@@ -169,7 +169,7 @@ async fn the_sample_service_starts_serves_and_drains() {
     assert!(bench.driver.measure(task.workload).unwrap().memory_bytes > 100_000);
     assert_eq!(bench.driver.running().await.unwrap(), [task.workload]);
     bench.driver.drain(task.workload, TIMEOUT).await.unwrap();
-    assert_eq!(bench.driver.ended(task.workload).await, "it exited with code 0");
+    assert_eq!(bench.driver.ended(task.workload).await, "exited with status 0");
     assert_eq!(bench.driver.running().await.unwrap().len(), 0);
     assert_eq!(marked(&bench.mark()), [0; 0]);
     assert_eq!(bench.driver.measure(task.workload), None);
@@ -210,11 +210,11 @@ async fn a_workload_gets_its_identity_and_address_but_not_the_environment_of_the
 async fn a_crash_is_reported_with_its_cause() {
     let bench = Bench::new();
     let cases = [
-        (shell("exit 7"), "it exited with code 7"),
-        (shell("kill -SEGV $$"), "signal 11 ended it"),
+        (shell("exit 7"), "exited with status 7"),
+        (shell("kill -SEGV $$"), "killed by signal 11 (SIGSEGV)"),
         (
             Run { command: vec!["/no/such/program".to_owned()], ..shell("") },
-            "it could not be executed: `/no/such/program`",
+            "cannot start: `/no/such/program`: No such file or directory",
         ),
     ];
     for (counter, (run, expected)) in (1..).zip(cases) {
@@ -242,7 +242,7 @@ async fn a_workload_that_hangs_never_becomes_healthy_and_is_killed() {
     let begin = Instant::now();
     bench.driver.drain(task.workload, Duration::from_millis(300)).await.unwrap();
     assert!(begin.elapsed() >= Duration::from_millis(300));
-    assert_eq!(bench.driver.ended(task.workload).await, "signal 9 ended it");
+    assert_eq!(bench.driver.ended(task.workload).await, "killed by signal 9 (SIGKILL)");
     assert_eq!(marked(&bench.mark()), [0; 0]);
 }
 
@@ -274,7 +274,7 @@ async fn the_next_daemon_adopts_a_running_copy_and_sees_its_end() {
     assert_eq!(next.adopt(&task).await, Some(address));
     assert_eq!(next.health(&task, address).await, Health::Healthy);
     next.drain(task.workload, TIMEOUT).await.unwrap();
-    assert_eq!(next.ended(task.workload).await, "it exited with code 0");
+    assert_eq!(next.ended(task.workload).await, "exited with status 0");
     assert_eq!(bench.restarted().adopt(&task).await, None);
     // The first driver is the parent of the shim, and has to reap it.
     bench.driver.stop(task.workload).await.unwrap();
@@ -343,7 +343,7 @@ async fn descendants_that_leave_the_session_are_killed_too() {
     let task = task(1, shell("setsid sh -c 'trap \"\" TERM; sleep 300 & sleep 300' & echo started; sleep 0.2; exit 0"));
     bench.driver.start(&task).await.unwrap();
     log_until(&bench.driver, task.workload, "started").await;
-    assert_eq!(bench.driver.ended(task.workload).await, "it exited with code 0");
+    assert_eq!(bench.driver.ended(task.workload).await, "exited with status 0");
     assert!(!marked(&bench.mark()).is_empty());
     assert_eq!(bench.restarted().running().await.unwrap(), [task.workload]);
     bench.driver.stop(task.workload).await.unwrap();
@@ -378,7 +378,7 @@ async fn a_port_taken_by_another_program_is_detected() {
     let _thief = TcpListener::bind(address).unwrap();
     let answer = bench.driver.health(&task, address).await;
     assert_eq!(answer, Health::Unhealthy(format!("another program listens on port {}", address.port())));
-    assert_eq!(bench.driver.ended(task.workload).await, "it exited with code 3");
+    assert_eq!(bench.driver.ended(task.workload).await, "exited with status 3");
     let log = log_until(&bench.driver, task.workload, "cannot serve").await;
     assert!(log.contains("in use"), "{log}");
     bench.driver.stop(task.workload).await.unwrap();
@@ -416,6 +416,14 @@ async fn limits_are_enforced_or_reported_as_unenforced() {
     assert!(by.iter().any(|by| matches!(by, Enforcer::CgroupV1 | Enforcer::CgroupV2)), "{by:?}");
     assert!(log.contains(&format!("mario-test-{}/1.2", std::process::id())), "{log}");
     grouped.stop(task_with.workload).await.unwrap();
+
+    // A program that takes more memory than its limit.
+    let mut greedy = shell("exec tail /dev/zero");
+    greedy.memory_bytes_max = Some(32 << 20);
+    let task_killed = task(3, greedy);
+    grouped.start(&task_killed).await.unwrap();
+    assert_eq!(grouped.ended(task_killed.workload).await, "killed by its memory limit (32 MiB)");
+    grouped.stop(task_killed.workload).await.unwrap();
     cgroups.remove_all();
     let left =
         Command::new("find").args(["/sys/fs/cgroup", "-maxdepth", "3", "-name", "mario-test-*"]).output().unwrap();

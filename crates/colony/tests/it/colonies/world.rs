@@ -362,5 +362,6 @@ fn timing(plan: &Plan) -> Timing {
         reservation_timeout: Duration::of(1_800.0),
         resend_after: Duration::of(60.0),
         resend_after_max: Duration::of(1_500.0),
+        ..Timing::default()
     }
 }
