@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,17 @@ class Run:
         shutil.copytree(self.directory, directory)
         return Run(directory)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the figures of each group of applications."""
+        title = f"<p><code>{escape(str(self.directory))}</code></p>"
+        if not self.is_complete:
+            return f"{title}<p>not complete</p>"
+        groups = self.summary["groups"]
+        figures = [name for name, value in groups[0].items() if not isinstance(value, (dict, list))] if groups else []
+        head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in figures)
+        rows = "".join(f"<tr>{''.join(f'<td>{_shown(group.get(name))}</td>' for name in figures)}</tr>" for group in groups)
+        return f"{title}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
     def __repr__(self) -> str:
         state = "" if self.is_complete else ", not complete"
         return f"<mario_fog.Run in {self.directory}{state}>"
@@ -117,6 +129,12 @@ class Run:
             why = "" if self.is_complete else ": the run is not complete"
             raise InputError(f"error: `{self.directory}` has no {name}{why}")
         return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _shown(figure: Any) -> str:
+    if figure is None:
+        return "n/a"
+    return f"{figure:.4g}" if isinstance(figure, float) else escape(str(figure))
 
 
 def run(

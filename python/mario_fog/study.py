@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any, Union
 
@@ -50,6 +51,14 @@ class Study:
 
     def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        missing = f", {self.missing} missing" if self.missing else ""
+        return f"<mario_fog.{type(self).__name__} of {len(self.runs)} runs{missing}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text that ``print`` shows."""
+        return f"<pre>{escape(self.text)}</pre>"
 
 
 class Comparison(Study):

@@ -12,7 +12,7 @@ use mario_diagnostics::Diagnostic;
 use mario_frontend::Failure;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyFloat, PyString, PyTuple};
 
 use crate::errors::exception;
 
@@ -73,6 +73,51 @@ impl Table {
         format!("<mario_fog.Table with {} rows: {}>", self.columns.len(), self.column_names().join(", "))
     }
 
+    /// The columns as lists, by name; an empty cell is `None`.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for (field, column) in self.fields.iter().zip(self.columns.child_data()) {
+            let cells: Vec<_> = (0..column.len()).map(|row| cell(py, column, row)).collect::<PyResult<_>>()?;
+            columns.set_item(field.name(), cells)?;
+        }
+        Ok(columns)
+    }
+
+    /// The table as a `DataFrame`, for which pandas must be installed.
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("pandas")?.call_method1("DataFrame", (self.to_dict(py)?,))
+    }
+
+    /// The rows, each as a dictionary from names of columns to cells, so that `pandas.DataFrame(table)` is this table.
+    fn __iter__(table: Bound<'_, Table>) -> Rows {
+        Rows { table: table.unbind(), next: 0 }
+    }
+
+    /// What a notebook shows: the first rows.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        const SHOWN: usize = 10;
+        let rows = self.columns.len();
+        let mut html = "<table><thead><tr>".to_owned();
+        for name in self.column_names() {
+            html.extend(["<th>", &escaped(&name), "</th>"]);
+        }
+        html.push_str("</tr></thead><tbody>");
+        for row in 0..rows.min(SHOWN) {
+            html.push_str("<tr>");
+            for column in self.columns.child_data() {
+                let value = cell(py, column, row)?;
+                let text = if value.is_none() { String::new() } else { value.str()?.to_string() };
+                html.extend(["<td>", &escaped(&text), "</td>"]);
+            }
+            html.push_str("</tr>");
+        }
+        html.push_str("</tbody></table>");
+        if rows > SHOWN {
+            html.push_str(&format!("<p>{SHOWN} of {rows} rows</p>"));
+        }
+        Ok(html)
+    }
+
     /// The schema, as a capsule of the Arrow `PyCapsule` interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.columns.data_type()).map_err(|error| wrong(&error))?;
@@ -91,6 +136,53 @@ impl Table {
         let array = PyCapsule::new_with_value(py, FFI_ArrowArray::new(&self.columns), c"arrow_array")?;
         PyTuple::new(py, [self.__arrow_c_schema__(py)?, array])
     }
+}
+
+/// Iterates over the rows of a table.
+#[pyclass(module = "mario_fog._mario")]
+struct Rows {
+    table: Py<Table>,
+    next: usize,
+}
+
+#[pymethods]
+impl Rows {
+    fn __iter__(rows: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        rows
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let table = self.table.get();
+        if self.next == table.columns.len() {
+            return Ok(None);
+        }
+        let cells = PyDict::new(py);
+        for (field, column) in table.fields.iter().zip(table.columns.child_data()) {
+            cells.set_item(field.name(), cell(py, column, self.next)?)?;
+        }
+        self.next += 1;
+        Ok(Some(cells))
+    }
+}
+
+/// The value in a row of a column; `None` if the cell is empty.
+fn cell<'py>(py: Python<'py>, column: &ArrayData, row: usize) -> PyResult<Bound<'py, PyAny>> {
+    if column.is_null(row) {
+        return Ok(py.None().into_bound(py));
+    }
+    Ok(match column.data_type() {
+        DataType::Int64 => column.buffer::<i64>(0)[row].into_pyobject(py)?.into_any(),
+        DataType::Float64 => PyFloat::new(py, column.buffer::<f64>(0)[row]).into_any(),
+        _ => {
+            let ends = column.buffer::<i32>(0);
+            let text = &column.buffers()[1].as_slice()[ends[row] as usize..ends[row + 1] as usize];
+            PyString::new(py, &String::from_utf8_lossy(text)).into_any()
+        }
+    })
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 fn wrong(error: &ArrowError) -> PyErr {
@@ -151,7 +243,7 @@ impl Column {
     }
 
     fn push(&mut self, cell: &str) -> Result<(), String> {
-        let no_number = || format!("`{cell}` is no number");
+        let no_number = || format!("`{cell}` is not a number");
         match self {
             Column::Text { ends, bytes } => {
                 bytes.extend_from_slice(cell.as_bytes());

@@ -83,6 +83,30 @@ def test_tables_are_read_by_pandas_polars_and_pyarrow(tmp_path):
         assert polars.DataFrame(table).to_dicts() == arrow.to_pylist()
 
 
+def test_a_table_is_a_data_frame_and_shows_itself_in_a_notebook(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / "table.csv"
+    path.write_text('name,count,mean\n"<b>, ""x""",3,0.5\né,,\n')
+    table = mario.Table.read_csv(path, ["name"], ["count"])
+    rows = [{"name": '<b>, "x"', "count": 3, "mean": 0.5}, {"name": "é", "count": None, "mean": None}]
+    assert list(table) == rows and table.to_dict() == {name: [row[name] for row in rows] for name in rows[0]}
+    assert table._repr_html_().count("<tr>") == 3 and "&lt;b&gt;" in table._repr_html_()
+    run = mario.run("paper", policy="latency-aware", set=SET)
+    frame = run.moves.to_pandas()
+    assert frame.equals(pandas.DataFrame(run.moves)) and list(frame.columns) == run.moves.column_names
+    assert f"10 of {len(frame)} rows" in run.moves._repr_html_()
+
+
+def test_runs_and_studies_show_their_figures_in_a_notebook():
+    run = mario.run("paper", policy="latency-aware", set=SET)
+    shown = run._repr_html_()
+    assert all(f"<td>{group['group']}</td>" in shown for group in run.summary["groups"])
+    assert f"<td>{run.summary['groups'][0]['response']:.4g}</td>" in shown
+    swept = mario.sweep("paper", {"workload.period": [20]}, ["latency-aware"], seeds=2, set=SET)
+    assert repr(swept) == "<mario_fog.Sweep of 2 runs>"
+    assert swept._repr_html_().startswith("<pre>") and "latency-aware" in swept._repr_html_()
+
+
 def test_columns_outlive_the_table_that_they_came_from():
     pyarrow = pytest.importorskip("pyarrow")
     columns = pyarrow.record_batch(mario.run("paper", set=SET).operations)
