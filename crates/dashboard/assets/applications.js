@@ -2,6 +2,16 @@
 
 // Columns that are hidden on narrow screens.
 const SPARE = new Set(["p50, ms", "p99, ms", "failed"]);
+/** @type {Record<string, string>} */
+const MEANINGS = {
+  instances: "instances of the application on the nodes that are polled",
+  "requests/s": "client requests per second",
+  "p50, ms": "half of the latest 500 requests were answered within this time, measured at the clients",
+  "p95, ms": "95 % of the latest 500 requests were answered within this time, measured at the clients",
+  "p99, ms": "99 % of the latest 500 requests were answered within this time, measured at the clients",
+  late: "of the latest 500 requests, those whose answer took more than twice the latency that the application tolerates, because the tolerated latency is one-way",
+  failed: "requests without an answer, or with an error, since the start",
+};
 
 /**
  * The response times that a testbed measured at clients; null if it measured none.
@@ -105,7 +115,9 @@ class Applications {
               h(
                 "tr",
                 {},
-                heads.map((head) => h("th", { scope: "col", class: SPARE.has(head) ? "spare" : null }, head)),
+                heads.map((head) =>
+                  h("th", { scope: "col", title: MEANINGS[head], class: SPARE.has(head) ? "spare" : null }, head),
+                ),
               ),
             ),
             h(
@@ -149,6 +161,16 @@ class Applications {
             ),
           )
         : h("p", { class: "hint" }, "No application is known yet."),
+      hasResponses
+        ? h(
+            "p",
+            { class: "hint meanings" },
+            heads
+              .slice(3)
+              .filter((head) => !head.startsWith("p9"))
+              .flatMap((head) => [h("strong", {}, head.split(",")[0]), `: ${MEANINGS[head]}. `]),
+          )
+        : "",
     );
   }
 }

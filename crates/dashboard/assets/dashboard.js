@@ -9,6 +9,7 @@ const view = {
   picked: null,
   /** @type {number | null} */
   lostSince: null,
+  isOver: false,
   /** @type {Set<string>} */
   unfolded: new Set(),
   openedAt: 0,
@@ -28,6 +29,7 @@ const parts = {
   facts: h("p", { class: "hint facts-line" }),
   problems: h("ul", { class: "problems", "aria-live": "polite", "aria-label": "Problems" }),
   faults: h("p", { class: "notice", hidden: true }),
+  over: h("p", { class: "notice over-note", role: "status", hidden: true }),
   lost: h("p", { class: "notice lost-note", role: "alert", hidden: true }),
   nodeList: h("select", {
     "aria-label": "Choose a node",
@@ -52,6 +54,7 @@ function build() {
       parts.title,
       parts.lead,
       parts.facts,
+      parts.over,
       parts.lost,
       parts.problems,
       parts.faults,
@@ -75,6 +78,7 @@ function build() {
             parts.details.element,
           ),
         ),
+        parts.details.below,
       ),
     ),
     section("applications", "Applications", null, parts.applications.element),
@@ -113,10 +117,11 @@ function showPicture(picture) {
   view.picture = picture;
   const title = typeof picture.title === "string" ? picture.title : "Colony";
   parts.title.textContent = title;
+  showEnd(picture);
   document.title = `${picture.problems.length ? `(${picture.problems.length}) ` : ""}${title} \u2013 mario`;
   const rate = sum(picture.nodes.map((node) => node.requests_per_s ?? 0));
   const users = sum(picture.nodes.map((node) => Number(node.users ?? 0)));
-  parts.lead.textContent = `${plural(picture.nodes.length, "node")}, ${
+  parts.lead.textContent = `${picture.outcome ? "At its end: " : ""}${plural(picture.nodes.length, "node")}, ${
     picture.answering === picture.watched
       ? picture.watched === 1
         ? "one of which is polled and answers"
@@ -154,8 +159,23 @@ function showPicture(picture) {
   }
 }
 
+/**
+ * Says that the run is over, and how it ended, if so.
+ * @param {Snapshot} picture
+ */
+function showEnd({ outcome }) {
+  view.isOver = outcome !== null;
+  document.documentElement.classList.toggle("over", view.isOver);
+  parts.over.hidden = !view.isOver;
+  parts.over.replaceChildren(h("strong", {}, "The run is over."), ` ${outcome ?? ""} The page shows its last state.`);
+  if (view.isOver) {
+    byId("connection").textContent = "over";
+    parts.details.keepAll();
+  } else parts.details.last = null;
+}
+
 /** @param {Snapshot} picture */
-function showProblems({ problems, faults, watched, answering }) {
+function showProblems({ problems, faults, watched, answering, outcome }) {
   const text = JSON.stringify([
     problems.map(({ text: words, severity, parts: nodes = [] }) => [
       words.replace(/for \d+ s/, ""),
@@ -164,6 +184,7 @@ function showProblems({ problems, faults, watched, answering }) {
     ]),
     watched,
     answering,
+    outcome,
   ]);
   if (text !== view.problems) {
     view.problems = text;
@@ -193,7 +214,13 @@ function showProblems({ problems, faults, watched, answering }) {
             ),
           )
         : answering
-          ? [h("li", { class: "well" }, "Nothing is wrong with the nodes that are polled.")]
+          ? [
+              h(
+                "li",
+                { class: "well" },
+                outcome === null ? "Nothing is wrong with the nodes that are polled." : "Nothing was wrong at the end.",
+              ),
+            ]
           : []),
     );
   }
@@ -330,6 +357,8 @@ function happened(happening, id) {
 
 /** @param {boolean} isThere */
 function showConnection(isThere) {
+  // The server ends soon after the run. A new run on the same port is shown when it begins.
+  if (view.isOver && !isThere) return;
   const pill = byId("connection");
   document.documentElement.classList.toggle("lost", !isThere);
   const since = view.lostSince ?? Date.now();
@@ -352,7 +381,7 @@ function follow() {
     stream.close();
     clearTimeout(alive);
     showConnection(false);
-    setTimeout(follow, 1000);
+    setTimeout(follow, view.isOver ? 5000 : 1000);
   };
   const isAlive = () => {
     clearTimeout(alive);

@@ -1,17 +1,48 @@
-// The details of the selected node or instance.
+// The details of the selected node or instance: a summary beside the map, and the rest below it, where it has room.
 
 class Details {
   /** @param {Choose} pick */
   constructor(pick) {
     this.pick = pick;
     this.body = h("div", {});
+    this.element = h("aside", { class: "details", tabindex: 0, "aria-label": "Details" }, this.body);
+    this.rest = h("div", { class: "rest-columns" });
     this.reasons = h("div", { class: "reasons" });
-    this.element = h("aside", { class: "details", tabindex: 0, "aria-label": "Details" }, this.body, this.reasons);
+    this.below = h(
+      "div",
+      { class: "details rest", role: "region", "aria-label": "More details" },
+      this.rest,
+      this.reasons,
+    );
     /** @type {Picked | null} */
     this.picked = null;
     /** @type {Snapshot | null} */
     this.picture = null;
     this.text = "";
+    /** @type {Told | null} */
+    this.last = null;
+  }
+
+  /** Keeps all details, because the server ends soon after the run. */
+  async keepAll() {
+    try {
+      this.last ??= await (await fetch("snapshot.json")).json();
+    } catch {
+      // The server has ended already: only what is shown is known.
+    }
+  }
+
+  /**
+   * The details of a node or an instance as the server would return them; null if they are unknown.
+   * @param {Picked} picked
+   * @returns {Promise<any>}
+   */
+  async details({ node, instance }) {
+    if (this.last) return keptDetails(this.last, node, instance);
+    const reply = await fetch(
+      instance ? `instances/${encodeURIComponent(instance)}` : `nodes/${encodeURIComponent(node ?? "")}`,
+    );
+    return reply.ok ? reply.json() : null;
   }
 
   /** @param {Picked | null} picked */
@@ -25,20 +56,34 @@ class Details {
 
   async refresh() {
     const picked = this.picked;
-    if (!picked) return this.show("nothing", nothingDetails(this.picture));
-    const [kind, id] = picked.instance ? ["instances", picked.instance] : ["nodes", picked.node ?? ""];
+    if (!picked) return this.show("nothing", nothingDetails(this.picture), null);
     try {
-      const reply = await fetch(`${kind}/${encodeURIComponent(id)}`);
-      const told = reply.ok ? await reply.json() : null;
+      const told = await this.details(picked);
       // The selection may have changed meanwhile.
       if (this.picked !== picked) return;
       if (!told)
-        return this.show("gone", [
-          h("h3", {}, brief(id)),
-          h("p", { class: "hint" }, "No polled node knows it any more."),
-        ]);
+        return this.show(
+          "gone",
+          [
+            h("h3", {}, brief(picked.instance ?? picked.node)),
+            h("p", { class: "hint" }, "No polled node knows it any more."),
+          ],
+          null,
+        );
       if (told.status) delete told.status.uptime_ms;
-      this.show(JSON.stringify(told), () => (picked.instance ? this.instance(told) : this.node(told)));
+      const text = JSON.stringify(told);
+      if (picked.instance)
+        this.show(
+          text,
+          () => this.instance(told),
+          () => this.instanceRest(told),
+        );
+      else
+        this.show(
+          text,
+          () => this.node(told),
+          () => this.nodeRest(told),
+        );
     } catch {
       // The connection is lost; the page shows that elsewhere.
     }
@@ -47,21 +92,14 @@ class Details {
   /**
    * Redraws the details if they have changed. Expanded parts stay expanded, and the focus stays where it is.
    * @param {string} text
-   * @param {Child | (() => Child)} parts
+   * @param {Child | (() => Child)} summary
+   * @param {Child | (() => Child)} rest
    */
-  show(text, parts) {
+  show(text, summary, rest) {
     if (text === this.text && text !== "nothing") return;
     this.text = text;
-    const open = new Set(
-      [...this.body.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent ?? ""),
-    );
-    const focused = document.activeElement;
-    const key = this.body.contains(focused) ? focused?.getAttribute("data-key") : null;
-    refill(this.body, typeof parts === "function" ? parts() : parts);
-    this.body.querySelectorAll("details").forEach((details) => {
-      if (open.has(details.querySelector("summary")?.textContent ?? "")) details.open = true;
-    });
-    focusOn(this.body, key);
+    replaceParts(this.body, typeof summary === "function" ? summary() : summary);
+    replaceParts(this.rest, typeof rest === "function" ? rest() : rest);
   }
 
   /** @param {string | null} application */
@@ -86,7 +124,6 @@ class Details {
   /** @param {InstanceDetails} told */
   instance(told) {
     const facts = told.told ?? {};
-    const decisions = [...(facts.decisions ?? [])].reverse();
     const copy = facts.copy ?? {};
     return [
       h(
@@ -104,7 +141,7 @@ class Details {
         told.state === "elsewhere" ? `, says ${told.told_by}; that node is not asked` : "",
       ),
       table([
-        ["id", brief(told.id) === told.id ? null : told.id],
+        ["id", brief(told.id) === told.id ? null : copyableId(told.id)],
         ["copy", copy.state ? `${copy.state}${copy.address ? `, ${copy.address}` : ""}` : told.state],
         ["requests", perSecond(told.requests_per_s)],
         ["open requests", copy.open_requests],
@@ -120,13 +157,7 @@ class Details {
         ["memory", typeof copy.memory_bytes === "number" ? `${fixed(copy.memory_bytes / 2 ** 20, 1)} MiB` : null],
         ["CPU time", typeof copy.cpu_time_ms === "number" ? `${fixed(copy.cpu_time_ms / 1000, 1)} s` : null],
       ]),
-      facts.facts ? this.facts(told, facts) : null,
-      decisions.length
-        ? [h("h4", {}, "Its last decisions"), decisionList(decisions)]
-        : told.told
-          ? h("p", { class: "hint" }, "It has not decided anything on this node yet.")
-          : null,
-      facts.state === "owned" && !told.is_silent
+      facts.state === "owned" && !told.is_silent && !this.last
         ? h(
             "p",
             {},
@@ -137,6 +168,23 @@ class Details {
             ),
           )
         : null,
+    ];
+  }
+
+  /**
+   * What an instance saw, and what it decided.
+   * @param {InstanceDetails} told
+   */
+  instanceRest(told) {
+    const facts = told.told ?? {};
+    const decisions = [...(facts.decisions ?? [])].reverse();
+    return [
+      facts.facts ? h("div", {}, this.facts(told, facts)) : null,
+      decisions.length
+        ? h("div", {}, h("h4", {}, "Its last decisions"), decisionList(decisions))
+        : told.told
+          ? h("p", { class: "hint" }, "It has not decided anything on this node yet.")
+          : null,
     ];
   }
 
@@ -227,7 +275,9 @@ class Details {
   async explain(id) {
     const picked = this.picked;
     const show = (/** @type {Child[]} */ ...parts) => {
-      if (this.picked === picked) refill(this.reasons, h("h4", {}, "Why, and what would have to change"), parts);
+      if (this.picked !== picked) return;
+      refill(this.reasons, h("h4", {}, "Why, and what would have to change"), parts);
+      this.reasons.scrollIntoView({ block: "nearest" });
     };
     show(h("p", { class: "hint" }, "Its node makes the decision again…"));
     try {
@@ -235,7 +285,7 @@ class Details {
       const told = await reply.json();
       if (!reply.ok) return show(h("p", { class: "hint" }, told.error ?? "Its node cannot explain it."));
       /** @type {ExplanationLine[][]} */
-      const parts = told.parts ?? [];
+      const parts = (told.parts ?? []).map(briefLines);
       const first = parts.find(([line]) => line?.look === "proposed");
       show(
         first
@@ -259,8 +309,6 @@ class Details {
     const status = told.status ?? {};
     const journal = told.journal ?? {};
     const instances = told.instances ?? [];
-    const verdicts = told.verdicts ?? [];
-    const accepted = verdicts.filter(({ is_accepted: is }) => is).length;
     if (told.reach === "unwatched") {
       return [
         h("h3", {}, told.id),
@@ -269,7 +317,6 @@ class Details {
           { class: "hint" },
           "This node is not asked: what is shown of it is what its neighbours tell. Name its address with --node to see more.",
         ),
-        verdictList(verdicts, accepted),
       ];
     }
     return [
@@ -330,8 +377,19 @@ class Details {
             ),
           )
         : h("p", { class: "hint" }, "No instance is here."),
+    ];
+  }
+
+  /**
+   * The links of a node, its routes, and the verdicts of its manager.
+   * @param {NodeDetails} told
+   */
+  nodeRest(told) {
+    return [
       (told.links ?? []).length
-        ? [
+        ? h(
+            "div",
+            {},
             h("h4", {}, "Links"),
             h(
               "table",
@@ -363,12 +421,74 @@ class Details {
                 ),
               ),
             ),
-          ]
-        : null,
-      routeDetails(told.routes),
-      verdictList(verdicts, accepted),
+            routeDetails(told.routes),
+          )
+        : routeDetails(told.routes),
+      h("div", {}, verdictList(told.verdicts ?? [])),
     ];
   }
+}
+
+/**
+ * Replaces the children of an element. Expanded parts stay expanded, and the focus stays where it is.
+ * @param {Element} element
+ * @param {Child} parts
+ */
+function replaceParts(element, parts) {
+  const open = new Set(
+    [...element.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent ?? ""),
+  );
+  const focused = document.activeElement;
+  const key = element.contains(focused) ? focused?.getAttribute("data-key") : null;
+  refill(element, parts);
+  element.querySelectorAll("details").forEach((details) => {
+    if (open.has(details.querySelector("summary")?.textContent ?? "")) details.open = true;
+  });
+  focusOn(element, key);
+}
+
+/**
+ * The details of a node or an instance from the last snapshot; null if it has none.
+ * @param {Told} last
+ * @param {string} [node]
+ * @param {string} [instance]
+ */
+function keptDetails({ instances, nodes, details }, node, instance) {
+  const ofId = (/** @type {Told} */ one) => one.id === (instance ?? node);
+  if (!instance) return details.find(ofId) ?? nodes.find(ofId) ?? null;
+  const shown = instances.find(ofId);
+  if (!shown) return null;
+  const host = details.find((/** @type {Told} */ one) => one.id === shown.node);
+  const told = host?.instances.find((/** @type {Told} */ one) => one.instance === instance);
+  return { ...shown, told, evaluation_ms: host?.status?.evaluation_ms };
+}
+
+/**
+ * A shortened id, with a button that copies all of it.
+ * @param {string} id
+ */
+function copyableId(id) {
+  const shown = h("code", { title: id }, brief(id));
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "link-button",
+      "data-key": `copy ${id}`,
+      onclick: async () => {
+        try {
+          await navigator.clipboard.writeText(id);
+          button.textContent = "copied";
+        } catch {
+          // Without access to the clipboard, the whole id is selected instead.
+          shown.textContent = id;
+          getSelection()?.selectAllChildren(shown);
+        }
+      },
+    },
+    "copy",
+  );
+  return [shown, " ", button];
 }
 
 /** @param {[name: string, value: any][]} rows */
@@ -422,88 +542,6 @@ function routeDetails(routes) {
       ),
     ),
   );
-}
-
-/**
- * @param {Verdict[]} verdicts
- * @param {number} accepted
- */
-function verdictList(verdicts, accepted) {
-  if (!verdicts.length) return h("p", { class: "hint" }, "Its manager has not been heard of yet.");
-  return [
-    h("h4", {}, "Its last verdicts"),
-    h("p", {}, `${accepted} accepted, ${verdicts.length - accepted} inhibited of the last ${verdicts.length}.`),
-    h(
-      "ol",
-      { class: "judgements" },
-      repeated(verdicts.map((verdict) => ({ ...verdict, kind: verdict.is_accepted ? "migrate" : "inhibited" })))
-        .slice(0, 20)
-        .map(({ first, count }) =>
-          h(
-            "li",
-            { class: first.kind },
-            h("span", { class: "time" }, clock(first.time_ms)),
-            h("span", {}, brief(first.text), count > 1 ? h("span", { class: "times" }, ` ${count} times`) : null),
-          ),
-        ),
-    ),
-  ];
-}
-
-/**
- * The decisions that a node remembers, newest first: evaluations and verdicts.
- * @param {Told[]} decisions
- */
-function decisionList(decisions) {
-  const words = decisions.map((decision) => {
-    if (decision.kind === "evaluated") {
-      if (decision.has_failed) return { kind: "inhibited", text: "its policy had no valid answer" };
-      return decision.operation
-        ? { kind: "nop", text: `asked to ${askedWords(decision.operation, decision.target)}` }
-        : { kind: "nop", text: "asked for nothing" };
-    }
-    const { operation, target } = decision.request ?? {};
-    return decision.is_accepted
-      ? { kind: operation, text: `${askedWords(operation, target)} accepted` }
-      : { kind: "inhibited", text: `${askedWords(operation, target)} inhibited: ${decision.reason}` };
-  });
-  return h(
-    "ol",
-    { class: "judgements plain-list" },
-    repeated(words).map(({ first, count }) =>
-      h(
-        "li",
-        { class: first.kind },
-        h("span", {}, first.text, count > 1 ? h("span", { class: "times" }, ` ${count} times`) : null),
-      ),
-    ),
-  );
-}
-
-/**
- * @param {string} operation
- * @param {string | null} target
- */
-function askedWords(operation, target) {
-  if (!target || operation === "undeploy") return operation;
-  return `${operation} ${target === "self" ? "on its own node" : `to ${target}`}`;
-}
-
-/**
- * Merges consecutive items with the same text, and counts them.
- * @template {{ text: string }} T
- * @param {T[]} items
- * @returns {{ first: T, count: number }[]}
- */
-function repeated(items) {
-  /** @type {{ first: T, count: number }[]} */
-  const lines = [];
-  for (const item of items) {
-    const last = lines[lines.length - 1];
-    if (last && last.first.text === item.text) last.count += 1;
-    else lines.push({ first: item, count: 1 });
-  }
-  return lines;
 }
 
 /**

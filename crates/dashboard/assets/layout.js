@@ -95,27 +95,23 @@ function layoutOf(nodes, links, width) {
   ids.forEach((id) => {
     if (parent.has(id)) lookUp(children, lookUp(parent, id)).push(id);
   });
-  // In depth-first order, so that the nodes of a subtree are adjacent in each row.
-  const order = new Map();
-  const span = new Map();
-  let leaves = 0;
-  const visit = (/** @type {string} */ id) => {
-    order.set(id, order.size);
-    const from = leaves;
-    lookUp(children, id).forEach(visit);
-    if (leaves === from) leaves += 1;
-    span.set(id, (from + leaves) / 2);
-  };
-  ids.filter((id) => !parent.has(id)).forEach(visit);
   const size = (/** @type {string} */ id) => {
     const units = unitsOf(lookUp(byId, id));
     const columns = units <= 2 ? units : Math.min(4, Math.max(2, Math.ceil(units / 2)));
     return { columns, units, width: Math.max(2, columns) * CELL + 6, height: Math.ceil(units / columns) * CELL + 6 };
   };
   const widest = (/** @type {string[]} */ among) => Math.max(40, ...among.map((id) => size(id).width));
-  const leafSlot = Math.max(widest(ids.filter((id) => !lookUp(children, id).length)) + 8, 48);
-  const isTree = leaves * leafSlot <= width;
-  const slot = isTree ? leafSlot : Math.max(widest(ids) + 12, 60);
+  const roots = ids.filter((id) => !parent.has(id));
+  const isLeaf = (/** @type {string} */ id) => !lookUp(children, id).length;
+  const leafSlot = Math.max(widest(ids.filter(isLeaf)) + 8, 48);
+  const most = Math.max(1, ...ids.map((id) => lookUp(children, id).filter(isLeaf).length));
+  // If the leaves do not fit side by side, the leaves of each parent are stacked in fewer columns.
+  let columns = most;
+  while (columns > 1 && lanesOf(roots, children, columns).lanes * leafSlot > width) columns -= 1;
+  const { lanes, places, order, lines } = lanesOf(roots, children, columns);
+  const isTree = lanes * leafSlot <= width;
+  const laneWidth = width / lanes;
+  const slot = Math.max(widest(ids) + 12, 60);
   const boxes = new Map();
   const rows = [...new Set(row.values())].sort((one, other) => one - other);
   const labels = [];
@@ -126,23 +122,113 @@ function layoutOf(nodes, links, width) {
       .sort((one, other) => lookUp(order, one) - lookUp(order, other));
     const tierName = members.map((id) => lookUp(byId, id).tier_name).find(Boolean);
     if (tierName) labels.push({ text: String(tierName), y: top - (isTree && labels.length ? 32 : 12) });
-    const perLine = isTree ? members.length : Math.max(1, Math.floor(width / slot));
-    const lineCount = Math.ceil(members.length / perLine);
-    const even = Math.ceil(members.length / lineCount);
+    const perLine = Math.max(1, Math.floor(width / slot));
+    const even = Math.ceil(members.length / Math.ceil(members.length / perLine));
+    const lineOf = (/** @type {string} */ id) =>
+      isTree ? (lines.get(id) ?? 0) : Math.floor(members.indexOf(id) / even);
+    const lineCount = 1 + Math.max(...members.map(lineOf));
     for (let line = 0; line < lineCount; line += 1) {
-      const inLine = members.slice(line * even, (line + 1) * even);
+      const inLine = members.filter((id) => lineOf(id) === line);
       const tallest = Math.max(...inLine.map((id) => size(id).height));
+      const middles = inLine.map((id, place) =>
+        isTree ? lookUp(places, id) * laneWidth : ((place + 0.5) / inLine.length) * width,
+      );
       inLine.forEach((id, place) => {
         const own = size(id);
-        const x = isTree ? (lookUp(span, id) / leaves) * width : ((place + 0.5) / inLine.length) * width;
-        boxes.set(id, { ...own, x: x - own.width / 2, y: top, middleX: x, middleY: top + own.height / 2 });
+        const x = middles[place];
+        // The width that its texts can have: up to the middle between neighbours.
+        const room = Math.min(
+          2 * Math.min(x, width - x),
+          x - (middles[place - 1] ?? -width),
+          (middles[place + 1] ?? 2 * width) - x,
+        );
+        const under = isTree && lines.get(id) ? boxes.get(lookUp(parent, id)) : null;
+        const [middleX, middleY] = [x, top + own.height / 2];
+        boxes.set(id, { ...own, x: x - own.width / 2, y: top, middleX, middleY, room, under });
       });
       // Below the box: its name, its requests, its users.
-      top += tallest + 44;
+      top += tallest + 44 + (isTree && lineCount > 1 ? 12 : 0);
     }
     top += isTree ? 52 : 22;
   }
-  return { boxes, labels, width, height: Math.max(120, top - 20), slot, isTree };
+  return { boxes, labels, width, height: Math.max(120, top - 20), isTree };
+}
+
+/**
+ * The lanes of a forest, side by side from left to right, with the leaves of each parent in at most `columns` columns.
+ * @param {string[]} roots
+ * @param {Map<string, string[]>} children
+ * @param {number} columns
+ * @returns {{ lanes: number, places: Map<string, number>, order: Map<string, number>, lines: Map<string, number> }}
+ * how many lanes there are, the middle of each node in lanes, its place in depth-first order, and the line of each
+ * stacked leaf among the leaves of its parent
+ */
+function lanesOf(roots, children, columns) {
+  let lanes = 0;
+  const places = new Map();
+  const order = new Map();
+  const lines = new Map();
+  const visit = (/** @type {string} */ id) => {
+    order.set(id, order.size);
+    const from = lanes;
+    const below = lookUp(children, id);
+    const leaves = below.filter((child) => !lookUp(children, child).length);
+    below.filter((child) => lookUp(children, child).length).forEach(visit);
+    const lineCount = Math.ceil(leaves.length / columns);
+    const perLine = Math.ceil(leaves.length / Math.max(1, lineCount));
+    leaves.forEach((leaf, nth) => {
+      const line = Math.floor(nth / perLine);
+      const inLine = Math.min(perLine, leaves.length - line * perLine);
+      order.set(leaf, order.size);
+      lines.set(leaf, line);
+      places.set(leaf, lanes + (perLine - inLine) / 2 + (nth % perLine) + 0.5);
+    });
+    lanes += perLine;
+    if (lanes === from) lanes += 1;
+    places.set(id, (from + lanes) / 2);
+  };
+  roots.forEach(visit);
+  return { lanes, places, order, lines };
+}
+
+/**
+ * Names for labels of at most `fits` characters, all different. The part in which long names differ is kept; `…` stands
+ * for the rest.
+ * @param {string[]} names
+ * @param {number} fits
+ * @returns {Map<string, string>}
+ */
+function shortNames(names, fits) {
+  const long = names.filter((name) => name.length > fits);
+  const shown = new Map(names.map((name) => [name, name]));
+  if (!long.length) return shown;
+  const kept = fits - 1;
+  const cut = (/** @type {string} */ name, /** @type {number} */ head) =>
+    `${name.slice(0, head)}…${kept > head ? name.slice(head - kept) : ""}`;
+  // The split into beginning and end that tells the most names apart; of equals, the one with the longest end, because
+  // names of nodes often differ in the number at their end.
+  let best = { head: 0, count: 0 };
+  for (let head = 0; head <= kept; head += 1) {
+    const count = new Set(long.map((name) => cut(name, head))).size;
+    if (count > best.count) best = { head, count };
+  }
+  long.forEach((name) => shown.set(name, cut(name, best.head)));
+  // Names that are still alike differ between what is kept: each gets the first part of it that no other label has.
+  /** @type {Map<string, number>} */
+  const uses = new Map();
+  for (const label of shown.values()) uses.set(label, (uses.get(label) ?? 0) + 1);
+  const taken = new Set(uses.keys());
+  for (const name of long.filter((one) => (uses.get(lookUp(shown, one)) ?? 0) > 1)) {
+    const inner = Math.max(1, fits - 2);
+    for (let start = 1; start + inner < name.length; start += 1) {
+      const label = `…${name.slice(start, start + inner)}…`;
+      if (taken.has(label)) continue;
+      taken.add(label);
+      shown.set(name, label);
+      break;
+    }
+  }
+  return shown;
 }
 
 /**

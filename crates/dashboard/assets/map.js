@@ -1,8 +1,14 @@
 // The map: nodes with their units, the instances on them, links, users, and events.
 
+// How long a mark is drawn. Inhibited requests may come many times a second, so their marks are short.
 const MARK_MS = 5000;
+const INHIBITED_MS = 1600;
 // The position of the label along a link, as a share of its length.
 const LABEL_AT = 0.84;
+// The distance between the rings of users.
+const RING = 8;
+// The width of a letter of a name, on average.
+const LETTER = 6.2;
 
 class ColonyMap {
   /** @param {Choose} pick */
@@ -10,7 +16,8 @@ class ColonyMap {
     this.pick = pick;
     this.svg = s("svg", { class: "stage live", role: "img", "aria-label": "Nodes, links and instances" });
     this.layers = Object.fromEntries(
-      ["links", "nodes", "chips", "labels", "marks"].map((name) => [name, s("g", { class: name })]),
+      // Arrows are below nodes, so that they cover no instance and no number.
+      ["links", "arrows", "nodes", "chips", "labels", "marks"].map((name) => [name, s("g", { class: name })]),
     );
     this.svg.append(...Object.values(this.layers));
     this.root = h("div", { class: "stage-root" }, this.svg);
@@ -70,6 +77,7 @@ class ColonyMap {
     const layout = layoutOf(picture.nodes, picture.links, this.width);
     this.layout = layout;
     const { width, height, boxes, labels } = layout;
+    const names = namesOf(boxes);
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.style.height = `${height}px`;
     this.svg.classList.toggle("wrapped", !layout.isTree);
@@ -92,7 +100,7 @@ class ColonyMap {
       const name = s(
         "text",
         { x: box.middleX, y: box.y + box.height + 12, class: "node-name" },
-        shortened(node.id, layout.slot),
+        lookUp(names, node.id),
       );
       const rate = s("text", { x: box.middleX, y: box.y + box.height + 23, class: "node-rate" });
       const users = s("g", { class: "node-users" });
@@ -113,10 +121,14 @@ class ColonyMap {
       const [one, other] = link.ends.map((id) => lookUp(boxes, id)).sort((a, b) => a.y - b.y);
       const line = s("path", { class: "link", d: this.linkPath(one, other) });
       // Near the lower end, where the links of one node are apart.
-      const [x, y] = [
-        one.middleX + (other.middleX - one.middleX) * LABEL_AT,
-        one.y === other.y ? one.middleY : one.y + one.height + (other.y - one.y - one.height) * LABEL_AT,
-      ];
+      const [x, y] =
+        other.under === one
+          ? [other.middleX, other.y - 7]
+          : [
+              one.middleX + (other.middleX - one.middleX) * LABEL_AT,
+              one.y === other.y ? one.middleY : one.y + one.height + (other.y - one.y - one.height) * LABEL_AT,
+            ];
+
       const label = s("text", { x, y: one.y === other.y ? y - 5 : y + 3, class: "link-label" });
       const title = s("title", {});
       line.append(title);
@@ -131,6 +143,7 @@ class ColonyMap {
     );
     this.layers.nodes.replaceChildren(...nodes);
     this.layers.marks.replaceChildren();
+    this.layers.arrows.replaceChildren();
   }
 
   /**
@@ -141,6 +154,10 @@ class ColonyMap {
     if (one.y === other.y) {
       const [left, right] = one.middleX < other.middleX ? [one, other] : [other, one];
       return `M${left.x + left.width} ${left.middleY}H${right.x}`;
+    }
+    if (other.under === one) {
+      const x = Math.max(1, other.x - 5);
+      return `M${one.middleX} ${one.middleY}L${x} ${one.y + one.height + 40}V${other.middleY}H${other.x}`;
     }
     return `M${one.middleX} ${one.middleY}L${other.middleX} ${other.y}`;
   }
@@ -162,21 +179,18 @@ class ColonyMap {
     const count = Number(node.users ?? 0);
     if (users.dataset.count === String(count)) return;
     users.dataset.count = String(count);
-    const shown = Math.min(count, 7);
-    const rest =
-      count > shown
-        ? s(
-            "text",
-            { x: box.middleX + shown * 4 + 2, y: box.y + box.height + 36, class: "node-rate start" },
-            `+${count - shown}`,
-          )
-        : "";
+    // A ring for each user, or if they do not fit between the neighbours, one ring and the number.
+    const areRings = count <= Math.min(7, Math.floor((box.room - 4) / RING));
+    const y = box.y + box.height + 32;
+    const ring = (/** @type {number} */ cx) => s("circle", { cx, cy: y, r: 2.8 });
     users.replaceChildren(
       s("title", {}, plural(count, "user")),
-      ...Array.from({ length: shown }, (_, place) =>
-        s("circle", { cx: box.middleX + (place - (shown - 1) / 2) * 8, cy: box.y + box.height + 32, r: 2.8 }),
-      ),
-      rest,
+      ...(areRings
+        ? Array.from({ length: count }, (_, place) => ring(box.middleX + (place - (count - 1) / 2) * RING))
+        : [
+            ring(box.middleX - 8),
+            s("text", { x: box.middleX - 2, y: y + 3.5, class: "node-rate start" }, whole(count)),
+          ]),
     );
   }
 
@@ -273,8 +287,8 @@ class ColonyMap {
   }
 
   /**
-   * Marks an event for a few seconds: a line between two nodes, and a frame around the target, or a cross for an
-   * inhibited request.
+   * Marks an event for a few seconds: a line between two nodes below the instances, and a frame around the target, or a
+   * cross beside the target for an inhibited request.
    * @param {Happening} happening
    */
   happened({ kind, instance, from, to }) {
@@ -283,17 +297,23 @@ class ColonyMap {
     if (!["migrate", "replicate", "undeploy", "deploy", "inhibited", "arrived"].includes(kind)) return;
     const looks = kind === "arrived" ? "migrate" : kind;
     // Both the source and the target of a migration report it; it is drawn once.
-    const key = `${looks} ${instance} ${to}`;
+    // Of inhibited requests between the same nodes, one is drawn at a time.
+    const key = kind === "inhibited" ? `inhibited ${from} ${to}` : `${looks} ${instance} ${to}`;
     if ([...this.layers.marks.children].some((mark) => mark.getAttribute("data-key") === key)) return;
     /** @type {(box: NodeBox) => Place} */
     const at = (box) => [box.middleX, box.middleY];
     const where = end ?? start;
     if (!where) return;
-    const mark = s("g", { class: `happening ${looks}`, "data-key": key });
-    if (start && end && start !== end) mark.append(s("path", { d: bowed(at(start), at(end)), class: `mark ${looks}` }));
-    mark.append(kind === "inhibited" ? cross(at(where)) : frame(where, looks));
+    const lasts = kind === "inhibited" ? INHIBITED_MS : MARK_MS;
+    const given = { class: `happening ${looks}`, style: `animation-duration:${lasts}ms` };
+    const arrow = s("g", given);
+    if (start && end && start !== end) {
+      arrow.append(s("path", { d: bowed(at(start), at(end)), class: `mark ${looks}` }));
+    }
+    const mark = s("g", { ...given, "data-key": key }, kind === "inhibited" ? cross(where) : frame(where, looks));
+    this.layers.arrows.append(arrow);
     this.layers.marks.append(mark);
-    setTimeout(() => mark.remove(), MARK_MS);
+    setTimeout(() => [arrow, mark].forEach((drawn) => drawn.remove()), lasts);
   }
 
   /** @param {Picked | null} picked */
@@ -311,7 +331,7 @@ class ColonyMap {
  * @param {string} looks
  */
 function frame({ x, y, width, height }, looks) {
-  return s("rect", { x: x - 4, y: y - 4, width: width + 8, height: height + 8, rx: 6, class: `mark ${looks}` });
+  return s("rect", { x: x - 2, y: y - 2, width: width + 4, height: height + 4, rx: 5, class: `mark ${looks}` });
 }
 
 /** @param {ShownInstance} instance */
@@ -330,9 +350,13 @@ function bowed([x0, y0], [x1, y1]) {
   return `M${x0.toFixed(1)} ${y0.toFixed(1)}Q${x.toFixed(1)} ${y.toFixed(1)} ${x1.toFixed(1)} ${y1.toFixed(1)}`;
 }
 
-/** @param {Place} at */
-function cross([x, y]) {
-  const size = 6;
+/**
+ * A cross outside the upper right corner of a node, where it covers no instance.
+ * @param {NodeBox} box
+ */
+function cross(box) {
+  const [x, y] = [box.x + box.width + 1, box.y - 1];
+  const size = 4;
   return s("path", {
     d: `M${x - size} ${y - size}L${x + size} ${y + size}M${x + size} ${y - size}L${x - size} ${y + size}`,
     class: "mark cross",
@@ -348,13 +372,22 @@ function brief(text) {
 }
 
 /**
- * @param {string} text
- * @param {number} room
+ * The labels of nodes: their ids, shortened to the room that each row has, and told apart within it.
+ * @param {Map<string, NodeBox>} boxes
+ * @returns {Map<string, string>}
  */
-function shortened(text, room) {
-  const fits = Math.max(4, Math.floor((room - 4) / 6.2));
-  // The names of nodes differ mostly at the end.
-  return text.length > fits ? `…${text.slice(1 - fits)}` : text;
+function namesOf(boxes) {
+  /** @type {Map<number, string[]>} */
+  const rows = new Map();
+  for (const [id, { y }] of boxes) rows.set(y, [...(rows.get(y) ?? []), id]);
+  /** @type {Map<string, string>} */
+  const names = new Map();
+  for (const ids of rows.values()) {
+    const room = Math.min(...ids.map((id) => lookUp(boxes, id).room));
+    const fits = Math.max(4, Math.floor((room - 4) / LETTER));
+    shortNames(ids, fits).forEach((label, id) => names.set(id, label));
+  }
+  return names;
 }
 
 /**

@@ -31,12 +31,15 @@ type NodeBox = {
   y: number;
   middleX: number;
   middleY: number;
+  /** The width that texts below it can have, in pixels. */
+  room: number;
+  /** Its parent, if the line from it goes around other leaves. */
+  under: NodeBox | null;
 };
 type MapLayout = {
   boxes: Map<string, NodeBox>;
   labels: { text: string; y: number }[];
   width: number;
   height: number;
-  slot: number;
   isTree: boolean;
 };

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, broadcast, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use crate::NodeSource;
@@ -23,6 +23,8 @@ const BEHIND_MAX: usize = 1_024;
 pub(crate) struct Hub {
     picture: Mutex<Picture>,
     pub(crate) sources: Vec<NodeSource>,
+    /// The data of the testbed; see [`Dashboard`](crate::Dashboard).
+    extra: Option<watch::Receiver<Value>>,
     has_news: Notify,
     news: broadcast::Sender<Message>,
     /// Distinguishes this dashboard from an earlier one on the same port.
@@ -33,10 +35,11 @@ pub(crate) struct Hub {
 pub(crate) type Message = Bytes;
 
 impl Hub {
-    pub(crate) fn new(picture: Picture, sources: Vec<NodeSource>) -> Arc<Hub> {
+    pub(crate) fn new(picture: Picture, sources: Vec<NodeSource>, extra: Option<watch::Receiver<Value>>) -> Arc<Hub> {
         Arc::new(Hub {
             picture: Mutex::new(picture),
             sources,
+            extra,
             has_news: Notify::new(),
             news: broadcast::channel(BEHIND_MAX).0,
             name: format!("{:016x}", mario_live::random_id() as u64),
@@ -47,13 +50,26 @@ impl Hub {
         self.picture.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Ends the picture if the testbed has announced the end of the run. It does so before it stops the first daemon, so
+    /// with this check before each change, a daemon that is stopped on purpose is never taken for a fault.
+    fn end_if_over(&self, picture: &mut Picture) {
+        let Some(extra) = &self.extra else { return };
+        let told = extra.borrow();
+        if !picture.is_over() && !told["outcome"].is_null() {
+            picture.set_extra(told.clone(), now_ms());
+        }
+    }
+
     pub(crate) fn answered(&self, source: usize, answer: Answer) {
         self.picture().answered(source, now_ms(), answer);
         self.has_news.notify_one();
     }
 
     pub(crate) fn silent(&self, source: usize, cause: &str) {
-        self.picture().silent(source, now_ms(), cause);
+        let mut picture = self.picture();
+        self.end_if_over(&mut picture);
+        picture.silent(source, now_ms(), cause);
+        drop(picture);
         self.has_news.notify_one();
     }
 
@@ -62,14 +78,28 @@ impl Hub {
         self.has_news.notify_one();
     }
 
-    pub(crate) fn set_extra(&self, extra: Value) {
-        self.picture().set_extra(extra);
+    pub(crate) fn extra_changed(&self) {
+        let Some(extra) = &self.extra else { return };
+        let told = extra.borrow().clone();
+        let mut picture = self.picture();
+        picture.set_extra(told, now_ms());
+        // The last snapshot is not delayed: the process may end soon after the run.
+        if picture.is_over() {
+            let _ = self.news.send(frame("picture", None, &picture.snapshot(now_ms())));
+        }
+        drop(picture);
         self.has_news.notify_one();
+    }
+
+    /// Whether the node has told its id.
+    pub(crate) fn knows_id(&self, source: usize) -> bool {
+        self.picture().knows_id(source)
     }
 
     /// Adds an event to the picture and sends it to browsers. Returns `false`, and does neither, for a duplicate.
     pub(crate) fn happened(&self, source: usize, event: &Value) -> bool {
         let mut picture = self.picture();
+        self.end_if_over(&mut picture);
         let Some(colony_event) = picture.happened(source, now_ms(), event) else { return false };
         // Sent under the lock, so that a connecting browser gets each event exactly once.
         let _ = self.news.send(self.event_frame(&colony_event));
@@ -120,9 +150,12 @@ pub(crate) async fn publish(hub: Arc<Hub>) {
             }
             _ = ticks.tick() => {
                 let now_ms = now_ms();
-                hub.picture().sample(now_ms);
-                // Only the time is sent: each page then requests charts drawn for its own width.
-                let _ = hub.news.send(frame("sample", None, &json!({ "time_ms": now_ms })));
+                let mut picture = hub.picture();
+                if !picture.is_over() {
+                    picture.sample(now_ms);
+                    // Only the time is sent: each page then requests charts drawn for its own width.
+                    let _ = hub.news.send(frame("sample", None, &json!({ "time_ms": now_ms })));
+                }
             }
         }
     }

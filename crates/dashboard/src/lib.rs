@@ -90,12 +90,15 @@ impl NodeSource {
 ///   "nodes": { "n1": { "tier": 2, "tier_name": "access points", "users": 3 } },
 ///   "applications": { "app1": { "requests_per_s": 12.5, "p50_ms": 4.0, "p95_ms": 9.0, "p99_ms": 20.1, "late_share": 0.01, "failed": 0 } },
 ///   "faults": ["the link n1 - n2 is cut"],
-///   "facts": { "speed": "60×", "time": "1234" }
+///   "facts": { "speed": "60×", "time": "1234" },
+///   "outcome": "It ran for 60 s; 15201 client requests, none failed."
 /// }
 /// ```
 ///
 /// `tier` counts from 0, the top. `faults` are those that the testbed injects. `facts` are shown under the title. An
-/// application's `requests_per_s` replaces the rate computed from its instances.
+/// application's `requests_per_s` replaces the rate computed from its instances. `outcome` says that the run is over, and
+/// how it ended. From then on, the picture no longer changes: the testbed stops the daemons on purpose, and sets `outcome`
+/// before it stops the first one.
 pub struct Dashboard {
     sources: Vec<NodeSource>,
     extra: Option<cell::Receiver<Value>>,
@@ -120,7 +123,7 @@ impl Dashboard {
     /// 127.0.0.1: only clients that address the server by that name or `localhost` are answered.
     pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()>) -> io::Result<()> {
         let addresses = self.sources.iter().map(|source| source.address.borrow().clone()).collect();
-        let hub = Hub::new(Picture::new(addresses), self.sources.clone());
+        let hub = Hub::new(Picture::new(addresses), self.sources.clone(), self.extra.clone());
         let mut tasks = JoinSet::new();
         for (index, source) in self.sources.into_iter().enumerate() {
             tasks.spawn(watch::watch(Arc::clone(&hub), index, source));
@@ -138,9 +141,17 @@ impl Dashboard {
 
 /// Serves a static picture, for tests of the page.
 #[doc(hidden)]
-pub async fn serve_picture(picture: Picture, listener: TcpListener, stop: impl Future<Output = ()>) -> io::Result<()> {
-    let hub = Hub::new(picture, Vec::new());
+pub async fn serve_picture(
+    picture: Picture,
+    extra: Option<cell::Receiver<Value>>,
+    listener: TcpListener,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let hub = Hub::new(picture, Vec::new(), extra.clone());
     let mut tasks = JoinSet::new();
+    if let Some(extra) = extra {
+        tasks.spawn(watch::take_extra(Arc::clone(&hub), extra));
+    }
     tasks.spawn(hub::publish(Arc::clone(&hub)));
     tokio::select! {
         served = server::serve(hub, listener, ServerLimits::default()) => served,

@@ -50,6 +50,8 @@ pub struct Picture {
     next_number: u64,
     history: History,
     extra: Value,
+    /// When the testbed announced the end of the run. From then on, nothing changes.
+    over_at_ms: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -80,6 +82,7 @@ impl Picture {
             next_number: 1,
             history: History::default(),
             extra: Value::Null,
+            over_at_ms: None,
         }
     }
 
@@ -92,26 +95,58 @@ impl Picture {
 
     /// Stores an answer of a node.
     pub fn answered(&mut self, source: usize, now_ms: u64, answer: Answer) {
+        if self.is_over() {
+            return;
+        }
         let Some(source) = self.sources.get_mut(source) else { return };
+        let before = source.name();
         source.answered(now_ms, answer);
+        let name = source.name();
+        if name != before {
+            // The id is known now. Events that were heard before have the address in its place.
+            self.events.iter_mut().filter(|kept| kept.node == before).for_each(|kept| kept.node.clone_from(&name));
+        }
         // The answer of a polled node takes precedence.
         self.elsewhere.retain(|instance, _| !source.instances.contains_key(instance));
     }
 
     /// Records that a node did not answer.
     pub fn silent(&mut self, source: usize, now_ms: u64, cause: &str) {
+        if self.is_over() {
+            return;
+        }
         if let Some(source) = self.sources.get_mut(source) {
             source.silent(now_ms, clipped(cause));
         }
     }
 
     /// Sets the data that only a testbed knows; see [`Dashboard`](crate::Dashboard).
-    pub fn set_extra(&mut self, extra: Value) {
+    pub fn set_extra(&mut self, extra: Value, now_ms: u64) {
+        if self.is_over() {
+            return;
+        }
+        if outcome(&extra).is_some() {
+            self.over_at_ms = Some(now_ms);
+        }
         self.extra = extra;
     }
 
-    /// Adds an event of a node, and returns it as the page shows it; `None` for a duplicate or an unknown source.
+    /// Whether the testbed announced the end of the run.
+    pub fn is_over(&self) -> bool {
+        self.over_at_ms.is_some()
+    }
+
+    /// Whether a node has told its id.
+    pub(crate) fn knows_id(&self, source: usize) -> bool {
+        self.sources.get(source).is_some_and(|source| source.id.is_some())
+    }
+
+    /// Adds an event of a node, and returns it as the page shows it; `None` for a duplicate, for an unknown
+    /// source, and after the end of the run.
     pub fn happened(&mut self, source: usize, now_ms: u64, event: &Value) -> Option<ColonyEvent> {
+        if self.is_over() {
+            return None;
+        }
         let origin = self.sources.get_mut(source)?;
         if !origin.is_new(event) {
             return None;
@@ -212,9 +247,9 @@ impl Picture {
         charts::csv(&self.history, name).map(|csv| csv.as_str().to_owned())
     }
 
-    /// The problems, worst first.
+    /// The problems, worst first; after the end of the run, those at its end.
     pub fn problems(&self, now_ms: u64) -> Vec<Problem> {
-        problems::find(self, now_ms)
+        problems::find(self, self.over_at_ms.unwrap_or(now_ms))
     }
 
     /// All known data, for programs: the [`snapshot`](Picture::snapshot), the details of each polled node whose id is
@@ -226,6 +261,11 @@ impl Picture {
         shown["history"] = self.history();
         shown
     }
+}
+
+/// How the run ended, if the data of the testbed says that it is over.
+fn outcome(extra: &Value) -> Option<String> {
+    text(&extra["outcome"])
 }
 
 /// A string, truncated, or a number as text; `None` for other values.

@@ -57,16 +57,24 @@ async fn changed(address: &mut watch::Receiver<String>) {
     }
 }
 
-/// Polls a node and follows its events until a poll fails.
+/// Polls a node and follows its events until a poll fails. Events are followed from the first answer on, so that they
+/// bear the id of the node and not its address.
 async fn attend(hub: &Hub, index: usize, client: &Client) {
-    let happened = Notify::new();
+    let (happened, answers) = (Notify::new(), Notify::new());
+    if hub.knows_id(index) {
+        answers.notify_one();
+    }
+    let following = async {
+        answers.notified().await;
+        follow(hub, index, client, &happened).await;
+    };
     tokio::select! {
-        Err(fault) = ask(hub, index, client, &happened) => hub.silent(index, &fault.line()),
-        () = follow(hub, index, client, &happened) => {}
+        Err(fault) = ask(hub, index, client, &happened, &answers) => hub.silent(index, &fault.line()),
+        () = following => {}
     }
 }
 
-async fn ask(hub: &Hub, index: usize, client: &Client, happened: &Notify) -> Result<(), LiveError> {
+async fn ask(hub: &Hub, index: usize, client: &Client, happened: &Notify, answers: &Notify) -> Result<(), LiveError> {
     let mut connection = patient(client.connect()).await?;
     let pace = ASK_EVERY * (hub.sources.len() as u32).div_ceil(NODES_AT_FULL_PACE).max(1);
     let pace = pace.min(ASK_EVERY_MAX);
@@ -74,6 +82,7 @@ async fn ask(hub: &Hub, index: usize, client: &Client, happened: &Notify) -> Res
     loop {
         for topic in [Topic::Status, Topic::Instances, Topic::Links, Topic::Metrics] {
             question(hub, index, &mut connection, topic).await?;
+            answers.notify_one();
         }
         if Instant::now() >= seldom_at {
             seldom_at = Instant::now() + SELDOM;
@@ -121,8 +130,8 @@ async fn patient<T>(asking: impl Future<Output = Result<T, LiveError>>) -> Resul
 /// Updates the picture with the testbed's data whenever it changes. Returns when the sender is gone.
 pub(crate) async fn take_extra(hub: Arc<Hub>, mut extra: watch::Receiver<Value>) {
     loop {
-        let told = extra.borrow_and_update().clone();
-        hub.set_extra(told);
+        extra.mark_unchanged();
+        hub.extra_changed();
         if extra.changed().await.is_err() {
             return;
         }

@@ -17,7 +17,7 @@ use crate::chaos::{self, PlannedFault};
 use crate::clients::{Clients, FailedRequest, IngressState, Tally, wait_until_served};
 use crate::daemons::{Daemons, ListenAddresses};
 use crate::directory::{Directory, make, write};
-use crate::feed::DashboardFeed;
+use crate::feed::{DashboardFeed, outcome_words};
 use crate::plan::Plan;
 use crate::reach::FaultHistory;
 use crate::relay::Relays;
@@ -125,6 +125,11 @@ pub async fn run(
         cuts: 0,
     };
     let outcome = colony.live(&mut daemons, options, begin, &mut tell, stop).await;
+    feed.end(&match &outcome {
+        Ok(Some(ended)) => outcome_words(&ended.tallies, ended.duration, &options.directory),
+        Ok(None) => "It was stopped before clients sent requests.".to_owned(),
+        Err(fault) => format!("It failed: {}", fault.line()),
+    });
     tell(Progress::Stopping);
     daemons.end().await;
     let Some(mut ended) = outcome? else { return Ok(None) };

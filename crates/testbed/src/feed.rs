@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -40,6 +41,12 @@ impl DashboardFeed {
         self.picture.subscribe()
     }
 
+    /// Announces that the run is over, and how it ended. Call it before the first daemon is stopped: a dashboard then does
+    /// not report the stopped daemons as faults.
+    pub(crate) fn end(&self, outcome: &str) {
+        self.picture.send_modify(|picture| picture["outcome"] = outcome.into());
+    }
+
     pub(crate) fn set_operators(&self, node: usize, address: SocketAddr) {
         self.operators[node].send_replace(address.to_string());
     }
@@ -76,16 +83,31 @@ impl DashboardFeed {
             (application.id.clone(), known)
         });
         self.picture.send_replace(json!({
-            "title": format!("{}, live", plan.name),
+            "title": format!("Live run of scenario {}", plan.name),
             "facts": {
                 "speed": format!("{} time units a second", plan.speed),
-                "time": format!("{units:.0} of {:.0}", plan.units(plan.duration)),
+                "time": format!("{units:.0} of {:.0} time units", plan.units(plan.duration)),
             },
             "nodes": nodes.collect::<serde_json::Map<_, _>>(),
             "applications": applications.collect::<serde_json::Map<_, _>>(),
             "faults": faults,
         }));
     }
+}
+
+/// Describes how a run ended, for [`DashboardFeed::end`].
+pub(crate) fn outcome_words(tallies: &[Tally], duration: Duration, directory: &Path) -> String {
+    let requests: u64 = tallies.iter().map(|tally| tally.requests).sum();
+    let failed: u64 = tallies.iter().map(Tally::failed).sum();
+    let times = tallies.iter().flat_map(|tally| tally.times_us.iter().copied()).collect();
+    let times = Percentiles::of(times).map_or_else(String::new, |times| {
+        format!(" Response times: p50 {:.1} ms, p99 {:.1} ms.", times.p50, times.p99)
+    });
+    format!(
+        "It ran for {:.0} s: {requests} client requests, {failed} failed.{times} The results are in {}.",
+        duration.as_secs_f64(),
+        directory.display()
+    )
 }
 
 #[cfg(test)]
@@ -117,5 +139,10 @@ mod tests {
         assert_eq!(picture["applications"][&plan.applications[1].id]["p95_ms"], Value::Null);
         assert_eq!(picture["applications"][&plan.applications[1].id]["late_share"], Value::Null);
         assert_eq!(picture["faults"], json!(["a link is cut"]));
+        assert_eq!(picture["outcome"], Value::Null, "it still runs");
+        feed.end(&outcome_words(&tallies, Duration::from_secs(2), Path::new("runs/live-1")));
+        let outcome = "It ran for 2 s: 30 client requests, 0 failed. Response times: p50 4.0 ms, p99 4.0 ms. The results are in runs/live-1.";
+        assert_eq!(seen.borrow()["outcome"], outcome);
+        assert_eq!(seen.borrow()["faults"], json!(["a link is cut"]), "the rest stays as it was");
     }
 }

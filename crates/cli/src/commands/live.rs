@@ -118,8 +118,22 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         run_colony(&plan, &options, &feed, tell, stop).await.map_err(|fault| failure(&fault))
     });
     drop(progress);
+    // Until the results are written, the dashboard is served, so that open pages receive the end of the run.
+    let outcome = summary.and_then(|summary| finish(summary, &plan, &options, &directory, arguments, console));
     runtime.shutdown_timeout(Duration::from_secs(1));
-    let Some(mut summary) = summary? else { return Err(Failure::Interrupted(Vec::new())) };
+    outcome
+}
+
+/// Joins the traces of the nodes, and writes and prints the summary.
+fn finish(
+    summary: Option<Summary>,
+    plan: &Plan,
+    options: &Options,
+    directory: &Path,
+    arguments: &Arguments,
+    console: &Console,
+) -> Result<Outcome, Failure> {
+    let Some(mut summary) = summary else { return Err(Failure::Interrupted(Vec::new())) };
     let data = plan.nodes.iter().map(|node| options.directory.join("nodes").join(&node.id).join("data"));
     let joined = trace::join_directories(&data.collect::<Vec<_>>(), &options.directory.join("trace.jsonl"))?;
     summary.set_traced(joined.evaluations, |id| joined.instances.get(id).copied().unwrap_or(0));

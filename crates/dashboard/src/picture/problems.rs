@@ -33,8 +33,7 @@ pub struct Problem {
     pub severity: Severity,
     /// The description of the problem.
     pub text: String,
-    /// The node concerned, or one end of the link concerned; `None` if the id of the node is not known yet, or if
-    /// several nodes are concerned.
+    /// The node concerned, or one end of the link concerned; `None` if several nodes are concerned.
     pub node: Option<String>,
     /// The instance concerned.
     pub instance: Option<String>,
@@ -56,8 +55,9 @@ pub struct Part {
 
 pub(super) fn find(picture: &Picture, now_ms: u64) -> Vec<Problem> {
     let mut found = Found(Vec::new());
-    for source in &picture.sources {
-        of_node(&mut found, source, now_ms);
+    silent(&mut found, picture, now_ms);
+    for source in picture.sources.iter().filter(|source| source.answers()) {
+        of_node(&mut found, source);
     }
     links(&mut found, picture);
     verdicts(&mut found, picture, now_ms);
@@ -77,33 +77,41 @@ impl Found {
 
     /// Adds a problem of several nodes as a single entry, because one entry per node would hide other problems. `words`
     /// returns the text for two or more nodes, given their number. Adds nothing if there are no nodes.
-    fn add_together(&mut self, mut parts: Vec<Part>, words: impl FnOnce(usize) -> String) {
+    fn add_together(&mut self, severity: Severity, mut parts: Vec<Part>, words: impl FnOnce(usize) -> String) {
         match parts.len() {
             0 => {}
             1 => {
                 let Part { text, node } = parts.remove(0);
-                self.add(Severity::Notice, Some(node), None, text);
+                self.add(severity, Some(node), None, text);
             }
             count => {
-                let (severity, text) = (Severity::Notice, words(count));
+                let text = words(count);
                 self.0.push(Problem { severity, text, node: None, instance: None, parts });
             }
         }
     }
 }
 
-fn of_node(found: &mut Found, source: &Source, now_ms: u64) {
-    let name = source.name();
-    match &source.reach {
-        Reach::Unknown => return,
-        Reach::Silent { since_ms, cause } => {
-            let seconds = now_ms.saturating_sub(*since_ms) / 1_000;
-            let since = if seconds < 2 { String::new() } else { format!(" for {seconds} s") };
-            let words = format!("Node {name} has not answered{since}: {cause}");
-            return found.add(Severity::Bad, source.id.clone(), None, words);
-        }
-        Reach::Answers => {}
+/// Adds the nodes that do not answer, as a single entry.
+fn silent(found: &mut Found, picture: &Picture, now_ms: u64) {
+    let mut parts = Vec::new();
+    for source in &picture.sources {
+        let Reach::Silent { since_ms, cause } = &source.reach else { continue };
+        let node = source.name();
+        let seconds = now_ms.saturating_sub(*since_ms) / 1_000;
+        let since = if seconds < 2 { String::new() } else { format!(" for {seconds} s") };
+        parts.push(Part { text: format!("Node {node} has not answered{since}: {cause}"), node });
     }
+    let polled = picture.sources.len();
+    found.add_together(Severity::Bad, parts, |count| match count {
+        _ if count == polled => format!("None of the {count} nodes answers"),
+        _ => format!("{count} of {polled} nodes do not answer"),
+    });
+}
+
+/// Adds the problems of a node that answers.
+fn of_node(found: &mut Found, source: &Source) {
+    let name = source.name();
     if let Some(fault) = text(&source.status["journal_fault"]) {
         let words = format!("The journal of {name} cannot be written, so the node makes no new reservations: {fault}");
         found.add(Severity::Bad, Some(name.clone()), None, words);
@@ -183,8 +191,10 @@ fn verdicts(found: &mut Found, picture: &Picture, now_ms: u64) {
             refusing.push(Part { text, node });
         }
     }
-    found.add_together(refusing, |count| format!("{count} nodes refuse everything"));
-    found.add_together(full, |count| format!("{count} nodes are full: they had no room for the last requests"));
+    found.add_together(Severity::Notice, refusing, |count| format!("{count} nodes refuse everything"));
+    found.add_together(Severity::Notice, full, |count| {
+        format!("{count} nodes are full: they had no room for the last requests")
+    });
 }
 
 /// Adds a problem if nodes run different versions.

@@ -20,7 +20,10 @@ const INSTANCES_MAX: usize = 10_000;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct Snapshot {
+    /// The time of the snapshot, or of the end of the run.
     time_ms: u64,
+    /// How the run ended; null while it goes, or if there is no testbed.
+    outcome: Option<String>,
     /// How many nodes are polled, and how many of them answer.
     watched: usize,
     answering: usize,
@@ -139,7 +142,8 @@ impl Picture {
     /// [`node_details`](Picture::node_details) and [`instance_details`](Picture::instance_details).
     pub fn snapshot(&self, now_ms: u64) -> Value {
         json!(Snapshot {
-            time_ms: now_ms,
+            time_ms: self.over_at_ms.unwrap_or(now_ms),
+            outcome: super::outcome(&self.extra),
             watched: self.sources.len(),
             answering: self.sources.iter().filter(|source| source.answers()).count(),
             nodes: self.shown_nodes(),

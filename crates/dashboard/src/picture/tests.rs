@@ -155,6 +155,46 @@ fn a_silent_node_is_a_problem_until_it_answers() {
 }
 
 #[test]
+fn several_silent_nodes_are_one_problem() {
+    let mut picture = two_nodes();
+    picture.silent(0, START_MS, "connection refused");
+    picture.silent(1, START_MS, "channel closed");
+    let problems = picture.problems(START_MS + 7_000);
+    assert_eq!(texts(&problems), ["None of the 2 nodes answers"]);
+    let parts: Vec<&str> = problems[0].parts.iter().map(|part| part.text.as_str()).collect();
+    assert_eq!(
+        parts,
+        ["Node a has not answered for 7 s: connection refused", "Node b has not answered for 7 s: channel closed"]
+    );
+    assert_eq!(problems[0].severity, Severity::Bad);
+}
+
+#[test]
+fn after_the_end_of_a_run_a_stopped_daemon_is_no_fault() {
+    let mut picture = two_nodes();
+    picture.set_extra(json!({ "outcome": "It ran for 60 s." }), START_MS + 60_000);
+    picture.silent(0, START_MS + 60_001, "channel closed");
+    picture.silent(1, START_MS + 60_001, "channel closed");
+    assert!(picture.happened(0, START_MS, &json!({ "number": 1, "time_ms": START_MS, "event": "stopping" })).is_none());
+    assert!(picture.problems(START_MS + 90_000).is_empty());
+    let shown = picture.snapshot(START_MS + 90_000);
+    assert_eq!((&shown["outcome"], &shown["answering"]), (&json!("It ran for 60 s."), &json!(2)));
+    assert_eq!(shown["time_ms"], START_MS + 60_000, "the time of the last state");
+    picture.set_extra(Value::Null, START_MS + 91_000);
+    assert!(picture.is_over() && picture.snapshot(START_MS)["outcome"] == "It ran for 60 s.");
+}
+
+#[test]
+fn events_before_the_first_answer_bear_the_id_of_the_node() {
+    let mut picture = Picture::new(vec!["10.71.9.2:7441".to_owned()]);
+    let event = json!({ "number": 1, "time_ms": START_MS, "event": "started" });
+    let heard = picture.happened(0, START_MS, &event).expect("it is new");
+    assert_eq!(heard.node, "10.71.9.2:7441", "nothing else is known yet");
+    picture.answered(0, START_MS, Answer::json(Topic::Status, json!({ "node": "mid" })));
+    assert_eq!(picture.events(None).map(|kept| kept.node.as_str()).collect::<Vec<_>>(), ["mid"]);
+}
+
+#[test]
 fn links_journals_policies_and_managers_that_do_not_work_are_problems() {
     let mut picture = two_nodes();
     let down = json!({ "links": [{ "neighbour": "a", "is_up": false, "has_data": false, "round_trip_ms": null }] });
@@ -233,10 +273,13 @@ fn rates_are_computed_from_counters_and_reset_with_the_daemon() {
 #[test]
 fn data_of_a_testbed_is_shown_beside_that_of_nodes() {
     let mut picture = two_nodes();
-    picture.set_extra(json!({
-        "title": "paper", "nodes": { "a": { "tier": 1, "users": 3 }, "z": { "tier": 0 } },
-        "applications": { "shop": { "requests_per_s": 7.5, "p95_ms": 12.0 } }, "faults": ["a is cut off"],
-    }));
+    picture.set_extra(
+        json!({
+            "title": "paper", "nodes": { "a": { "tier": 1, "users": 3 }, "z": { "tier": 0 } },
+            "applications": { "shop": { "requests_per_s": 7.5, "p95_ms": 12.0 } }, "faults": ["a is cut off"],
+        }),
+        START_MS,
+    );
     let shown = picture.snapshot(START_MS);
     assert_eq!((&shown["nodes"][0]["tier"], &shown["nodes"][0]["users"]), (&json!(1), &json!(3)));
     assert_eq!((&shown["nodes"][2]["id"], &shown["nodes"][2]["tier"]), (&json!("z"), &json!(0)));
@@ -250,11 +293,11 @@ fn data_of_a_testbed_is_shown_beside_that_of_nodes() {
 fn charts_show_what_was_measured_and_where_it_was_not() {
     let mut picture = two_nodes();
     let measured = |rate: Option<f64>| json!({ "applications": { "shop": { "requests_per_s": rate }, "chat": {} } });
-    picture.set_extra(measured(Some(7.5)));
+    picture.set_extra(measured(Some(7.5)), START_MS);
     picture.sample(START_MS);
     assert_eq!(picture.charts(400.0), json!([]), "one point is no line");
     for (after, rate) in [(1_000, Some(9.0)), (2_000, None), (3_000, Some(2.25))] {
-        picture.set_extra(measured(rate));
+        picture.set_extra(measured(rate), START_MS);
         picture.sample(START_MS + after);
     }
     let charts = picture.charts(400.0);
@@ -278,7 +321,7 @@ fn charts_show_what_was_measured_and_where_it_was_not() {
 fn of_many_applications_the_highest_are_drawn() {
     let mut picture = two_nodes();
     let applications = (0..20).map(|nth| (format!("app{nth:02}"), json!({ "requests_per_s": f64::from(nth) })));
-    picture.set_extra(json!({ "applications": applications.collect::<serde_json::Map<_, _>>() }));
+    picture.set_extra(json!({ "applications": applications.collect::<serde_json::Map<_, _>>() }), START_MS);
     (0..2).for_each(|second| picture.sample(START_MS + 1_000 * second));
     let charts = picture.charts(400.0);
     assert_eq!(charts[1]["caption"], "The 12 of 20 applications with the highest values.");
@@ -303,7 +346,7 @@ fn arbitrary_answers_do_not_break_a_picture() {
             picture.answered(0, START_MS, Answer::json(topic, value.clone()));
         }
         picture.happened(0, START_MS, value);
-        picture.set_extra(value.clone());
+        picture.set_extra(value.clone(), START_MS);
         picture.sample(START_MS);
         let _ = (picture.snapshot(START_MS), picture.charts(350.0), picture.everything(START_MS));
     }

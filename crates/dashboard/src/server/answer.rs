@@ -27,6 +27,7 @@ const PROGRAM: &[&str] = &[
     include_str!("../../assets/layout.js"),
     include_str!("../../assets/map.js"),
     include_str!("../../assets/details.js"),
+    include_str!("../../assets/decisions.js"),
     include_str!("../../assets/applications.js"),
     include_str!("../../assets/log.js"),
     include_str!("../../assets/dashboard.js"),

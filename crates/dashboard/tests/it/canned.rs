@@ -82,7 +82,7 @@ pub fn picture(now_ms: u64) -> Picture {
     {
         picture.happened(1, now_ms, &judged(number as u64 + 1, now_ms, operation, from, to, accepted));
     }
-    picture.set_extra(extra());
+    picture.set_extra(extra(), now_ms);
     for second in 0..90 {
         picture.sample(now_ms - 90_000 + second * 1_000);
     }

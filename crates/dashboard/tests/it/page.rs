@@ -4,11 +4,12 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use mario_dashboard::picture::{Answer, Topic};
 use mario_dashboard::{Picture, serve_picture};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use crate::browser::Browser;
 use crate::canned;
@@ -22,6 +23,10 @@ struct Served {
 
 impl Served {
     fn new(picture: Picture, port: u16) -> Served {
+        Served::with_extra(picture, None, port)
+    }
+
+    fn with_extra(picture: Picture, extra: Option<watch::Receiver<Value>>, port: u16) -> Served {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread");
         let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", port))).expect("a free port");
@@ -31,7 +36,7 @@ impl Served {
             let ended = async {
                 let _ = stopped.await;
             };
-            serve_picture(picture, listener, ended).await.expect("it serves");
+            serve_picture(picture, extra, listener, ended).await.expect("it serves");
         });
         Served { runtime, address, stop: Some(stop) }
     }
@@ -91,7 +96,7 @@ fn selecting_by_mouse_or_list_shows_details() {
     browser.wait_for("document.querySelectorAll('.stage .node').length === 21");
     browser.click(".node[data-node='edge2'] .box");
     browser.wait_for("document.querySelector('.details h3')?.textContent === 'edge2'");
-    let details = browser.text(".details");
+    let details = browser.text(".player");
     for part in ["1 unit free of 6 units", "Links", "ap7", "down", "122 records", "Routes to 1 application"] {
         assert!(details.contains(part), "{part}: {details}");
     }
@@ -100,7 +105,7 @@ fn selecting_by_mouse_or_list_shows_details() {
          list.dispatchEvent(new Event('change')); return 1; })()",
     );
     browser.wait_for("document.querySelector('.details h3')?.textContent.startsWith('Instance ')");
-    let details = browser.text(".details");
+    let details = browser.text(".player");
     for part in [
         "51 client requests reached it in the last 5 s",
         "it is overloaded",
@@ -205,6 +210,163 @@ fn the_page_reports_a_lost_connection_and_resumes_when_it_is_back() {
     let _served = Served::new(picture, port);
     browser.wait_for("document.querySelector('.lost-note').hidden");
     browser.wait_for("document.querySelectorAll('.log-list li').length === 4");
+}
+
+#[test]
+fn the_end_of_a_run_is_no_loss_of_the_connection() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let mut extra = canned::extra();
+    let (told, extra_seen) = watch::channel(extra.clone());
+    let mut picture = canned::picture(now_ms());
+    picture.answered(20, now_ms(), Answer::json(Topic::Status, serde_json::json!({ "node": "ap16" })));
+    let served = Served::with_extra(picture, Some(extra_seen), 0);
+    browser.visit(&served.page());
+    browser.wait_for("document.querySelectorAll('.stage .node').length === 21");
+    extra["outcome"] = "It ran for 60 s: 15201 client requests, 0 failed.".into();
+    told.send_replace(extra);
+    browser.wait_for("!document.querySelector('.over-note').hidden");
+    assert!(browser.text(".over-note").contains("The run is over. It ran for 60 s: 15201 client requests, 0 failed."));
+    assert_eq!(browser.text("#connection"), "over");
+    // The page has asked for the last details by the time it shows the end, so it needs the server no more.
+    browser.evaluate("new Promise(done => setTimeout(done, 500)).then(() => 1)");
+    served.end();
+    browser.evaluate("new Promise(done => setTimeout(done, 1500)).then(() => 1)");
+    assert_eq!(browser.evaluate("document.querySelector('.lost-note').hidden"), Value::Bool(true));
+    assert_eq!(browser.text("#connection"), "over");
+    assert!(!browser.text(".problems").contains("has not answered"), "{}", browser.text(".problems"));
+    browser.click(".node[data-node='edge2'] .box");
+    browser.wait_for("document.querySelector('.details h3')?.textContent === 'edge2'");
+    assert!(browser.text(".details").contains("1 unit free of 6 units"));
+    browser.evaluate("document.querySelector('.chip').dispatchEvent(new MouseEvent('click', {bubbles: true})); 1");
+    browser.wait_for("document.querySelector('.details.rest')?.textContent.includes('Its last decisions')");
+}
+
+/// The labels of all nodes on the page.
+fn labels(browser: &Browser) -> Vec<String> {
+    let labels = browser.evaluate("[...document.querySelectorAll('.node-name')].map(name => name.textContent)");
+    labels.as_array().expect("a list").iter().map(|label| label.as_str().expect("a text").to_owned()).collect()
+}
+
+/// The pairs of elements that match a selector and whose boxes overlap.
+fn overlaps(browser: &Browser, selector: &str) -> Value {
+    browser.evaluate(&format!(
+        "(() => {{ const all = [...document.querySelectorAll('{selector}')].map(element => [element,          element.getBoundingClientRect()]).filter(([, box]) => box.width);          return all.flatMap(([one, a], place) => all.slice(place + 1).filter(([, b]) => a.left < b.right - 1 &&          b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)          .map(([other]) => `${{one.textContent}} / ${{other.textContent}}`)); }})()"
+    ))
+}
+
+#[test]
+fn names_and_users_of_neighbours_are_told_apart() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    // Names as of the paper's tree: the beginnings differ. Names as of a data centre: the middles differ.
+    for rename in [|nth: usize| format!("n{nth}lt{}ln0", nth / 4), |nth| format!("rack-07-node-{nth:03}-eu-west")] {
+        let mut picture = Picture::new(Vec::new());
+        let nodes = canned::tree().into_iter().enumerate().map(|(nth, (_, _, tier))| {
+            (rename(nth), serde_json::json!({ "tier": tier, "users": if tier == 2 { 3 + 9 * (nth % 3) } else { 0 } }))
+        });
+        let nodes: serde_json::Map<_, _> = nodes.collect();
+        picture.set_extra(serde_json::json!({ "nodes": nodes }), now_ms());
+        let served = Served::new(picture, 0);
+        for width in [1280, 390] {
+            browser.resize(width, 900);
+            browser.visit(&served.page());
+            browser.wait_for("document.querySelectorAll('.stage .node').length === 21");
+            let mut names = labels(&browser);
+            names.sort();
+            names.dedup();
+            assert_eq!(names.len(), 21, "{width}: {names:?}");
+            assert_eq!(overlaps(&browser, ".node-name"), Value::Array(Vec::new()), "{width}: {names:?}");
+            assert_eq!(overlaps(&browser, ".node-users"), Value::Array(Vec::new()), "{width}");
+        }
+    }
+}
+
+#[test]
+fn a_phone_shows_the_tree_and_the_whole_menu() {
+    let Some(browser) = Browser::start(390, 844) else { return };
+    let served = Served::new(canned::picture(now_ms()), 0);
+    browser.visit(&served.page());
+    browser.wait_for("document.querySelectorAll('.stage .node').length === 21");
+    assert_eq!(browser.evaluate("document.querySelector('.stage').classList.contains('wrapped')"), Value::Bool(false));
+    // The leaves of a parent are all below it, and left of those of the next parent.
+    let lefts = browser.evaluate(
+        "[1, 2, 3, 4].map(edge => [1, 2, 3, 4].map(leaf => `ap${4 * (edge - 1) + leaf}`).map(id => {          const box = document.querySelector(`.node[data-node='${id}'] .box`).getBoundingClientRect();          return [box.left, box.right]; }))",
+    );
+    let groups: Vec<(f64, f64)> = lefts
+        .as_array()
+        .expect("groups")
+        .iter()
+        .map(|group| {
+            let boxes = group.as_array().expect("boxes");
+            let edge = |index: usize| boxes.iter().map(move |one| one[index].as_f64().expect("a number"));
+            (edge(0).fold(f64::INFINITY, f64::min), edge(1).fold(0.0, f64::max))
+        })
+        .collect();
+    assert!(groups.windows(2).all(|pair| pair[0].1 < pair[1].0), "{groups:?}");
+    let clipped = browser.evaluate(
+        "[...document.querySelectorAll('.masthead > *, .masthead nav a')].filter(element => {          const {left, right} = element.getBoundingClientRect(); const nav = element.closest('nav');          return left < 0 || right > 390 || (nav && right > nav.getBoundingClientRect().right + 1); })          .map(element => element.textContent)",
+    );
+    assert_eq!(clipped, Value::Array(Vec::new()));
+}
+
+#[test]
+fn inhibited_requests_cover_no_instance_and_no_number() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let (told, extra) = watch::channel(canned::extra());
+    let served = Served::with_extra(canned::picture(now_ms()), Some(extra), 0);
+    browser.visit(&served.page());
+    browser.wait_for("document.querySelectorAll('.stage .node').length === 21");
+    drop(told);
+    // The map is drawn in layers: arrows are below nodes and instances.
+    let order =
+        browser.evaluate("[...document.querySelector('.stage').children].map(layer => layer.getAttribute('class'))");
+    let place = |name: &str| order.as_array().expect("a list").iter().position(|layer| layer == name);
+    assert!(
+        place("arrows").is_some() && place("arrows") < place("nodes") && place("arrows") < place("chips"),
+        "{order}"
+    );
+}
+
+#[test]
+fn a_selection_leaves_no_empty_area_and_ids_are_short() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let mut picture = canned::picture(now_ms());
+    let id = "4f0d6c31c2f5d1b00f4ee7a3a5c3ab11-13-0";
+    let status = serde_json::json!({ "node": "ap16", "capacity": 3, "evaluation_ms": 5000 });
+    picture.answered(20, now_ms(), Answer::json(Topic::Status, status));
+    let one = serde_json::json!({
+        "instance": id, "application": "video", "state": "owned", "copy": { "state": "healthy" }, "hardware": 1,
+        "decisions": (0..20).map(|target| serde_json::json!({ "kind": "evaluated", "operation": "migrate", "target": format!("ap{target}") })).collect::<Vec<_>>(),
+    });
+    picture.answered(20, now_ms(), Answer::json(Topic::Instances, serde_json::json!({ "instances": [one] })));
+    let served = Served::new(picture, 0);
+    browser.visit(&served.page());
+    browser.wait_for("document.querySelectorAll('.stage .node').length === 21");
+    browser.evaluate(&format!(
+        "document.querySelector('.chip[data-instance=\"{id}\"]').dispatchEvent(new MouseEvent('click', {{bubbles: true}})); 1"
+    ));
+    browser.wait_for("document.querySelector('.details.rest')?.textContent.includes('Its last decisions')");
+    let empty = browser.number(
+        "document.querySelector('.side').getBoundingClientRect().bottom -          document.querySelector('.stage-column').getBoundingClientRect().bottom",
+    );
+    assert!(empty < 100, "{empty} px are empty below the map");
+    assert!(!browser.text(".player").contains(id), "ids are shortened");
+    assert!(browser.text(".details").contains("4f0d6c…-13-0"));
+    assert_eq!(browser.evaluate("document.querySelector('.details code').title"), Value::String(id.to_owned()));
+    // Without access to the clipboard, the button shows the whole id, selected.
+    browser.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true}); 1");
+    browser.click(".details [data-key^='copy']");
+    browser.wait_for(&format!("getSelection().toString() === '{id}'"));
+}
+
+#[test]
+fn columns_of_applications_are_explained() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let served = Served::new(canned::picture(now_ms()), 0);
+    browser.visit(&served.page());
+    browser.wait_for("document.querySelectorAll('.applications th').length > 0");
+    assert!(browser.text(".meanings").contains("late: of the latest 500 requests"));
+    let untitled = "[...document.querySelectorAll('.applications thead th')].filter(head => !head.title).map(head => head.textContent)";
+    assert_eq!(browser.evaluate(untitled), serde_json::json!(["application"]));
 }
 
 #[test]

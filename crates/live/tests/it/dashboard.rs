@@ -80,7 +80,7 @@ fn the_page_shows_a_migration_and_a_dead_daemon() {
     ));
     browser.wait_for("document.querySelector('.details h3')?.textContent.startsWith('Instance ')");
     browser.wait_for("document.querySelector('[data-key=explain]') !== null");
-    browser.wait_for("document.querySelector('.details').textContent.includes('asked for nothing')");
+    browser.wait_for("document.querySelector('.player').textContent.includes('asked for nothing')");
     browser.evaluate("document.querySelector('[data-key=explain]').click(); 1");
     browser.wait_for("document.querySelector('.reasons').textContent.includes('migrate')");
     let reasons = browser.text(".reasons");
