@@ -203,8 +203,7 @@ pub fn values(figures: &RunFigures) -> Values {
     let mut values = Values::new();
     for group in &figures.groups {
         for measure in Measure::ALL {
-            // If a kind is called `all`, the group of all applications comes first and wins.
-            values.entry(key(&group.group, measure)).or_insert_with(|| measure.of(group));
+            values.insert(key(&group.group, measure), measure.of(group));
         }
     }
     values.insert(LOST.to_owned(), Some(figures.lost as f64));

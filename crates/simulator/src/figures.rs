@@ -314,19 +314,19 @@ impl Tally {
     }
 
     fn count(&mut self, time: Time, application: ApplicationIndex, count: impl Fn(&mut StepCounts)) {
-        for group in [Groups::ALL, self.groups.of(application)] {
+        for group in self.groups.of(application) {
             count(self.at(time, group));
         }
     }
 
     fn count_further(&mut self, application: ApplicationIndex, count: impl Fn(&mut FurtherCounts)) {
-        for group in [Groups::ALL, self.groups.of(application)] {
+        for group in self.groups.of(application) {
             count(&mut self.further[group]);
         }
     }
 
     fn instances_changed(&mut self, application: ApplicationIndex, by: i64) {
-        for group in [Groups::ALL, self.groups.of(application)] {
+        for group in self.groups.of(application) {
             self.instances[group] = self.instances[group].saturating_add_signed(by);
         }
     }

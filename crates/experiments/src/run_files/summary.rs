@@ -72,7 +72,7 @@ impl Summed {
                         *counter += 1;
                     }
                     if let Outcome::Deploy { application, verdict: Verdict::Accepted(_), .. } = outcome {
-                        self.groups.of(*application).into_iter().for_each(|group| deploys[group] += 1);
+                        self.groups.of(*application).for_each(|group| deploys[group] += 1);
                     }
                 }
                 self.deploys.push(deploys);

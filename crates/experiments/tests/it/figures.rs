@@ -55,3 +55,23 @@ fn figures_from_a_trace_equal_the_simulators_counts_when_users_leave_and_nodes_f
         }
     }
 }
+
+#[test]
+fn applications_without_a_kind_are_only_in_the_group_of_all() {
+    let mut scenario = scenario("paper", &["duration=9000"]);
+    for (kinds, expected) in [(["all", "LS"], &["all", "LS"][..]), (["all", "all"], &["all"])] {
+        scenario
+            .applications
+            .iter_mut()
+            .zip(kinds.into_iter().cycle())
+            .for_each(|(plan, kind)| plan.kind = kind.to_owned());
+        for detail in [Detail::Full, Detail::Summary] {
+            let (counted, read) = both(&scenario, detail);
+            assert_eq!(counted, read, "{kinds:?}");
+            let groups: Vec<&str> = read.groups.iter().map(|group| group.group.as_str()).collect();
+            assert_eq!(groups, expected);
+            let values = mario_experiments::measures::values(&read);
+            assert_eq!(values["all.response"], read.groups[0].response);
+        }
+    }
+}

@@ -19,7 +19,8 @@ pub struct ApplicationSettings {
     /// The id of the application: a name or a number.
     #[schemars(with = "WrittenId")]
     pub id: ApplicationId,
-    /// The kind of the application, e.g. `WS`. Figures and the assignment of users group applications by kind.
+    /// The kind of the application, e.g. `WS`. Figures and the assignment of users group applications by kind. `all`
+    /// is no kind: the figures of such an application are only in those of all applications.
     #[serde(default = "no_kind")]
     pub kind: String,
     /// The hardware that one instance needs: units, or a table of kinds such as `{ units = 4, memory_mb = 2048 }`.
