@@ -63,43 +63,49 @@ function claimsSection(report) {
   );
 }
 
+/**
+ * Whether a cell is a number, possibly with an interval or a unit, or has none.
+ * @param {string} text
+ */
+const isNumber = (text) => /^(n\/a|-|[<>\u2212+-]?\s*\d\S*( ?[±%] ?[\d.,]*)?)?$/.test(text);
+
 /** @param {Table} table */
 function tableSection({ id, title, lead, head, rows, notes }) {
-  return section(
-    id,
-    title,
-    lead,
+  // Texts, such as verdicts, are left-aligned and wrap.
+  const kind = head.map((_, place) => (rows.every((row) => isNumber(row[place])) ? null : "words"));
+  const content = h(
+    "div",
+    { class: "about texts", tabindex: 0, role: "region", "aria-label": title },
     h(
-      "div",
-      { class: "about texts", tabindex: 0, role: "region", "aria-label": title },
+      "table",
+      { class: "plain" },
       h(
-        "table",
-        { class: "plain" },
+        "thead",
+        {},
         h(
-          "thead",
+          "tr",
           {},
+          head.map((text, place) => h(text ? "th" : "td", { scope: text ? "col" : null, class: kind[place] }, text)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.map(([name, ...cells]) =>
           h(
             "tr",
             {},
-            head.map((text) => h(text ? "th" : "td", { scope: text ? "col" : null }, text)),
-          ),
-        ),
-        h(
-          "tbody",
-          {},
-          rows.map(([name, ...cells]) =>
-            h(
-              "tr",
-              {},
-              h("th", { scope: "row" }, name),
-              cells.map((cell, place) => h("td", { "data-head": head[place + 1] }, cell)),
-            ),
+            h("th", { scope: "row" }, name),
+            cells.map((cell, place) => h("td", { "data-head": head[place + 1], class: kind[place + 1] }, cell)),
           ),
         ),
       ),
     ),
-    notes.map((note) => h("p", { class: "hint" }, note)),
   );
+  const caption = notes.join(" ");
+  const data = () => csv([head, ...rows]);
+  const table = card({ name: id, title, caption, isWide: true, content, data });
+  return section(id, title, lead, h("div", { class: "column" }, table));
 }
 
 /**

@@ -11,6 +11,7 @@ class Stage {
     this.run = history.run;
     this.kind = kind;
     this.pick = pick;
+    this.shortNames = shortNames(this.run.applications.map(({ id }) => id));
     this.layout = kind === "map" ? mapLayout(this.run) : treeLayout(this.run);
     const { width, height } = this.layout;
     this.svg = s("svg", {
@@ -114,7 +115,7 @@ class Stage {
       s(
         "text",
         { y: side * 0.29, "font-size": side * 0.78, style: `fill:${applicationInk(application)}` },
-        shortName(this.run.applications[application].id),
+        this.shortNames[application],
       ),
     );
     this.chipLayer.append(chip);
@@ -362,10 +363,19 @@ function bend([x0, y0], [x1, y1], by) {
 }
 
 /**
- * The label of a chip: the last one or two digits of a name, or else its first letter.
- * @param {string} id
+ * The labels of chips: the last one or two digits of a name, or else its first letter. An application whose label is that
+ * of an earlier one has its first letter and a later one, or else its number.
+ * @param {string[]} ids
  */
-function shortName(id) {
-  const number = /(\d{1,2})$/.exec(id);
-  return number ? number[1] : id.charAt(0);
+function shortNames(ids) {
+  /** @type {Set<string>} */
+  const used = new Set();
+  return ids.map((id, place) => {
+    const letters = [...id];
+    const pairs = letters.slice(1).map((letter) => letters[0] + letter);
+    const names = [/(\d{1,2})$/.exec(id)?.[1] ?? letters[0], ...pairs, `${place + 1}`];
+    const name = names.find((one) => !used.has(one)) ?? `${place + 1}`;
+    used.add(name);
+    return name;
+  });
 }

@@ -255,7 +255,7 @@ class Player {
     this.moment = target;
     this.slider.value = String(target);
     const time = amount(this.moments[target]);
-    this.clock.replaceChildren("time ", h("b", {}, time), ` of ${amount(this.run.about.duration)}`);
+    this.clock.replaceChildren("time ", h("b", {}, time), ` of ${amount(this.run.about.duration)} ms`);
     if (!this.history || !this.stage) {
       this.slider.setAttribute("aria-valuetext", `time ${time}`);
       this.happened.textContent = "";

@@ -3,7 +3,7 @@
 //! Nodes are drawn in rows by tier. Each instance is a square in the colour of its application. It appears, moves
 //! between nodes and disappears as in the trace. The animation of a whole run takes a fixed time and is repeated.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::BufRead;
 
@@ -29,6 +29,8 @@ const WIDTH: f64 = 760.0;
 const ROW: f64 = 84.0;
 const TOP: f64 = 44.0;
 const SQUARE: f64 = 9.0;
+/// The maximum number of nodes in a row: a node has room for at least one square. A tier with more has several rows.
+const NODES_PER_ROW: usize = 34;
 const GAP: f64 = 2.0;
 
 /// Why a run cannot be animated.
@@ -141,22 +143,27 @@ struct Layout {
 
 impl Layout {
     fn new(header: &Header) -> Layout {
-        let tiers = tiers(header);
-        let rows: BTreeSet<u32> = tiers.iter().copied().collect();
+        let tiers: Vec<u32> = header.nodes.iter().map(|node| node.tier).collect();
+        let of_header: BTreeSet<u32> = tiers.iter().copied().collect();
         let mut middles = vec![(0.0, 0.0); header.nodes.len()];
         let mut widths = vec![0.0; header.nodes.len()];
-        for (row, tier) in rows.iter().enumerate() {
+        let mut rows = 0;
+        for tier in &of_header {
             let mut nodes: Vec<usize> = (0..header.nodes.len()).filter(|node| tiers[*node] == *tier).collect();
             // Nodes are ordered by the mean position of their neighbours in higher rows, so that few links cross.
             let above = |node: usize| above(header, &tiers, &middles, node);
             nodes.sort_by(|one, other| above(*one).total_cmp(&above(*other)));
-            let room = WIDTH / nodes.len() as f64;
+            // Neighbouring nodes go into different rows, so that each row has nodes from left to right.
+            let of_tier = nodes.len().div_ceil(NODES_PER_ROW);
+            let room = WIDTH / nodes.len().div_ceil(of_tier) as f64;
             for (place, node) in nodes.into_iter().enumerate() {
-                middles[node] = (room * (place as f64 + 0.5), TOP + ROW * (row as f64 + 0.5));
+                let (row, column) = (rows + place % of_tier, place / of_tier);
+                middles[node] = (room * (column as f64 + 0.5), TOP + ROW * (row as f64 + 0.5));
                 widths[node] = (room - 6.0).min(150.0);
             }
+            rows += of_tier;
         }
-        Layout { middles, widths, height: TOP + ROW * rows.len() as f64 + 8.0 }
+        Layout { middles, widths, height: TOP + ROW * rows as f64 + 8.0 }
     }
 
     /// The upper left corner of the square in a slot of a node.
@@ -167,32 +174,6 @@ impl Layout {
         let (column, row) = (slot % columns, slot / columns);
         (left + column as f64 * (SQUARE + GAP), y - 14.0 + row as f64 * (SQUARE + GAP))
     }
-}
-
-/// The tier of each node. Live nodes have none, so they get the number of hops from the centre of the colony: the node
-/// whose greatest distance to another, as [`distances`] counts it, is smallest.
-fn tiers(header: &Header) -> Vec<u32> {
-    if header.live.is_none() {
-        return header.nodes.iter().map(|node| node.tier).collect();
-    }
-    let all = (0..header.nodes.len()).map(|node| distances(header, node));
-    all.min_by_key(|distances| distances.iter().copied().max()).unwrap_or_default()
-}
-
-/// The number of hops from a node to every node; 0 for unreachable nodes.
-fn distances(header: &Header, from: usize) -> Vec<u32> {
-    let mut distances = vec![None; header.nodes.len()];
-    distances[from] = Some(0);
-    let mut next = VecDeque::from([from]);
-    while let Some(node) = next.pop_front() {
-        for neighbour in header.nodes[node].neighbours.iter().map(|neighbour| *neighbour as usize) {
-            if distances[neighbour].is_none() {
-                distances[neighbour] = distances[node].map(|distance: u32| distance + 1);
-                next.push_back(neighbour);
-            }
-        }
-    }
-    distances.into_iter().map(Option::unwrap_or_default).collect()
 }
 
 /// The mean horizontal position of a node's neighbours in higher rows; 0 if there are none.

@@ -10,6 +10,7 @@
 mod groups;
 mod measuring;
 mod reading;
+mod response_times;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use groups::Groups;
 pub use measuring::{ApplicationFigures, CallFigures, Consumption, Inhibitions, Measurements, TierFigures};
 pub use reading::Reading;
+pub(crate) use response_times::{Bins, ResponseTimes};
 
 /// The figures of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -46,7 +46,7 @@ pub(crate) use placement::{Reach, resolve};
 
 pub use drawings::Drawing;
 pub use mario_page::server::ServerLimits;
-pub use measured::{measured_tables, measured_text};
+pub use measured::measured_text;
 pub use run::Run;
 pub use scale::{Scale, ScaleError};
 pub use server::{Server, Source};
@@ -131,11 +131,6 @@ impl Run {
         fold::read(trace, Explain::No)
     }
 
-    /// The optional measures of the run, as tables; none if the trace does not have them. `id` prefixes their ids.
-    pub fn tables(&self, id: &str) -> Vec<Table> {
-        self.measured.as_ref().map(|measured| measured_tables(measured, id, &self.label)).unwrap_or_default()
-    }
-
     /// The seed of the run.
     pub fn seed(&self) -> u64 {
         self.about.seed
@@ -169,6 +164,12 @@ impl Report {
             [one] => (*one).to_owned(),
             _ => format!("{} runs", self.runs.len()),
         }
+    }
+
+    /// Tables of the optional measures of the runs, and of the reasons that owners of nodes gave; none if the traces have
+    /// neither.
+    pub fn measured_tables(&self) -> Vec<Table> {
+        measured::tables_of(&self.runs)
     }
 
     /// The page.

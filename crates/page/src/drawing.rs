@@ -22,4 +22,4 @@ pub use csv::Csv;
 pub use element::{Attribute, Element, escape, rounded};
 pub use numbers::{Steps, amount, count, fixed, list, plural, ticks, whole};
 pub use palette::{APPLICATION_COLOURS, application_colour, light_and_dark, tier_colour};
-pub use stack::{Part, Stack};
+pub use stack::{Ends, Part, Stack};

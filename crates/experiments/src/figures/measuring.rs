@@ -7,6 +7,7 @@ use mario_audit::reader::{CallOrder, Calls, Detail, Header, Latency, Responses};
 use mario_domain::{Capacity, Id, Models};
 use serde::{Deserialize, Serialize};
 
+use super::response_times::ResponseTimes;
 use super::{MeanAndMax, OperationCounts};
 
 /// The measures of single applications, calls, nodes and tiers, and the cost of the run.
@@ -347,17 +348,7 @@ impl Node {
 
 impl Application {
     fn figures(&self, application: String, kind: String, duration: f64) -> ApplicationFigures {
-        let percentile = |share: f64| match &self.latency {
-            Some(latency) => {
-                let middle =
-                    |bucket: i64| f64::midpoint(Latency::bound(bucket), Latency::bound(bucket.saturating_add(1)));
-                percentile(latency.histogram.iter().copied(), share, middle).map(|value| value.min(latency.max))
-            }
-            None => {
-                let middle = |bucket: i64| ((bucket as f64 + 0.5) / 4.0).exp2();
-                percentile(self.coarse.iter().map(|(bucket, count)| (*bucket, *count)), share, middle)
-            }
-        };
+        let times = ResponseTimes::of(&self.coarse, self.latency.as_ref());
         let late = self.latency.as_ref().map(|latency| latency.late);
         ApplicationFigures {
             application,
@@ -366,10 +357,10 @@ impl Application {
             lost: self.lost,
             throughput: self.served as f64 / duration * 1_000.0,
             late_share: late.filter(|_| self.served > 0).map(|late| late as f64 / self.served as f64),
-            response_p50: percentile(0.5),
-            response_p95: percentile(0.95),
-            response_p99: percentile(0.99),
-            response_max: self.latency.as_ref().filter(|_| self.served > 0).map(|latency| latency.max),
+            response_p50: times.percentile(0.5),
+            response_p95: times.percentile(0.95),
+            response_p99: times.percentile(0.99),
+            response_max: times.max().filter(|_| self.served > 0),
             operations: self.operations,
             instances: MeanAndMax {
                 mean: self.instances_sum as f64 / self.cycles.max(1) as f64,
@@ -377,26 +368,6 @@ impl Application {
             },
         }
     }
-}
-
-/// Returns the midpoint of the bucket that contains the nearest-rank percentile: the smallest value that at least
-/// `share` of all values do not exceed. The bucket `None` has the value 0. Returns `None` without values. The exact
-/// percentiles of live runs are computed by `Percentiles` in `crates/testbed/src/summary.rs`.
-fn percentile(
-    buckets: impl Iterator<Item = (Option<i64>, u64)> + Clone,
-    share: f64,
-    middle: impl Fn(i64) -> f64,
-) -> Option<f64> {
-    let all: u64 = buckets.clone().map(|(_, count)| count).fold(0, u64::saturating_add);
-    let wanted = (all as f64 * share).ceil().max(1.0);
-    let mut so_far = 0_u64;
-    for (bucket, count) in buckets {
-        so_far = so_far.saturating_add(count);
-        if so_far as f64 >= wanted {
-            return Some(bucket.map_or(0.0, &middle));
-        }
-    }
-    None
 }
 
 /// The value for a tier in a list indexed by tier. The last value also applies to all further tiers; 0 if the list is
@@ -447,14 +418,5 @@ mod tests {
         assert_eq!(integral(&values, 0.0, 450.0).to_bits(), 1_450_f64.to_bits());
         assert_eq!(integral(&values, 250.0, 300.0).to_bits(), 250_f64.to_bits());
         assert_eq!(integral(&values, 300.0, 300.0).to_bits(), 0_f64.to_bits());
-    }
-
-    #[test]
-    fn a_percentile_is_the_midpoint_of_its_bucket() {
-        let buckets = [(None, 5), (Some(3), 44), (Some(7), 46), (Some(9), 5)];
-        let at = |share| percentile(buckets.into_iter(), share, |bucket| bucket as f64).map(|value| value as i64);
-        let found = [0.05, 0.051, 0.49, 0.5, 0.95, 0.951, 1.0].map(at);
-        assert_eq!(found, [0, 3, 3, 7, 7, 9, 9].map(Some));
-        assert_eq!(percentile([].into_iter(), 0.5, |bucket| bucket as f64), None);
     }
 }

@@ -5,8 +5,8 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use mario_audit::reader::{
-    Counted, Cycle, Detail, Handover, Header, NodeDown, Outcome, Owner, OwnerAct, OwnerActKind, Proposal, ReadError,
-    Reason, Responses, Target, TraceReader, TraceRecord, Verdict, Woken,
+    Counted, Cycle, Detail, Handover, Header, Latency, NodeDown, Outcome, Owner, OwnerAct, OwnerActKind, Proposal,
+    ReadError, Reason, Responses, Rule, Target, TraceReader, TraceRecord, Verdict, Woken,
 };
 use mario_audit::{Histories, VisibleHistory};
 use mario_domain::{AgentOperation, InstanceId};
@@ -20,7 +20,7 @@ use super::regret::RegretSums;
 use super::replay::{Event, Explain, Recording};
 use super::run::{About, ApplicationRow, Inhibited, Nodes, ResponseRow, Run, label, tier_names};
 use super::series::{Bars, Samples};
-use crate::figures::{CycleFigures, Reading, TraceFigures};
+use crate::figures::{CycleFigures, Reading, ResponseTimes, TraceFigures};
 
 /// The maximum number of users whose paths are drawn.
 const TRACKS_MAX: usize = 200;
@@ -67,7 +67,9 @@ struct Fold {
     tiers: Samples<Vec<u64>>,
     tracks: Vec<Vec<u32>>,
     responses: Vec<(ResponseRow, BTreeMap<Option<i64>, u64>)>,
+    latencies: Vec<Option<Latency>>,
     inhibited: BTreeMap<String, BTreeMap<&'static str, u64>>,
+    reasons: BTreeMap<(String, String), u64>,
 }
 
 impl Fold {
@@ -91,7 +93,9 @@ impl Fold {
             tiers: Samples::new(),
             tracks: vec![Vec::new(); header.users.len().min(TRACKS_MAX)],
             responses: vec![Default::default(); header.applications.len()],
+            latencies: vec![None; header.applications.len()],
             inhibited: BTreeMap::new(),
+            reasons: BTreeMap::new(),
             header,
         }
     }
@@ -134,6 +138,10 @@ impl Fold {
             TraceRecord::Update(update) => self.placement.update(update.application, update.policy),
             TraceRecord::Responses(responses) => self.response(&responses),
             TraceRecord::Counts(counted) => self.counted(&counted),
+            TraceRecord::Latency(latency) => {
+                let application = latency.application as usize;
+                self.latencies[application] = Some(latency);
+            }
             TraceRecord::Regret(regret) => self.regret.add(&regret),
             TraceRecord::Owner(owner) => self.owner(&owner),
             TraceRecord::Woken(woken) => self.woken(&woken),
@@ -148,7 +156,6 @@ impl Fold {
             | TraceRecord::Handovers(_)
             | TraceRecord::Gone(_)
             | TraceRecord::Wakings(_)
-            | TraceRecord::Latency(_)
             | TraceRecord::Traffic(_)
             | TraceRecord::Calls(_)
             | TraceRecord::Live(_) => {}
@@ -339,6 +346,9 @@ impl Fold {
     fn inhibit(&mut self, reason: &Reason) -> u32 {
         let node = reason.node.to_string();
         let place = self.recording.reason(&node, reason.rule.as_str(), reason.rule.to_string());
+        if let Rule::Acceptance { reason } = &reason.rule {
+            *self.reasons.entry((node.clone(), reason.clone())).or_default() += 1;
+        }
         *self.inhibited.entry(node).or_default().entry(reason.rule.as_str()).or_default() += 1;
         place
     }
@@ -421,12 +431,9 @@ impl Fold {
             asleep: self.asleep,
             owners: self.owners.filter(|owners| !owners.times.is_empty()),
             tiers: self.tiers,
-            responses: self
-                .responses
-                .into_iter()
-                .map(|(row, histogram)| ResponseRow { histogram: histogram.into_iter().collect(), ..row })
-                .collect(),
+            responses: response_rows(self.responses, &self.latencies),
             inhibited: inhibited(header, self.inhibited),
+            reasons: self.reasons,
             regret: self.regret.finish(),
             replay,
             areas,
@@ -434,6 +441,17 @@ impl Fold {
             about: self.about,
         }
     }
+}
+
+fn response_rows(
+    rows: Vec<(ResponseRow, BTreeMap<Option<i64>, u64>)>,
+    latencies: &[Option<Latency>],
+) -> Vec<ResponseRow> {
+    let row = |((row, histogram), latency): ((ResponseRow, BTreeMap<Option<i64>, u64>), &Option<Latency>)| {
+        let times = (row.served > 0).then(|| ResponseTimes::of(&histogram, latency.as_ref()));
+        ResponseRow { histogram: histogram.into_iter().collect(), times, ..row }
+    };
+    rows.into_iter().zip(latencies).map(row).collect()
 }
 
 /// Returns the counts of the cycles as bars. `cycles` has one list for each group, all with the same cycles.

@@ -1,14 +1,16 @@
 //! The optional measures of a run as tables: applications, calls, tiers, inhibitions, and energy, money and carbon.
 
+use std::collections::BTreeMap;
+
 use super::Table;
+use super::run::Run;
 use crate::figures::{ApplicationFigures, CallFigures, Consumption, Measurements, TierFigures};
 
 /// The maximum number of rows of a table. A note states the number of omitted rows.
 const ROWS_MAX: usize = 100;
 
-/// The table of applications, and the other tables that are not empty. `id` prefixes their identifiers on the page.
-/// `of` names the run in their titles, unless it is empty.
-pub fn measured_tables(measured: &Measurements, id: &str, of: &str) -> Vec<Table> {
+/// The table of applications, and the other tables that are not empty.
+fn measured_tables(measured: &Measurements) -> Vec<Table> {
     let mut tables = vec![applications(&measured.applications)];
     if !measured.calls.is_empty() {
         tables.push(calls(&measured.calls));
@@ -20,24 +22,82 @@ pub fn measured_tables(measured: &Measurements, id: &str, of: &str) -> Vec<Table
         tables.push(inhibitions(measured));
     }
     tables.extend(measured.consumption.as_ref().map(consumption));
-    for table in &mut tables {
-        table.id = format!("{id}-{}", table.id);
-        if !of.is_empty() {
-            table.title = format!("{}, {of}", table.title);
-        }
-        let left_out = table.rows.len().saturating_sub(ROWS_MAX);
-        if left_out > 0 {
-            table.rows.truncate(ROWS_MAX);
-            table.notes.push(format!("{left_out} more rows are left out."));
+    tables.iter_mut().for_each(cut);
+    tables
+}
+
+/// The tables of runs: their optional measures, and the reasons that owners of nodes gave. A table of several runs has a
+/// column with the run, and the rows of one application, tier and so on follow each other.
+pub(super) fn tables_of(runs: &[Run]) -> Vec<Table> {
+    let mut all: Vec<(Table, Vec<(usize, Vec<String>)>)> = Vec::new();
+    for (place, run) in runs.iter().enumerate() {
+        let measured = run.measured.as_ref().map(measured_tables).unwrap_or_default();
+        for mut table in measured.into_iter().chain(reasons(run)) {
+            let rows = std::mem::take(&mut table.rows).into_iter().map(|row| (place, row));
+            match all.iter_mut().find(|(known, _)| known.id == table.id) {
+                Some((known, all_rows)) => {
+                    all_rows.extend(rows);
+                    known.notes.extend(table.notes);
+                }
+                None => all.push((table, rows.collect())),
+            }
         }
     }
-    tables
+    let joined = |(mut table, rows): (Table, Vec<(usize, Vec<String>)>)| {
+        table.id = format!("measured-{}", table.id);
+        table.rows =
+            if runs.len() > 1 { with_runs(runs, rows) } else { rows.into_iter().map(|(_, row)| row).collect() };
+        if runs.len() > 1 {
+            table.head.insert(1, "run".to_owned());
+        }
+        table
+    };
+    all.into_iter().map(joined).collect()
+}
+
+/// Inserts the name of the run after the first cell. Rows with the same first cell follow each other.
+fn with_runs(runs: &[Run], rows: Vec<(usize, Vec<String>)>) -> Vec<Vec<String>> {
+    let mut order: BTreeMap<String, usize> = BTreeMap::new();
+    for (_, row) in &rows {
+        let next = order.len();
+        order.entry(row[0].clone()).or_insert(next);
+    }
+    let mut rows: Vec<(usize, Vec<String>)> = rows;
+    rows.sort_by_key(|(_, row)| order[&row[0]]);
+    let named = |(place, mut row): (usize, Vec<String>)| {
+        row.insert(1, runs[place].label.clone());
+        row
+    };
+    rows.into_iter().map(named).collect()
+}
+
+/// Leaves out the rows after [`ROWS_MAX`], and says so.
+fn cut(table: &mut Table) {
+    let left_out = table.rows.len().saturating_sub(ROWS_MAX);
+    if left_out > 0 {
+        table.rows.truncate(ROWS_MAX);
+        table.notes.push(format!("{left_out} more rows are left out."));
+    }
+}
+
+/// The reasons that the acceptance policies of nodes gave, the most frequent first; `None` if they rejected nothing.
+fn reasons(run: &Run) -> Option<Table> {
+    let mut all: Vec<(&(String, String), &u64)> = run.reasons.iter().collect();
+    // The sort is stable, so equally frequent reasons stay in order.
+    all.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let row =
+        |((node, reason), count): (&(String, String), &u64)| vec![reason.clone(), node.clone(), count.to_string()];
+    let lead = "Why acceptance policies of node owners rejected requests, in their own words.";
+    let mut table =
+        table("reasons", "Reasons of owners", lead, &["reason", "node", "times"], all.into_iter().map(row).collect());
+    cut(&mut table);
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// Formats the tables of [`measured_tables`] as text for a terminal, without their titles and introductions.
 pub fn measured_text(measured: &Measurements) -> String {
     let mut text = String::new();
-    for table in measured_tables(measured, "", "") {
+    for table in measured_tables(measured) {
         let width = |column: usize| {
             let cells = std::iter::once(&table.head).chain(&table.rows).map(|row| row[column].chars().count());
             cells.max().unwrap_or(0)
@@ -72,6 +132,15 @@ fn table(id: &str, title: &str, lead: &str, head: &[&str], rows: Vec<Vec<String>
         rows,
         notes: Vec::new(),
     }
+}
+
+/// Formats an amount with five significant digits; from 10,000 on without decimals.
+fn significant(value: f64) -> String {
+    let whole = if value.abs() < 1e-12 { 0 } else { value.abs().log10().floor() as i64 };
+    let decimals = (4 - whole).clamp(0, 12) as usize;
+    let text = format!("{value:.decimals$}");
+    // Zeros at the end say nothing, e.g. in 0.21000.
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 fn decimal(value: Option<f64>, decimals: usize) -> String {
@@ -127,7 +196,7 @@ fn calls(calls: &[CallFigures]) -> Table {
 
 fn tiers(tiers: &[TierFigures]) -> Table {
     let row = |tier: &TierFigures| {
-        let energy = tier.energy_joules.map_or_else(String::new, |joules| format!("{joules:.3}"));
+        let energy = tier.energy_joules.map_or_else(String::new, significant);
         vec![tier.name.clone(), decimal(tier.utilisation, 4), energy]
     };
     let lead = "Hardware in use over all hardware, on average over time; energy of the nodes where there are models.";
@@ -146,16 +215,26 @@ fn inhibitions(measured: &Measurements) -> Table {
 }
 
 fn consumption(consumption: &Consumption) -> Table {
-    let rows = [
-        ("energy of nodes", Some(consumption.node_joules), "J"),
-        ("energy of links", Some(consumption.link_joules), "J"),
-        ("energy", Some(consumption.energy_joules), "J"),
-        ("money", Some(consumption.money), ""),
-        ("carbon", consumption.carbon_grams, "g"),
+    let mut rows = vec![
+        ("energy of nodes", consumption.node_joules, "J"),
+        ("energy of links", consumption.link_joules, "J"),
+        ("energy", consumption.energy_joules, "J"),
+        ("money", consumption.money, ""),
     ];
-    let row =
-        |(name, amount, unit): (&str, Option<f64>, &str)| vec![name.to_owned(), decimal(amount, 6), unit.to_owned()];
+    rows.extend(consumption.carbon_grams.map(|grams| ("carbon", grams, "g")));
+    let row = |(name, amount, unit): (&str, f64, &str)| vec![name.to_owned(), significant(amount), unit.to_owned()];
     let lead = "By the models of the scenario.";
     let head = ["consumption", "amount", "unit"];
     table("consumption", "Energy, money and carbon", lead, &head, rows.into_iter().map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_five_significant_digits() {
+        let shown = [264_597.0, 432.08, 0.211_359_4, 0.0, 0.000_843_56, 12.0].map(significant);
+        assert_eq!(shown, ["264597", "432.08", "0.21136", "0", "0.00084356", "12"]);
+    }
 }

@@ -1,5 +1,7 @@
 //! The data of one run, for the page and its drawings. Fields that are not serialised are only for drawings and tables.
 
+use std::collections::BTreeMap;
+
 use mario_audit::reader::{Arbitration, Detail, Header, Memory};
 use mario_domain::Capacity;
 use serde::Serialize;
@@ -12,7 +14,7 @@ use super::policies::PolicyText;
 use super::regret::ShownRegret;
 use super::replay::Replay;
 use super::series::{Bars, Samples};
-use crate::figures::Measurements;
+use crate::figures::{Measurements, ResponseTimes};
 
 /// The data of one run.
 #[derive(Debug, Serialize)]
@@ -56,6 +58,9 @@ pub struct Run {
     pub(crate) regret: Option<ShownRegret>,
     pub(crate) replay: Option<Replay>,
     pub(crate) areas: Option<Areas>,
+    /// How often the acceptance policy of a node gave a reason, by node and reason.
+    #[serde(skip)]
+    pub(crate) reasons: BTreeMap<(String, String), u64>,
     /// The optional measures; `None` unless the header of the trace has measures of applications, models or calls.
     #[serde(skip)]
     pub(crate) measured: Option<Measurements>,
@@ -132,6 +137,8 @@ pub(crate) struct ResponseRow {
     pub(crate) sum: f64,
     /// Bucket `k` and the number of response times in [2^(k/4), 2^((k+1)/4)) milliseconds; `None` for those of 0.
     pub(crate) histogram: Vec<(Option<i64>, u64)>,
+    /// The same response times, in the finest bins of the trace; `None` if none was served.
+    pub(crate) times: Option<ResponseTimes>,
 }
 
 /// The inhibitions by node and rule.

@@ -33,17 +33,44 @@ pub struct Part {
     pub counts: Vec<u64>,
 }
 
+/// The upper ends of the axes of a stack. Stacks side by side share them, so that they can be compared.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Ends {
+    /// The end of the horizontal axis.
+    pub time: f64,
+    /// The highest count on the vertical axis.
+    pub count: u64,
+}
+
+impl Ends {
+    /// The smallest ends that include both.
+    pub fn and(self, other: Ends) -> Ends {
+        Ends { time: self.time.max(other.time), count: self.count.max(other.count) }
+    }
+}
+
 impl Stack {
-    /// The chart in each of these widths. `tip` describes a time, for the start of its tooltip. Without times, the
-    /// chart shows `missing` instead.
+    /// The ends of the axes that this stack needs.
+    pub fn ends(&self) -> Ends {
+        let total = |place: usize| self.parts.iter().map(|part| part.counts[place]).sum();
+        Ends { time: self.axis.end, count: (0..self.times.len()).map(total).max().unwrap_or(0) }
+    }
+
+    /// The chart in each of these widths, with the axes that it needs. See [`Stack::chart_to`].
     pub fn chart(&self, widths: &[f64], missing: &str, tip: impl Fn(f64) -> String) -> Chart {
+        self.chart_to(self.ends(), widths, missing, tip)
+    }
+
+    /// The chart in each of these widths, with axes to these ends. `tip` describes a time, for the start of its tooltip.
+    /// Without times, the chart shows `missing` instead.
+    pub fn chart_to(&self, ends: Ends, widths: &[f64], missing: &str, tip: impl Fn(f64) -> String) -> Chart {
         if self.times.is_empty() {
             return Chart::still(widths.iter().map(|width| nothing(*width, missing)));
         }
         let parts = self.few_parts();
         let total = |place: usize| parts.iter().map(|part| part.counts[place]).sum();
         let totals: Vec<u64> = (0..self.times.len()).map(total).collect();
-        let layouts = widths.iter().map(|width| self.layout(&parts, &totals, *width)).collect();
+        let layouts = widths.iter().map(|width| self.layout(&parts, ends, *width)).collect();
         // One tip for each interval in which no count changes.
         let is_new =
             |place: &usize| *place == 0 || parts.iter().any(|part| part.counts[*place] != part.counts[place - 1]);
@@ -90,11 +117,12 @@ impl Stack {
         parts
     }
 
-    fn layout(&self, parts: &[Part], totals: &[u64], width: f64) -> Layout {
-        let most = totals.iter().max().copied().unwrap_or(0).max(1) as f64;
+    fn layout(&self, parts: &[Part], ends: Ends, width: f64) -> Layout {
+        let most = ends.count.max(1) as f64;
+        let axis = TimeAxis { end: ends.time, ..self.axis };
         let longest = parts.iter().map(|part| width_of(&part.name)).fold(24.0, f64::max);
         let mut canvas = Canvas::new(width, 236.0, Room::for_axes(most, (26.0 + longest).min(width * 0.4)));
-        let (x, y) = (canvas.x_scale(self.axis.start, self.axis.end), canvas.y_scale(0.0, most));
+        let (x, y) = (canvas.x_scale(axis.start, axis.end), canvas.y_scale(0.0, most));
         canvas.y_axis(y, most, Steps::Whole, self.label);
         let edges: Vec<f64> = (0..=self.times.len()).map(|place| x.at(self.edge(place))).collect();
         let mut base = vec![0; self.times.len()];
@@ -117,7 +145,7 @@ impl Stack {
                 if is_there { INK } else { FAINT },
             );
         }
-        canvas.time_axis(x, &self.axis);
+        canvas.time_axis(x, &axis);
         canvas.hover(x);
         canvas.finish()
     }

@@ -1,6 +1,6 @@
 //! Stacked areas over time: instances by application and by tier, sleeping instances, and actions of owners.
 
-use mario_page::drawing::{Chart, Part, Stack, TimeAxis, amount, application_colour, tier_colour};
+use mario_page::drawing::{Chart, Ends, Part, Stack, TimeAxis, amount, application_colour, tier_colour};
 
 use super::super::run::Run;
 use super::super::series::Samples;
@@ -25,8 +25,8 @@ fn stack<T: AsRef<[u64]>>(
     }
 }
 
-pub(super) fn chart(stack: &Stack) -> Chart {
-    stack.chart(&WIDTHS, "No cycle has happened.", |time| format!("from time {}", amount(time)))
+pub(super) fn chart(stack: &Stack, ends: Ends) -> Chart {
+    stack.chart_to(ends, &WIDTHS, "No cycle has happened.", |time| format!("from time {}", amount(time)))
 }
 
 fn applications(run: &Run) -> impl Iterator<Item = (String, String)> {

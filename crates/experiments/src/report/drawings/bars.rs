@@ -63,18 +63,22 @@ fn bars_of(run: &Run, group: usize, by: By) -> Vec<Bar> {
     }
 }
 
-/// The heights of the highest bars: `changes` without the agents that proposed nothing, and `all` with them. Each is at
-/// least 1.
+/// The ends of the axes that all runs share: the heights of the highest bars, `changes` without the agents that proposed
+/// nothing and `all` with them, the most handovers in a step, and the longest duration. Each is at least 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Highest {
     changes: f64,
     all: f64,
+    handovers: f64,
+    duration: f64,
 }
 
 /// Returns the maximum over all runs, so that they have the same scale.
 pub(super) fn highest(runs: &[Run], group: usize, by: By) -> Highest {
-    let mut highest = Highest { changes: 1.0, all: 1.0 };
+    let mut highest = Highest { changes: 1.0, all: 1.0, handovers: 1.0, duration: 1.0 };
     for run in runs {
+        highest.handovers = highest.handovers.max(most_handovers(run, group.min(run.groups.len() - 1)));
+        highest.duration = highest.duration.max(run.about.duration.0);
         for bar in bars_of(run, group.min(run.groups.len() - 1), by) {
             let all = bar.counts.iter().sum::<u64>();
             highest.all = highest.all.max(all as f64);
@@ -112,10 +116,10 @@ fn stacked(bar: &Bar) -> Element {
 }
 
 fn layout(run: &Run, group: usize, by: By, highest: Highest, width: f64) -> Layout {
-    let handovers = most_handovers(run, group);
+    let handovers = highest.handovers;
     let room = Room::for_axes(highest.all, 20.0 + whole(handovers).chars().count() as f64 * 7.0);
     let mut canvas = Canvas::new(width, 236.0, room);
-    let x = canvas.x_scale(0.0, run.about.duration.0);
+    let x = canvas.x_scale(0.0, highest.duration);
     let scales = [("changes", highest.changes), ("all", highest.all)];
     let scales = scales.map(|(name, most)| (name, most, canvas.y_scale(0.0, most)));
     for (name, most, scale) in scales {
@@ -131,7 +135,7 @@ fn layout(run: &Run, group: usize, by: By, highest: Highest, width: f64) -> Layo
     let stack = Element::group("bars").with("transform", changes.as_str()).with("data-changes", changes);
     canvas.add(stack.with("data-all", all).part(0));
     add_handovers(run, group, &mut canvas, x, handovers);
-    canvas.time_axis(x, &TimeAxis::of_run(run.about.duration.0));
+    canvas.time_axis(x, &TimeAxis::of_run(highest.duration));
     canvas.add(legend(width));
     canvas.hover(x);
     canvas.finish()

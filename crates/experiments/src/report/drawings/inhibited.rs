@@ -64,15 +64,20 @@ fn bars(inhibited: &Inhibited) -> Vec<Bar> {
     bars
 }
 
-pub(super) fn chart(run: &Run) -> Chart {
+/// Returns the largest number of inhibitions of a bar over all runs: the end of the axis that they share.
+pub(super) fn most(runs: &[Run]) -> u64 {
+    runs.iter().flat_map(|run| bars(&run.inhibited)).map(|bar| bar.total()).max().unwrap_or(1)
+}
+
+pub(super) fn chart(run: &Run, most: u64) -> Chart {
     let bars = bars(&run.inhibited);
     if bars.is_empty() {
         return Chart::still(WIDTHS.iter().map(|width| nothing(*width, "Nothing was inhibited.")));
     }
-    Chart::still(WIDTHS.iter().map(|width| layout(&run.inhibited.rules, &bars, *width)))
+    Chart::still(WIDTHS.iter().map(|width| layout(&run.inhibited.rules, &bars, most, *width)))
 }
 
-fn layout(rules: &[&'static str], bars: &[Bar], width: f64) -> Layout {
+fn layout(rules: &[&'static str], bars: &[Bar], most: u64, width: f64) -> Layout {
     let per_row = ((width / KEY) as usize).max(1);
     let legend = 20.0 * rules.len().div_ceil(per_row) as f64 + 4.0;
     let height = legend + bars.len() as f64 * ROW + 6.0;
@@ -82,8 +87,7 @@ fn layout(rules: &[&'static str], bars: &[Bar], width: f64) -> Layout {
         let place = [(index % per_row) as f64 * KEY, (index / per_row) as f64 * 20.0 + 7.0];
         canvas.key(place, colour, words, INK);
     }
-    let most = bars.iter().map(Bar::total).max().unwrap_or(1) as f64;
-    let x = Scale::new((0.0, most), (canvas.left, canvas.right));
+    let x = Scale::new((0.0, most as f64), (canvas.left, canvas.right));
     for (index, bar) in bars.iter().enumerate() {
         let top = legend + index as f64 * ROW;
         let ink = if bar.is_node { INK } else { SOFT };

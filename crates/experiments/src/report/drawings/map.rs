@@ -1,11 +1,22 @@
 //! The map: nodes, the links between them, and the paths of users.
 
-use mario_page::drawing::{Canvas, Chart, Csv, Element, Layout, Room, application_colour, nothing, tier_colour};
+use std::collections::BTreeSet;
+
+use mario_page::drawing::{
+    APPLICATION_COLOURS, Anchor, Canvas, Chart, Csv, Element, INK, Layout, Room, application_colour, nothing, text,
+    tier_colour, width_of,
+};
 
 use super::super::run::{Nodes, Run};
 
 const SIZE: f64 = 560.0;
 const MARGIN: f64 = 22.0;
+/// The dashes of paths, by application. They differ also where colours repeat.
+const DASHES: [&str; 5] = ["", "7 3", "2 3", "9 3 2 3", "4 2"];
+/// The number of applications in the legend; the others are counted.
+const LEGEND_MAX: usize = 12;
+/// The height of a line of the legend.
+const LEGEND_ROW: f64 = 18.0;
 
 pub(super) fn chart(run: &Run) -> Chart {
     let missing = || nothing(SIZE, "The nodes of this run have no positions, or are too many to draw.");
@@ -20,7 +31,9 @@ pub(super) fn is_known(run: &Run) -> bool {
 
 fn layout(run: &Run, nodes: &Nodes, positions: &[[f64; 2]]) -> Layout {
     let at = project(positions);
-    let mut canvas = Canvas::new(SIZE, SIZE, Room { left: 0.0, right: 0.0, top: 0.0, bottom: 0.0 });
+    let legend = legend(run, nodes);
+    let height = SIZE + LEGEND_ROW * legend.len() as f64;
+    let mut canvas = Canvas::new(SIZE, height, Room { left: 0.0, right: 0.0, top: 0.0, bottom: 0.0 });
     let is_access_point = |node: usize| nodes.is_access_point[node] == 1;
     let mut link = |one: usize, other: usize, width: f64| {
         // Straight links between inner nodes would run through the access points between them.
@@ -44,7 +57,7 @@ fn layout(run: &Run, nodes: &Nodes, positions: &[[f64; 2]]) -> Layout {
         let points: Vec<[f64; 2]> = track.iter().map(|node| beside(at[*node as usize], *user)).collect();
         let way: String = points.windows(2).map(|pair| bend(pair[0], pair[1], 0.12)).collect();
         if !way.is_empty() {
-            let way = Element::line(way, &colour, 1.7).with("stroke-opacity", 0.7).with("stroke-linecap", "round");
+            let way = path(way, *application as usize).with("stroke-opacity", 0.7);
             canvas.add(way.tip(format!("user {id}, {}", run.applications[*application as usize].id)));
         }
         if let Some(start) = points.first() {
@@ -61,7 +74,82 @@ fn layout(run: &Run, nodes: &Nodes, positions: &[[f64; 2]]) -> Layout {
         let name = run.tier_names.get(tier).cloned().unwrap_or_else(|| format!("tier {tier}"));
         canvas.add(place.tip(format!("{}, {name}", nodes.ids[node])));
     }
+    for (nth, row) in legend.into_iter().enumerate() {
+        let mut x = MARGIN;
+        for Key { width, sign, name } in row {
+            let y = SIZE + LEGEND_ROW * (nth as f64 + 0.5);
+            canvas.add(match sign {
+                Sign::Application(application) => path(format!("M{x} {y}h22"), application),
+                Sign::Tier(tier, count) => {
+                    Element::rectangle([x + 12.0, y - 5.0], [10.0, 10.0], &tier_colour(tier, count)).with("rx", 2.0)
+                }
+                Sign::None => Element::new("g"),
+            });
+            canvas.add(text([x + 27.0, y + 4.0], &name, Anchor::Start, INK));
+            x += width;
+        }
+    }
     canvas.finish()
+}
+
+/// The path of a user of an application.
+fn path(way: String, application: usize) -> Element {
+    let path = Element::line(way, &application_colour(application), 1.7);
+    match DASHES[(application + application / APPLICATION_COLOURS) % DASHES.len()] {
+        "" => path.with("stroke-linecap", "round"),
+        dashes => path.dashed(dashes),
+    }
+}
+
+/// An entry of the legend.
+struct Key {
+    width: f64,
+    sign: Sign,
+    name: String,
+}
+
+/// What an entry of the legend explains.
+enum Sign {
+    Application(usize),
+    /// The index of a tier, and the number of tiers.
+    Tier(usize, usize),
+    None,
+}
+
+/// The lines of the legend: the applications of the users that are drawn, and the tiers of nodes.
+fn legend(run: &Run, nodes: &Nodes) -> Vec<Vec<Key>> {
+    let drawn = run.tracks.iter().filter_map(|(user, _)| Some(run.users.get(*user as usize)?.1 as usize));
+    let applications: BTreeSet<usize> = drawn.collect();
+    let key = |sign: Sign, name: String| Key { width: 27.0 + width_of(&name) + 14.0, sign, name };
+    let application = |place: &usize| key(Sign::Application(*place), run.applications[*place].id.clone());
+    let mut keys: Vec<Key> = applications.iter().take(LEGEND_MAX).map(application).collect();
+    if applications.len() > LEGEND_MAX {
+        keys.push(key(Sign::None, format!("and {} more applications", applications.len() - LEGEND_MAX)));
+    }
+    let tiers: BTreeSet<usize> = nodes.tiers.iter().map(|tier| *tier as usize).collect();
+    let count = tiers.last().map_or(1, |deepest| deepest + 1);
+    let name = |tier: &usize| run.tier_names.get(*tier).cloned().unwrap_or_else(|| format!("tier {tier}"));
+    let tiers: Vec<Key> = tiers.iter().map(|tier| key(Sign::Tier(*tier, count), name(tier))).collect();
+    let mut rows = in_rows(keys);
+    rows.extend(in_rows(tiers));
+    rows
+}
+
+/// Divides entries into lines that fit.
+fn in_rows(keys: Vec<Key>) -> Vec<Vec<Key>> {
+    let mut rows: Vec<Vec<Key>> = Vec::new();
+    let mut free = 0.0;
+    for key in keys {
+        if key.width > free || rows.is_empty() {
+            free = SIZE - 2.0 * MARGIN;
+            rows.push(Vec::new());
+        }
+        free -= key.width;
+        if let Some(row) = rows.last_mut() {
+            row.push(key);
+        }
+    }
+    rows
 }
 
 /// Projects longitudes and latitudes to the drawing, with north up. Longitudes are scaled by the cosine of the middle

@@ -11,8 +11,18 @@ use super::super::run::Run;
 use super::super::series::operations;
 use super::WIDTHS;
 
-/// Draws one point for each step after the first. Several points at one position become one larger point.
-pub(super) fn chart(run: &Run, group: usize) -> Chart {
+/// Returns the largest numbers of movements and of operations in a step, over all runs; at least 1.
+pub(super) fn most(runs: &[Run], group: usize) -> [f64; 2] {
+    let steps = runs.iter().flat_map(|run| run.figures[group.min(run.figures.len() - 1)].steps.iter().skip(1));
+    let most = steps.fold([1, 1], |[movements, changes], (moved, counts, _)| {
+        [movements.max(*moved), changes.max(operations(counts))]
+    });
+    most.map(|count| count as f64)
+}
+
+/// Draws one point for each step after the first. Several points at one position become one larger point. `most` are
+/// the ends of the axes.
+pub(super) fn chart(run: &Run, group: usize, most: [f64; 2]) -> Chart {
     let mut points: BTreeMap<(u64, u64), Vec<String>> = BTreeMap::new();
     for (step, (movements, counts, _)) in run.figures[group].steps.iter().enumerate().skip(1) {
         points.entry((*movements, operations(counts))).or_default().push(step.to_string());
@@ -20,12 +30,11 @@ pub(super) fn chart(run: &Run, group: usize) -> Chart {
     if points.is_empty() {
         return Chart::still(WIDTHS.iter().map(|width| nothing(*width, "The run has one step only.")));
     }
-    Chart::still(WIDTHS.iter().map(|width| layout(run, group, &points, *width)))
+    Chart::still(WIDTHS.iter().map(|width| layout(run, group, &points, most, *width)))
 }
 
-fn layout(run: &Run, group: usize, points: &BTreeMap<(u64, u64), Vec<String>>, width: f64) -> Layout {
-    let right = points.keys().map(|point| point.0).max().unwrap_or(0).max(1) as f64 * 1.06;
-    let top = points.keys().map(|point| point.1).max().unwrap_or(0).max(1) as f64 * 1.06;
+fn layout(run: &Run, group: usize, points: &BTreeMap<(u64, u64), Vec<String>>, most: [f64; 2], width: f64) -> Layout {
+    let [right, top] = most.map(|most| most * 1.06);
     let mut canvas = Canvas::new(width, 250.0, Room::for_axes(top, 14.0));
     let (x, y) = (Scale::new((0.0, right), (canvas.left + 8.0, canvas.right)), canvas.y_scale(0.0, top));
     canvas.y_axis(y, top, Steps::Whole, "operations in the step");

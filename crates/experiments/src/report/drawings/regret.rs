@@ -68,9 +68,26 @@ impl Measure {
     }
 }
 
-pub(super) fn chart(run: &Run, regret: &ShownRegret, measure: Measure) -> Chart {
+/// The ends of the axes that all runs share: the largest value, at least 1, and the longest duration.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Most {
+    value: f64,
+    duration: f64,
+}
+
+pub(super) fn most(runs: &[Run], measure: Measure) -> Most {
+    let mut most = Most { value: 1.0, duration: 1.0 };
+    for (run, regret) in runs.iter().filter_map(|run| Some((run, run.regret.as_ref()?))) {
+        most.value = measure.pairs(regret).into_iter().flatten().flatten().fold(most.value, f64::max);
+        most.duration = most.duration.max(run.about.duration.0);
+    }
+    most
+}
+
+pub(super) fn chart(run: &Run, regret: &ShownRegret, measure: Measure, most: Most) -> Chart {
     let pairs = measure.pairs(regret);
-    let layouts = WIDTHS.iter().map(|width| layout(run, regret, measure, &pairs, *width)).collect();
+    let layout = |width: &f64| layout(run, (regret, &pairs), measure, most, *width);
+    let layouts = WIDTHS.iter().map(layout).collect();
     let tip = |(place, [actual, best]): (usize, &[Option<f64>; 2])| {
         let value = |value: &Option<f64>| value.map_or_else(|| "n/a".to_owned(), amount);
         let users = plural(regret.samples.values[place].0, "user");
@@ -81,12 +98,17 @@ pub(super) fn chart(run: &Run, regret: &ShownRegret, measure: Measure) -> Chart 
     Chart { parts: Vec::new(), layouts, tips: pairs.iter().enumerate().map(tip).collect(), edges }
 }
 
-fn layout(run: &Run, regret: &ShownRegret, measure: Measure, pairs: &[[Option<f64>; 2]], width: f64) -> Layout {
-    let most = pairs.iter().flatten().flatten().copied().fold(1.0, f64::max);
-    let mut canvas = Canvas::new(width, 220.0, Room::for_axes(most, 52.0));
+fn layout(
+    run: &Run,
+    (regret, pairs): (&ShownRegret, &[[Option<f64>; 2]]),
+    measure: Measure,
+    most: Most,
+    width: f64,
+) -> Layout {
+    let mut canvas = Canvas::new(width, 220.0, Room::for_axes(most.value, 52.0));
     let end = run.about.duration.0;
-    let (x, y) = (canvas.x_scale(0.0, end), canvas.y_scale(0.0, most));
-    canvas.y_axis(y, most, if measure == Measure::Latency { Steps::Any } else { Steps::Whole }, measure.label());
+    let (x, y) = (canvas.x_scale(0.0, most.duration), canvas.y_scale(0.0, most.value));
+    canvas.y_axis(y, most.value, if measure == Measure::Latency { Steps::Any } else { Steps::Whole }, measure.label());
     let edges: Vec<f64> = edges(regret, end).into_iter().map(|time| x.at(time)).collect();
     canvas.add(Element::area(between(pairs, &edges, y), "var(--inhibited)").with("fill-opacity", 0.22));
     canvas.add(Element::line(line(pairs, 1, &edges, y), "var(--soft)", 1.2).dashed("4 3"));
@@ -108,7 +130,7 @@ fn layout(run: &Run, regret: &ShownRegret, measure: Measure, pairs: &[[Option<f6
         None => "regret n/a".to_owned(),
     };
     canvas.add(text([canvas.width, canvas.top - 14.0], &mean, Anchor::End, INK));
-    canvas.time_axis(x, &TimeAxis::of_run(end));
+    canvas.time_axis(x, &TimeAxis::of_run(most.duration));
     canvas.hover(x);
     canvas.finish()
 }

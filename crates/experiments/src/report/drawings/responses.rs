@@ -8,19 +8,25 @@ use mario_page::drawing::{
 
 use super::super::run::Run;
 use super::WIDTHS;
+use crate::figures::{Bins, ResponseTimes};
 
 /// The height of the row of a kind.
 const ROW: f64 = 88.0;
 
+/// The name of the row of applications without a kind, if others have one.
+const NO_KIND: &str = "no kind";
+
 /// The response times of a kind of application, in buckets. Response times of 0 are counted separately.
 #[derive(Default)]
-struct Distribution<'a> {
-    kind: &'a str,
+struct Distribution {
+    name: String,
     counts: BTreeMap<i64, u64>,
     at_once: u64,
     served: u64,
     lost: u64,
     sum: f64,
+    /// For percentiles; `None` without served requests, or if the bins of the applications differ.
+    times: Option<ResponseTimes>,
 }
 
 /// The shortest response time of a bucket, in milliseconds.
@@ -28,10 +34,28 @@ fn time_of(bucket: i64) -> f64 {
     2_f64.powf(bucket as f64 / 4.0)
 }
 
-fn distribution<'a>(run: &Run, kind: &'a str) -> Distribution<'a> {
-    let mut all = Distribution { kind, ..Distribution::default() };
-    let members = run.applications.iter().zip(&run.responses).filter(|(application, _)| application.kind == kind);
-    for (_, responses) in members {
+/// One distribution for each kind of application that served a request: kinds in order of first appearance.
+fn distributions(run: &Run) -> Vec<Distribution> {
+    let mut kinds: Vec<&str> = Vec::new();
+    for application in &run.applications {
+        if !kinds.contains(&application.kind.as_str()) {
+            kinds.push(&application.kind);
+        }
+    }
+    let is_only = kinds.len() == 1;
+    let all = kinds.iter().map(|kind| distribution(run, kind, is_only));
+    all.filter(|one| one.served > 0).collect()
+}
+
+fn distribution(run: &Run, kind: &str, is_only: bool) -> Distribution {
+    let name = match kind {
+        "all" | "" if is_only => "all",
+        "all" | "" => NO_KIND,
+        kind => kind,
+    };
+    let mut all = Distribution { name: name.to_owned(), ..Distribution::default() };
+    let members = || run.applications.iter().zip(&run.responses).filter(|(application, _)| application.kind == kind);
+    for (_, responses) in members() {
         all.served += responses.served;
         all.lost += responses.lost;
         all.sum += responses.sum;
@@ -42,66 +66,87 @@ fn distribution<'a>(run: &Run, kind: &'a str) -> Distribution<'a> {
             }
         }
     }
+    all.times = ResponseTimes::sum(members().filter_map(|(_, responses)| responses.times.as_ref()));
     all
 }
 
-impl Distribution<'_> {
-    /// Returns the response time that a share of the served requests does not exceed, rounded up to the end of its
-    /// bucket; `None` if the histogram does not have this share of the served requests.
-    fn quantile(&self, share: f64) -> Option<f64> {
-        let enough = self.served as f64 * share;
-        let mut seen = self.at_once;
-        if seen as f64 >= enough {
-            return Some(0.0);
-        }
-        for (bucket, count) in &self.counts {
-            seen += count;
-            if seen as f64 >= enough {
-                return Some(time_of(bucket + 1));
-            }
-        }
-        None
+impl Distribution {
+    fn percentile(&self, share: f64) -> Option<f64> {
+        self.times.as_ref().and_then(|times| times.percentile(share))
     }
 
     fn words(&self) -> String {
         let lost = if self.lost > 0 { format!(", {} lost", count(self.lost)) } else { String::new() };
-        let mean = duration(Some(self.sum / self.served as f64));
-        let [half, most] = [0.5, 0.95].map(|share| duration(self.quantile(share)));
-        format!("mean {mean}, half below {half}, 95 % below {most}{lost}")
+        let digits = match self.times.as_ref().map(ResponseTimes::bins) {
+            Some(Bins::Fine) => 3,
+            _ => 2,
+        };
+        let mean = duration(Some(self.sum / self.served as f64), 3);
+        let [half, most] = [0.5, 0.95].map(|share| duration(self.percentile(share), digits));
+        format!("mean {mean}, median {half}, 95 % up to {most}{lost}")
     }
 }
 
-/// Formats a response time: from 10 ms without decimals, from 1 ms with one decimal, and below 1 ms with one
-/// significant digit.
-fn duration(value: Option<f64>) -> String {
+/// Formats a response time with at most `digits` significant digits, but without rounding its whole part, and with at
+/// least one decimal from 1 to 10 ms.
+fn duration(value: Option<f64>, digits: usize) -> String {
     match value {
         None => "n/a".to_owned(),
-        Some(value) if value >= 10.0 => whole(value),
-        Some(value) if value >= 1.0 => format!("{value:.1}"),
+        Some(value) if value >= 1.0 => {
+            let decimals = (digits as i64 - 1 - value.log10().floor() as i64).max(0) as usize;
+            if decimals == 0 { whole(value) } else { format!("{value:.decimals$}") }
+        }
         Some(value) if value > 0.0 => {
-            let unit = 10_f64.powf(value.log10().floor());
-            let digits = -unit.log10() as usize;
-            format!("{:.digits$}", (value / unit).round() * unit)
+            let unit = 10_f64.powf(value.log10().floor() + 1.0 - digits as f64);
+            let decimals = (-unit.log10()).round().max(0.0) as usize;
+            format!("{:.decimals$}", (value / unit).round() * unit)
         }
         Some(_) => "0".to_owned(),
     }
 }
 
-pub(super) fn chart(run: &Run) -> Chart {
-    let rows = run.groups.iter().skip(1).map(|kind| distribution(run, kind));
-    let rows: Vec<Distribution<'_>> = rows.filter(|row| row.served > 0).collect();
+/// The first and the last bucket of the axis that all runs share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Buckets {
+    low: i64,
+    high: i64,
+}
+
+pub(super) fn buckets(runs: &[Run]) -> Buckets {
+    let all = || runs.iter().flat_map(|run| &run.responses).flat_map(|responses| &responses.histogram);
+    let known = || all().filter_map(|(bucket, _)| *bucket);
+    Buckets { low: known().min().unwrap_or(0).min(0), high: known().max().unwrap_or(0).max(4) + 1 }
+}
+
+/// States how close the percentiles are to the exact ones; `None` if no request was served.
+pub(super) fn caption(run: &Run) -> Option<String> {
+    let rows = distributions(run);
+    let mut bins: Vec<Bins> = rows.iter().filter_map(|row| Some(row.times.as_ref()?.bins())).collect();
+    bins.dedup();
+    match bins.as_slice() {
+        [] => None,
+        [Bins::Fine] => {
+            Some(format!("The medians and percentiles are within {} % of the exact ones.", Bins::Fine.error_percent()))
+        }
+        _ => Some(format!(
+            "The medians and percentiles are within {} % of the exact ones; with measures.applications in the scenario, within {} %.",
+            Bins::Quarters.error_percent(),
+            Bins::Fine.error_percent()
+        )),
+    }
+}
+
+pub(super) fn chart(run: &Run, buckets: Buckets) -> Chart {
+    let rows = distributions(run);
     if rows.is_empty() {
         return Chart::still(WIDTHS.iter().map(|width| nothing(*width, "No client request was served.")));
     }
-    Chart::still(WIDTHS.iter().map(|width| layout(&rows, *width)))
+    Chart::still(WIDTHS.iter().map(|width| layout(&rows, buckets, *width)))
 }
 
-fn layout(rows: &[Distribution<'_>], width: f64) -> Layout {
+fn layout(rows: &[Distribution], Buckets { low, high }: Buckets, width: f64) -> Layout {
     let height = 6.0 + rows.len() as f64 * ROW + 38.0;
     let mut canvas = Canvas::new(width, height, Room { left: 10.0, right: 10.0, top: 6.0, bottom: 38.0 });
-    let buckets = || rows.iter().flat_map(|row| row.counts.keys());
-    let low = buckets().min().copied().unwrap_or(0).min(0);
-    let high = buckets().max().copied().unwrap_or(0).max(4) + 1;
     let x = canvas.x_scale(low as f64, high as f64);
     for (index, row) in rows.iter().enumerate() {
         add_row(&mut canvas, row, x, low, 6.0 + (index + 1) as f64 * ROW);
@@ -114,7 +159,7 @@ fn layout(rows: &[Distribution<'_>], width: f64) -> Layout {
     canvas.finish()
 }
 
-fn add_row(canvas: &mut Canvas, row: &Distribution<'_>, x: Scale, low: i64, floor: f64) {
+fn add_row(canvas: &mut Canvas, row: &Distribution, x: Scale, low: i64, floor: f64) {
     let mut counts = row.counts.clone();
     if row.at_once > 0 {
         *counts.entry(low).or_default() += row.at_once;
@@ -125,20 +170,19 @@ fn add_row(canvas: &mut Canvas, row: &Distribution<'_>, x: Scale, low: i64, floo
         let (left, right) = (x.at(*bucket as f64), x.at((bucket + 1) as f64));
         let top = y.at(*many as f64);
         let size = [(right - left - 1.0).max(1.0), floor - top];
-        let [from, to] = [*bucket, bucket + 1].map(|bucket| duration(Some(time_of(bucket))));
+        let [from, to] = [*bucket, bucket + 1].map(|bucket| duration(Some(time_of(bucket)), 2));
         let share = 100.0 * *many as f64 / row.served as f64;
-        let tip = format!("{}: {from} to {to}\n{} of {} ({share:.1} %)", row.kind, count(*many), count(row.served));
+        let tip = format!("{}: {from} to {to}\n{} of {} ({share:.1} %)", row.name, count(*many), count(row.served));
         canvas.add(Element::rectangle([left + 0.5, top], size, "var(--migrate)").tip(tip));
     }
     let (left, right) = (rounded(canvas.left), rounded(canvas.right));
     canvas.add(Element::line(format!("M{left} {}H{right}", rounded(floor)), "var(--line)", 1.0));
-    if let Some(middle) = row.quantile(0.5).filter(|middle| *middle > 0.0) {
+    if let Some(middle) = row.percentile(0.5).filter(|middle| *middle > 0.0) {
         let path =
             format!("M{} {}V{}", rounded(x.at(middle.log2() * 4.0)), rounded(floor - ROW + 30.0), rounded(floor + 3.0));
         canvas.add(Element::line(path, INK, 1.1).dashed("4 3"));
     }
-    let name = if row.kind.is_empty() { "all" } else { row.kind };
-    let name = Element::new("tspan").with("font-weight", 650.0).text(name);
+    let name = Element::new("tspan").with("font-weight", 650.0).text(&row.name);
     let words = text([0.0, floor - ROW + 20.0], "", Anchor::Start, INK).and(name);
     canvas.add(words.text(&format!("  {}", row.words())));
 }
@@ -160,14 +204,9 @@ mod tests {
 
     #[test]
     fn durations_have_only_significant_digits() {
-        assert_eq!([12.4, 1.25, 0.04, 0.0].map(|value| duration(Some(value))), ["12", "1.2", "0.04", "0"]);
-    }
-
-    #[test]
-    fn quantiles_are_the_upper_end_of_a_bucket() {
-        let counts = BTreeMap::from([(0, 2), (4, 1)]);
-        let row = Distribution { kind: "", counts, at_once: 1, served: 4, lost: 0, sum: 0.0 };
-        assert_eq!((row.quantile(0.25), row.quantile(0.5)), (Some(0.0), Some(time_of(1))));
-        assert_eq!(row.quantile(0.95), Some(time_of(5)));
+        let two = [12.4, 123.4, 1.25, 0.04, 0.0].map(|value| duration(Some(value), 2));
+        assert_eq!(two, ["12", "123", "1.2", "0.040", "0"]);
+        let three = [12.45, 9_876.5, 1.256, 0.1234].map(|value| duration(Some(value), 3));
+        assert_eq!(three, ["12.4", "9\u{202f}876", "1.26", "0.123"]);
     }
 }

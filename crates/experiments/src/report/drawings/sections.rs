@@ -1,6 +1,6 @@
 //! The sections of the page, with their figures and choices.
 
-use mario_page::drawing::{Chart, Csv, FileWidth, Stack, fixed};
+use mario_page::drawing::{Chart, Csv, Ends, FileWidth, Stack, fixed};
 
 use super::super::Report;
 use super::super::run::Run;
@@ -49,26 +49,8 @@ pub(crate) fn sections(report: &Report) -> Vec<Section> {
             ],
             |run| Some(areas::by_tier(run)),
         ),
-        plain(
-            report,
-            [
-                "responses",
-                "Responses",
-                "Response times",
-                "How long client requests took, by kind of application. The axis is logarithmic; the dashed line is the median.",
-            ],
-            |run| (responses::chart(run), responses::csv(run)),
-        ),
-        plain(
-            report,
-            [
-                "inhibited",
-                "Inhibited",
-                "What was inhibited, where and why",
-                "The nodes whose managers said no most often.",
-            ],
-            |run| (inhibited::chart(run), inhibited::csv(run)),
-        ),
+        response_times(report),
+        inhibitions(report),
         steady_states(report),
         regrets(report),
         costs(report),
@@ -117,28 +99,47 @@ fn of_runs(report: &Report, figure: impl Fn((usize, &Run)) -> Option<Figure>) ->
     report.runs.iter().enumerate().filter_map(figure).collect()
 }
 
-/// A section with one figure for each run.
-fn plain(report: &Report, words: [&'static str; 4], draw: impl Fn(&Run) -> (Chart, Csv)) -> Section {
-    let figures = of_runs(report, |(index, run)| {
-        let (chart, csv) = draw(run);
-        Some(figure(words[0], index, run, words[2], only(chart), csv))
-    });
-    section(words, Vec::new(), figures)
-}
-
-/// A section with stacked areas over time for each run that has them.
+/// A section with stacked areas over time for each run that has them. The runs share both axes.
 fn stacked(report: &Report, words: [&'static str; 4], stack: impl Fn(&Run) -> Option<Stack>) -> Section {
-    let draw = |(index, run): (usize, &Run)| {
-        let stack = stack(run)?;
-        Some(figure(words[0], index, run, words[2], only(areas::chart(&stack)), stack.csv()))
+    let stacks: Vec<Option<Stack>> = report.runs.iter().map(stack).collect();
+    let Some(ends) = stacks.iter().flatten().map(Stack::ends).reduce(Ends::and) else {
+        return section(words, Vec::new(), Vec::new());
     };
-    section(words, Vec::new(), report.runs.iter().enumerate().filter_map(draw).collect())
+    let draw = |(index, run): (usize, &Run)| {
+        let stack = stacks[index].as_ref()?;
+        Some(figure(words[0], index, run, words[2], only(areas::chart(stack, ends)), stack.csv()))
+    };
+    section(words, Vec::new(), of_runs(report, draw))
 }
 
-/// Returns the choice of a group, if all runs have the same groups and more than one kind of application.
+fn response_times(report: &Report) -> Section {
+    let buckets = responses::buckets(&report.runs);
+    let draw = |(index, run): (usize, &Run)| {
+        let chart = only(responses::chart(run, buckets));
+        let mut figure = figure("responses", index, run, "Response times", chart, responses::csv(run));
+        figure.caption = responses::caption(run);
+        Some(figure)
+    };
+    let lead = "How long client requests took, by kind of application. The axis is logarithmic; the dashed line is the median.";
+    section(["responses", "Responses", "Response times", lead], Vec::new(), of_runs(report, draw))
+}
+
+fn inhibitions(report: &Report) -> Section {
+    let most = inhibited::most(&report.runs);
+    let title = "What was inhibited, where and why";
+    let draw = |(index, run): (usize, &Run)| {
+        let chart = only(inhibited::chart(run, most));
+        Some(figure("inhibited", index, run, title, chart, inhibited::csv(run)))
+    };
+    let lead = "The nodes whose managers said no most often.";
+    section(["inhibited", "Inhibited", title, lead], Vec::new(), of_runs(report, draw))
+}
+
+/// Returns the choice of a group, if all runs have the same groups and a kind that not all applications have.
 fn group_choice(report: &Report) -> Option<Choice> {
     let groups = &report.runs.first()?.groups;
-    let is_shared = groups.len() > 2 && report.runs.iter().all(|run| run.groups == *groups);
+    let is_part = |run: &Run| run.groups.len() > 2 || run.applications.iter().any(|one| one.kind == "all");
+    let is_shared = groups.len() > 1 && report.runs.iter().all(|run| run.groups == *groups && is_part(run));
     let name = |group: &String| match group.as_str() {
         "all" => "All".to_owned(),
         "" => "Other".to_owned(),
@@ -209,7 +210,7 @@ fn services(report: &Report) -> Section {
 
 fn movements(report: &Report) -> Section {
     let draw = |(index, run): (usize, &Run)| {
-        let views = by_group(run, |group| points::chart(run, group));
+        let views = by_group(run, |group| points::chart(run, group, points::most(&report.runs, group)));
         let mut figure = figure("movements", index, run, "Movements and operations", views, points::csv(run));
         let r = fixed(run.figures[0].pearson_r_with_start, 3);
         figure.caption = Some(format!(
@@ -224,7 +225,7 @@ fn movements(report: &Report) -> Section {
 
 fn steady_states(report: &Report) -> Section {
     let draw = |(index, run): (usize, &Run)| {
-        let views = by_group(run, |group| steady::chart(run, group));
+        let views = by_group(run, |group| steady::chart(run, group, steady::most(&report.runs, group)));
         let mut figure = figure("steady", index, run, "Cycles to the steady state", views, steady::csv(run));
         figure.file.iter_mut().for_each(|file| file.groups = FileGroups::All);
         Some(figure)
@@ -242,7 +243,7 @@ fn regrets(report: &Report) -> Section {
             group: None,
             by: None,
             measure: Some(measure.name()),
-            chart: regret::chart(run, shown, measure),
+            chart: regret::chart(run, shown, measure, regret::most(&report.runs, measure)),
         };
         let views = Measure::ALL.map(view).to_vec();
         let mut figure = figure("regret", index, run, "Satisfied users", views, regret::csv(shown));

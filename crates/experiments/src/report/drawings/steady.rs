@@ -8,19 +8,37 @@ use super::super::run::Run;
 use super::WIDTHS;
 use crate::figures::MeanAndMax;
 
+/// The ends of the axes that all runs share.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Most {
+    steps: usize,
+    active_cycles: u64,
+}
+
+/// Returns the largest numbers of steps, and of cycles with an operation in a step after the first, over all runs.
+pub(super) fn most(runs: &[Run], group: usize) -> Most {
+    let mut most = Most { steps: 2, active_cycles: 2 };
+    for run in runs {
+        let steps = &run.figures[group.min(run.figures.len() - 1)].steps;
+        most.steps = most.steps.max(steps.len());
+        most.active_cycles = steps.iter().skip(1).map(|step| step.2).fold(most.active_cycles, u64::max);
+    }
+    most
+}
+
 /// Draws the number of cycles with an operation in each step after the first. Steps without a movement are pale.
-pub(super) fn chart(run: &Run, group: usize) -> Chart {
+pub(super) fn chart(run: &Run, group: usize, most: Most) -> Chart {
     if run.figures[group].steps.len() < 2 {
         return Chart::still(WIDTHS.iter().map(|width| nothing(*width, "The run has one step only.")));
     }
-    Chart::still(WIDTHS.iter().map(|width| layout(run, group, *width)))
+    Chart::still(WIDTHS.iter().map(|width| layout(run, group, most, *width)))
 }
 
-fn layout(run: &Run, group: usize, width: f64) -> Layout {
+fn layout(run: &Run, group: usize, most: Most, width: f64) -> Layout {
     let figures = &run.figures[group];
-    let most = figures.steps.iter().skip(1).map(|step| step.2).max().unwrap_or(0).max(2) as f64;
+    let last = most.steps as f64;
+    let most = most.active_cycles as f64;
     let mut canvas = Canvas::new(width, 180.0, Room::for_axes(most, 12.0));
-    let last = figures.steps.len() as f64;
     let (x, y) = (canvas.x_scale(0.5, last - 0.5), canvas.y_scale(0.0, most));
     canvas.y_axis(y, most, Steps::Whole, "cycles with an operation");
     let breadth = ((x.at(1.0) - x.at(0.0)) * 0.62).max(1.0);

@@ -7,8 +7,8 @@ use std::process;
 
 use mario_experiments::report::{Report, Run, Scale};
 use mario_experiments::runs;
-use mario_scenario::{Document, NoFiles};
-use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceRecorder};
+use mario_scenario::{Document, NoFiles, Scenario};
+use mario_simulator::{Detail, Recorder, Regret, RunOptions, Served, Simulation, TraceRecorder};
 use serde_json::Value;
 
 /// The trace of a run of the scenario `paper` with a policy and further settings.
@@ -37,6 +37,30 @@ pub(crate) fn scale() -> Scale {
     };
     let points: Vec<String> = [85, 341, 1365, 5461, 21845].map(point).to_vec();
     Scale::read("measured", &format!("[{}]", points.join(","))).expect("measurements")
+}
+
+/// The scenario `paper` with a policy.
+pub(crate) fn paper_scenario(policy: &str) -> Scenario {
+    let mut document = Document::preset("paper").expect("it ships");
+    document.set_policy(policy);
+    runs::resolve(&document, 1, &mut NoFiles).expect("a scenario").scenario
+}
+
+/// The response times of the applications of a kind, in the order in which requests were answered.
+pub(crate) fn response_times(scenario: &Scenario, kind: &str) -> Vec<f64> {
+    struct Times<'a>(&'a Scenario, &'a str, Vec<f64>);
+
+    impl Recorder for Times<'_> {
+        fn served(&mut self, served: &Served) {
+            if self.0.applications[served.application.position()].kind == self.1 {
+                self.2.push((served.ended - served.emitted).units());
+            }
+        }
+    }
+
+    let mut times = Times(scenario, kind, Vec::new());
+    Simulation::new(scenario, RunOptions::default()).expect("it can be run").run(&mut times);
+    times.2
 }
 
 fn traced(scenario: &str, policy: &str, settings: &[&str], with_regret: bool) -> String {

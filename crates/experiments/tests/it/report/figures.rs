@@ -1,7 +1,10 @@
 //! The figures of the page: tooltips, hiding outcomes, and the service graph.
 
+use mario_experiments::report::Report;
+use serde_json::Value;
+
 use super::browser::Browser;
-use super::data::{PageFile, paper_trace, report, shop_trace};
+use super::data::{PageFile, paper_scenario, paper_trace, report, response_times, shop_trace};
 
 /// Moves the pointer to the middle of an element. Returns the lines of the tooltip, or none if it is hidden.
 fn pointed_at(browser: &Browser, selector: &str) -> Vec<String> {
@@ -76,4 +79,66 @@ fn the_service_graph_is_readable_on_desktop_and_phone() {
         assert!(browser.text("#services svg desc").starts_with("front calls auth (1 request), catalogue (2 requests)"));
     }
     assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// The numbers on the axes of the drawings of a section, one list for each run.
+fn axes(report: &Report, id: &str) -> Vec<Vec<String>> {
+    let data: Value = serde_json::from_str(&report.json()).expect("JSON");
+    let sections = data["sections"].as_array().expect("sections");
+    let section = sections.iter().find(|section| section["id"] == id).unwrap_or_else(|| panic!("no section {id}"));
+    let drawings = report.drawings().into_iter().filter(|drawing| drawing.file_name.contains(&format!("-{id}")));
+    let numbers = |svg: String| {
+        let texts =
+            svg.split("<text").skip(1).filter_map(|text| Some(text.split_once('>')?.1.split_once("</")?.0.to_owned()));
+        texts
+            .filter(|text| {
+                !text.is_empty() && text.chars().all(|letter| letter.is_ascii_digit() || " .\u{202f}".contains(letter))
+            })
+            .collect()
+    };
+    let found: Vec<Vec<String>> = drawings.map(|drawing| numbers(drawing.svg)).collect();
+    assert!(found.len() >= section["figures"].as_array().expect("figures").len(), "{id}");
+    found
+}
+
+#[test]
+fn charts_of_several_runs_share_their_axes() {
+    let short = paper_trace("never-move", &["duration=20000"]);
+    let report = report(&[&paper_trace("workload-aware", &[]), &short]);
+    for id in ["operations", "instances", "tiers", "responses", "steady", "movements"] {
+        let all = axes(&report, id);
+        let (one, other) = all.split_at(all.len() / 2);
+        assert_eq!(one, other, "{id}");
+        assert!(one.iter().all(|numbers| numbers.len() > 1), "{id}: {one:?}");
+    }
+}
+
+#[test]
+fn percentiles_are_those_of_the_finest_bins_and_say_how_exact_they_are() {
+    let words = |settings: &[&str]| {
+        let report = report(&[&paper_trace("workload-and-latency-aware", settings)]);
+        let svg = report.drawings().into_iter().find(|drawing| drawing.file_name.contains("-responses"));
+        let svg = svg.expect("a drawing").svg;
+        let row = svg.split("<text").find(|text| text.contains(">LS<")).expect("a row").to_owned();
+        let after = |word: &str| -> f64 {
+            let rest = row.split_once(word).unwrap_or_else(|| panic!("{word}: {row}")).1.trim_start();
+            rest.split([',', '<']).next().expect("a number").parse().expect("a number")
+        };
+        let caption = report.json().split("of the exact ones").next().expect("a caption").to_owned();
+        let bound = caption.rsplit_once("are within ").expect("a bound").1.to_owned();
+        ([after("median "), after("95 % up to ")], bound)
+    };
+    let (fine, bound) = words(&["measures.applications=true"]);
+    assert_eq!(bound, "0.8 % ");
+    let (coarse, bound) = words(&[]);
+    assert_eq!(bound, "9.1 % ");
+    let scenario = paper_scenario("workload-and-latency-aware");
+    let mut times = response_times(&scenario, "LS");
+    times.sort_by(f64::total_cmp);
+    for (nth, share) in [0.5, 0.95].into_iter().enumerate() {
+        let exact = times[((times.len() as f64 * share).ceil() as usize) - 1];
+        // Half a unit of the last shown digit is added to the bound.
+        assert!((fine[nth] - exact).abs() <= exact * 0.008 + 0.05, "{share}: {} and {exact}", fine[nth]);
+        assert!((coarse[nth] - exact).abs() <= exact * 0.091 + 0.5, "{share}: {} and {exact}", coarse[nth]);
+    }
 }
