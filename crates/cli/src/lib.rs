@@ -29,6 +29,7 @@ mod exit;
 mod experiments;
 mod groups;
 mod interruptions;
+mod labels;
 mod live;
 mod replacing;
 mod result_directory;

@@ -4,9 +4,14 @@
 //! which is then written in both formats.
 
 mod axis;
+mod font;
+mod lines;
+mod names;
 mod pdf;
+mod rows;
 mod scene;
 mod study;
 mod svg;
 
+pub use axis::AxisKind;
 pub use study::{Figure, figures_of};

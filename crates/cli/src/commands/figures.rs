@@ -7,20 +7,22 @@ use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
 use mario_experiments::measures::Measure;
-use mario_experiments::plot::figures_of;
+use mario_experiments::plot::{AxisKind, figures_of};
 use mario_experiments::study::{Results, StoreError, load};
 use mario_experiments::sweep;
 use mario_frontend::studies::store_failure;
 
 use super::report::write;
 use crate::console::many;
+use crate::labels::read_labels;
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario figures`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   mario figures comparison
-  mario figures sizes --figure LS.response --figure all.migrate --out paper/figures --format pdf")]
+  mario figures sizes --figure LS.response --figure all.migrate --out paper/figures --format pdf
+  mario figures comparison --label new.pl=ours --label 'latency-aware=latency only' --axis log")]
 pub struct Arguments {
     /// The directory of `mario compare --out`, `mario sweep --out` or `mario merge --out`
     #[arg(value_name = "DIR")]
@@ -33,6 +35,13 @@ pub struct Arguments {
     /// `lost` has no group. By default, the figures that `mario compare` tests
     #[arg(long = "figure", value_name = "GROUP.NAME")]
     pub figures: Vec<String>,
+    /// The name of a policy in the charts, e.g. new.pl=ours; may be repeated. By default, policies have the names of the
+    /// tables
+    #[arg(long = "label", value_name = "POLICY=TEXT")]
+    pub labels: Vec<String>,
+    /// The axis of the numbers; `auto` is logarithmic if the means span two orders of magnitude
+    #[arg(long, value_name = "AXIS", default_value = "auto")]
+    pub axis: AxisName,
     /// The format of the files
     #[arg(long, value_name = "FORMAT", default_value = "both")]
     pub format: Format,
@@ -49,18 +58,40 @@ pub enum Format {
     Pdf,
 }
 
+/// The axis of the numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AxisName {
+    /// Logarithmic if all means are positive, and the largest is at least 100 times the smallest.
+    Auto,
+    /// Linear.
+    Linear,
+    /// Logarithmic, unless a mean is not positive.
+    Log,
+}
+
+impl AxisName {
+    fn kind(self) -> AxisKind {
+        match self {
+            AxisName::Auto => AxisKind::Auto,
+            AxisName::Linear => AxisKind::Linear,
+            AxisName::Log => AxisKind::Logarithmic,
+        }
+    }
+}
+
 pub(super) const LONG_ABOUT: &str = "Draw the results of a comparison or a sweep as charts for a paper.
 
 A figure is a number such as LS.response. Each chart shows the mean of one figure for each policy, with its 95 % confidence \
-interval: as rows, or, for a sweep of one numeric key, as lines over its values. By default, a chart is written as NAME.svg and NAME.pdf. \
-The same runs yield the same bytes.";
+interval: as rows, or, for a sweep of one numeric key, as lines over its values. Policies differ in colour, marker and dash. By default, a \
+chart is written as NAME.svg and NAME.pdf; the PDF has its fonts embedded. The same runs yield the same bytes.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let results = load(&arguments.directory).map_err(|error| no_results(&error))?;
     let names = names(&results, &arguments.figures)?;
+    let results = results.relabelled(&read_labels(&arguments.labels, &results.identity.policies)?);
     let out = arguments.out.clone().unwrap_or_else(|| arguments.directory.join("figures"));
     fs::create_dir_all(&out).map_err(|error| Failure::file(format!("cannot make `{}`", out.display()), &error))?;
-    let figures = figures_of(&results, &names);
+    let figures = figures_of(&results, &names, arguments.axis.kind());
     let file = |name: &str, ending: &str| Path::new(&out).join(format!("{name}.{ending}"));
     for figure in &figures {
         if arguments.format != Format::Pdf {

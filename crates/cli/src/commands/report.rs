@@ -2,7 +2,7 @@
 
 mod moving;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs;
 use std::io::Write;
@@ -15,11 +15,12 @@ use mario_experiments::comparison::Comparison;
 use mario_experiments::published::{PublishedResults, PublishedValues};
 use mario_experiments::report::{ReferenceValues, Report, Run, Scale, ScaleError};
 use mario_experiments::reproduce::{published_about, published_policies};
-use mario_experiments::study::{STUDY, load};
+use mario_experiments::study::{Results, STUDY, load};
 use mario_frontend::studies::store_failure;
 use mario_simulator::write_atomically;
 
 use crate::console::many;
+use crate::labels::read_labels;
 use crate::replacing::{contains, refuse_to_replace};
 use crate::traces::{Explain, read_run, runs_in};
 use crate::{Console, Failure, Outcome, read_text};
@@ -60,6 +61,9 @@ pub struct Arguments {
     /// repeated
     #[arg(long, value_name = "FILE")]
     pub scale: Vec<PathBuf>,
+    /// The name of a policy on the page, e.g. new.pl=ours; may be repeated. A run is named after its policy
+    #[arg(long = "label", value_name = "POLICY=TEXT")]
+    pub labels: Vec<String>,
     /// The title of the page
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
@@ -103,13 +107,18 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         moving::write(&expanded, path, console)?;
     }
     let explain = if arguments.no_explanations { Explain::No } else { Explain::Within(arguments.budget) };
-    let read_one = |path: &Path| read_run(path, explain, console);
-    let mut report = read_with(read_one, &expanded, arguments.title.as_deref(), console)?;
-    let measured =
-        report.runs.iter().enumerate().flat_map(|(place, run)| run.tables(&format!("measured-{}", place + 1)));
-    report.tables = measured.collect();
-    for (place, directory) in studies.iter().enumerate() {
-        let results = load(directory).map_err(|error| store_failure(&error))?;
+    let studies = studies.into_iter().map(|directory| load(directory).map_err(|error| store_failure(&error)));
+    let studies: Vec<Results> = studies.collect::<Result<_, Failure>>()?;
+    let mut runs =
+        expanded.iter().map(|path| read_run(path, explain, console)).collect::<Result<Vec<Run>, Failure>>()?;
+    let labels = labels(arguments, &studies, &runs)?;
+    for run in &mut runs {
+        run.label = labels.get(&run.label).unwrap_or(&run.label).clone();
+    }
+    let mut report = of_runs(runs, &expanded, arguments.title.as_deref(), console);
+    report.tables = report.measured_tables();
+    for (place, results) in studies.iter().enumerate() {
+        let results = results.relabelled(&labels);
         for (nth, variant) in results.identity.variants.iter().enumerate() {
             let id = format!("comparison-{}-{}", place + 1, nth + 1);
             report.tables.extend(Comparison::of(&results, variant).tables(&id));
@@ -151,9 +160,21 @@ pub(crate) fn read_with(
     title: Option<&str>,
     console: &Console,
 ) -> Result<Report, Failure> {
+    let read = runs.iter().map(|path| read_one(path)).collect::<Result<Vec<Run>, Failure>>()?;
+    Ok(of_runs(read, runs, title, console))
+}
+
+/// Returns the labels of `--label`: of policies of studies, and of runs, which have the names of their policies.
+fn labels(arguments: &Arguments, studies: &[Results], runs: &[Run]) -> Result<BTreeMap<String, String>, Failure> {
+    let of_studies = studies.iter().flat_map(|results| &results.identity.policies);
+    let known: BTreeSet<String> = of_studies.chain(runs.iter().map(|run| &run.label)).cloned().collect();
+    read_labels(&arguments.labels, &known.into_iter().collect::<Vec<String>>())
+}
+
+/// A report of runs, which were read from these paths.
+fn of_runs(read: Vec<Run>, runs: &[PathBuf], title: Option<&str>, console: &Console) -> Report {
     let mut report = Report::default();
-    for path in runs {
-        let run = read_one(path)?;
+    for (run, path) in read.into_iter().zip(runs) {
         if !run.is_complete() {
             console.inform(format!("note: `{}` is not complete; it is shown up to its last record", path.display()));
         }
@@ -162,7 +183,7 @@ pub(crate) fn read_with(
     tell_apart(&mut report, |report, place| format!("seed {}", report.runs[place].seed()));
     tell_apart(&mut report, |_, place| runs[place].display().to_string());
     report.title = title.map_or_else(|| report.default_title(), str::to_owned);
-    Ok(report)
+    report
 }
 
 /// Returns the published values for the policies of the runs; empty values for a policy without any. If no policy has

@@ -77,6 +77,27 @@ fn a_comparison_joins_a_metric_and_its_figures_are_drawn() {
     let svg = fs::read_to_string(drawn.join("metric-four.svg")).expect("a figure");
     assert!(svg.contains("latency-aware") && svg.contains(">four</text>"), "{svg}");
     assert!(fs::read(drawn.join("all-response.pdf")).expect("a figure").starts_with(b"%PDF-1.4"));
+    let labelled = |command: &str, out: &str, label: &str| {
+        let out = directory.join(out);
+        run([
+            command.as_ref(),
+            directory.as_os_str(),
+            "--out".as_ref(),
+            out.as_os_str(),
+            "--label".as_ref(),
+            label.as_ref(),
+        ])
+    };
+    assert!(labelled("figures", "renamed", "latency-aware=ours").status.success());
+    let svg = fs::read_to_string(directory.join("renamed/all-response.svg")).expect("a figure");
+    assert!(svg.contains(">ours</text>") && !svg.contains("latency-aware"), "{svg}");
+    assert!(labelled("report", "renamed.html", "latency-aware=ours").status.success());
+    let page = fs::read_to_string(directory.join("renamed.html")).expect("a page");
+    assert!(page.contains("workload-aware against ours") && !page.contains("latency-aware"), "{}", page.len());
+    for wrong in ["nobody=ours", "latency-aware=", "latency-aware=workload-aware"] {
+        let refused = labelled("figures", "refused", wrong);
+        assert!(refused.status.code() == Some(2) && stderr(&refused).contains("hint"), "{}", stderr(&refused));
+    }
     let again = run(["figures".as_ref(), directory.as_os_str(), "--figure".as_ref(), "all.colour".as_ref()]);
     assert!(again.status.code() == Some(2) && stderr(&again).contains("all.colour"), "{}", stderr(&again));
 }
@@ -294,7 +315,7 @@ fn comparisons_and_sweeps_have_the_measures_computed_by_hand() {
     let drawn = run(["figures".as_ref(), swept.as_os_str(), "--out".as_ref(), figures.as_os_str()]);
     assert!(drawn.status.success(), "{}", stderr(&drawn));
     let svg = fs::read_to_string(figures.join("energy_joules.svg")).expect("a figure");
-    assert!(svg.contains(">energy, J</text>") && svg.contains(">duration</text>"), "{svg}");
+    assert!(svg.contains(">energy, J</text>") && svg.contains(">duration, ms</text>"), "{svg}");
     assert!(fs::read(figures.join("carbon_grams.pdf")).expect("a figure").starts_with(b"%PDF-1.4"));
 }
 

@@ -1,25 +1,33 @@
-//! Writes a drawing as a PDF of one page. Texts are in Helvetica, which every PDF reader has, so no font is embedded.
+//! Writes a drawing as a PDF of one page, which contains the characters of its texts as a subset of the font.
 //!
 //! The file has no date and no random id, so that the same drawing produces the same bytes.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::font::{FONT, Glyph};
 use super::scene::{Anchor, Colour, Scene, Shape, text_width};
 
 /// The distance of the control points of a Bézier curve from its ends, as a fraction of the radius, such that four
 /// curves approximate a circle.
 const KAPPA: f64 = 0.552_284_75;
 
+/// The glyphs of the texts, each with a character that it shows.
+type Used = BTreeMap<Glyph, char>;
+
 pub(super) fn pdf(scene: &Scene) -> Vec<u8> {
-    let content = content(scene);
     let (width, height) = (scene.width, scene.height);
-    let mut stream = format!("<< /Length {} >>\nstream\n", content.len()).into_bytes();
-    stream.extend_from_slice(&content);
-    stream.extend_from_slice(b"\nendstream");
+    let mut used = Used::new();
+    for shape in &scene.shapes {
+        if let Shape::Text { text, .. } = shape {
+            used.extend(text.chars().rev().map(|letter| (FONT.glyph(letter), letter)));
+        }
+    }
+    let name = font_name(&used);
     let mut title = b"<< /Title ".to_vec();
     title.extend_from_slice(&string(&scene.title));
     title.extend_from_slice(b" /Producer (mario) >>");
-    let objects: [Vec<u8>; 6] = [
+    let objects: [Vec<u8>; 10] = [
         b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_vec(),
         format!(
@@ -27,8 +35,15 @@ pub(super) fn pdf(scene: &Scene) -> Vec<u8> {
              >> >> >>"
         )
         .into_bytes(),
-        stream,
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_vec(),
+        stream("", &content(scene)),
+        format!(
+            "<< /Type /Font /Subtype /Type0 /BaseFont /{name} /Encoding /Identity-H /DescendantFonts [6 0 R] /ToUnicode 9 0 R >>"
+        )
+        .into_bytes(),
+        descendant(&name, &used),
+        descriptor(&name),
+        embedded(&used),
+        stream("", to_unicode(&used).as_bytes()),
         title,
     ];
     let mut file = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n".to_vec();
@@ -46,26 +61,105 @@ pub(super) fn pdf(scene: &Scene) -> Vec<u8> {
     }
     let _ = write!(
         table,
-        "trailer\n<< /Size {} /Root 1 0 R /Info 6 0 R >>\nstartxref\n{start}\n%%EOF\n",
-        objects.len() + 1
+        "trailer\n<< /Size {} /Root 1 0 R /Info {} 0 R >>\nstartxref\n{start}\n%%EOF\n",
+        objects.len() + 1,
+        objects.len()
     );
     file.extend_from_slice(table.as_bytes());
     file
 }
 
+/// A stream with these entries in its dictionary besides its length.
+fn stream(entries: &str, content: &[u8]) -> Vec<u8> {
+    let mut stream = format!("<< {entries}/Length {} >>\nstream\n", content.len()).into_bytes();
+    stream.extend_from_slice(content);
+    stream.extend_from_slice(b"\nendstream");
+    stream
+}
+
+/// The name of the font. The name of a subset begins with six letters; here they depend on its glyphs.
+fn font_name(used: &Used) -> String {
+    let hash = used
+        .keys()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, glyph| (hash ^ u64::from(*glyph)).wrapping_mul(0x100_0000_01b3));
+    let letters = (0..6).map(|nth| char::from(b'A' + (hash >> (8 * nth + 8)) as u8 % 26));
+    letters.chain("+Arimo".chars()).collect()
+}
+
+fn descendant(name: &str, used: &Used) -> Vec<u8> {
+    let widths: Vec<String> = used.keys().map(|glyph| format!("{glyph} [{}]", FONT.width(*glyph))).collect();
+    format!(
+        "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /{name} /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> \
+         /FontDescriptor 7 0 R /CIDToGIDMap /Identity /DW {} /W [{}] >>",
+        FONT.width(0),
+        widths.join(" ")
+    )
+    .into_bytes()
+}
+
+fn descriptor(name: &str) -> Vec<u8> {
+    /// The font is without serifs or slant, and has characters beyond those of ASCII.
+    const FLAGS: u32 = 4;
+    /// The height of a capital letter in Arimo, and the thickness of its stems, in thousandths of the size.
+    const CAP_HEIGHT: u32 = 688;
+    const STEM: u32 = 88;
+    let [left, bottom, right, top] = FONT.bounds();
+    let [ascent, descent] = FONT.ascent_and_descent();
+    format!(
+        "<< /Type /FontDescriptor /FontName /{name} /Flags {FLAGS} /FontBBox [{left} {bottom} {right} {top}] /ItalicAngle 0 \
+         /Ascent {ascent} /Descent {descent} /CapHeight {CAP_HEIGHT} /StemV {STEM} /FontFile2 8 0 R >>"
+    )
+    .into_bytes()
+}
+
+fn embedded(used: &Used) -> Vec<u8> {
+    let font = FONT.subset(&used.keys().copied().collect());
+    stream(&format!("/Length1 {} ", font.len()), &font)
+}
+
+/// The characters of glyphs, with which a reader searches and copies text.
+fn to_unicode(used: &Used) -> String {
+    let mut map = "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) \
+                   /Supplement 0 >> def\n/CMapName /Adobe-Identity-UCS def\n/CMapType 2 def\n1 begincodespacerange\n<0000> \
+                   <FFFF>\nendcodespacerange\n"
+        .to_owned();
+    let pairs: Vec<(&Glyph, &char)> = used.iter().collect();
+    // A block has at most 100 entries.
+    for block in pairs.chunks(100) {
+        let _ = writeln!(map, "{} beginbfchar", block.len());
+        for (glyph, letter) in block {
+            let mut units = [0; 2];
+            let units: Vec<String> = letter.encode_utf16(&mut units).iter().map(|unit| format!("{unit:04X}")).collect();
+            let _ = writeln!(map, "<{glyph:04X}> <{}>", units.join(""));
+        }
+        map.push_str("endbfchar\n");
+    }
+    map.push_str("endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend");
+    map
+}
+
 /// Returns the content stream of the page. In PDF, y grows upwards.
 fn content(scene: &Scene) -> Vec<u8> {
-    let mut content = b"1 J 1 j\n".to_vec();
+    let mut content = "0 J 1 j\n".to_owned();
     let y = |y: f64| scene.height - y;
     for shape in &scene.shapes {
-        let mut text = String::new();
+        let text = &mut content;
         match shape {
-            Shape::Line { points, thickness, colour } => {
-                let _ = write!(text, "{} RG {thickness:.2} w ", parts(*colour));
+            Shape::Line { points, thickness, colour, dash } => {
+                let dash: Vec<String> = dash.iter().map(f64::to_string).collect();
+                let _ = write!(text, "{} RG {thickness:.2} w [{}] 0 d ", parts(*colour), dash.join(" "));
                 for (place, point) in points.iter().enumerate() {
                     let _ = write!(text, "{:.2} {:.2} {} ", point[0], y(point[1]), if place == 0 { "m" } else { "l" });
                 }
                 text.push_str("S\n");
+            }
+            Shape::Polygon { corners, colour } => {
+                let _ = write!(text, "{} rg ", parts(*colour));
+                for (place, corner) in corners.iter().enumerate() {
+                    let _ =
+                        write!(text, "{:.2} {:.2} {} ", corner[0], y(corner[1]), if place == 0 { "m" } else { "l" });
+                }
+                text.push_str("h f\n");
             }
             Shape::Dot { centre: [cx, cy], radius, colour } => {
                 let (cy, handle) = (y(*cy), radius * KAPPA);
@@ -96,23 +190,20 @@ fn content(scene: &Scene) -> Vec<u8> {
                     Anchor::Middle => text_width(words, *size) / 2.0,
                     Anchor::End => text_width(words, *size),
                 };
-                let _ =
-                    write!(text, "{} rg BT /F1 {size:.2} Tf {:.2} {:.2} Td ", parts(*colour), at[0] - shift, y(at[1]));
-                content.extend_from_slice(text.as_bytes());
-                content.extend_from_slice(&string(words));
-                text = " Tj ET\n".to_owned();
+                let glyphs: String = words.chars().map(|letter| format!("{:04X}", FONT.glyph(letter))).collect();
+                let (x, y) = (at[0] - shift, y(at[1]));
+                let _ = writeln!(text, "{} rg BT /F1 {size:.2} Tf {x:.2} {y:.2} Td <{glyphs}> Tj ET", parts(*colour));
             }
         }
-        content.extend_from_slice(text.as_bytes());
     }
-    content
+    content.into_bytes()
 }
 
 fn parts(colour: Colour) -> String {
     colour.map(|part| format!("{:.3}", f64::from(part) / 255.0)).join(" ")
 }
 
-/// Encodes a text as a PDF string. The minus sign, the en dash and the narrow no-break space become ASCII. Control
+/// Encodes the title as a PDF string. The minus sign, the en dash and the narrow no-break space become ASCII. Control
 /// characters, and other characters outside of Latin-1, become question marks.
 fn string(text: &str) -> Vec<u8> {
     let mut bytes = vec![b'('];
@@ -137,8 +228,9 @@ mod tests {
     fn scene() -> Scene {
         let mut scene = Scene::new("a (b) ± 1", 100.0, 50.0);
         scene.line(&[[0.0, 0.0], [100.0, 50.0]], 0.6, INK);
-        scene.dot([50.0, 25.0], 3.0, [255, 0, 0]);
+        scene.marker([50.0, 25.0], 3.0, 0);
         scene.text([100.0, 40.0], "a\\b", Anchor::End, INK);
+        scene.dashed(&[[0.0, 1.0], [9.0, 1.0]], 1.0, INK, &[5.0, 2.5]);
         scene
     }
 
@@ -151,9 +243,9 @@ mod tests {
         let start = find(0, b"startxref\n").expect("a start") + 10;
         let start: usize =
             String::from_utf8_lossy(&file[start..]).lines().next().expect("a line").parse().expect("a number");
-        assert!(file[start..].starts_with(b"xref\n0 7\n"));
+        assert!(file[start..].starts_with(b"xref\n0 11\n"));
         let table = String::from_utf8_lossy(&file[start..]).into_owned();
-        for (place, line) in table.lines().skip(3).take(6).enumerate() {
+        for (place, line) in table.lines().skip(3).take(10).enumerate() {
             assert_eq!(line.len(), 19, "{line:?}");
             let offset: usize = line[..10].parse().expect("a number");
             assert!(file[offset..].starts_with(format!("{} 0 obj\n", place + 1).as_bytes()), "{line}");
@@ -161,7 +253,7 @@ mod tests {
         let stream = find(0, b"stream\n").expect("a stream") + 7;
         let end = find(stream, b"\nendstream").expect("its end");
         assert!(find(0, format!("/Length {} ", end - stream).as_bytes()).is_some());
-        assert!(find(0, b"(a \\(b\\) \xb1 1)").is_some(), "the title is in the encoding of the font");
+        assert!(find(0, b"(a \\(b\\) \xb1 1)").is_some(), "the title is in Latin-1");
         assert_eq!(file, pdf(&scene()), "the same drawing gives the same bytes");
     }
 
@@ -169,8 +261,20 @@ mod tests {
     fn texts_are_aligned_and_y_grows_upwards() {
         let text = String::from_utf8_lossy(&content(&scene())).into_owned();
         let left = 100.0 - text_width("a\\b", TEXT_SIZE);
-        assert!(text.contains(&format!("{left:.2} 10.00 Td (a\\\\b) Tj ET")), "{text}");
+        let glyphs: String = "a\\b".chars().map(|letter| format!("{:04X}", FONT.glyph(letter))).collect();
+        assert!(text.contains(&format!("{left:.2} 10.00 Td <{glyphs}> Tj ET")), "{text}");
+        assert!(text.contains("1.00 w [5 2.5] 0 d 0.00 49.00 m 9.00 49.00 l S"), "{text}");
         assert!(text.contains("0.00 50.00 m 100.00 0.00 l S"), "{text}");
-        assert!(text.contains("1.000 0.000 0.000 rg 53.00 25.00 m "), "{text}");
+        assert!(text.contains("0.000 0.447 0.698 rg 53.00 25.00 m "), "{text}");
+    }
+
+    #[test]
+    fn the_font_is_embedded_as_a_subset_of_the_characters_in_use() {
+        let file = pdf(&scene());
+        let text = String::from_utf8_lossy(&file).into_owned();
+        assert!(text.contains("/Subtype /Type0 /BaseFont /") && text.contains("+Arimo /Encoding /Identity-H"));
+        assert!(text.contains("/FontFile2 8 0 R") && text.contains("3 beginbfchar"));
+        assert!(!text.contains("Helvetica"));
+        assert!(file.len() < 12_000, "{} bytes", file.len());
     }
 }

@@ -1,9 +1,10 @@
 //! Draws the mean of a figure for each policy with its 95 % confidence interval: as rows, or as lines over the values
 //! of a key.
 
-use super::axis::Axis;
+use super::axis::{Axis, AxisKind};
+use super::lines::{Varied, lines};
 use super::pdf::pdf;
-use super::scene::{Anchor, GRID, INK, SOFT, Scene, TEXT_SIZE, series_colour, text_width};
+use super::rows::rows;
 use super::svg::svg;
 use crate::measures::{LOST, Measure, Values, extra};
 use crate::statistics::Estimate;
@@ -20,34 +21,42 @@ pub struct Figure {
     pub pdf: Vec<u8>,
 }
 
-const WIDTH: f64 = 336.0;
-const ROW: f64 = 16.0;
-const HEIGHT: f64 = 230.0;
-const TOP: f64 = 22.0;
-/// The height of the space below the plot, for the numbers and the label of the axis.
-const BELOW: f64 = 34.0;
-/// The maximum width of names; longer ones are truncated.
-const NAME_WIDTH_MAX: f64 = 170.0;
+/// The width of a figure, unless names need more: a column of a paper.
+pub(super) const WIDTH: f64 = 336.0;
+/// The space on the right of the plot.
+pub(super) const RIGHT: f64 = 14.0;
+/// The height of the space above rows.
+pub(super) const TOP: f64 = 22.0;
+/// The distance of the lines of a text.
+pub(super) const LINE: f64 = 12.0;
 
 /// The result of a policy in a variant.
-struct Point<'a> {
-    variant: &'a [String],
-    policy: usize,
-    estimate: Estimate,
+pub(super) struct Point<'a> {
+    pub(super) variant: &'a [String],
+    /// The index of the policy.
+    pub(super) policy: usize,
+    pub(super) estimate: Estimate,
+}
+
+impl Point<'_> {
+    /// The mean, and the ends of its interval.
+    pub(super) fn interval(&self) -> (f64, [f64; 2]) {
+        (self.estimate.mean, ends(&self.estimate))
+    }
 }
 
 /// Draws a figure for each of the numbers with these names, except those that no run defines: as lines if a single key
-/// is varied over numbers, otherwise as rows.
-pub fn figures_of(results: &Results, names: &[String]) -> Vec<Figure> {
+/// is varied over numbers, otherwise as rows. `kind` is that of the axis of the numbers.
+pub fn figures_of(results: &Results, names: &[String], kind: AxisKind) -> Vec<Figure> {
     let drawn = |name: &String| {
         let points = points(results, name);
         if points.is_empty() {
             return None;
         }
         let title = label(name);
-        let scene = match numbers(results) {
-            Some((key, values)) => lines(results, &title, (&key, &values), &points),
-            None => rows(results, &title, &points),
+        let scene = match varied(results) {
+            Some(varied) => lines(results, &title, &varied, &points, kind),
+            None => rows(results, &title, &points, kind),
         };
         Some(Figure { name: file_name(name), svg: svg(&scene), pdf: pdf(&scene) })
     };
@@ -66,20 +75,20 @@ fn points<'a>(results: &'a Results, name: &str) -> Vec<Point<'a>> {
     points
 }
 
-/// Returns the varied key and its values in the order of variants; `None` unless a single key is varied over at least
-/// two values, all of them numbers.
-fn numbers(results: &Results) -> Option<(String, Vec<f64>)> {
-    let mut key = None;
-    let mut values = Vec::new();
+/// Returns the varied key and its values; `None` unless a single key is varied over at least two values, all of them
+/// numbers.
+fn varied(results: &Results) -> Option<Varied> {
+    let (mut key, mut texts, mut values) = (None, Vec::new(), Vec::new());
     for variant in &results.identity.variants {
         let [setting] = variant.as_slice() else { return None };
         let (name, value) = setting.split_once('=')?;
         if key.get_or_insert(name) != &name {
             return None;
         }
+        texts.push(value.trim().to_owned());
         values.push(value.trim().parse::<f64>().ok().filter(|value| value.is_finite())?);
     }
-    (values.len() > 1).then(|| (key.unwrap_or_default().to_owned(), values))
+    (values.len() > 1).then(|| Varied { key: key.unwrap_or_default().to_owned(), texts, values })
 }
 
 /// The label of a figure with this name, with its unit.
@@ -100,96 +109,13 @@ fn label(name: &str) -> String {
     with_unit(&title, if measure == Measure::Response { "ms" } else { "" })
 }
 
-fn ends(estimate: &Estimate) -> [f64; 2] {
+pub(super) fn ends(estimate: &Estimate) -> [f64; 2] {
     estimate.interval.unwrap_or([estimate.mean, estimate.mean])
 }
 
-/// Draws a row for each variant and policy in which the figure is defined.
-fn rows(results: &Results, title: &str, points: &[Point<'_>]) -> Scene {
-    let name = |point: &Point<'_>| {
-        let policy = &results.identity.policies[point.policy];
-        let words =
-            if point.variant.is_empty() { policy.clone() } else { format!("{policy}, {}", point.variant.join(", ")) };
-        fitted(&words, NAME_WIDTH_MAX)
-    };
-    let names: Vec<String> = points.iter().map(name).collect();
-    let left = names.iter().map(|name| text_width(name, TEXT_SIZE)).fold(40.0, f64::max) + 10.0;
-    let bottom = TOP + ROW * points.len() as f64;
-    let mut scene = Scene::new(title, WIDTH, bottom + BELOW);
-    let axis = Axis::over(points.iter().flat_map(|point| ends(&point.estimate)), left, WIDTH - 12.0, 4);
-    for (value, word) in axis.ticks() {
-        scene.line(&[[axis.at(value), TOP], [axis.at(value), bottom]], 0.6, GRID);
-        scene.text([axis.at(value), bottom + 13.0], &word, Anchor::Middle, SOFT);
-    }
-    for (place, (point, name)) in points.iter().zip(&names).enumerate() {
-        let y = TOP + ROW * (place as f64 + 0.5);
-        let colour = series_colour(point.policy);
-        scene.text([left - 6.0, y + 3.0], name, Anchor::End, INK);
-        let [low, high] = ends(&point.estimate);
-        scene.line(&[[axis.at(low), y], [axis.at(high), y]], 1.2, colour);
-        scene.dot([axis.at(point.estimate.mean), y], 2.8, colour);
-    }
-    scene.text([f64::midpoint(left, WIDTH - 12.0), bottom + BELOW - 6.0], title, Anchor::Middle, SOFT);
-    scene.text([0.0, 10.0], "mean and 95 % interval", Anchor::Start, SOFT);
-    scene
-}
-
-/// Draws a line for each policy over the values of a key.
-fn lines(results: &Results, title: &str, (key, values): (&str, &[f64]), points: &[Point<'_>]) -> Scene {
-    let policies = &results.identity.policies;
-    let legend = TOP + 12.0 * policies.len() as f64;
-    let (left, right, bottom) = (52.0, WIDTH - 12.0, legend + HEIGHT - BELOW);
-    let mut scene = Scene::new(title, WIDTH, bottom + BELOW);
-    let x = Axis::over(values.iter().copied(), left, right, 6);
-    let y = Axis::over(points.iter().flat_map(|point| ends(&point.estimate)), bottom, legend, 5);
-    for (value, word) in y.ticks() {
-        scene.line(&[[left, y.at(value)], [right, y.at(value)]], 0.6, GRID);
-        scene.text([left - 6.0, y.at(value) + 3.0], &word, Anchor::End, SOFT);
-    }
-    for (value, word) in x.ticks() {
-        scene.text([x.at(value), bottom + 13.0], &word, Anchor::Middle, SOFT);
-    }
-    scene.text([0.0, 10.0], title, Anchor::Start, SOFT);
-    scene.text([f64::midpoint(left, right), bottom + BELOW - 6.0], &fitted(key, right - left), Anchor::Middle, SOFT);
-    for (place, policy) in policies.iter().enumerate() {
-        let colour = series_colour(place);
-        let height = TOP + 12.0 * place as f64;
-        scene.line(&[[left, height], [left + 14.0, height]], 1.2, colour);
-        scene.text([left + 20.0, height + 3.0], &fitted(policy, right - left - 20.0), Anchor::Start, INK);
-        let value = |point: &Point<'_>| {
-            let variant = results.identity.variants.iter().position(|variant| variant == point.variant);
-            values[variant.unwrap_or(0)]
-        };
-        let mut own: Vec<(f64, &Estimate)> =
-            points.iter().filter(|point| point.policy == place).map(|point| (value(point), &point.estimate)).collect();
-        own.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let line: Vec<[f64; 2]> = own.iter().map(|(value, estimate)| [x.at(*value), y.at(estimate.mean)]).collect();
-        if line.len() > 1 {
-            scene.line(&line, 1.2, colour);
-        }
-        for ((value, estimate), centre) in own.iter().zip(&line) {
-            let [low, high] = ends(estimate);
-            scene.line(&[[x.at(*value), y.at(low)], [x.at(*value), y.at(high)]], 0.8, colour);
-            scene.dot(*centre, 2.4, colour);
-        }
-    }
-    scene
-}
-
-/// Truncates a text to a width in points. Three dots mark the truncation.
-fn fitted(text: &str, width: f64) -> String {
-    if text_width(text, TEXT_SIZE) <= width {
-        return text.to_owned();
-    }
-    let mut short = String::new();
-    for letter in text.chars() {
-        short.push(letter);
-        if text_width(&format!("{short}..."), TEXT_SIZE) > width {
-            short.pop();
-            break;
-        }
-    }
-    format!("{short}...")
+/// The title of an axis; a logarithmic one says so.
+pub(super) fn axis_title(title: &str, axis: &Axis) -> String {
+    if axis.is_logarithmic() { format!("{title} (logarithmic axis)") } else { title.to_owned() }
 }
 
 /// Converts the name of a figure to a file name: characters other than ASCII letters, digits and `_` become `-`.
@@ -201,6 +127,7 @@ fn file_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plot::scene::room_for;
     use crate::study::{Identity, RunKey};
 
     fn results(variants: &[&[&str]]) -> Results {
@@ -228,27 +155,84 @@ mod tests {
         results
     }
 
+    fn drawn(variants: &[&[&str]], kind: AxisKind) -> String {
+        let figures = figures_of(&results(variants), &["all.response".to_owned()], kind);
+        assert!(!figures[0].svg.contains("NaN") && !String::from_utf8_lossy(&figures[0].pdf).contains("NaN"));
+        figures[0].svg.clone()
+    }
+
     #[test]
     fn a_comparison_has_a_row_for_each_policy_and_a_sweep_a_line() {
         let names = ["all.response", "money", "no.such"].map(str::to_owned);
-        let rows = figures_of(&results(&[&[]]), &names);
+        let rows = figures_of(&results(&[&[]]), &names, AxisKind::Auto);
         // Numbers that are undefined in all runs, and unknown names, are not drawn.
         assert_eq!(rows.iter().map(|figure| figure.name.as_str()).collect::<Vec<_>>(), ["all-response"]);
-        assert_eq!(rows[0].svg.matches("<circle").count(), 2);
-        assert!(
-            rows[0].svg.contains("one &lt;&amp;&gt;") && rows[0].svg.contains("response time, ms</text>"),
-            "{}",
-            rows[0].svg
+        let markers = |svg: &str| [svg.matches("<circle").count(), svg.matches("<polygon").count()];
+        assert_eq!(markers(&rows[0].svg), [1, 1]);
+        assert!(rows[0].svg.contains("one &lt;&amp;&gt;</text>") && rows[0].svg.contains("response time, ms</text>"));
+        assert!(rows[0].pdf.starts_with(b"%PDF-1.4\n") && rows[0].pdf.ends_with(b"%%EOF\n"));
+        let lines = drawn(&[&["a.b=1"], &["a.b=2.5"], &["a.b=10"]], AxisKind::Auto);
+        // One marker for each value, and one in the legend.
+        assert_eq!(markers(&lines), [4, 4]);
+        assert!(lines.contains(">a.b</text>"), "{lines}");
+    }
+
+    #[test]
+    fn every_row_of_a_sweep_of_two_keys_names_both() {
+        let svg = drawn(
+            &[&["topology.kind=tiled-tree", "workload.period=20"], &["topology.kind=tiled-tree", "workload.period=40"]],
+            AxisKind::Auto,
         );
-        assert!(rows[0].svg.contains("...</text>"), "a long name is cut off");
-        let lines = figures_of(&results(&[&["a.b=1"], &["a.b=2.5"], &["a.b=10"]]), &names);
-        assert_eq!(lines[0].svg.matches("<circle").count(), 6);
-        assert!(lines[0].svg.contains(">a.b</text>"), "{}", lines[0].svg);
-        let words = figures_of(&results(&[&["a=x"], &["a=y"]]), &names);
-        assert!(words[0].svg.contains("one &lt;&amp;&gt;, a=x"), "{}", words[0].svg);
-        for figure in rows.iter().chain(&lines).chain(&words) {
-            assert!(figure.pdf.starts_with(b"%PDF-1.4\n") && figure.pdf.ends_with(b"%%EOF\n"));
-            assert!(!figure.svg.contains("NaN") && !String::from_utf8_lossy(&figure.pdf).contains("NaN"));
+        for period in [20, 40] {
+            assert!(svg.contains(&format!(">kind = tiled-tree, period = {period} ms</text>")), "{svg}");
         }
+        assert_eq!(svg.matches(">one &lt;&amp;&gt;</text>").count(), 2);
+    }
+
+    #[test]
+    fn long_names_are_whole_and_inside_the_figure() {
+        for svg in [drawn(&[&[]], AxisKind::Auto), drawn(&[&["a=1"], &["a=2"]], AxisKind::Auto)] {
+            let inside = |text: &str| {
+                let number = |name: &str| -> f64 {
+                    let rest = text.split_once(&format!(" {name}=\"")).expect("an attribute").1;
+                    rest.split('"').next().expect("a value").trim_end_matches("pt").parse().expect("a number")
+                };
+                let words = text.split_once('>').expect("a text").1.split("</text>").next().expect("an end");
+                let width = room_for(&words.replace("&lt;", "<").replace("&amp;", "&").replace("&gt;", ">"), 9.0);
+                let start = number("x")
+                    - match text.split_once("text-anchor=\"").expect("an anchor").1.chars().next() {
+                        Some('m') => width / 2.0,
+                        Some('e') => width,
+                        _ => 0.0,
+                    };
+                let whole = svg.split_once("viewBox=\"0 0 ").expect("a box").1.split(' ').next().expect("a width");
+                start >= 0.0 && start + width <= whole.parse::<f64>().expect("a number")
+            };
+            let texts: Vec<&str> = svg.split("<text").skip(1).collect();
+            assert!(texts.iter().all(|text| inside(text)), "{svg}");
+            assert!(
+                svg.contains("a policy whose name is far too long for the room beside the axis of a figure</text>")
+            );
+        }
+    }
+
+    #[test]
+    fn the_axis_of_a_swept_key_has_its_values_and_its_unit() {
+        let periods: Vec<[String; 1]> = [20, 40, 80, 160].map(|period| [format!("workload.period={period}")]).to_vec();
+        let variants: Vec<Vec<&str>> = periods.iter().map(|[period]| vec![period.as_str()]).collect();
+        let variants: Vec<&[&str]> = variants.iter().map(Vec::as_slice).collect();
+        let svg = drawn(&variants, AxisKind::Auto);
+        for period in [20, 40, 80, 160] {
+            assert!(svg.contains(&format!(">{period}</text>")), "{svg}");
+        }
+        assert!(svg.contains(">workload.period, ms</text>") && !svg.contains(">100</text>"), "{svg}");
+        assert!(svg.contains("stroke-dasharray=\"5 2.5\""), "lines differ in their dash");
+    }
+
+    #[test]
+    fn a_logarithmic_axis_says_so() {
+        let svg = drawn(&[&[]], AxisKind::Logarithmic);
+        assert!(svg.contains(">response time, ms (logarithmic axis)</text>"), "{svg}");
+        assert!(!drawn(&[&[]], AxisKind::Auto).contains("logarithmic"));
     }
 }

@@ -8,18 +8,26 @@ pub(super) fn svg(scene: &Scene) -> String {
     let Scene { title, width, height, shapes } = scene;
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}pt\" \
-         height=\"{height}pt\" viewBox=\"0 0 {width} {height}\" font-family=\"Helvetica, Arial, sans-serif\">\n<title>{}</title>\n",
+         height=\"{height}pt\" viewBox=\"0 0 {width} {height}\" font-family=\"Helvetica, Arial, Arimo, \
+         'Liberation Sans', 'Nimbus Sans', sans-serif\">\n<title>{}</title>\n",
         escape(title)
     );
     for shape in shapes {
         let _ = match shape {
-            Shape::Line { points, thickness, colour } => {
-                let points: Vec<String> = points.iter().map(|[x, y]| format!("{x:.2},{y:.2}")).collect();
-                let (points, colour) = (points.join(" "), hex(*colour));
+            Shape::Line { points, thickness, colour, dash } => {
+                let (points, colour) = (places(points), hex(*colour));
+                let dash: Vec<String> = dash.iter().map(f64::to_string).collect();
+                let dash = match dash.as_slice() {
+                    [] => String::new(),
+                    _ => format!(" stroke-dasharray=\"{}\"", dash.join(" ")),
+                };
                 writeln!(
                     text,
-                    "<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{thickness}\"/>"
+                    "<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{thickness}\"{dash}/>"
                 )
+            }
+            Shape::Polygon { corners, colour } => {
+                writeln!(text, "<polygon points=\"{}\" fill=\"{}\"/>", places(corners), hex(*colour))
             }
             Shape::Dot { centre: [x, y], radius, colour } => {
                 writeln!(text, "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{radius:.2}\" fill=\"{}\"/>", hex(*colour))
@@ -40,6 +48,10 @@ pub(super) fn svg(scene: &Scene) -> String {
     }
     text.push_str("</svg>\n");
     text
+}
+
+fn places(points: &[[f64; 2]]) -> String {
+    points.iter().map(|[x, y]| format!("{x:.2},{y:.2}")).collect::<Vec<String>>().join(" ")
 }
 
 fn hex([red, green, blue]: Colour) -> String {

@@ -175,6 +175,19 @@ impl Results {
         Ok(())
     }
 
+    /// The same results with other names of policies, for charts and pages. `labels` has the new names, which must be
+    /// distinct; policies without one keep theirs.
+    #[must_use]
+    pub fn relabelled(&self, labels: &BTreeMap<String, String>) -> Results {
+        let label = |policy: &String| labels.get(policy).unwrap_or(policy).clone();
+        let mut results = self.clone();
+        results.identity.policies = self.identity.policies.iter().map(label).collect();
+        let renamed =
+            |(key, values): (&RunKey, &Values)| (RunKey { policy: label(&key.policy), ..key.clone() }, values.clone());
+        results.runs = self.runs.iter().map(renamed).collect();
+        results
+    }
+
     /// The runs in the order of tables: by variant, policy and seed.
     pub fn in_order(&self) -> impl Iterator<Item = (&RunKey, &Values)> {
         let identity = &self.identity;
