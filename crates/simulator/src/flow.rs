@@ -12,11 +12,14 @@ mod change;
 mod cohort;
 mod inflow;
 mod load;
+mod queue;
+mod report;
 mod restored;
 mod round_robin;
 mod schedule;
 mod settle;
 mod sleep;
+mod waiting;
 mod window;
 mod world;
 
@@ -29,7 +32,6 @@ use smallvec::SmallVec;
 
 use crate::placement::instances_expected;
 use crate::population::{AgentIndex, Neighbour, RequestFact};
-use crate::recorder::Recorder;
 use crate::routing::{CellIndex, Nearest, Route};
 
 use account::Accounts;
@@ -41,6 +43,7 @@ use load::{LinkPath, Load, PathDelay};
 use round_robin::{Members, RoundRobinIndex, RoundRobins};
 use schedule::Schedule;
 pub(crate) use settle::PREFETCHES;
+use waiting::Waiting;
 use window::Window;
 use world::Endpoint;
 pub(crate) use world::FlowWorld;
@@ -56,7 +59,9 @@ pub(crate) struct Flow {
     inflows: Inflows,
     round_robins: RoundRobins,
     load: Load,
-    /// Instances whose inflow and backlog the next [`Flow::settle`] drops. During that call, they are marked by index
+    /// The accounted requests that may still wait at overloaded servers.
+    waiting: Waiting,
+    /// Instances whose inflow the next [`Flow::settle`] drops, with the backlog of those that were removed. During that call, they are marked by index
     /// in `is_cleared`.
     cleared: Vec<AgentIndex>,
     is_cleared: Vec<bool>,
@@ -106,6 +111,7 @@ impl Flow {
             inflows: Inflows::with_capacity(instances),
             round_robins: RoundRobins::default(),
             load: Load::new(&scenario.topology, scenario.network, instances),
+            waiting: Waiting::default(),
             cleared: Vec::new(),
             is_cleared: Vec::with_capacity(instances),
             stale: Vec::new(),
@@ -121,8 +127,8 @@ impl Flow {
         self.is_cleared.push(false);
     }
 
-    /// Drops the inflow and the backlog of an instance at the next [`Flow::settle`]: it was removed or moved, or
-    /// requests are routed to it again after it was frozen.
+    /// Drops the inflow of an instance at the next [`Flow::settle`]: it was removed or moved, or requests are routed to
+    /// it again after it was frozen. If it was removed, the requests that wait for it are lost.
     pub(crate) fn clear_instance(&mut self, agent: AgentIndex) {
         self.cleared.push(agent);
     }
@@ -217,6 +223,7 @@ impl Flow {
 
     fn leave(&mut self, index: CellIndex, user: UserIndex, world: &FlowWorld<'_>) {
         let Some(schedule) = self.accounts.schedule(user) else { return };
+        self.keep_waiting_of_leaver(index, user, world);
         let cell = &mut self.cells[index.position()];
         let is_other = |member: &mut UserIndex| *member != user;
         match cell.mode {
@@ -289,30 +296,9 @@ impl Flow {
         self.inflows.facts(agent, Window { length: self.window, now }, &mut self.round_robins, facts)
     }
 
-    /// Reports the results of all requests so far to the recorder, including calls. Returns the number of these
-    /// requests and the number of links that they passed.
-    pub(crate) fn report(&self, world: &FlowWorld<'_>, recorder: &mut impl Recorder) -> (u64, u64) {
-        let delay = |route: &Route| self.delay(world.link_path(*route), CallContext::of(world));
-        let of_cell = |cell: &FlowCell| {
-            (!cell.members.is_empty()).then(|| PathDelay::mean(cell.routes.iter().map(delay))).flatten()
-        };
-        let delays: Vec<Option<PathDelay>> = self.cells.iter().map(of_cell).collect();
-        let (mut emitted, mut hops) = (0, self.accounts.hops());
-        for (user, plan) in (0..).map(UserIndex).zip(&world.scenario.users) {
-            let cell = self.cell_of_user[user.position()];
-            let delay = cell.and_then(|cell| delays[cell.position()].as_ref());
-            let cohort = cell.map_or_else(Cohort::default, |cell| self.cells[cell.position()].cohort);
-            let (sent, more_hops) = self.accounts.sent(user, &cohort, delay, world.now);
-            recorder.sent(user, plan.application, &sent);
-            emitted += sent.served + sent.lost;
-            hops += more_hops;
-        }
-        let (calls, call_hops) = self.report_calls(CallContext::of(world), recorder);
-        (emitted + calls, (hops + call_hops).floor() as u64)
-    }
-
     /// Stops routing the requests of a cell's users, and accounts for those sent so far.
     fn close(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
+        self.keep_waiting_of(index, None, world);
         let cell = &mut self.cells[index.position()];
         match std::mem::take(&mut cell.mode) {
             Mode::Idle => {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cohort::Cohort;
 use super::load::PathDelay;
+use super::queue::Unserved;
 use super::schedule::Schedule;
 use super::window::Span;
 use crate::recorder::UserResults;
@@ -115,6 +116,19 @@ impl Accounts {
         self.of_user[user.position()].schedule
     }
 
+    /// The time up to which a user's requests are accounted for; `cohort` is that of the user's cell.
+    pub(super) fn counted(&self, user: UserIndex, cohort: &Cohort) -> Time {
+        if self.is_in_cohort(user) { cohort.since } else { self.of_user[user.position()].counted }
+    }
+
+    /// Corrects a user's account for requests that were accounted for as served, and were lost.
+    pub(super) fn lose(&mut self, user: UserIndex, unserved: Unserved) {
+        let account = &mut self.of_user[user.position()];
+        account.served -= unserved.lost;
+        account.response -= Duration::of(unserved.response);
+        self.lost[user.position()] += unserved.lost;
+    }
+
     /// When a user last arrived. The first request may be sent later.
     pub(super) fn arrival(&self, user: UserIndex) -> Time {
         self.of_user[user.position()].arrival
@@ -183,24 +197,32 @@ impl Accounts {
         }
     }
 
-    /// The results of all requests of a user so far, and the number of links passed by those since the last accounting.
+    /// The results of all requests of a user so far, the number of requests sent, and the number of links passed by
+    /// those since the last accounting. `unserved` are requests that are accounted for as served, and are not.
     pub(super) fn sent(
         &self,
         user: UserIndex,
         cohort: &Cohort,
         delay: Option<&PathDelay>,
+        unserved: Unserved,
         now: Time,
-    ) -> (UserResults, f64) {
+    ) -> (UserResults, u64, f64) {
         let account = &self.of_user[user.position()];
         let account = if self.is_in_cohort(user) { account.apart_from(cohort) } else { *account };
         let count = account.until(delay, now).less(self.failed_since(user, delay, now));
-        let (served, lost) = (account.served + count.served, self.lost[user.position()] + count.lost);
+        let (reached, lost) = (account.served + count.served, self.lost[user.position()] + count.lost);
+        let emitted = reached.floor() as u64 + lost.floor() as u64;
+        let (served, lost) = ((reached - unserved.count()).max(0.0), lost + unserved.lost);
         // Mean rates, and shares of requests lost through calls, yield fractions of requests. They are not reported
         // until they add up to a whole request.
         let whole = served.floor();
         let part = if served > 0.0 { whole / served } else { 0.0 };
-        let response = (account.response + count.response) * part;
-        (UserResults { served: whole as u64, lost: lost.floor() as u64, response }, count.hops)
+        let mut response = account.response + count.response;
+        if unserved.count() > 0.0 {
+            response = Duration::of((response.units() - unserved.response).max(0.0));
+        }
+        let results = UserResults { served: whole as u64, lost: lost.floor() as u64, response: response * part };
+        (results, emitted.max(results.served + results.lost), count.hops)
     }
 
     /// The share of the requests since the last accounting that were lost because a call of the serving instance was

@@ -14,6 +14,7 @@
 
 mod report;
 mod settle;
+mod waiting;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::load::{LinkPath, Load, PathDelay};
+use super::queue::Batch;
 use super::world::Endpoint;
 use crate::population::AgentIndex;
 use crate::routing::{CellIndex, Route};
@@ -57,6 +59,8 @@ pub(super) struct CallFlow {
     to_start: BTreeSet<AgentIndex>,
     /// The results of the requests of each call.
     accounts: Vec<CallAccount>,
+    /// The accounted requests that may still wait at overloaded servers, each with the index of its call.
+    waiting: Vec<(usize, Batch)>,
 }
 
 /// An item of the work list.
@@ -170,6 +174,7 @@ impl CallFlow {
             work_list: BTreeSet::new(),
             to_start: BTreeSet::new(),
             accounts: vec![CallAccount::default(); count as usize],
+            waiting: Vec::new(),
         }))
     }
 

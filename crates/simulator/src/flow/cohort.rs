@@ -77,6 +77,7 @@ mod tests {
 
     use super::*;
     use crate::flow::account::Accounts;
+    use crate::flow::queue::Unserved;
 
     #[test]
     fn a_member_of_a_cohort_has_the_same_account_as_alone() {
@@ -130,7 +131,9 @@ mod tests {
             }
             assert_eq!(cohort.users() as usize, if number == 4 { 1 } else { members.len() });
             for user in [0, 1].map(UserIndex) {
-                let sent = |accounts: &Accounts| accounts.sent(user, &cohort, Some(&taken), now + Duration::of(60.0)).0;
+                let sent = |accounts: &Accounts| {
+                    accounts.sent(user, &cohort, Some(&taken), Unserved::default(), now + Duration::of(60.0)).0
+                };
                 let (one, other) = (sent(&together), sent(&alone));
                 assert_eq!((one.served, one.lost), (other.served, other.lost), "{user:?} at {now}");
                 assert!(

@@ -5,9 +5,13 @@
 //! they arrive irregularly; this part is estimated as the mean wait of an M/D/1 queue. Both are integrated over time:
 //! the mean wait over a span is the difference of two integrals, divided by the length of the span.
 
+use std::collections::BTreeMap;
+
 use mario_domain::{Duration, Time};
 use mario_scenario::{LinkIndex, Network, Topology};
 use serde::{Deserialize, Serialize};
+
+use super::queue::{OVERLOADED, Queue, ServerIndex};
 
 use crate::network::Pace;
 use crate::population::AgentIndex;
@@ -17,20 +21,22 @@ use crate::population::AgentIndex;
 pub(super) struct Load {
     links: Vec<Server>,
     instances: Vec<Server>,
+    /// The queues of the servers that are overloaded, or were and have not caught up.
+    queues: BTreeMap<ServerIndex, Queue>,
 }
 
 /// A server in the sense of queueing theory: one direction of a link, or an instance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
-struct Server {
+pub(super) struct Server {
     pace: Pace,
     /// The arrival rate of requests, per unit of time.
     rate: f64,
     /// The utilisation: the work that arrives per unit of time, as a share of the capacity. Above 1, a backlog grows.
-    busy: f64,
+    pub(super) busy: f64,
     /// The backlog at `since`: the time that the server needs to serve it.
-    backlog: f64,
-    since: Time,
+    pub(super) backlog: f64,
+    pub(super) since: Time,
     /// The integral of the wait over time, until `since`.
     waited: f64,
 }
@@ -67,13 +73,49 @@ impl Load {
         self.instances.len() == instances
             && self.links.len() == fresh.links.len()
             && self.links.iter().zip(&fresh.links).all(|(one, other)| one.pace == other.pace)
+            && self.queues.iter().all(|(server, queue)| self.has(*server) && queue.is_valid())
     }
 
     /// A load of zero, with memory reserved for `instances` instances.
     pub(super) fn new(topology: &Topology, network: Network, instances: usize) -> Load {
         let link = |position| topology.link(LinkIndex(position as u32));
         let links = (0..topology.link_count()).map(|position| Server::new(Pace::of_link(link(position), network)));
-        Load { links: links.collect(), instances: Vec::with_capacity(instances) }
+        Load { links: links.collect(), instances: Vec::with_capacity(instances), queues: BTreeMap::new() }
+    }
+
+    #[cfg(test)]
+    pub(super) fn empty() -> Load {
+        Load { links: Vec::new(), instances: Vec::new(), queues: BTreeMap::new() }
+    }
+
+    /// Whether there is such a server.
+    pub(super) fn has(&self, server: ServerIndex) -> bool {
+        match server {
+            ServerIndex::Link(link) => (link.0 as usize) < self.links.len(),
+            ServerIndex::Instance(agent) => agent.position() < self.instances.len(),
+        }
+    }
+
+    /// Whether requests wait anywhere because of an overload, or were lost with an overloaded instance.
+    pub(super) fn has_queues(&self) -> bool {
+        !self.queues.is_empty()
+    }
+
+    /// The queue of a server; `None` if it is not overloaded and has no backlog of an overload.
+    pub(super) fn queue(&self, server: ServerIndex) -> Option<&Queue> {
+        self.queues.get(&server)
+    }
+
+    /// The servers with a queue on a path.
+    pub(super) fn queued(&self, path: LinkPath<'_>) -> impl Iterator<Item = ServerIndex> {
+        let links = path.links.iter().map(|link| ServerIndex::Link(*link));
+        links.chain([ServerIndex::Instance(path.agent)]).filter(|server| self.queues.contains_key(server))
+    }
+
+    /// The time that a request takes on a path without waiting.
+    pub(super) fn takes(&self, path: LinkPath<'_>) -> Duration {
+        let links = path.links.iter().map(|link| self.links[link.0 as usize].pace.takes);
+        links.fold(self.instances[path.agent.position()].pace.takes, |sum, takes| sum + takes)
     }
 
     /// Adds an instance with this service time per request.
@@ -81,11 +123,14 @@ impl Load {
         self.instances.push(Server::new(Pace { takes: service_time, occupied: service_time }));
     }
 
-    /// Clears the backlog of an instance.
-    pub(super) fn clear_instance(&mut self, agent: AgentIndex, now: Time) {
+    /// Clears the backlog of an instance that is removed. Requests that wait because of an overload are lost.
+    pub(super) fn remove_instance(&mut self, agent: AgentIndex, now: Time) {
         let server = &mut self.instances[agent.position()];
         server.advance(now);
         server.backlog = 0.0;
+        if let Some(queue) = self.queues.get_mut(&ServerIndex::Instance(agent)) {
+            queue.end(now);
+        }
     }
 
     /// The arrival rate at an instance, per unit of time.
@@ -98,6 +143,9 @@ impl Load {
         let server = &mut self.instances[agent.position()];
         server.advance(now);
         server.backlog += delay.units();
+        if let Some(queue) = self.queues.get_mut(&ServerIndex::Instance(agent)) {
+            queue.change(*server);
+        }
     }
 
     /// The delay of requests on a path.
@@ -155,10 +203,25 @@ impl Load {
             let server = &mut self.links[link.0 as usize];
             server.add(rate, now);
             delay.go_over(server, now);
+            note(&mut self.queues, ServerIndex::Link(*link), *server);
         }
         let server = &mut self.instances[path.agent.position()];
         server.add(rate, now);
         delay.end_at(server, now);
+        note(&mut self.queues, ServerIndex::Instance(path.agent), *server);
+    }
+}
+
+/// Notes a change of a server that has a queue or is overloaded.
+#[inline]
+fn note(queues: &mut BTreeMap<ServerIndex, Queue>, index: ServerIndex, server: Server) {
+    if server.busy > OVERLOADED {
+        queues.entry(index).or_default().change(server);
+    } else if !queues.is_empty()
+        && let Some(queue) = queues.get_mut(&index)
+        && !queue.change(server)
+    {
+        queues.remove(&index);
     }
 }
 
@@ -214,7 +277,18 @@ impl Server {
         self.since = now;
     }
 
-    fn waited_until(&self, now: Time) -> f64 {
+    /// Whether all numbers are finite.
+    pub(super) fn is_finite(&self) -> bool {
+        let numbers = [self.rate, self.busy, self.backlog, self.waited];
+        numbers.into_iter().all(f64::is_finite) && self.since.is_finite()
+    }
+
+    /// When the first of the requests sent since the last change is served.
+    pub(super) fn first_served(&self) -> Time {
+        self.since + Duration::of(self.backlog)
+    }
+
+    pub(super) fn waited_until(&self, now: Time) -> f64 {
         let span = now - self.since;
         if span <= Duration::ZERO { self.waited } else { self.after(span).1 }
     }

@@ -18,7 +18,9 @@ impl Flow {
             && self.cell_of_user.len() == users
             && self.is_cleared.len() == instances
             && self.accounts.are_of(users)
-            && self.load.is_of(&scenario.topology, scenario.network, instances);
+            && self.load.is_of(&scenario.topology, scenario.network, instances)
+            && self.waiting.is_consistent(users, &self.load)
+            && self.calls.as_ref().is_none_or(|calls| calls.is_waiting_valid(&self.load));
         are_tables
             && self.round_robins.are_consistent()
             && self.inflows.are_consistent(instances, &self.round_robins)

@@ -35,8 +35,8 @@ impl Former {
 }
 
 impl Flow {
-    /// Reroutes the cells whose routes may have changed since the last call, drops the inflow and backlog of cleared
-    /// instances, and updates calls.
+    /// Reroutes the cells whose routes may have changed since the last call, drops the inflow of cleared instances
+    /// and the backlog of removed ones, and updates calls.
     pub(crate) fn settle(&mut self, router: &mut Nearest, world: &mut FlowWorld<'_>) {
         let mut stale = std::mem::take(&mut self.stale);
         router.take_stale(&mut stale);
@@ -49,7 +49,10 @@ impl Flow {
         for agent in &cleared {
             self.is_cleared[agent.position()] = true;
             self.inflows.change(*agent).clear(&mut self.round_robins);
-            self.load.clear_instance(*agent, world.now);
+            // The requests that wait for a moved instance move with it.
+            if !world.routing.population.agent(*agent).is_alive() {
+                self.load.remove_instance(*agent, world.now);
+            }
         }
         for cells in stale.chunks(PREFETCHES) {
             if self.is_large() {
@@ -116,11 +119,13 @@ impl Flow {
         cell.routes = SmallVec::from_slice(router.routes(index, &mut world.routing));
         if let [to] = cell.routes[..] {
             if former.link_path() != world.link_path(to) || self.is_cleared[to.agent.position()] {
+                self.keep_waiting(index, None, &[former.link_path()], CallContext::of(world));
                 self.shift(index, &former, to, world);
             }
             return;
         }
         cell.mode = Mode::Idle;
+        self.keep_waiting(index, None, &[former.link_path()], CallContext::of(world));
         self.part(index, former.link_path(), former.endpoint, CallContext::of(world));
         self.open(index, world);
     }

@@ -24,7 +24,7 @@ pub(super) const PROGRAM: &str = concat!("mario ", env!("CARGO_PKG_VERSION"), " 
 /// simulation, need not raise it, because the fingerprint in [`PROGRAM`] rejects checkpoints of other builds.
 ///
 /// With the version, an error message can say that the layout differs, not only the build.
-pub(super) const CHECKPOINT_VERSION: u32 = 2;
+pub(super) const CHECKPOINT_VERSION: u32 = 3;
 
 /// The version of checkpoints whose first line has no version.
 const UNNUMBERED_VERSION: u32 = 1;

@@ -14,6 +14,7 @@ mod forged;
 mod lies;
 mod network;
 mod nodes;
+mod overload;
 mod parking;
 mod population;
 mod prototype;

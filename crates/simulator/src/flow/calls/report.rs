@@ -20,11 +20,15 @@ impl Flow {
                 accounts[call].add(&account);
             }
         }
-        let (mut emitted, mut hops) = (0, 0.0);
+        let mut emitted = 0;
+        for account in &accounts {
+            let reached = account.report();
+            emitted += reached.served + reached.lost;
+        }
+        calls.subtract_unserved(&mut accounts, &self.load, context);
+        let mut hops = 0.0;
         for ((place, account), (_, call)) in (0..).zip(&accounts).zip(context.scenario.calls()) {
-            let sent = account.report();
-            recorder.calls_sent(CallIndex(place), call.application, &sent);
-            emitted += sent.served + sent.lost;
+            recorder.calls_sent(CallIndex(place), call.application, &account.report());
             hops += account.hops;
         }
         (emitted, hops)

@@ -180,6 +180,7 @@ impl CallFlow {
         let walk = Walk::new(load, context);
         let (called, failed) = self.until(caller, agent, &walk);
         let counted = self.counted(caller, agent, &walk);
+        self.keep_waiting(agent, load, context);
         for (call, account) in counted {
             self.accounts[call].add(&account);
         }
