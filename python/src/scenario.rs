@@ -105,6 +105,10 @@ impl Files for Texts<'_> {
         let known = path.to_str().and_then(|name| self.0.get(name));
         known.map_or_else(|| Disk.read(path), |text| Ok(text.clone().into_bytes()))
     }
+
+    fn similar(&mut self, path: &Path) -> Option<PathBuf> {
+        Disk.similar(path)
+    }
 }
 
 /// The names of the scenarios that ship.

@@ -1,18 +1,19 @@
 //! Arguments that name a scenario.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mario_scenario::Resolved;
 
+use mario_frontend::drive::quoted;
 pub(crate) use mario_frontend::scenarios::{Choices, Disk, failure, open};
 
-use crate::Failure;
+use crate::{Console, Failure};
 
 /// Arguments that name a scenario and its overrides.
 #[derive(Clone, Debug, Args)]
 pub struct ScenarioArguments {
-    /// A built-in scenario (paper, prototype, city, shop) or the path of a scenario file
+    /// A built-in scenario (paper, prototype, city, shop), or the path of a scenario file or of the run.json of a run
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
     /// Override a key, e.g. topology.size=16; may be repeated
@@ -35,6 +36,24 @@ pub struct ScenarioArguments {
     /// Read the users' access points at each step from this JSON file; docs/scenarios.md has its format
     #[arg(long, value_name = "FILE")]
     pub attachments: Option<PathBuf>,
+}
+
+/// Prints the note about a scenario; if there are several, only how many, and the command that prints them. The same
+/// scenario is run many times, and its notes stay the same. Notes about options other than --set are printed.
+pub(crate) fn tell_notes(notes: &[String], scenario: &Path, overrides: &[String], console: &Console) {
+    let (on_options, notes): (Vec<&String>, Vec<&String>) = notes.iter().partition(|note| note.starts_with("--"));
+    for note in on_options {
+        console.inform(format!("note: {note}"));
+    }
+    match notes.as_slice() {
+        [] => {}
+        [note] => console.inform(format!("note: {note}")),
+        notes => {
+            let set: String = overrides.iter().map(|set| format!(" --set {}", quoted(Path::new(set)))).collect();
+            let command = format!("mario scenario check {}{set}", quoted(scenario));
+            console.inform(format!("note: {} notes about this scenario: `{command}` prints them", notes.len()));
+        }
+    }
 }
 
 impl ScenarioArguments {

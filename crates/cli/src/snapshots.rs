@@ -6,10 +6,11 @@ use mario_audit::reader::{Detail as RecordedDetail, Header, TraceReader};
 use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
 use mario_experiments::snapshot::{ColonySnapshot, SnapshotError};
+use mario_frontend::kept_scenario::{KeptScenario, read_kept, settings_as_toml};
 use mario_frontend::runs::differs;
 use mario_scenario::{Document, NoFiles};
 use mario_simulator::{Detail, compare_with_trace};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::scenarios::failure;
 use crate::traces::{cannot_read, open, refuse, trace_path};
@@ -89,13 +90,13 @@ fn check_time(path: &Path, header: &Header, at: f64) -> Result<(), Failure> {
 
 /// Takes an exact snapshot: simulates the run again up to this time, and compares it with the recorded trace.
 fn exact(path: &Path, run: &Path, header: &Header, at: f64, console: &Console) -> Result<Snapshot, Failure> {
-    let (mut scenario, left_out) = read_kept(run)?;
+    let KeptScenario { settings: mut scenario, left_out, .. } = read_kept(run, &read_text(run)?.text)?;
     if let Some(first) = left_out.first() {
         let title = format!("cannot take a snapshot of `{}`: the run did not keep `{first}`", path.display());
         let hint = "files that are no text, longer than 8 MiB, or named in two directories are not kept; carry them in `[files]` of the scenario";
         return Err(Failure::input(Diagnostic::error(title).hint(hint)));
     }
-    let text = as_toml(&scenario, run)?;
+    let text = settings_as_toml(&scenario, run)?;
     let resolved = Document::file(run, text, &mut NoFiles).resolve(&mut NoFiles).map_err(|error| failure(&error))?;
     let detail = match header.detail {
         RecordedDetail::Full => Detail::Full,
@@ -107,7 +108,7 @@ fn exact(path: &Path, run: &Path, header: &Header, at: f64, console: &Console) -
         compare_with_trace(&resolved.scenario, Time::at(at), detail, input).map_err(|error| differs(path, &error))?;
     let checksum = format!("{:08x}", past.checksum.unwrap_or_default());
     scenario["start"] = json!({ "time": at, "seed": header.seed, "records": past.records, "checksum": checksum });
-    let text = as_toml(&scenario, run)?;
+    let text = settings_as_toml(&scenario, run)?;
     let about = vec![
         format!("Time {at} of {}.", path.display()),
         "Up to then, a run of this scenario repeats the recorded one. From then on, --policy may set another policy;"
@@ -115,33 +116,6 @@ fn exact(path: &Path, run: &Path, header: &Header, at: f64, console: &Console) -
         "without it, the run continues exactly as recorded, byte for byte.".to_owned(),
     ];
     Ok(Snapshot { text, about, is_exact: true })
-}
-
-/// Reads the scenario that a run stored, with the files that it names. Also returns the names of files that were not
-/// stored.
-fn read_kept(run: &Path) -> Result<(Value, Vec<String>), Failure> {
-    let source = read_text(run)?;
-    let wrong = |what: &str| {
-        let diagnostic = Diagnostic::error(format!("`{}` is not what `mario run` writes: {what}", run.display()));
-        Failure::input(diagnostic.hint("name the directory of a run that is as it was left"))
-    };
-    let mut kept: Value = serde_json::from_str(&source.text).map_err(|error| wrong(&error.to_string()))?;
-    let mut scenario = kept["scenario"].take();
-    if !scenario.is_object() {
-        return Err(wrong("it has no `scenario`"));
-    }
-    if kept["files"].is_object() {
-        scenario["files"] = kept["files"].take();
-    }
-    let left_out = kept["left_out"].as_array().into_iter().flatten();
-    Ok((scenario, left_out.filter_map(Value::as_str).map(str::to_owned).collect()))
-}
-
-fn as_toml(scenario: &Value, about: &Path) -> Result<String, Failure> {
-    toml::to_string(scenario).map_err(|error| {
-        let title = format!("the scenario of `{}` cannot be written as TOML", about.display());
-        Failure::input(Diagnostic::error(title).caused_by(&error).hint("a seed must be below 2^63"))
-    })
 }
 
 /// Makes a snapshot of a state that is only partly known. `what` is the first line of its description.

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use mario_diagnostics::{Diagnostic, Source};
+use mario_scenario::did_you_mean;
 
 use crate::failure::Failure;
 
@@ -13,7 +14,7 @@ pub const TEXT_SIZE_BYTES_MAX: usize = 64 << 20;
 
 /// Reads a whole text file. Fails if it is not UTF-8, or larger than [`TEXT_SIZE_BYTES_MAX`].
 pub fn read_text(path: &Path) -> Result<Source, Failure> {
-    let bytes = read_bytes(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
+    let bytes = read_bytes(path).map_err(|error| unreadable(path, &error))?;
     if bytes.len() > TEXT_SIZE_BYTES_MAX {
         let mebibytes = TEXT_SIZE_BYTES_MAX >> 20;
         return Err(Failure::input(Diagnostic::error(format!("`{}` is larger than {mebibytes} MiB", path.display()))));
@@ -23,6 +24,35 @@ pub fn read_text(path: &Path) -> Result<Source, Failure> {
         Ok(text) => Ok(Source::new(name, text)),
         Err(error) => Err(not_text(&name, &error)),
     }
+}
+
+/// The failure for a file that cannot be read. If it does not exist, the hint names a file with a similar name.
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    let title = format!("cannot read `{}`", path.display());
+    match similar_file(path) {
+        Some(similar) if error.kind() == io::ErrorKind::NotFound => {
+            let diagnostic = Diagnostic::error(title).caused_by(error);
+            Failure::input(diagnostic.hint(format!("did you mean `{}`?", similar.display())))
+        }
+        _ => Failure::file(title, error),
+    }
+}
+
+/// The path of a file in the same directory with a similar name, for a path that does not exist; `None` if there is
+/// none.
+pub fn similar_file(path: &Path) -> Option<PathBuf> {
+    // More files are not looked at: a hint is not worth the time.
+    const FILES_MAX: usize = 10_000;
+    if path.exists() {
+        return None;
+    }
+    let wanted = path.file_name()?.to_str()?;
+    let files = directory(path).read_dir().ok()?.take(FILES_MAX).flatten();
+    let mut names: Vec<String> = files.filter_map(|file| file.file_name().into_string().ok()).collect();
+    // The order of a directory is not defined; the nearest of equally near names is the first.
+    names.sort();
+    let similar = did_you_mean(wanted, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(similar))
 }
 
 /// The directory of a file; `.` for a file name without a directory.

@@ -33,6 +33,7 @@
 pub mod failure;
 pub mod gzip;
 pub mod input;
+pub mod kept_scenario;
 
 pub mod problems;
 

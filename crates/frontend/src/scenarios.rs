@@ -10,7 +10,8 @@ use mario_scenario::{Document, Files, Mistake, Place, ScenarioError, Text, prese
 
 use crate::failure::Failure;
 use crate::gzip::is_gzip;
-use crate::input::{TEXT_SIZE_BYTES_MAX, read_bytes, read_text};
+use crate::input::{TEXT_SIZE_BYTES_MAX, read_bytes, read_text, similar_file};
+use crate::kept_scenario::{is_kept, open_kept};
 
 /// Overrides of a scenario.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +50,7 @@ impl Choices {
 }
 
 /// Opens a scenario. A name with a slash, a backslash or a dot is a path. Any other name is that of a preset or, if
-/// there is no such preset, of an existing file.
+/// there is no such preset, of an existing file: a scenario, or the `run.json` of a stored run.
 pub fn open(name: &Path) -> Result<Document, Failure> {
     let word = name.to_str().filter(|word| !word.contains(['/', '\\', '.']));
     match word {
@@ -68,6 +69,9 @@ pub fn open(name: &Path) -> Result<Document, Failure> {
         }
         _ => {
             let source = read_text(name)?;
+            if is_kept(&source.text) {
+                return open_kept(name, &source.text);
+            }
             Ok(Document::file(name, &*source.text, &mut Disk))
         }
     }
@@ -94,6 +98,10 @@ impl Files for Disk {
             return Err(format!("it is larger than {} MiB{when}", TEXT_SIZE_BYTES_MAX >> 20));
         }
         Ok(bytes)
+    }
+
+    fn similar(&mut self, path: &Path) -> Option<PathBuf> {
+        similar_file(path)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::ranges::check_ranges;
 use crate::read;
 use crate::settings::{ManagementStrategy, Settings};
 use crate::tree::{Node, Table, Value};
+use crate::units::in_plain_numbers;
 
 /// The prefix of a policy choice that names a baseline.
 pub(crate) const BASELINE: &str = "baseline:";
@@ -29,6 +30,8 @@ pub struct Document {
     /// Whether a text is not valid TOML, or an include was skipped at a limit. If so, the tree is not interpreted,
     /// because it is incomplete.
     is_broken: bool,
+    /// Whether `files` was added by the run that stored this scenario, and is not part of it.
+    pub(crate) has_added_files: bool,
     pub(crate) mistakes: Vec<Mistake>,
     notes: Vec<String>,
 }
@@ -63,13 +66,30 @@ impl Document {
         layers.add(&text, path, &mut tree);
         let Layers { layer, is_broken, mistakes, notes, .. } = layers;
         let (name, whole) = (name.to_owned(), Place { text, span: 0..0 });
-        let mut document = Document { name, tree, whole, layer, first_override: None, is_broken, mistakes, notes };
+        let mut document = Document {
+            name,
+            tree,
+            whole,
+            layer,
+            first_override: None,
+            is_broken,
+            has_added_files: false,
+            mistakes,
+            notes,
+        };
         if document.tree.get("name").is_none()
             && let Some(stem) = path.and_then(Path::file_stem)
         {
             document.put("name", Value::String(stem.to_string_lossy().into_owned()), "name");
         }
         document
+    }
+
+    /// Marks the texts in `[files]` as added by the run that stored this scenario: they are used, but are not among the
+    /// resolved settings.
+    #[must_use]
+    pub fn with_added_files(self) -> Document {
+        Document { has_added_files: true, ..self }
     }
 
     /// The name of the preset, or the path of the file.
@@ -260,14 +280,19 @@ impl Document {
         if self.is_broken {
             return Err(self.error(mistakes));
         }
-        let read = read::read(&self.tree, &self.whole);
+        let mut tree = self.tree.clone();
+        mistakes.extend(in_plain_numbers(&mut tree));
+        let read = read::read(&tree, &self.whole);
         if let Err(more) = &read {
-            mistakes.extend(more.iter().cloned());
+            // A text with an unknown unit is no number either, and was reported above.
+            let is_reported = |mistake: &Mistake| mistakes.iter().any(|known| known.place == mistake.place);
+            let more: Vec<Mistake> = more.iter().filter(|mistake| !is_reported(mistake)).cloned().collect();
+            mistakes.extend(more);
         }
         // A number type checks its range itself, so `read` may have reported the same error.
         let is_reported = |place: &Option<Place>| mistakes.iter().any(|known| known.place == *place);
         let out_of_range: Vec<Mistake> =
-            check_ranges(&self.tree).into_iter().filter(|mistake| !is_reported(&mistake.place)).collect();
+            check_ranges(&tree).into_iter().filter(|mistake| !is_reported(&mistake.place)).collect();
         mistakes.extend(out_of_range);
         match read {
             Ok(mut settings) if mistakes.is_empty() => {

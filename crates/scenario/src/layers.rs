@@ -13,6 +13,21 @@ use crate::tree::{self, Node, Table, Value};
 pub trait Files {
     /// Returns the whole content of a file, or why it cannot be read.
     fn read(&mut self, path: &Path) -> Result<Vec<u8>, String>;
+
+    /// The path of an existing file with a similar name, for a path that does not exist; `None` by default.
+    fn similar(&mut self, _path: &Path) -> Option<PathBuf> {
+        None
+    }
+}
+
+/// The error for a file that cannot be read. The hint names a file with a similar name if there is one, and otherwise
+/// is `remedy`.
+pub(crate) fn unreadable(files: &mut dyn Files, path: &Path, error: &str, remedy: &str) -> Mistake {
+    let hint = match files.similar(path) {
+        Some(similar) => format!("did you mean `{}`?", similar.display()),
+        None => remedy.to_owned(),
+    };
+    Mistake::new(format!("cannot read `{}`: {error}", path.display())).hint(hint)
 }
 
 /// Reads a file as UTF-8 text.
@@ -168,9 +183,8 @@ impl<'a> Layers<'a> {
                 self.add(&Arc::new(text), Some(&path), below);
             }
             Err(error) => {
-                let message = format!("cannot read `{}`: {error}", path.display());
                 let hint = "the path starts from the directory of the file that includes it";
-                self.mistakes.push(Mistake::new(message).at(Some(place)).hint(hint));
+                self.mistakes.push(unreadable(self.files, &path, &error, hint).at(Some(place)));
             }
         }
     }

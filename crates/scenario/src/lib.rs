@@ -43,6 +43,7 @@ mod ranges;
 mod read;
 mod schema;
 mod tree;
+mod units;
 mod updating;
 
 mod attachments;
@@ -71,6 +72,8 @@ pub use emitter::Emitter;
 pub use engine::engine;
 pub use index::{ApplicationIndex, NodeIndex, PolicyIndex, UserIndex};
 pub use layers::{Files, NoFiles};
+#[doc(hidden)]
+pub use mistake::did_you_mean;
 pub use mistake::{Mistake, Place, ScenarioError, Text};
 pub use mobility::{Attachments, MobileUser, Presence, Trajectories};
 pub use overview::{ApplicationOverview, Overview, Tier};

@@ -90,9 +90,14 @@ impl Mistake {
             Some(meant) => self.hint(format!("did you mean `{meant}`?")),
             None if known.is_empty() => self,
             None => {
+                // Keys are all shown. There may be thousands of ids, of which a few show what they look like.
+                const KEYS_MAX: usize = 40;
                 const SHOWN: usize = 12;
-                let rest = if known.len() > SHOWN { ", …" } else { "" };
-                let shown = known.iter().take(SHOWN).map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+                let (count, rest) = match known.len() {
+                    all if all <= KEYS_MAX => (all, String::new()),
+                    all => (SHOWN, format!(", and {} more", all - SHOWN)),
+                };
+                let shown = known.iter().take(count).map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
                 self.hint(format!("{what}: {shown}{rest}"))
             }
         }
@@ -127,8 +132,10 @@ impl Error for ScenarioError {
     }
 }
 
-/// The known word nearest to `wrong`, if it is near enough to be a misspelling.
-pub(crate) fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// The known word nearest to `wrong`, if it is near enough to be a misspelling. Public for `mario-frontend`, which
+/// looks for similar names of files.
+#[doc(hidden)]
+pub fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A longer text is not a misspelt word, and comparing it would be slow.
     const LENGTH_MAX: usize = 64;
     // Only this many known words are compared, because comparing more would be slow.

@@ -131,7 +131,8 @@ impl fmt::Display for Overview {
             let nodes = count(tier.nodes as u64, "node", "nodes");
             let hardware = match tier.hardware {
                 Capacity::Unbounded => "unbounded hardware".to_owned(),
-                Capacity::Bounded(hardware) => format!("{hardware} units of hardware"),
+                Capacity::Bounded(hardware) if hardware.has_further() => hardware.to_string(),
+                Capacity::Bounded(hardware) => count(hardware.as_units(), "unit of hardware", "units of hardware"),
             };
             writeln!(formatter, "  tier {}: {nodes}, {hardware}{access_points}", tier.tier)?;
         }

@@ -12,7 +12,7 @@ use mario_prolog::{Engine, LoadError, Problem, Resolver};
 
 use crate::PolicyText;
 use crate::engine::engine;
-use crate::layers::{Files, read_text};
+use crate::layers::{Files, read_text, unreadable};
 use crate::mistake::{Mistake, Place, Text};
 use crate::settings::ManagementStrategy;
 
@@ -196,11 +196,10 @@ fn not_shipped<'a>(what: &str, written: &str, names: impl Iterator<Item = &'a st
 
 /// The text of a policy file and of the files that it loads. Loads the file to check that it is a valid policy.
 pub(crate) fn load(role: Role, path: &Path, place: &Place, files: &mut dyn Files) -> Result<PolicyText, Vec<Mistake>> {
-    let cannot_read = |path: &Path, error: &str| {
-        let message = format!("cannot read `{}`: {error}", path.display());
-        Mistake::new(message).at(Some(place.clone())).hint("name a file, or one of the policies that ship")
-    };
-    let text = read_text(files, path).map_err(|error| vec![cannot_read(path, &error)])?;
+    let text = read_text(files, path).map_err(|error| {
+        let remedy = "name a file, or one of the policies that ship";
+        vec![unreadable(files, path, &error, remedy).at(Some(place.clone()))]
+    })?;
     let name = path.display().to_string();
     let (loaded, found) = load_with(role, &name, &text, |wanted| find(wanted, path, files));
     if let Err(mistakes) = loaded {

@@ -68,7 +68,7 @@ impl Checking<'_> {
 }
 
 /// The part of a schema that describes a table of this kind. Without a known kind, the table counts as the first kind.
-fn of_kind<'s>(table: &Table, part: &'s Json) -> &'s Json {
+pub(crate) fn of_kind<'s>(table: &Table, part: &'s Json) -> &'s Json {
     let Some(kinds) = part["oneOf"].as_array() else { return part };
     let kind = match table.get(KIND).map(|node| &node.value) {
         Some(Value::String(kind)) => kinds.iter().find(|part| part["properties"][KIND]["const"] == **kind),
@@ -78,7 +78,7 @@ fn of_kind<'s>(table: &Table, part: &'s Json) -> &'s Json {
 }
 
 /// The definition that a part of a schema refers to, or the part itself.
-fn target<'s>(schema: &'s Json, part: &'s Json) -> &'s Json {
+pub(crate) fn target<'s>(schema: &'s Json, part: &'s Json) -> &'s Json {
     let reference = part["$ref"].as_str().and_then(|reference| schema.pointer(reference.strip_prefix('#')?));
     reference.unwrap_or(part)
 }

@@ -92,6 +92,7 @@ impl Resolving<'_> {
         }
         let infrastructure = self.infrastructure();
         let Some(mut topology) = infrastructure else { return Err(self.mistakes) };
+        self.check_bandwidths(&topology);
         let (applications, mut policies) = self.applications(&topology);
         let (deploys, deploy_places): (Vec<_>, _) =
             self.deploys(&topology, &applications, &mut policies).into_iter().unzip();
@@ -162,7 +163,11 @@ impl Resolving<'_> {
         };
         self.note_unasked(&scenario);
         let Noted { texts: files, left_out } = self.noted;
-        Ok(Resolved { settings: settings.clone(), scenario, notes: self.notes, deploy_places, cost, files, left_out })
+        let mut settings = settings.clone();
+        if self.document.has_added_files {
+            settings.files.clear();
+        }
+        Ok(Resolved { settings, scenario, notes: self.notes, deploy_places, cost, files, left_out })
     }
 
     /// Adds a note if nodes have acceptance policies that a central planner does not evaluate.
@@ -188,14 +193,34 @@ impl Resolving<'_> {
             );
             self.mistakes.push(mistake.hint("write `fidelity = \"messages\"`, or choose those strategies"));
         }
-        let network = &self.settings.network;
-        if network.occupancy == OccupancyKind::Transmission && network.bandwidth.is_none() {
-            let mistake = self.mistake(
-                "sending takes no time without a bandwidth, so `transmission` keeps no link busy",
-                &["network".into(), "occupancy".into()],
-            );
-            self.mistakes.push(mistake.hint("add `bandwidth = …` to `[network]`, or write `occupancy = \"latency\"`"));
+    }
+
+    /// Reports the occupancy `transmission` if a link has no bandwidth, because sending over it takes no time.
+    fn check_bandwidths(&mut self, topology: &Topology) {
+        if self.settings.network.occupancy != OccupancyKind::Transmission {
+            return;
         }
+        let links = (0..topology.node_count())
+            .map(NodeIndex::at)
+            .flat_map(|node| topology.links_from(node).map(move |(_, link)| (node, link)));
+        let mut unlimited = links.filter(|(_, link)| link.bandwidth.is_none());
+        let Some((from, link)) = unlimited.next() else { return };
+        let [from, to] = [from, link.to].map(|node| &topology.node(node).id);
+        let count = 1 + unlimited.count();
+        // Each link is there once in each direction.
+        let (count, all) = (count.div_ceil(2), topology.link_count() / 2);
+        let message = if count == all {
+            "no link has a bandwidth, so sending takes no time, and `transmission` keeps no link busy".to_owned()
+        } else {
+            format!(
+                "{count} of {all} links have no bandwidth, such as that from `{from}` to `{to}`, and `transmission` keeps them busy \
+                 for no time"
+            )
+        };
+        let mistake = self.mistake(message, &["network".into(), "occupancy".into()]);
+        self.mistakes.push(mistake.hint(
+            "add `bandwidth = \"100 Mbps\"` or so to `[network]`, for links without one, or write `occupancy = \"latency\"`",
+        ));
     }
 
     /// Adds notes if no agent evaluates, no manager judges, or no client request is sent, because the first time would

@@ -5,11 +5,13 @@ use serde_json::{Map, Value, json};
 
 use crate::presets;
 use crate::settings::{LISTS, Settings};
+use crate::units::allow_units;
 
 /// The JSON schema of scenario files, for editors and for programs that write such files.
 pub fn schema() -> Value {
     let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Settings>().to_value();
     make_first_kind_the_default(&mut schema);
+    allow_units(&mut schema);
     // An application that extends one of an earlier layer needs only its id.
     if let Some(application) = schema.pointer_mut("/$defs/ApplicationSettings/required") {
         *application = json!(["id"]);
@@ -39,11 +41,15 @@ fn layer_keys() -> Map<String, Value> {
         "include".to_owned(),
         words("Files that this one extends, relative to its directory; later ones win.", json!({ "type": "string" })),
     );
-    keys.insert(
-        "reset".to_owned(),
-        words("Lists of the preset and of included files to clear.", json!({ "enum": LISTS })),
-    );
+    keys.insert("reset".to_owned(), words(&reset_description(), json!({ "type": "string" })));
     keys
+}
+
+fn reset_description() -> String {
+    let lists = LISTS.map(|list| format!("`{list}`")).join(", ");
+    format!(
+        "Top-level keys of the preset and of included files to clear: the lists {lists}, or tables such as `topology`."
+    )
 }
 
 /// Makes `kind` optional in tables of the first kind, which is the default. `[[churn]]` has no default kind.

@@ -28,6 +28,7 @@ pub use mobility::{
     AfterKind, AttachKind, AttachmentSettings, BetweenKind, ClockKind, FileSettings, GeneratedSettings, MobilityFormat,
     MobilitySettings, StaticSettings,
 };
+pub(crate) use number::UNITS;
 pub(crate) use number::shown;
 pub use number::{Amount, Limit, Period, Positive, Size, Time};
 pub use start::{CarriedFiles, StartSettings, UpdateSettings};
@@ -186,10 +187,13 @@ pub struct ManagerSettings {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkSettings {
-    /// The size of a client request, in the size units of `bandwidth` and `energy.size_bits`.
+    /// The size of a client request, in size units of `energy.size_bits` bits, or with a unit such as `"10 kB"`.
+    #[schemars(extend("x-quantity" = "size"))]
     pub message_size: Size,
-    /// The bandwidth of links for which the topology file states none, in size units per millisecond. Without it,
-    /// sending over these links takes no time.
+    /// The bandwidth of links for which the topology file states none: with a unit such as `"100 Mbps"`, or as a number
+    /// of size units per millisecond. A size unit has `energy.size_bits` bits, by default 8, so a number counts bytes
+    /// per millisecond, and 12500 is 100 Mbps. Without it, sending over these links takes no time.
+    #[schemars(extend("x-quantity" = "bandwidth"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Positive>,
     /// Whether messages are simulated individually.
@@ -218,7 +222,8 @@ pub enum FidelityKind {
 pub enum OccupancyKind {
     /// Until it has arrived: a link carries one message at a time.
     Latency,
-    /// Until it has been sent: its size divided by the bandwidth of the link. Requires `bandwidth`.
+    /// Until it has been sent: its size divided by the bandwidth of the link. Requires a bandwidth of every link, from the
+    /// topology file or from `bandwidth`.
     Transmission,
 }
 
@@ -347,13 +352,16 @@ enum WrittenHardware {
 struct WrittenKinds {
     /// Units, the kind of hardware that `service/4`, `node/2` and `node/3` show.
     units: Option<range::Units>,
-    /// Network bandwidth, in megabits per second.
+    /// Network bandwidth, in megabits per second, or with a unit such as `"1 Gbps"`.
+    #[schemars(extend("x-quantity" = "mbps"))]
     bandwidth_mbps: Option<range::Units>,
     /// Graphics processors.
     gpu: Option<range::Units>,
-    /// Memory, in megabytes.
+    /// Memory, in megabytes, or with a unit such as `"2 GB"`.
+    #[schemars(extend("x-quantity" = "megabytes"))]
     memory_mb: Option<range::Units>,
-    /// Storage, in gigabytes.
+    /// Storage, in gigabytes, or with a unit such as `"1 TB"`.
+    #[schemars(extend("x-quantity" = "gigabytes"))]
     storage_gb: Option<range::Units>,
 }
 

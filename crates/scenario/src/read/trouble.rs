@@ -110,6 +110,7 @@ fn in_words(expected: &str) -> (String, String) {
         "a sequence" => ("a list", "put the values in brackets: `[…]`"),
         "a map" => ("a table", "write `{ key = value }`"),
         "an array of length 2" => ("a list of two", "write `[…, …]`"),
+        "the value of a fact: a name or a number" => (expected, "write one name or one number: a fact has one value"),
         _ if expected.starts_with("enum ") => ("a table", "write a table with the keys that are known here"),
         "a table" => ("a table", "write a table with the keys that are known here"),
         _ if expected.contains("number") => (expected, "write a number such as 10"),

@@ -53,6 +53,10 @@ impl Files for FilesOfKey<'_> {
         self.noted.note(&written, &content);
         Ok(content)
     }
+
+    fn similar(&mut self, path: &Path) -> Option<PathBuf> {
+        self.disk.similar(path)
+    }
 }
 
 impl Resolving<'_> {

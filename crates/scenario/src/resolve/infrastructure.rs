@@ -242,12 +242,14 @@ impl Resolving<'_> {
             WrittenFormat::Gml => GraphFormat::Gml,
             WrittenFormat::NodeLink => GraphFormat::NodeLink,
         });
+        // Read first: for a file that does not exist, its format does not matter.
+        let text = self.file_text(&settings.file, &at)?;
         let Some(format) = format.or(detected) else {
-            let mistake = self.mistake(format!("nobody knows what `{}` is written in", settings.file), &at);
-            self.mistakes.push(mistake.hint("add `format = …`: one of \"graphml\", \"gexf\", \"gml\", \"node-link\""));
+            let message = format!("unknown format: `{}`; known: .graphml, .gexf, .gml, .json", settings.file);
+            let hint = "add `format = …`: one of \"graphml\", \"gexf\", \"gml\", \"node-link\"";
+            self.mistakes.push(self.mistake(message, &at).hint(hint));
             return None;
         };
-        let text = self.file_text(&settings.file, &at)?;
         let origin = match settings.origin {
             None => None,
             Some(origin) => Some(self.origin(origin, &[TOPOLOGY, "origin".into()])?),

@@ -159,8 +159,8 @@ impl Resolving<'_> {
         let changes: usize = attachments.steps[in_run..].iter().map(Vec::len).sum();
         if is_recorded {
             self.notes.push(format!(
-                "the run ends at {duration}, after {in_run} of the {count} steps of the record: {changes} moves, arrivals and \
-                 departures are left out, and {absent} of the {all} users never come; a `duration` of {} takes all",
+                "the run ends at {duration}, after {in_run} of the {count} steps of the record: {changes} of its moves, \
+                 arrivals and departures and {absent} of its {all} users are left out; a `duration` of {} includes all",
                 count as f64 * step
             ));
         } else if absent > 0 {

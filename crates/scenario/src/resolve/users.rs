@@ -11,6 +11,7 @@ use super::applications::find_application;
 use crate::attachments;
 use crate::document::At;
 use crate::index::{ApplicationIndex, NodeIndex, UserIndex};
+use crate::layers::{read_text, unreadable};
 use crate::mistake::{Mistake, Place, Text};
 use crate::mobility::{
     AfterLastFix, Assignment, AttachError, AttachmentRule, Attachments, BetweenFixes, MobileUser, RandomWaypointError,
@@ -284,16 +285,16 @@ impl<'a> Resolving<'a> {
     pub(super) fn file_text(&mut self, file: &str, at: &[At<'_>]) -> Option<Arc<Text>> {
         let path = self.document.path(at, file);
         let place = self.document.place(at);
-        match crate::layers::read_text(&mut self.files_of(&place), &path) {
+        match read_text(&mut self.files_of(&place), &path) {
             Ok(text) => Some(Arc::new(Text { name: path.display().to_string(), text, directory: path })),
             Err(error) => {
-                let mistake = self.mistake(format!("cannot read `{}`: {error}", path.display()), at);
-                let remedy = if mistake.place.as_ref().is_some_and(|place| place.text.name.starts_with("--")) {
+                let remedy = if place.text.name.starts_with("--") {
                     "a path on the command line starts from the current directory"
                 } else {
                     "a path starts from the directory of the file that it is written in"
                 };
-                self.mistakes.push(mistake.hint(remedy));
+                let mistake = unreadable(&mut self.files_of(&place), &path, &error, remedy);
+                self.mistakes.push(mistake.at(Some(place)));
                 None
             }
         }

@@ -31,8 +31,9 @@ pub struct ApplicationSettings {
     /// layer.
     #[schemars(with = "Amount")]
     pub max_rate: Quantity,
-    /// The maximum tolerated latency of a client request, in milliseconds. Required, here or in an earlier layer.
-    #[schemars(with = "Amount")]
+    /// The maximum tolerated latency of a client request, in milliseconds, or with a unit such as `"5 ms"`. Required,
+    /// here or in an earlier layer.
+    #[schemars(with = "Amount", extend("x-quantity" = "milliseconds"))]
     pub max_latency: Quantity,
     /// The owner of the application: `owner(Application, Owner)` in an acceptance policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,7 +133,7 @@ pub struct FlavourSettings {
     pub max_rate: Option<Quantity>,
     /// The maximum tolerated latency of a client request, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Amount>")]
+    #[schemars(with = "Option<Amount>", extend("x-quantity" = "milliseconds"))]
     pub max_latency: Option<Quantity>,
     /// The quality of its answers, in a unit chosen by the owner. Default: 1.
     #[serde(default = "full_quality")]

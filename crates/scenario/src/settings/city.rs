@@ -25,24 +25,24 @@ pub struct CitySettings {
     #[schemars(with = "Share")]
     pub amplitude: f64,
     /// The hour of the day around which users leave home.
-    #[schemars(with = "Hour")]
+    #[schemars(with = "Hour", extend("x-quantity" = "hours"))]
     pub morning: f64,
     /// The hour of the day around which users leave for home.
-    #[schemars(with = "Hour")]
+    #[schemars(with = "Hour", extend("x-quantity" = "hours"))]
     pub evening: f64,
     /// The maximum deviation of a departure from `morning` or `evening`, in hours. Most users leave close to these
     /// hours.
-    #[schemars(with = "Hours")]
+    #[schemars(with = "Hours", extend("x-quantity" = "hours"))]
     pub rush: f64,
     /// The duration of a trip, in hours.
-    #[schemars(with = "Hours")]
+    #[schemars(with = "Hours", extend("x-quantity" = "hours"))]
     pub trip: f64,
     /// The number of hotspots, which are at random positions. The second attracts half as many users as the first, the
     /// third a third as many, and so on. Ignored if `place` lists hotspots.
     #[schemars(with = "HotspotCount")]
     pub hotspots: u32,
     /// The maximum distance of goals from their hotspot along each axis (north to south, east to west), in metres.
-    #[schemars(with = "Metres")]
+    #[schemars(with = "Metres", extend("x-quantity" = "metres"))]
     pub hotspot_radius: f64,
     /// Hotspots within the area, instead of random ones: each `{ at = [latitude, longitude], weight = 2, radius = 500
     /// }`. The default `weight` is 1, the default `radius` is `hotspot_radius`.
@@ -72,7 +72,7 @@ pub struct PlaceSettings {
     /// The maximum distance of goals from it along each axis (north to south, east to west), in metres. Default:
     /// `hotspot_radius`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Metres>")]
+    #[schemars(with = "Option<Metres>", extend("x-quantity" = "metres"))]
     pub radius: Option<f64>,
 }
 

@@ -23,13 +23,16 @@ pub struct MeasureSettings {
 pub struct EnergySettings {
     /// The power of a node that is up and has no hardware in use, in watts, by tier from the top down; the last value
     /// applies to all further tiers. Default: 0.
+    #[schemars(extend("x-quantity" = "watts"))]
     pub idle_watts: Vec<Amount>,
     /// The additional power of each hardware unit in use, in watts, by tier from the top down; the last value applies
     /// to all further tiers. Default: 0.
+    #[schemars(extend("x-quantity" = "watts"))]
     pub unit_watts: Vec<Amount>,
     /// The energy to send one bit over one link, in nanojoules.
+    #[schemars(extend("x-quantity" = "nanojoules-per-bit"))]
     pub link_nanojoules_per_bit: Amount,
-    /// The number of bits in one unit of `network.message_size`.
+    /// The number of bits in a size unit, the unit of `network.message_size` and, per millisecond, of bandwidths.
     pub size_bits: Amount,
 }
 

@@ -70,16 +70,19 @@ pub struct GeneratedSettings {
     #[schemars(with = "Option<MeanSteps>")]
     pub mean_stay: Option<Positive>,
     /// The time for which users move on the map between two steps, in seconds.
+    #[schemars(extend("x-quantity" = "seconds"))]
     pub step_seconds: Positive,
     /// The share of users who are resting when they arrive, from 0 to 1; all other users are under way.
     #[schemars(with = "Share")]
     pub resting_share: f64,
     /// The maximum duration of a rest, in seconds.
-    #[schemars(with = "Seconds")]
+    #[schemars(with = "Seconds", extend("x-quantity" = "seconds"))]
     pub rest_seconds_max: f64,
     /// The lowest speed of a trip, in metres per second.
+    #[schemars(extend("x-quantity" = "metres-per-second"))]
     pub speed_min: Positive,
     /// The highest speed of a trip, in metres per second; at least `speed_min`.
+    #[schemars(extend("x-quantity" = "metres-per-second"))]
     pub speed_max: Positive,
     /// The number of districts of the area in each direction. Users are spread evenly over them, and never leave their
     /// district.
@@ -89,7 +92,7 @@ pub struct GeneratedSettings {
     #[schemars(with = "HotspotCount")]
     pub hotspots: u32,
     /// The maximum distance of waypoints from their hotspot along each axis (north to south, east to west), in metres.
-    #[schemars(with = "Metres")]
+    #[schemars(with = "Metres", extend("x-quantity" = "metres"))]
     pub hotspot_radius: f64,
     /// The share of trips that end near a hotspot, from 0 to 1; all other trips end anywhere in the district.
     #[schemars(with = "Share")]
@@ -121,6 +124,7 @@ pub struct FileSettings {
     pub clock: ClockKind,
     /// The time between two steps in the recording, in seconds, with `shared`.
     #[serde(default = "one_minute")]
+    #[schemars(extend("x-quantity" = "seconds"))]
     pub step_seconds: Positive,
     /// The position of a user between two recorded positions, with `shared`.
     #[serde(default)]

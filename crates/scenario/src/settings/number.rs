@@ -10,9 +10,11 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
 use crate::read::HINT;
+use crate::units::number_and_unit;
 
 /// The units of time that may follow a number, each with its length in milliseconds.
-const UNITS: [(&str, f64); 5] = [("ms", 1.0), ("s", 1_000.0), ("min", 60_000.0), ("h", 3_600_000.0), ("us", 0.001)];
+pub(crate) const UNITS: [(&str, f64); 5] =
+    [("ms", 1.0), ("s", 1_000.0), ("min", 60_000.0), ("h", 3_600_000.0), ("us", 0.001)];
 
 /// The range of a number, and its reason.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -27,6 +29,10 @@ impl Range {
     fn complaint(self, what: &str, value: f64) -> Option<String> {
         if !value.is_finite() {
             return Some(format!("{what} must be a finite number, not {value}{HINT}write a number such as 40"));
+        }
+        if self.min > 0.0 && value <= 0.0 {
+            let [value, min] = [value, self.min].map(shown);
+            return Some(format!("{what} must be positive, not {value}{HINT}write a number of at least {min}"));
         }
         (!(self.min..=self.max).contains(&value)).then(|| {
             let [min, max, value] = [self.min, self.max, value].map(shown);
@@ -113,7 +119,7 @@ numbers! {
         "1e12 ms are 31 years, and times far beyond are not told apart to the microsecond";
     /// The time between two events, in milliseconds; at least a microsecond. Written like [`Time`].
     Period: 1e-3 to 1e12, "a period", true,
-        "after 31 years, which is 1e12 ms, a clock still tells microseconds apart, and nothing shorter";
+        "a clock tells microseconds apart, for up to 1e12 ms, which are 31 years";
     /// The size of a message; not negative.
     Size: 0.0 to 1e12, "a size", false,
         "quotients of such numbers are finite";
@@ -181,22 +187,20 @@ struct NumberVisitor {
 
 impl NumberVisitor {
     fn with_unit(&self, text: &str) -> Result<f64, String> {
-        let trimmed = text.trim();
-        let end = trimmed
-            .find(|character: char| !matches!(character, '0'..='9' | '.' | '-' | '+' | '_'))
-            .unwrap_or(trimmed.len());
-        let (number, unit) = (trimmed[..end].replace('_', ""), trimmed[end..].trim());
+        let (number, unit) = number_and_unit(text).unwrap_or_else(|| (text.trim().replace('_', ""), ""));
         let Ok(value) = number.parse::<f64>() else {
             return Err(format!(
                 "expected a number, found the text {text:?}{HINT}write a number, e.g. {}",
                 self.example()
             ));
         };
-        if !self.has_unit {
-            return Err(format!("{} has no unit, but the text {text:?} has one{HINT}write {number}", self.what));
-        }
         if unit.is_empty() {
             return Err(format!("expected a number, found the text {text:?}{HINT}write {number} without quotes"));
+        }
+        // The number alone is no remedy: the unit of the text may be another one than that of the key.
+        if !self.has_unit {
+            let hint = "write a number alone; the documentation of the key says what it counts";
+            return Err(format!("{} has no unit, but the text {text:?} has one{HINT}{hint}", self.what));
         }
         match UNITS.iter().find(|(known, _)| *known == unit) {
             Some((_, factor)) => Ok(value * factor),

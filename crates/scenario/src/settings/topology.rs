@@ -137,6 +137,7 @@ pub struct RandomGeometricSettings {
     pub nodes: u32,
     /// The distance up to which two nodes are linked, in metres. Parts that remain disconnected are linked where they
     /// are closest.
+    #[schemars(extend("x-quantity" = "metres"))]
     pub radius: Positive,
     /// The hardware of a node by its number of hops from the hub, starting with the hub; the last value applies to all
     /// nodes farther away.

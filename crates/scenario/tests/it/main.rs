@@ -13,6 +13,7 @@ mod mistakes;
 mod node_tables;
 mod recorded;
 mod scenarios;
+mod units;
 mod wandering;
 
 use std::fs::File;
