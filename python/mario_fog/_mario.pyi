@@ -112,6 +112,7 @@ def study(
     functions: Mapping[str, Callable[..., Any]] | None,
     metrics: Sequence[tuple[str, Any, str]],
     metric_timeout: float,
+    figures: Sequence[str],
     keep_runs: Sequence[int],
     jobs: int,
     shard: str | None,

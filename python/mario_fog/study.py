@@ -25,7 +25,7 @@ ContenderLike = Union[PolicyLike, tuple[PolicyLike, Settings]]
 
 _RUNS = (["variant", "policy"], ["seed"])
 _SWEEP = (["variant", "policy", "figure"], ["seeds"])
-_COMPARISON = (["first", "second", "figure", "verdict"], ["seeds"])
+_COMPARISON = (["first", "second", "figure", "outcome", "verdict"], ["seeds"])
 
 
 class Study:
@@ -100,6 +100,7 @@ def compare(
     attachments: str | os.PathLike[str] | None = None,
     metrics: Mapping[str, MetricLike] | None = None,
     metric_timeout: float = 60,
+    figures: Sequence[str] = (),
     keep_runs: Sequence[int] = (),
     jobs: int | None = None,
     shard: str | None = None,
@@ -109,7 +110,9 @@ def compare(
     """Tests which policy is better for a scenario, and whether the difference is significant, as ``mario compare`` does.
 
     A policy may be a tuple of a policy and overrides of scenario keys for it. ``metrics`` are functions of a :class:`Run`
-    that return a number, or commands. With ``out``, everything is stored, and another call makes only the missing runs.
+    that return a number, or commands. ``figures`` are the primary outcomes, such as ``["LS.response", "lost"]``: only their tests
+    are corrected for multiple testing, and all other figures are exploratory. With ``out``, everything is stored, and another call
+    makes only the missing runs.
     ``shard="2/8"`` makes only one shard of the runs, in a directory of its own; :func:`merge` merges the shards.
     """
     told = _study(
@@ -122,6 +125,7 @@ def compare(
         attachments,
         metrics,
         metric_timeout,
+        figures,
         keep_runs,
         jobs,
         shard,
@@ -171,6 +175,7 @@ def sweep(
         attachments,
         metrics,
         metric_timeout,
+        (),
         keep_runs,
         jobs,
         shard,
@@ -202,6 +207,7 @@ def _study(
     attachments: str | os.PathLike[str] | None,
     metrics: Mapping[str, MetricLike] | None,
     metric_timeout: float,
+    figures: Sequence[str],
     keep_runs: Sequence[int],
     jobs: int | None,
     shard: str | None,
@@ -210,6 +216,8 @@ def _study(
 ) -> tuple[str, str, str, str, int, list[str]]:
     if shard is not None and not isinstance(shard, str):
         raise TypeError(f"`shard` is a text such as '2/8', and not {shard!r}")
+    if isinstance(figures, str) or not isinstance(figures, Iterable):
+        raise TypeError(f"`figures` is a list of names such as 'LS.response', and not {figures!r}")
     if not isinstance(keep_runs, Iterable):
         raise TypeError(f"`keep_runs` is a list of seeds, and not {keep_runs!r}")
     if keep_runs and out is None:
@@ -230,6 +238,7 @@ def _study(
             functions=choices.functions,
             metrics=[_metric(name, metric) for name, metric in _named(metrics).items()],
             metric_timeout=metric_timeout,
+            figures=list(figures),
             keep_runs=[whole("keep_runs", kept) for kept in keep_runs],
             jobs=whole("jobs", jobs, 1, THREADS_MAX) or os.cpu_count() or 1,
             shard=shard,

@@ -13,7 +13,8 @@ use mario_experiments::sweep;
 use mario_frontend::Failure;
 use mario_frontend::scenarios::Choices;
 use mario_frontend::studies::{
-    Study, check_compared, check_shard, comparison_json, join, keep_comparison, keep_sweep, read_shard, variants,
+    Study, check_compared, check_figures, check_outcomes, check_shard, comparison_json, join, keep_comparison,
+    keep_sweep, read_shard, variants,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -32,7 +33,7 @@ type StudyOutput = (String, String, String, String, u64, Vec<String>);
 /// Makes the missing runs of a comparison, or of a sweep if `keys` is given; with `shard`, only those of the shard.
 /// Returns the results.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, contenders, keys, seeds, seed, overrides, attachments, files, functions, metrics, metric_timeout, keep_runs, jobs, shard, out, progress))]
+#[pyo3(signature = (scenario, *, contenders, keys, seeds, seed, overrides, attachments, files, functions, metrics, metric_timeout, figures, keep_runs, jobs, shard, out, progress))]
 #[allow(clippy::too_many_arguments, reason = "each is a keyword of the Python function, which names it")]
 pub(crate) fn study(
     py: Python<'_>,
@@ -47,6 +48,7 @@ pub(crate) fn study(
     functions: Option<&Bound<'_, PyDict>>,
     metrics: Vec<(String, Py<PyAny>, String)>,
     metric_timeout: f64,
+    figures: Vec<String>,
     keep_runs: Vec<u64>,
     jobs: usize,
     shard: Option<&str>,
@@ -60,6 +62,7 @@ pub(crate) fn study(
         metrics: metrics.into_iter().map(|metric| read_metric(py, metric, &raised)).collect::<PyResult<_>>()?,
         metric_timeout: Duration::try_from_secs_f64(metric_timeout)
             .map_err(|error| PyValueError::new_err(format!("metric_timeout: {error}")))?,
+        outcomes: figures,
         kept_seeds: keep_runs,
         functions: policies(functions, &raised)?,
         jobs,
@@ -73,6 +76,7 @@ pub(crate) fn study(
             Some(keys) => variants(keys)?,
             None => {
                 check_compared(&study.policies)?;
+                check_figures(&study.outcomes)?;
                 vec![Vec::new()]
             }
         };
@@ -81,6 +85,7 @@ pub(crate) fn study(
         let results = study.carry_out(&document, of_keys, shard, || Texts(&files), &mut |done, total| {
             observer.tell(done as f64, total as f64)
         })?;
+        check_outcomes(&results, &results.identity.outcomes)?;
         let warnings = results.warnings.iter().map(Diagnostic::warning).collect::<Vec<_>>();
         Ok((study_output(&results, study.out.as_deref())?, warnings))
     });
@@ -97,7 +102,7 @@ pub(crate) fn study(
 #[pyo3(signature = (directories, out))]
 pub(crate) fn merge(py: Python<'_>, directories: Vec<PathBuf>, out: Option<PathBuf>) -> PyResult<StudyOutput> {
     let joined = py.detach(|| {
-        let results = join(&directories, out.as_deref())?;
+        let results = join(&directories, out.as_deref(), &[])?;
         results.map(|results| study_output(&results, out.as_deref())).transpose()
     });
     let told = joined.map_err(|failure| exception(py, &failure))?;

@@ -15,7 +15,7 @@ use mario_scenario::Document;
 
 use crate::console::many;
 use crate::interruptions::interruptions;
-use crate::scenarios::{Disk, open};
+use crate::scenarios::{Disk, open, tell_notes};
 use crate::{Console, Failure};
 
 /// How many runs to make at a time.
@@ -86,11 +86,12 @@ impl StudyArguments {
     }
 
     /// Makes the runs of the shard, except those that are already stored in `out`, and prints how many. Returns them
-    /// together with the stored ones.
+    /// together with the stored ones. `outcomes` are the declared primary outcomes of a comparison.
     pub(crate) fn carry_out(
         &self,
         variants: Vec<Vec<String>>,
         shard: Shard,
+        outcomes: &[String],
         console: &Console,
     ) -> Result<Results, Failure> {
         let study = Study {
@@ -98,6 +99,7 @@ impl StudyArguments {
             seeds: self.seeds,
             metrics: self.metrics.clone(),
             metric_timeout: Duration::from_secs_f64(self.metric_timeout),
+            outcomes: outcomes.to_vec(),
             kept_seeds: self.keep_runs.clone(),
             functions: PolicyFunctions::default(),
             jobs: self.jobs.count(),
@@ -114,8 +116,11 @@ impl StudyArguments {
         });
         drop(progress);
         let results = results?;
-        for note in &results.identity.notes {
-            console.inform(format!("note: {note}"));
+        let (warnings, notes): (Vec<_>, Vec<_>) =
+            results.identity.notes.iter().cloned().partition(|note| results.warnings.contains(note));
+        tell_notes(&notes, &self.scenario, &self.overrides, console);
+        for warning in &warnings {
+            console.inform(format!("note: {warning}"));
         }
         let kept = self.out.as_ref().map_or_else(String::new, |out| format!(", kept in {}", out.display()));
         console.inform(format!("{} made, {} in all{kept}", many(made, "run"), results.runs.len()));

@@ -1,23 +1,29 @@
 //! Statistical tests of the differences between policies.
 //!
 //! Start at [`Comparison::of`]. For each pair of policies and each figure, the runs of the same seed are paired and
-//! tested; Holm's method corrects the p-values of all tests together. [`crate::statistics`] explains the choice of
+//! tested. The primary outcomes are the figures that the comparison is about; Holm's method corrects the p-values of
+//! their tests together. All other figures are exploratory: their p-values are not corrected, because a correction over
+//! every figure that a run happens to have would hide clear differences. [`crate::statistics`] explains the choice of
 //! tests.
 
+mod exploratory;
+mod outcomes;
+mod seeds;
 #[cfg(test)]
 mod tests;
 mod text;
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::measures::{ExtraMeasure, LOST, Measure, Values, extra, groups, key};
+use crate::measures::{ExtraMeasure, Measure, Values};
 use crate::statistics::{Estimate, PairedTest, holm};
 use crate::study::Results;
 
-pub use text::DRAWN_FROM_THE_SEED;
+use outcomes::figures;
+pub use seeds::DRAWN_FROM_THE_SEED;
 pub(crate) use text::shown_estimate;
 
 /// A difference is significant if its corrected p-value is at most this.
@@ -28,6 +34,9 @@ pub const LEVEL: f64 = 0.05;
 pub struct Figure {
     /// The name of the figure in files.
     pub name: String,
+    /// Whether the comparison is about this figure.
+    #[serde(rename = "outcome")]
+    pub role: Role,
     /// The group of applications that the figure describes; `all` for figures without a group.
     #[serde(skip)]
     group: String,
@@ -37,6 +46,27 @@ pub struct Figure {
     /// The description of an extra figure; `None` for measures of groups and for lost client requests.
     #[serde(skip)]
     extra: Option<ExtraMeasure>,
+}
+
+/// Whether a comparison is about a figure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// The figure was declared to be an outcome of the comparison. Its tests are corrected together with those of the
+    /// other primary outcomes.
+    Primary,
+    /// The figure is shown for further ideas. Its tests are not corrected.
+    Exploratory,
+}
+
+impl Role {
+    /// The name of the role in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Role::Primary => "primary",
+            Role::Exploratory => "exploratory",
+        }
+    }
 }
 
 /// The results of policies, and how they differ.
@@ -51,7 +81,9 @@ pub struct Comparison {
     /// Whether each policy has at least two seeds, and the same result with all of them. If so, only the first run of
     /// each policy counts.
     pub is_seedless: bool,
-    /// For each figure, the result of each policy.
+    /// What the intervals and tests say nothing about.
+    pub notes: Vec<String>,
+    /// For each figure, the result of each policy; primary outcomes first.
     pub figures: Vec<FigureOfPolicies>,
     /// Each policy compared with each earlier one.
     pub pairs: Vec<Pair>,
@@ -76,7 +108,7 @@ pub struct Pair {
     pub second: String,
     /// For each figure, how the second differs from the first.
     pub tests: Vec<FigureTest>,
-    /// The result of all tests in one sentence.
+    /// The result of the tests of the primary outcomes in one sentence.
     pub verdict: String,
 }
 
@@ -88,7 +120,8 @@ pub struct FigureTest {
     /// The test; `None` if fewer than two seeds define the figure for both policies, or if [`Comparison::is_seedless`]
     /// holds.
     pub test: Option<PairedTest>,
-    /// The p-value, corrected for all tests of the comparison; `None` if there is no test.
+    /// The p-value, corrected for all tests of primary outcomes of the comparison; `None` if there is no test or the
+    /// figure is exploratory.
     pub p_corrected: Option<f64>,
     /// The result of the test in one sentence.
     pub verdict: String,
@@ -99,6 +132,11 @@ impl FigureTest {
     pub fn is_real(&self) -> bool {
         self.p_corrected.is_some_and(|p| p <= LEVEL)
     }
+
+    /// Whether the test of a primary outcome can reject: it exists, and at least one seed differs.
+    fn counts(&self) -> bool {
+        self.figure.role == Role::Primary && self.test.is_some_and(|test| test.differing > 0)
+    }
 }
 
 impl Comparison {
@@ -106,7 +144,7 @@ impl Comparison {
     pub fn of(results: &Results, variant: &[String]) -> Comparison {
         let policies = results.identity.policies.clone();
         let runs: Vec<BTreeMap<u64, &Values>> = policies.iter().map(|policy| results.of(variant, policy)).collect();
-        let figures = figures(&runs);
+        let figures = figures(&runs, &results.identity.outcomes);
         let is_seedless = runs.iter().all(|seeds| {
             let mut values = seeds.values();
             let first = values.next();
@@ -142,25 +180,44 @@ impl Comparison {
         }
         let seeds = runs.iter().map(BTreeMap::len).max().unwrap_or(0);
         let variant = variant.to_vec();
-        let mut comparison = Comparison { variant, policies, seeds, is_seedless, figures: estimates, pairs };
+        let mut notes = seeds::notes(&results.identity, is_seedless);
+        notes.extend(seeds::note_on_rates(&results.identity, &figures));
+        let mut comparison = Comparison { variant, policies, seeds, is_seedless, notes, figures: estimates, pairs };
         comparison.correct();
         comparison.judge();
         comparison
     }
 
-    /// Returns the smallest corrected p-value that this number of seeds and tests can reach. It may exceed 1.
-    pub fn least_probability(&self) -> f64 {
-        let tests = self.pairs.iter().flat_map(|pair| &pair.tests).filter(|test| test.test.is_some()).count();
-        2_f64.powi(1 - i32::try_from(self.seeds).unwrap_or(i32::MAX)) * tests as f64
+    /// The number of tests that Holm's method corrects: those of primary outcomes that differ in at least one seed. A
+    /// test without a difference has a p-value of 1 whatever the correction, so it cannot be a false finding.
+    pub fn test_count(&self) -> usize {
+        self.pairs.iter().flat_map(|pair| &pair.tests).filter(|test| test.counts()).count()
     }
 
-    /// Corrects the p-values of all tests of all pairs together.
+    /// Returns the smallest corrected p-value that this number of seeds and tests can reach. It may exceed 1.
+    pub fn least_probability(&self) -> f64 {
+        least_probability(self.seeds, self.test_count())
+    }
+
+    /// Returns the smallest number of seeds with which this number of tests can find a difference.
+    pub fn seeds_needed(&self) -> usize {
+        // The probability halves with each seed, so this is enough for any number of tests.
+        const SEEDS_MAX: usize = 128;
+        let tests = self.test_count();
+        (2..SEEDS_MAX).find(|seeds| least_probability(*seeds, tests) <= LEVEL).unwrap_or(SEEDS_MAX)
+    }
+
+    /// Corrects the p-values of the primary outcomes of all pairs together.
     fn correct(&mut self) {
-        let mut tests: Vec<&mut FigureTest> = self.pairs.iter_mut().flat_map(|pair| &mut pair.tests).collect();
-        let made: Vec<f64> = tests.iter().filter_map(|test| Some(test.test?.p)).collect();
-        let corrected = holm(&made);
-        for (test, p) in tests.iter_mut().filter(|test| test.test.is_some()).zip(corrected) {
-            test.p_corrected = Some(p);
+        let tests = || self.pairs.iter().flat_map(|pair| &pair.tests);
+        let made: Vec<f64> = tests().filter(|test| test.counts()).filter_map(|test| Some(test.test?.p)).collect();
+        let mut corrected = holm(&made).into_iter();
+        for test in self.pairs.iter_mut().flat_map(|pair| &mut pair.tests) {
+            test.p_corrected = match (&test.test, test.figure.role) {
+                (None, _) | (_, Role::Exploratory) => None,
+                (Some(_), Role::Primary) if test.counts() => corrected.next(),
+                (Some(equal), Role::Primary) => Some(equal.p),
+            };
         }
     }
 
@@ -174,38 +231,7 @@ impl Comparison {
     }
 }
 
-/// The figures to compare. With a single kind of application, its figures are omitted, because they equal those of the
-/// group `all`.
-fn figures(runs: &[BTreeMap<u64, &Values>]) -> Vec<Figure> {
-    let Some(values) = runs.iter().find_map(|seeds| seeds.values().next()) else { return Vec::new() };
-    let mut groups = groups(values);
-    if groups.len() == 2 {
-        groups.truncate(1);
-    }
-    let mut figures = Vec::new();
-    for measure in Measure::COMPARED {
-        for group in &groups {
-            figures.push(Figure {
-                name: key(group, measure),
-                group: group.clone(),
-                measure: Some(measure),
-                extra: None,
-            });
-        }
-    }
-    let of_run = |name: &str, extra: Option<ExtraMeasure>| Figure {
-        name: name.to_owned(),
-        group: "all".to_owned(),
-        measure: None,
-        extra,
-    };
-    figures.push(of_run(LOST, None));
-    // The names are collected from all runs, because some may lack a metric.
-    let names: BTreeSet<&String> =
-        runs.iter().flat_map(|seeds| seeds.values()).flat_map(|values| values.keys()).collect();
-    figures.extend(names.into_iter().filter_map(|name| {
-        let extra = extra(name).filter(|extra| extra.is_compared)?;
-        Some(of_run(name, Some(extra)))
-    }));
-    figures
+/// The smallest corrected p-value of the signed-rank test with this number of seeds and tests.
+fn least_probability(seeds: usize, tests: usize) -> f64 {
+    2_f64.powi(1 - i32::try_from(seeds).unwrap_or(i32::MAX)) * tests as f64
 }

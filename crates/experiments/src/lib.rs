@@ -61,6 +61,7 @@
 //! #   metrics: Vec::new(),
 //! #   metric_timeout: std::time::Duration::from_secs(60),
 //! #   functions: Default::default(),
+//! #   outcomes: Vec::new(),
 //! #   kept_seeds: Vec::new(),
 //! };
 //! let results = carry_out(&plan, None, || NoFiles, &mut |_done, _of| true)?;

@@ -44,7 +44,7 @@ pub enum Measure {
     Movements,
 }
 
-pub use extras::{ExtraMeasure, METRIC, extra, measured_values};
+pub use extras::{ExtraMeasure, METRIC, UNANSWERED, extra, measured_values};
 
 /// The numbers of a run by name; `None` if undefined.
 pub type Values = BTreeMap<String, Option<f64>>;
@@ -208,6 +208,11 @@ pub fn values(figures: &RunFigures) -> Values {
     }
     values.insert(LOST.to_owned(), Some(figures.lost as f64));
     values
+}
+
+/// The number of client requests that were neither served nor lost, of a run in which `emitted` were sent.
+pub fn unanswered(figures: &RunFigures, emitted: u64) -> f64 {
+    emitted.saturating_sub(figures.served).saturating_sub(figures.lost) as f64
 }
 
 impl From<mario_simulator::Figures> for RunFigures {

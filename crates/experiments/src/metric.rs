@@ -219,7 +219,11 @@ fn words(text: &str) -> Result<Vec<String>, MetricSyntax> {
 
 fn excerpt(text: &str) -> String {
     const LETTERS_MAX: usize = 80;
-    let mut short: String = text.chars().take(LETTERS_MAX).collect();
+    cut(text, LETTERS_MAX)
+}
+
+fn cut(text: &str, letters_max: usize) -> String {
+    let mut short: String = text.chars().take(letters_max).collect();
     if short.len() < text.len() {
         short.push('…');
     }
@@ -228,8 +232,10 @@ fn excerpt(text: &str) -> String {
 
 fn last_lines(text: &str) -> String {
     const LINES: usize = 5;
+    // Long enough for the message of an exception, which is at the end of its line.
+    const LETTERS_MAX: usize = 1_000;
     let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(LINES)..].iter().map(|line| excerpt(line)).collect::<Vec<_>>().join("\n")
+    lines[lines.len().saturating_sub(LINES)..].iter().map(|line| cut(line, LETTERS_MAX)).collect::<Vec<_>>().join("\n")
 }
 
 impl fmt::Debug for Metric {

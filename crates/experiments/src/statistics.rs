@@ -34,6 +34,8 @@ pub struct PairedTest {
     /// The typical difference, second minus first: the Hodges-Lehmann estimate, or the mean if there are more than
     /// 2,000 pairs.
     pub shift: Estimate,
+    /// The number of pairs with a difference other than 0.
+    pub differing: usize,
     /// The two-sided p-value of the signed-rank test.
     pub p: f64,
     /// The rank-biserial correlation: -1 if all differences other than 0 are negative, 1 if all are positive.
@@ -85,6 +87,7 @@ impl PairedTest {
         let normal = Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0);
         Some(PairedTest {
             shift: shift(&differences, (1.0 - CONFIDENCE) / 2.0).unwrap_or(difference),
+            differing: differences.iter().filter(|difference| **difference != 0.0).count(),
             p: signed_ranks(&differences),
             effect: one_sidedness(&differences, normal),
             difference,

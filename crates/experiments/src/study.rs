@@ -47,6 +47,8 @@ pub struct StudyPlan<'a> {
     pub metric_timeout: Duration,
     /// Host functions that decide for policies whose text names them.
     pub functions: PolicyFunctions,
+    /// The names of the primary outcomes of a comparison; empty for the usual ones.
+    pub outcomes: Vec<String>,
     /// Seeds whose runs are stored with their traces, if the study has a directory.
     pub kept_seeds: Vec<u64>,
 }

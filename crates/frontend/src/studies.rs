@@ -31,6 +31,8 @@ pub struct Study {
     pub metrics: Vec<Metric>,
     /// The maximum time that a metric program may take.
     pub metric_timeout: Duration,
+    /// The names of the primary outcomes of a comparison; empty for the usual ones. See [`check_outcomes`].
+    pub outcomes: Vec<String>,
     /// Seeds whose runs are stored in `out` with their traces; without effect if `out` is `None`.
     pub kept_seeds: Vec<u64>,
     /// Host functions that decide for the policies whose texts name them.
@@ -67,6 +69,7 @@ impl Study {
             metrics: self.metrics.clone(),
             metric_timeout: self.metric_timeout,
             functions: self.functions.clone(),
+            outcomes: self.outcomes.clone(),
             kept_seeds: self.kept_seeds.clone(),
             document,
             variants,
@@ -117,6 +120,17 @@ pub fn check_figures(figures: &[String]) -> Result<(), Failure> {
     let names = Measure::ALL.map(Measure::as_str).join(", ");
     let hint = format!("write GROUP.FIGURE, e.g. LS.response; figures are {names}");
     Err(Failure::input(Diagnostic::error(format!("there is no figure `{unknown}`")).hint(hint)))
+}
+
+/// Rejects primary outcomes that no run has.
+pub fn check_outcomes(results: &Results, outcomes: &[String]) -> Result<(), Failure> {
+    let known = sweep::figure_names(results);
+    let Some(unknown) = outcomes.iter().find(|figure| !known.contains(figure)) else { return Ok(()) };
+    if known.is_empty() {
+        return Ok(());
+    }
+    let diagnostic = Diagnostic::error(format!("there is no figure `{unknown}`"));
+    Err(Failure::input(diagnostic.hint(format!("there are {}", known.join(", ")))))
 }
 
 /// Rejects a comparison of fewer than two policies.
@@ -171,8 +185,9 @@ pub fn keep_sweep(directory: &Path, results: &Results) -> Result<(), Failure> {
 }
 
 /// Merges the runs of several directories, including those already in `out`, and stores the result in `out`, if given.
-/// Returns `None` if there is nothing to merge.
-pub fn join(directories: &[PathBuf], out: Option<&Path>) -> Result<Option<Results>, Failure> {
+/// If it is a comparison and `outcomes` is not empty, declares these primary outcomes for it. Returns `None` if there is
+/// nothing to merge.
+pub fn join(directories: &[PathBuf], out: Option<&Path>, outcomes: &[String]) -> Result<Option<Results>, Failure> {
     let mut joined: Option<Results> = None;
     let own = |directory: &Path| OwnDirectory::open(directory).map_err(|error| store_failure(&error));
     // A missing directory is created only once there is a result to store.
@@ -187,7 +202,11 @@ pub fn join(directories: &[PathBuf], out: Option<&Path>) -> Result<Option<Result
             })?,
         }
     }
-    let Some(joined) = joined else { return Ok(None) };
+    let Some(mut joined) = joined else { return Ok(None) };
+    check_outcomes(&joined, outcomes)?;
+    if !outcomes.is_empty() && joined.identity.variants.iter().all(Vec::is_empty) {
+        joined.identity.outcomes = outcomes.to_vec();
+    }
     let own = match (existing, out) {
         (None, Some(directory)) => Some(own(directory)?),
         (existing, _) => existing,

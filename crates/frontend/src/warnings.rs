@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mario_diagnostics::{Diagnostic, Source};
 use mario_domain::{InstanceId, Time};
-use mario_scenario::{Management, PolicyText, Scenario};
+use mario_scenario::{Fidelity, Management, PolicyText, Scenario};
 use mario_simulator::{AcceptanceStatistics, FailedDecision, PolicyLocation};
 
 use crate::drive::{Finished, quoted};
@@ -18,6 +18,7 @@ pub fn warnings(finished: &Finished, scenario: &Scenario, directory: &Path) -> V
     if let Some(first) = &statistics.first_reasons.failed {
         warnings.push(failed_decisions(first, statistics.failed, statistics.evaluated, scenario, directory));
     }
+    warnings.extend(overload(finished, scenario));
     let is_without_effect = scenario.management == Management::Agents && !statistics.first_reasons.has_accepted;
     if let Some(first) = statistics.first_reasons.inhibited.as_ref().filter(|_| is_without_effect) {
         let mut diagnostic = Diagnostic::warning("every request of every agent was inhibited");
@@ -28,6 +29,22 @@ pub fn warnings(finished: &Finished, scenario: &Scenario, directory: &Path) -> V
         warnings.push(diagnostic.hint(explaining(directory, instance, time)));
     }
     warnings
+}
+
+/// The warning that requests still wait for overloaded instances or links at the end of a run whose traffic was
+/// simulated as rates; `None` if none waits.
+fn overload(finished: &Finished, scenario: &Scenario) -> Option<Diagnostic> {
+    let (summary, waiting) = (&finished.summary, finished.summary.unanswered());
+    if scenario.network.fidelity != Fidelity::Flow || waiting == 0 {
+        return None;
+    }
+    let title = format!(
+        "overload: {waiting} of {} client requests still wait for instances or links at the end of the run",
+        summary.emitted
+    );
+    let hint = "the response times are those of served requests; rates estimate them under overload, and \
+                `network.fidelity = \"messages\"` simulates every request";
+    Some(Diagnostic::warning(title).hint(hint))
 }
 
 /// The warning that policies of agents failed to answer in a run: how often, and the first failure.

@@ -8,7 +8,9 @@ use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
 use mario_experiments::study::Shard;
-use mario_frontend::studies::{check_compared, check_shard, comparison_json, keep_comparison, read_shard};
+use mario_frontend::studies::{
+    check_compared, check_figures, check_outcomes, check_shard, comparison_json, keep_comparison, read_shard,
+};
 
 use crate::experiments::{StudyArguments, tell_missing};
 use crate::{Console, Failure, Outcome};
@@ -20,6 +22,7 @@ use crate::{Console, Failure, Outcome};
   mario compare paper --policy workload-aware --policy latency-aware
   mario compare scenario.toml --policy old.pl --policy new.pl --seeds 100 --out comparison
   mario compare paper --set workload.period=20 --policy old.pl@memory.cycles=1 --policy old.pl@memory.cycles=10
+  mario compare paper --policy old.pl --policy new.pl --figure LS.response --figure all.migrate
   mario compare paper --policy old.pl --policy new.pl --set measures.applications=true
   mario compare paper --policy old.pl --policy new.pl --metric jain='python3 jain.py' --out comparison --keep-runs 1
   mario compare paper --policy old.pl --policy new.pl --seeds 1000 --shard 3/8 --out part-3
@@ -36,6 +39,11 @@ pub struct Arguments {
     /// `mario merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
     pub shard: Option<Shard>,
+    /// A primary outcome of the comparison, as GROUP.NAME, such as LS.response, all.migrate or lost; may be repeated.
+    /// Only primary outcomes are corrected for multiple testing; all other figures are exploratory. By default, the
+    /// response times and the lost client requests
+    #[arg(long = "figure", value_name = "GROUP.NAME")]
+    pub figures: Vec<String>,
     /// How to print the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
@@ -55,8 +63,11 @@ pub enum Format {
 pub(super) const LONG_ABOUT: &str = "Test which policy is better for a scenario, and whether the difference is significant.
 
 Every policy runs with the same seeds, and so with the same users. For each figure, the output has the mean of each policy with \
-its 95 % confidence interval, and for each pair of policies the difference, tested by the Wilcoxon signed-rank test. The \
-p-values are corrected for multiple testing by Holm's method, so that the probability of any false finding is at most 5 %.
+its 95 % confidence interval, and for each pair of policies the difference, tested by the Wilcoxon signed-rank test.
+
+The comparison is about its primary outcomes, which --figure declares. Their p-values are corrected for multiple testing by \
+Holm's method, so that the probability of any false finding among them is at most 5 %. All other figures are listed as \
+exploratory, with p-values that are not corrected.
 
 A policy is a name or a file, as in `mario run`. `POLICY@KEY=VALUE,KEY=VALUE` overrides keys of the scenario for this policy, \
 e.g. workload-and-latency-aware-with-memory@memory.cycles=10; `@KEY=VALUE` does so with the scenario's own policies.
@@ -78,7 +89,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     check_compared(&arguments.study.policies)?;
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     check_shard(shard, arguments.study.out.as_deref())?;
-    let results = arguments.study.carry_out(vec![Vec::new()], shard, console)?;
+    check_figures(&arguments.figures)?;
+    let results = arguments.study.carry_out(vec![Vec::new()], shard, &arguments.figures, console)?;
+    check_outcomes(&results, &results.identity.outcomes)?;
     let comparison = Comparison::of(&results, &[]);
     if let Some(directory) = &arguments.study.out {
         keep_comparison(directory, &comparison)?;

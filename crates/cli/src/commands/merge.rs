@@ -24,8 +24,8 @@ pub struct Arguments {
     pub out: Option<PathBuf>,
     /// A figure to show in the table, as GROUP.NAME; may be repeated. The group is `all` or a kind of application in
     /// the scenario: in `paper`, LS (latency-sensitive) or WS (workload-sensitive). The name is e.g. response (in ms)
-    /// or migrate. `lost` has no group. By default, a comparison is shown as by `mario compare`, and a sweep as by
-    /// `mario sweep`
+    /// or migrate. `lost` has no group. For a comparison, these are its primary outcomes, as for `mario compare`; by
+    /// default, those that its parts declare
     #[arg(long = "figure", value_name = "GROUP.NAME")]
     pub figures: Vec<String>,
 }
@@ -39,11 +39,11 @@ table shows the others, and the exit code is 1.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let out = arguments.out.as_deref();
-    let Some(joined) = join(&arguments.directories, out)? else { return Ok(Outcome::Done) };
+    let Some(joined) = join(&arguments.directories, out, &arguments.figures)? else { return Ok(Outcome::Done) };
     if let Some(directory) = out {
         console.inform(format!("{} kept in {}", many(joined.runs.len(), "run"), directory.display()));
     }
-    if joined.identity.variants.iter().all(Vec::is_empty) && arguments.figures.is_empty() {
+    if joined.identity.variants.iter().all(Vec::is_empty) {
         let comparison = Comparison::of(&joined, &[]);
         if let Some(directory) = out {
             keep_comparison(directory, &comparison)?;

@@ -25,7 +25,7 @@ use crate::bug::quietly;
 use crate::console::ProgressBar;
 use crate::interruptions::interruptions;
 use crate::result_directory::ResultDirectory;
-use crate::scenarios::ScenarioArguments;
+use crate::scenarios::{ScenarioArguments, tell_notes};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario run`.
@@ -133,9 +133,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
                 .hint("omit --messages, or add --set network.fidelity=messages"),
         ));
     }
-    for note in &resolved.notes {
-        console.inform(format!("note: {note}"));
-    }
+    tell_notes(&resolved.notes, &scenario.scenario, &scenario.overrides, console);
     let (finished, directory) = simulate(arguments, &resolved, console)?;
     tell(arguments, &finished, &resolved.scenario, &directory, console)
 }
@@ -167,11 +165,11 @@ fn tell(
     console: &Console,
 ) -> Result<Outcome, Failure> {
     let measured = if scenario.is_measured() { Some(keep_measures(directory)?) } else { None };
-    let summary = &finished.summary;
+    let (summary, fidelity) = (&finished.summary, scenario.network.fidelity);
     match arguments.format {
         SummaryFormat::Text => {
             let mut text = summary::text(summary, scenario);
-            text += &measured.as_ref().map(measured_text).unwrap_or_default();
+            text += &measured.as_ref().map(|measured| measured_text(measured, fidelity)).unwrap_or_default();
             console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
         }
         SummaryFormat::Json => console.write_data(|stdout| {

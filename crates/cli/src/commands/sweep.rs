@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use clap::Args;
-use mario_diagnostics::Diagnostic;
 use mario_experiments::study::{Results, Shard};
 use mario_experiments::sweep;
-use mario_frontend::studies::{check_figures, check_shard, keep_sweep, read_shard, variants};
+use mario_frontend::studies::{check_figures, check_outcomes, check_shard, keep_sweep, read_shard, variants};
 
 use crate::experiments::{StudyArguments, tell_missing};
 use crate::{Console, Failure, Outcome};
@@ -51,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     check_figures(&arguments.figures)?;
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     check_shard(shard, arguments.study.out.as_deref())?;
-    let results = arguments.study.carry_out(variants, shard, console)?;
+    let results = arguments.study.carry_out(variants, shard, &[], console)?;
     show(&results, &arguments.figures, arguments.study.out.as_deref(), console)?;
     tell_missing(&results, shard, console);
     Ok(Outcome::Done)
@@ -64,11 +63,7 @@ pub(super) fn show(
     directory: Option<&Path>,
     console: &Console,
 ) -> Result<(), Failure> {
-    let known = sweep::figure_names(results);
-    if let Some(unknown) = figures.iter().find(|figure| !known.contains(figure)) {
-        let diagnostic = Diagnostic::error(format!("there is no figure `{unknown}`"));
-        return Err(Failure::input(diagnostic.hint(format!("there are {}", known.join(", ")))));
-    }
+    check_outcomes(results, figures)?;
     if let Some(directory) = directory {
         keep_sweep(directory, results)?;
     }

@@ -40,6 +40,7 @@ mod scenario;
 mod simulate;
 mod snapshot;
 mod streams;
+mod study;
 mod texts;
 mod transcripts;
 mod update;

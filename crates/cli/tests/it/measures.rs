@@ -66,6 +66,8 @@ fn a_comparison_joins_a_metric_and_its_figures_are_drawn() {
     for (metric, expected) in [
         ("bad=sh -c 'echo four' sh", "the program printed `four`"),
         ("bad=sh -c 'exit 3' sh", "exit status: 3"),
+        // The reason is at the end of a long line.
+        ("bad=sh -c 'printf \"%0100d the reason\" 0 >&2; exit 3' sh", "0 the reason"),
         ("bad=no-such-program-here", "cannot start `no-such-program-here`"),
     ] {
         let (code, _, said) = mario(&with(metric), &place("bad").join("kept"));

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::measures::{LOST, key};
 use crate::study::{Identity, RunKey};
 
 /// The results of two policies: `new` answers LS requests about 2 ms faster, runs 3 more LS instances, answers WS
@@ -15,6 +16,7 @@ fn results(seeds: u64, is_drawn: bool) -> Results {
         policies: policies.clone(),
         seeds,
         inputs: BTreeMap::new(),
+        outcomes: Vec::new(),
         notes: Vec::new(),
     };
     let mut results = Results::new(identity);
@@ -52,7 +54,7 @@ fn test<'a>(comparison: &'a Comparison, name: &str) -> &'a FigureTest {
 }
 
 #[test]
-fn describes_which_figures_differ_and_which_do_not() {
+fn describes_which_primary_outcomes_differ_and_which_do_not() {
     let comparison = Comparison::of(&results(20, true), &[]);
     assert!((comparison.seeds, comparison.pairs.len(), comparison.is_seedless) == (20, 1, false));
     let faster = test(&comparison, "LS.response");
@@ -61,6 +63,7 @@ fn describes_which_figures_differ_and_which_do_not() {
     assert!(faster.verdict.ends_with("p < 0.001, in every seed that differs"), "{}", faster.verdict);
     let more = test(&comparison, "LS.instances_mean");
     assert!(more.verdict.starts_with("new runs 3.0 more LS instances"), "{}", more.verdict);
+    assert!(more.verdict.contains("(exploratory, not corrected)") && !more.is_real(), "{}", more.verdict);
     let same = test(&comparison, "WS.response");
     assert!(
         !same.is_real() && same.verdict.starts_with("no difference found in response time, WS"),
@@ -68,13 +71,14 @@ fn describes_which_figures_differ_and_which_do_not() {
         same.verdict
     );
     assert_eq!(test(&comparison, "all.cycles_mean").test, None, "nobody has it");
-    assert_eq!(
-        comparison.pairs[0].verdict,
-        "new gains something over old and pays for it: less response time (LS); more instances, mean (LS)"
-    );
+    assert_eq!(comparison.pairs[0].verdict, "new is better than old in what differs: less response time (LS)");
     let text = comparison.text();
     assert!(text.contains("B against A: new against old\n  B answers LS requests"), "{text}");
-    assert!(text.contains("Overall: B gains something over A and pays for it"), "{text}");
+    assert!(text.contains("  no difference found in response time (WS)\n"), "{text}");
+    assert!(text.contains("  equal in every seed: response time; lost client requests\n"), "{text}");
+    assert!(text.contains("Overall: B is better than A in what differs: less response time (LS)."), "{text}");
+    // One short row for each exploratory measure that differs.
+    assert!(text.contains("\n    instances, mean           LS +3.0\n"), "{text}");
     assert_eq!(comparison.csv().lines().count(), 1 + 25);
     let columns = |line: &str| line.split(',').count();
     let csv = comparison.csv();
@@ -84,15 +88,59 @@ fn describes_which_figures_differ_and_which_do_not() {
 }
 
 #[test]
-fn all_tests_are_corrected_together() {
+fn only_primary_outcomes_that_differ_are_corrected() {
     let comparison = Comparison::of(&results(20, true), &[]);
+    // Of the four primary outcomes, `all.response` and `lost` are equal in every seed, and so cannot be false findings.
+    assert_eq!(comparison.test_count(), 2);
     let faster = test(&comparison, "LS.response");
-    // 22 tests were made: 8 figures of 3 groups and the lost requests, without the three that are undefined. In LS
-    // response time and LS instances, all 20 differences have the same sign, so p is 2^-19. Holm's method multiplies
-    // the smallest p-value by the number of tests.
+    // All 20 differences have the same sign, so p is 2^-19. Holm's method multiplies the smallest p-value by the number
+    // of tests.
     let p = faster.test.expect("tested").p;
     assert!((p - 2_f64.powi(-19)).abs() < 1e-12);
-    assert!((faster.p_corrected.expect("tested") - 22.0 * p).abs() < 1e-12);
+    assert!((faster.p_corrected.expect("tested") - 2.0 * p).abs() < 1e-12);
+    assert_eq!(test(&comparison, "all.response").p_corrected, Some(1.0));
+    assert_eq!(test(&comparison, "LS.instances_mean").p_corrected, None, "exploratory");
+}
+
+#[test]
+fn measures_do_not_hide_a_clear_difference_of_a_primary_outcome() {
+    let mut results = results(10, true);
+    for (key, values) in &mut results.runs {
+        for number in 0..50_u32 {
+            let value = f64::from(number) + (key.seed as f64 * f64::from(number + 1)).sin();
+            values.insert(format!("application/app{number}.response_p95"), Some(value));
+        }
+    }
+    let comparison = Comparison::of(&results, &[]);
+    assert!(test(&comparison, "LS.response").is_real());
+    assert!(comparison.text().lines().all(|line| line.chars().count() <= 120), "{}", comparison.text());
+}
+
+#[test]
+fn declared_outcomes_are_the_primary_ones() {
+    let mut results = results(20, true);
+    results.identity.outcomes = vec!["LS.instances_mean".to_owned(), "LS.instances_max".to_owned()];
+    let comparison = Comparison::of(&results, &[]);
+    let primary: Vec<&str> = (comparison.figures.iter().filter(|row| row.figure.role == Role::Primary))
+        .map(|row| row.figure.name.as_str())
+        .collect();
+    // A figure that is not compared by default can be declared.
+    assert_eq!(primary, ["LS.instances_mean", "LS.instances_max"]);
+    assert!(test(&comparison, "LS.instances_mean").is_real());
+    assert!(!test(&comparison, "LS.response").is_real(), "exploratory");
+    assert_eq!(comparison.pairs[0].verdict, "new is worse than old in what differs: more instances, mean (LS)");
+}
+
+#[test]
+fn a_difference_between_counts_is_a_number_per_run_and_not_a_factor() {
+    let mut results = results(20, true);
+    for (key, values) in &mut results.runs {
+        let migrations = if key.policy == "new" { 12.0 } else { 492.0 };
+        values.insert("all.migrate".to_owned(), Some(migrations + key.seed as f64));
+    }
+    let comparison = Comparison::of(&results, &[]);
+    let verdict = &test(&comparison, "all.migrate").verdict;
+    assert!(verdict.starts_with("new makes 480 fewer migrations per run (95 % interval 480 to 480)"), "{verdict}");
 }
 
 #[test]
@@ -107,9 +155,25 @@ fn identical_runs_of_all_seeds_count_as_one() {
 }
 
 #[test]
-fn too_few_seeds_for_the_number_of_tests_are_reported() {
-    let comparison = Comparison::of(&results(8, true), &[]);
+fn too_few_seeds_are_reported_with_the_number_that_is_needed() {
+    let comparison = Comparison::of(&results(5, true), &[]);
     assert!(!test(&comparison, "LS.response").is_real());
-    assert!(comparison.text().contains("With 8 seeds no difference can be told from chance"), "{}", comparison.text());
-    assert!(!Comparison::of(&results(20, true), &[]).text().contains("no difference can be told"));
+    assert_eq!(comparison.seeds_needed(), 7);
+    let text = comparison.text();
+    assert!(text.contains("With 5 seeds no difference can be told from chance"), "{text}");
+    assert!(text.contains("the smallest corrected p of 2 tests is 0.12; 7 seeds are needed"), "{text}");
+    assert!(!Comparison::of(&results(20, true), &[]).text().contains("seeds are"));
+}
+
+#[test]
+fn recorded_users_are_named_as_what_the_seeds_do_not_vary() {
+    let mut results = results(20, true);
+    let recorded = serde_json::json!({"seed": 1, "mobility": {"kind": "file"}, "workload": {"kind": "poisson"}});
+    results.identity.scenario = recorded;
+    let text = Comparison::of(&results, &[]).text();
+    let note = "note: the users are recorded: seeds vary only when users send client requests. Intervals and tests say \
+                nothing about other users.";
+    assert!(text.contains(note), "{text}");
+    results.identity.scenario = serde_json::json!({"seed": 1, "mobility": {"kind": "generated"}});
+    assert_eq!(Comparison::of(&results, &[]).notes, Vec::<String>::new());
 }

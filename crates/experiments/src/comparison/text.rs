@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
+use super::exploratory;
+use super::seeds::drawn_from_the_seed;
 use super::words::{listed, overall, verdict};
-use super::{Comparison, FigureOfPolicies, LEVEL, Pair};
+use super::{Comparison, FigureOfPolicies, FigureTest, LEVEL, Pair, Role};
 use crate::report::Table;
 use crate::statistics::Estimate;
 use crate::study::cell;
@@ -24,19 +26,20 @@ impl Comparison {
             lead: format!("Mean of {} and how far the 95 % interval reaches.", many(self.seeds, "seed")),
             head: std::iter::once("figure".to_owned()).chain(self.policies.iter().cloned()).collect(),
             rows: self.figures.iter().map(row).collect(),
-            notes: Vec::new(),
+            notes: self.notes.iter().map(|note| format!("{note}.")).collect(),
         };
         let pair = |(place, pair): (usize, &Pair)| Table {
             id: format!("{id}-pair-{}", place + 1),
             title: format!("{} against {}", pair.second, pair.first),
             lead: format!("{}.", pair.verdict.trim_end_matches('.')),
-            head: ["figure", "corrected p", "verdict"].map(str::to_owned).to_vec(),
+            head: ["figure", "outcome", "p", "verdict"].map(str::to_owned).to_vec(),
             rows: pair
                 .tests
                 .iter()
                 .map(|row| {
-                    let p = row.p_corrected.map_or_else(|| "n/a".to_owned(), |p| format!("{p:.3}"));
-                    vec![row.figure.title(), p, row.verdict.clone()]
+                    let p = row.p_corrected.or(row.test.map(|test| test.p));
+                    let p = p.map_or_else(|| "n/a".to_owned(), |p| format!("{p:.3}"));
+                    vec![row.figure.title(), row.figure.role.as_str().to_owned(), p, row.verdict.clone()]
                 })
                 .collect(),
             notes: Vec::new(),
@@ -44,9 +47,9 @@ impl Comparison {
         std::iter::once(means).chain(self.pairs.iter().enumerate().map(pair)).collect()
     }
 
-    /// Returns the means, and then for each pair the significant differences, the figures without one, and the overall
-    /// verdict. Also states if all seeds had the same result, or if there are too few seeds for any difference to be
-    /// significant.
+    /// Returns the means, and then for each pair the primary outcomes that differ significantly, those that do not, the
+    /// overall verdict, and the exploratory figures. Also states what the tests say nothing about, if all seeds had the
+    /// same result, and how many seeds are needed if no difference was found.
     pub fn text(&self) -> String {
         let mut text = String::new();
         if self.is_seedless {
@@ -64,14 +67,33 @@ impl Comparison {
             text.push('\n');
             describe(pair, &name(&pair.first), &name(&pair.second), &mut text);
         }
-        if self.least_probability() > LEVEL && !self.is_seedless {
-            let _ = writeln!(
-                text,
-                "\nWith {} no difference can be told from chance, however clear it is: so many tests take more seeds.",
-                many(self.seeds, "seed")
-            );
+        let notes = self.notes.iter().map(|note| format!("note: {note}")).chain(self.power());
+        for (place, note) in notes.enumerate() {
+            let _ = writeln!(text, "{}{note}.", if place == 0 { "\n" } else { "" });
         }
         text
+    }
+
+    /// Returns how many seeds it takes to find a difference; `None` if one was found or none can exist.
+    fn power(&self) -> Option<String> {
+        let is_found = self.pairs.iter().flat_map(|pair| &pair.tests).any(FigureTest::is_real);
+        let count = self.test_count();
+        if is_found || count == 0 {
+            return None;
+        }
+        let (seeds, tests, needed) = (many(self.seeds, "seed"), many(count, "test"), self.seeds_needed());
+        Some(if self.least_probability() > LEVEL {
+            format!(
+                "With {seeds} no difference can be told from chance, however clear it is: the smallest corrected p of {tests} is {:.2}; \
+                 {needed} seeds are needed",
+                self.least_probability().min(1.0)
+            )
+        } else {
+            format!(
+                "{needed} seeds are enough for {tests} of primary outcomes to find a difference that every seed shows; a difference that \
+                 only some seeds show takes more than {seeds}, or there is none"
+            )
+        })
     }
 
     fn means(&self, text: &mut String) {
@@ -86,7 +108,13 @@ impl Comparison {
             let _ = write!(text, "{:>26}", letter(place));
         }
         text.push('\n');
+        let mut role = None;
         for (row, title) in self.figures.iter().zip(&titles) {
+            if role != Some(row.figure.role) {
+                role = Some(row.figure.role);
+                let role = row.figure.role;
+                let _ = writeln!(text, "{}:", role.as_str());
+            }
             let _ = write!(text, "{title:<width$}");
             for estimate in &row.estimates {
                 let shown = shown_estimate(estimate.as_ref(), |mean| row.figure.decimals(mean));
@@ -98,7 +126,7 @@ impl Comparison {
 
     /// Returns the tests as CSV, with one row for each pair and figure.
     pub fn csv(&self) -> String {
-        const HEAD: &str = "first,second,figure,seeds,shift,low,high,p,p_corrected,effect,effect_low,effect_high,mean,mean_low,\
+        const HEAD: &str = "first,second,figure,outcome,seeds,shift,low,high,p,p_corrected,effect,effect_low,effect_high,mean,mean_low,\
                             mean_high,p_of_mean,standardised,standardised_low,standardised_high,verdict\n";
         const EMPTY: &str = ",,,,,,,,,,,,,,,,";
         let mut text = HEAD.to_owned();
@@ -109,7 +137,8 @@ impl Comparison {
         };
         for pair in &self.pairs {
             for row in &pair.tests {
-                let _ = write!(text, "{},{},{},", cell(&pair.first), cell(&pair.second), cell(&row.figure.name));
+                let (first, second, figure) = (cell(&pair.first), cell(&pair.second), cell(&row.figure.name));
+                let _ = write!(text, "{first},{second},{figure},{},", row.figure.role.as_str());
                 match &row.test {
                     None => text.push_str(EMPTY),
                     Some(test) => {
@@ -131,30 +160,19 @@ impl Comparison {
 
 fn describe(pair: &Pair, first: &str, second: &str, text: &mut String) {
     let _ = writeln!(text, "{second} against {first}: {} against {}", pair.second, pair.first);
-    for row in pair.tests.iter().filter(|row| row.is_real()) {
+    let primary = || pair.tests.iter().filter(|row| row.figure.role == Role::Primary && row.test.is_some());
+    for row in primary().filter(|row| row.is_real()) {
         let _ = writeln!(text, "  {}", verdict(row, second));
     }
-    let same = listed(pair.tests.iter().filter(|row| !row.is_real() && row.test.is_some()).map(|row| &row.figure));
-    if !same.is_empty() {
-        let _ = writeln!(text, "  no difference found in {same}");
+    let (equal, unclear): (Vec<&FigureTest>, Vec<&FigureTest>) =
+        primary().filter(|row| !row.is_real()).partition(|row| row.test.is_some_and(|test| test.differing == 0));
+    for (what, rows) in [("no difference found in", unclear), ("equal in every seed:", equal)] {
+        if !rows.is_empty() {
+            let _ = writeln!(text, "  {what} {}", listed(rows.into_iter().map(|row| &row.figure)));
+        }
     }
     let _ = writeln!(text, "  Overall: {}.", overall(&pair.tests, first, second));
-}
-
-/// The settings that draw random numbers from the seed, each with a description of what is drawn.
-pub const DRAWN_FROM_THE_SEED: [(&str, &str); 7] = [
-    ("workload.kind=poisson", "when users send client requests"),
-    ("workload.kind=on-off", "when users send client requests, and when they pause"),
-    ("workload.assignment=random", "who uses which application, where a record of users does not say so"),
-    ("mobility.kind=generated", "users, instead of recorded ones"),
-    ("mobility.kind=city", "users who commute, instead of recorded ones"),
-    ("topology.kind=random-geometric", "nodes and links, with users who are not recorded for others"),
-    ("[[failures]]", "which nodes crash, and when: a table in a scenario file"),
-];
-
-fn drawn_from_the_seed() -> String {
-    let row = |(key, what): (&str, &str)| format!("  {key:<32}{what}\n");
-    DRAWN_FROM_THE_SEED.map(row).concat()
+    exploratory::list(pair, text);
 }
 
 /// Formats an estimate as `2.345 ± 0.012`, or as the mean alone if it has no interval; `None` becomes `n/a`. `decimals`

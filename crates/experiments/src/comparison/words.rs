@@ -1,6 +1,6 @@
 //! Describes results of tests in words.
 
-use super::{Figure, FigureTest};
+use super::{Figure, FigureTest, LEVEL, Role};
 use crate::measures::{ExtraMeasure, Measure};
 use crate::statistics::PairedTest;
 
@@ -21,17 +21,50 @@ impl Figure {
 
     /// The name shown to users.
     pub fn title(&self) -> String {
-        let title = self.plain_title();
-        if self.group == "all" { title.to_owned() } else { format!("{title}, {}", self.group) }
+        match (&self.extra, self.group.as_str()) {
+            (Some(extra), _) => extra.title.clone(),
+            (None, "all") => self.quantity().to_owned(),
+            (None, group) => format!("{}, {group}", self.quantity()),
+        }
     }
 
-    /// The name shown to users, without the group.
-    fn plain_title(&self) -> &str {
+    /// The name of what is measured, without the group, application, tier or call that it is measured for.
+    pub(super) fn quantity(&self) -> &str {
         match (&self.extra, self.measure) {
-            (Some(extra), _) => &extra.title,
+            (Some(extra), _) => &extra.quantity,
             (None, Some(measure)) => measure.title(),
             (None, None) => "lost client requests",
         }
+    }
+
+    /// The group, application, tier or call that the figure describes; empty for figures of a whole run.
+    pub(super) fn part(&self) -> &str {
+        match (&self.extra, self.measure) {
+            (Some(extra), _) => &extra.of,
+            (None, Some(_)) => &self.group,
+            (None, None) => "",
+        }
+    }
+
+    /// Whether the figure counts something in each run.
+    fn is_count(&self) -> bool {
+        let counted = [Measure::Replicate, Measure::Migrate, Measure::Undeploy, Measure::Inhibited];
+        self.extra.is_none() && self.measure.is_none_or(|measure| counted.contains(&measure))
+    }
+
+    /// Formats a difference without its sign. A difference between counts has a fraction only if it needs one.
+    fn amount(&self, value: f64) -> String {
+        let shown = format!("{:.*}", self.decimals(value), value);
+        match shown.strip_suffix(".0") {
+            Some(whole) if self.is_count() => whole.to_owned(),
+            _ => shown,
+        }
+    }
+
+    /// Formats a difference with its sign.
+    pub(super) fn signed(&self, value: f64) -> String {
+        let sign = if value.is_sign_negative() { "" } else { "+" };
+        format!("{sign}{}", self.amount(value))
     }
 
     /// The unit of the figure; empty if it has none.
@@ -58,7 +91,7 @@ impl Figure {
     /// Describes in words that a policy has a lower or higher value by `amount`.
     fn difference(&self, amount: &str, is_less: bool) -> String {
         let kind = if self.group == "all" { String::new() } else { format!("{} ", self.group) };
-        let instances = if self.group == "all" { String::new() } else { format!(" {} instances", self.group) };
+        let of = if self.group == "all" { String::new() } else { format!(" of {} instances", self.group) };
         let about = if self.group == "all" { String::new() } else { format!(" ({})", self.group) };
         let fewer = if is_less { "fewer" } else { "more" };
         let less = if is_less { "less" } else { "more" };
@@ -75,17 +108,17 @@ impl Figure {
             Some(Measure::ServiceUsage) => {
                 format!("loads {kind}instances by {amount} {less} of what they handle")
             }
-            Some(Measure::Replicate) => format!("replicates{instances} {amount} times {less}"),
-            Some(Measure::Migrate) => format!("migrates{instances} {amount} times {less}"),
-            Some(Measure::Undeploy) => format!("undeploys{instances} {amount} times {less}"),
-            Some(Measure::Inhibited) => format!("is inhibited {amount} times {less}{about}"),
+            Some(Measure::Replicate) => format!("makes {amount} {fewer} replications{of} per run"),
+            Some(Measure::Migrate) => format!("makes {amount} {fewer} migrations{of} per run"),
+            Some(Measure::Undeploy) => format!("undeploys {amount} {fewer} {kind}instances per run"),
+            Some(Measure::Inhibited) => format!("has {amount} {fewer} inhibited operations{of} per run"),
             Some(Measure::InstancesMean) => format!("runs {amount} {fewer} {kind}instances"),
             Some(Measure::CyclesMean) => {
                 let sooner = if is_less { "sooner" } else { "later" };
                 format!("is steady {amount} cycles {sooner}{about}")
             }
             Some(other) => format!("has {amount} {less} {kind}{}", other.title()),
-            None => format!("loses {amount} {fewer} client requests"),
+            None => format!("loses {amount} {fewer} client requests per run"),
         }
     }
 }
@@ -93,31 +126,35 @@ impl Figure {
 /// The result of a test in words; `second` is the name of the second policy.
 pub(super) fn verdict(found: &FigureTest, second: &str) -> String {
     let figure = &found.figure;
-    let (Some(test), Some(p)) = (&found.test, found.p_corrected) else {
+    let Some(test) = &found.test else {
         return format!("{}: not tested, less than two seeds have it", figure.title());
     };
+    let (p, corrected) = match figure.role {
+        Role::Primary => (found.p_corrected.unwrap_or(test.p), ""),
+        Role::Exploratory => (test.p, " (exploratory, not corrected)"),
+    };
+    if test.differing == 0 {
+        return format!("{} is equal in every seed", figure.title());
+    }
     let shift = test.shift.mean;
-    let decimals = figure.decimals(shift);
-    let signed = |[low, high]: [f64; 2]| format!(", 95 % interval {low:+.decimals$} to {high:+.decimals$}");
-    if !found.is_real() {
+    if p > LEVEL {
+        let signed =
+            |[low, high]: [f64; 2]| format!(", 95 % interval {} to {}", figure.signed(low), figure.signed(high));
         let interval = test.shift.interval.map_or_else(String::new, signed);
-        return format!(
-            "no difference found in {} ({shift:+.decimals$}{interval}), {}",
-            figure.title(),
-            probability(p)
-        );
+        let (title, shift, p) = (figure.title(), figure.signed(shift), probability(p));
+        return format!("no difference found in {title} ({shift}{interval}), {p}{corrected}");
     }
     // The test compares ranks, so the sign is that of the rank effect.
     let is_less = test.effect.mean < 0.0;
     let interval = match test.shift.interval {
         Some([low, high]) => {
             let (from, to) = if is_less { (-high, -low) } else { (low, high) };
-            format!(" (95 % interval {from:.decimals$} to {to:.decimals$})")
+            format!(" (95 % interval {} to {})", figure.amount(from), figure.amount(to))
         }
         None => String::new(),
     };
-    let words = figure.difference(&format!("{:.decimals$}", shift.abs()), is_less);
-    format!("{second} {words}{interval}, {}, {}", probability(p), effect(test))
+    let words = figure.difference(&figure.amount(shift.abs()), is_less);
+    format!("{second} {words}{interval}, {}{corrected}, {}", probability(p), effect(test))
 }
 
 pub(super) fn probability(p: f64) -> String {
@@ -139,21 +176,24 @@ fn effect(test: &PairedTest) -> String {
     format!("{word} effect ({:.2}{interval})", test.effect.mean)
 }
 
-/// The result of all tests of a pair in words.
+/// The result of the tests of the primary outcomes of a pair in words.
 pub(super) fn overall(tests: &[FigureTest], first: &str, second: &str) -> String {
-    if tests.iter().all(|test| test.test.is_none()) {
+    let primary = || tests.iter().filter(|test| test.figure.role == Role::Primary);
+    if primary().all(|test| test.test.is_none()) {
         return format!("nothing can be said about {second} against {first}: that takes two seeds that differ");
     }
     let titles = |wanted: &dyn Fn(&FigureTest, f64) -> bool| {
         let is_wanted =
             |test: &&FigureTest| test.is_real() && test.test.is_some_and(|paired| wanted(test, paired.effect.mean));
-        listed(tests.iter().filter(is_wanted).map(|test| &test.figure))
+        listed(primary().filter(is_wanted).map(|test| &test.figure))
     };
     let less = titles(&|test, side| test.figure.less() == Less::Better && side < 0.0);
     let more = titles(&|test, side| test.figure.less() == Less::Better && side > 0.0);
     let other = titles(&|test, _| test.figure.less() == Less::Neither);
     let judgement = match (less.is_empty(), more.is_empty()) {
-        (true, true) if other.is_empty() => return format!("no difference between {second} and {first} was found"),
+        (true, true) if other.is_empty() => {
+            return format!("no difference between {second} and {first} was found in the primary outcomes");
+        }
         (true, true) => format!("{second} is neither better nor worse than {first}"),
         (false, true) => format!("{second} is better than {first} in what differs"),
         (true, false) => format!("{second} is worse than {first} in what differs"),
@@ -169,15 +209,15 @@ pub(super) fn overall(tests: &[FigureTest], first: &str, second: &str) -> String
 pub(super) fn listed<'a>(figures: impl Iterator<Item = &'a Figure>) -> String {
     let mut list: Vec<(&str, Vec<&str>)> = Vec::new();
     for figure in figures {
-        let title = figure.plain_title();
+        let title = figure.quantity();
         match list.iter_mut().find(|(known, _)| *known == title) {
-            Some((_, groups)) => groups.push(&figure.group),
-            None => list.push((title, vec![&figure.group])),
+            Some((_, parts)) => parts.push(figure.part()),
+            None => list.push((title, vec![figure.part()])),
         }
     }
-    let shown = |(title, groups): (&str, Vec<&str>)| match groups.as_slice() {
-        ["all"] => title.to_owned(),
-        groups => format!("{title} ({})", groups.join(", ")),
+    let shown = |(title, parts): (&str, Vec<&str>)| match parts.as_slice() {
+        ["" | "all"] => title.to_owned(),
+        parts => format!("{title} ({})", parts.join(", ")),
     };
     list.into_iter().map(shown).collect::<Vec<_>>().join("; ")
 }

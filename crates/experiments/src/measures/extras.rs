@@ -11,6 +11,10 @@ use crate::figures::{ApplicationFigures, Measurements};
 pub struct ExtraMeasure {
     /// The name shown to users.
     pub title: String,
+    /// The name of what is measured, without the application, tier, call or rule that it is measured for.
+    pub quantity: String,
+    /// The application, tier, call or rule that it is measured for; empty if it is measured for the whole run.
+    pub of: String,
     /// Its unit; empty when it has none.
     pub unit: &'static str,
     /// The number of decimals for values that are not small; see [`ExtraMeasure::decimals_for`].
@@ -37,6 +41,9 @@ impl ExtraMeasure {
 /// The prefix of the names of user-defined metrics.
 pub const METRIC: &str = "metric/";
 
+/// The name of the number of client requests that were neither served nor lost by the end of the run.
+pub const UNANSWERED: &str = "unanswered";
+
 const APPLICATION: &str = "application/";
 const TIER: &str = "tier/";
 const RULE: &str = "rule/";
@@ -46,7 +53,7 @@ const CALL: &str = "call/";
 /// policies are compared by it. Counts of operations and the mean number of instances are not compared, because those
 /// of groups already are.
 const OF_APPLICATION: [(&str, &str, &str, usize, bool, bool); 12] = [
-    ("late_share", "share of late requests", "", 4, true, true),
+    ("late_share", "share of served requests that were late", "", 4, true, true),
     ("response_p50", "response time p50", "ms", 3, true, false),
     ("response_p95", "response time p95", "ms", 3, true, true),
     ("response_p99", "response time p99", "ms", 3, true, true),
@@ -72,44 +79,56 @@ const COSTS: [(&str, &str, &str); 5] = [
 /// The description of the number with this name in files; `None` for figures of groups, for `lost` and for unknown
 /// names.
 pub fn extra(name: &str) -> Option<ExtraMeasure> {
-    let new = |title: String, unit, decimals, is_cost, is_compared| ExtraMeasure {
-        title,
-        unit,
-        decimals,
-        is_cost,
-        is_compared,
+    let new = |quantity: &str, of: &str, unit, decimals, is_cost, is_compared| {
+        let separator = match of {
+            "" => "",
+            _ if quantity.ends_with(" of tier") || quantity.ends_with(" by") || quantity.starts_with("calls") => " ",
+            _ => ", ",
+        };
+        ExtraMeasure {
+            title: format!("{quantity}{separator}{of}"),
+            quantity: quantity.to_owned(),
+            of: of.to_owned(),
+            unit,
+            decimals,
+            is_cost,
+            is_compared,
+        }
     };
     if let Some(metric) = name.strip_prefix(METRIC) {
-        return (!metric.is_empty()).then(|| new(metric.to_owned(), "", 3, false, true));
+        return (!metric.is_empty()).then(|| new(metric, "", "", 3, false, true));
+    }
+    if name == UNANSWERED {
+        return Some(new("unanswered client requests", "", "", 1, true, true));
     }
     if let Some((_, title, unit)) = COSTS.into_iter().find(|(known, ..)| *known == name) {
         // Only the total energy is compared, because it is the sum of the energy of nodes and of links.
         let is_compared = !["node_joules", "link_joules"].contains(&name);
-        return Some(new(title.to_owned(), unit, 3, true, is_compared));
+        return Some(new(title, "", unit, 3, true, is_compared));
     }
     let (of, measure) = name.rsplit_once('.')?;
     if let Some(application) = of.strip_prefix(APPLICATION) {
         let (_, title, unit, decimals, is_cost, is_compared) =
             OF_APPLICATION.into_iter().find(|(known, ..)| *known == measure)?;
-        return Some(new(format!("{title}, {application}"), unit, decimals, is_cost, is_compared));
+        return Some(new(title, application, unit, decimals, is_cost, is_compared));
     }
     if let Some(tier) = of.strip_prefix(TIER) {
         return match measure {
-            "utilisation" => Some(new(format!("utilisation of tier {tier}"), "", 4, false, true)),
-            "energy_joules" => Some(new(format!("energy of tier {tier}"), "J", 3, true, false)),
+            "utilisation" => Some(new("utilisation of tier", tier, "", 4, false, true)),
+            "energy_joules" => Some(new("energy of tier", tier, "J", 3, true, false)),
             _ => None,
         };
     }
     if let Some(call) = of.strip_prefix(CALL) {
         return match measure {
-            "response_mean" => Some(new(format!("response time, {call}"), "ms", 3, true, true)),
-            "served" => Some(new(format!("calls served {call}"), "", 1, false, false)),
-            "lost" => Some(new(format!("calls lost {call}"), "", 1, true, false)),
+            "response_mean" => Some(new("response time", call, "ms", 3, true, true)),
+            "served" => Some(new("calls served", call, "", 1, false, false)),
+            "lost" => Some(new("calls lost", call, "", 1, true, false)),
             _ => None,
         };
     }
     let rule = of.strip_prefix(RULE).filter(|_| measure == "inhibited")?;
-    Some(new(format!("inhibited by {rule}"), "", 1, true, false))
+    Some(new("inhibited by", rule, "", 1, true, false))
 }
 
 /// Returns the numbers of applications, calls, tiers, rules and costs, by name.

@@ -139,6 +139,7 @@ mod tests {
             policies: policies.map(str::to_owned).to_vec(),
             seeds: 3,
             inputs: std::collections::BTreeMap::new(),
+            outcomes: Vec::new(),
             notes: Vec::new(),
         };
         let mut results = Results::new(identity);

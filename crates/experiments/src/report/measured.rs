@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use mario_scenario::Fidelity;
+
 use super::Table;
 use super::run::Run;
 use crate::figures::{ApplicationFigures, CallFigures, Consumption, Measurements, TierFigures};
@@ -94,10 +96,14 @@ fn reasons(run: &Run) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// Formats the tables of [`measured_tables`] as text for a terminal, without their titles and introductions.
-pub fn measured_text(measured: &Measurements) -> String {
+/// Formats the tables of [`measured_tables`] as text for a terminal, without their titles and introductions. If traffic
+/// was simulated as rates, the columns of percentiles say that they are about the mean response times of users.
+pub fn measured_text(measured: &Measurements, fidelity: Fidelity) -> String {
     let mut text = String::new();
-    for table in measured_tables(measured) {
+    for mut table in measured_tables(measured) {
+        if fidelity == Fidelity::Flow {
+            mark_user_means(&mut table);
+        }
         let width = |column: usize| {
             let cells = std::iter::once(&table.head).chain(&table.rows).map(|row| row[column].chars().count());
             cells.max().unwrap_or(0)
@@ -120,6 +126,20 @@ pub fn measured_text(measured: &Measurements) -> String {
         }
     }
     text
+}
+
+/// Marks the columns of percentiles and of late requests as being about the mean response times of users.
+fn mark_user_means(table: &mut Table) {
+    const OF_SINGLE_REQUESTS: [&str; 5] = ["late, share", "p50, ms", "p95, ms", "p99, ms", "max, ms"];
+    let mut is_marked = false;
+    for head in table.head.iter_mut().filter(|head| OF_SINGLE_REQUESTS.contains(&head.as_str())) {
+        head.push('*');
+        is_marked = true;
+    }
+    if is_marked {
+        let note = "* of the mean response time of each user in each step, not of single requests: traffic is simulated as rates";
+        table.notes.push(note.to_owned());
+    }
 }
 
 fn table(id: &str, title: &str, lead: &str, head: &[&str], rows: Vec<Vec<String>>) -> Table {

@@ -8,8 +8,8 @@ use mario_scenario::Resolved;
 use mario_simulator::RunStatistics;
 
 use super::{RunKey, StudyPlan};
-use crate::figures::{TraceFigures, from_trace};
-use crate::measures::{Values, measured_values, values};
+use crate::figures::{RunFigures, TraceFigures, from_trace};
+use crate::measures::{UNANSWERED, Values, measured_values, unanswered, values};
 use crate::metric::{MetricCause, MetricError};
 use crate::runs::{RunError, Stop, run_to_directory, run_with_trace, run_without_trace};
 
@@ -39,10 +39,16 @@ pub(super) fn make(
     }
     if resolved.scenario.is_measured() {
         let (figures, statistics) = run_with_trace(&resolved.scenario, &plan.functions, stop)?;
-        return Ok((all_values(&figures, resolved), statistics));
+        return Ok((with_unanswered(all_values(&figures, resolved), &figures.figures, &statistics), statistics));
     }
     let (figures, statistics) = run_without_trace(&resolved.scenario, &plan.functions, stop)?;
-    Ok((values(&figures), statistics))
+    Ok((with_unanswered(values(&figures), &figures, &statistics), statistics))
+}
+
+/// Adds the number of requests that are neither served nor lost. A trace does not record it.
+fn with_unanswered(mut values: Values, figures: &RunFigures, statistics: &RunStatistics) -> Values {
+    values.insert(UNANSWERED.to_owned(), Some(unanswered(figures, statistics.emitted)));
+    values
 }
 
 fn in_directory(
@@ -62,7 +68,7 @@ fn in_directory(
         let json = format!("{:#}\n", serde_json::json!(figures.measured));
         fs::write(place.join(MEASURES), json).map_err(|error| failed("measures", error.to_string()))?;
     }
-    let mut values = all_values(&figures, resolved);
+    let mut values = with_unanswered(all_values(&figures, resolved), &figures.figures, &statistics);
     for metric in &plan.metrics {
         let measured = metric.measure(place, plan.metric_timeout, stop);
         // After a request to stop, a failure is not reported as one of the metric: its program was killed, or received

@@ -29,6 +29,9 @@ pub struct Identity {
     /// For each policy in each variant, a fingerprint of the resolved scenario; for each metric, its command or the
     /// identity of its function.
     pub inputs: BTreeMap<String, String>,
+    /// The names of the declared primary outcomes; empty for the usual ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outcomes: Vec<String>,
     /// Notes for the user: about the scenario and, after runs were made, [`Results::warnings`].
     #[serde(skip)]
     pub notes: Vec<String>,
@@ -83,6 +86,7 @@ impl Identity {
             policies: plan.contenders.iter().map(|contender| contender.name.clone()).collect(),
             seeds: plan.seeds,
             inputs: BTreeMap::new(),
+            outcomes: plan.outcomes.clone(),
             notes: Vec::new(),
         };
         for (place, variant) in plan.variants.iter().enumerate() {
@@ -143,6 +147,10 @@ impl Identity {
             if !self.policies.contains(policy) {
                 self.policies.push(policy.clone());
             }
+        }
+        // The latest declaration applies; outcomes do not change the runs, so any declaration is compatible.
+        if !other.outcomes.is_empty() {
+            self.outcomes.clone_from(&other.outcomes);
         }
         self.seeds = self.seeds.max(other.seeds);
         Ok(())

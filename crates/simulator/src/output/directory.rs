@@ -153,6 +153,11 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Client requests that were neither served nor lost: at the end of the run they wait or are on their way.
+    pub fn unanswered(&self) -> u64 {
+        self.emitted.saturating_sub(self.figures.served).saturating_sub(self.figures.lost)
+    }
+
     /// Summarises a run.
     pub fn new(scenario: &Scenario, figures: Figures, statistics: RunStatistics) -> Summary {
         Summary {

@@ -36,6 +36,10 @@ pub(super) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             Diagnostic::error("the runs are there already, and have their policies: `--policy` means nothing");
         return Err(Failure::input(diagnostic.hint("`mario replay` resumes a run under another policy")));
     }
+    if !arguments.figures.is_empty() {
+        let diagnostic = Diagnostic::error("stored runs are not tested: `--figure` means nothing");
+        return Err(Failure::input(diagnostic.hint("name a scenario and policies to test their outcomes")));
+    }
     let columns: Vec<Vec<(&'static str, Option<f64>)>> =
         runs.iter().map(|run| figures(run, console)).collect::<Result<_, Failure>>()?;
     let rows: Vec<Row> = (0..columns[0].len())

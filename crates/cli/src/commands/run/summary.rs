@@ -71,9 +71,13 @@ pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
     if let Some(regret) = &figures.regret {
         text += &regret_text(regret);
     }
+    let unanswered = match summary.unanswered() {
+        0 => String::new(),
+        unanswered => format!(", {unanswered} unanswered at the end"),
+    };
     let _ = writeln!(
         text,
-        "\n{} client requests sent, {} served, {} lost, over {} hops; {} evaluations",
+        "\n{} client requests sent, {} served, {} lost{unanswered}, over {} hops; {} evaluations",
         summary.emitted, figures.served, figures.lost, summary.hops, figures.evaluations
     );
     text
