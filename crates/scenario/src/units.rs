@@ -196,7 +196,10 @@ impl Quantity {
 
     fn unknown(&self, unit: &str) -> Mistake {
         let known = || self.units.iter().map(|(known, _)| *known);
-        let mistake = Mistake::new(format!("`{unit}` is no unit of {}", self.what.trim_start_matches("a ")));
+        let mistake = Mistake::new(format!(
+            "`{unit}` is no unit of {}",
+            self.what.trim_start_matches("an ").trim_start_matches("a ")
+        ));
         let meant = known().find(|known| known.eq_ignore_ascii_case(unit)).or_else(|| did_you_mean(unit, known()));
         let all = known().collect::<Vec<_>>().join(", ");
         let rest = format!("units: {all}; a number without quotes is {}", self.plain);

@@ -109,7 +109,10 @@ impl Comparison {
         }
         text.push('\n');
         let mut role = None;
-        for (row, title) in self.figures.iter().zip(&titles) {
+        // A figure that no run has says nothing.
+        let is_known =
+            |row: &FigureOfPolicies| row.figure.role == Role::Primary || row.estimates.iter().any(Option::is_some);
+        for (row, title) in self.figures.iter().zip(&titles).filter(|(row, _)| is_known(row)) {
             if role != Some(row.figure.role) {
                 role = Some(row.figure.role);
                 let role = row.figure.role;

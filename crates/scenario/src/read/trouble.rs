@@ -58,15 +58,22 @@ impl de::Error for Trouble {
         let (expected, hint) = in_words(&expected.to_string());
         let mistake = Mistake::new(format!("expected {expected}, found {}", describe(unexpected)));
         let number = match unexpected {
-            Unexpected::Str(text) => text.trim().split(|character: char| !"0123456789.".contains(character)).next(),
+            Unexpected::Str(text) => text
+                .trim()
+                .split_once(|character: char| !"0123456789.".contains(character))
+                .map_or(Some((text.trim(), true)), |(number, _)| Some((number, false))),
             _ => None,
         };
         Trouble::about(match number {
             _ if expected == "a list" && matches!(unexpected, Unexpected::Map) => {
                 mistake.hint("for a list of tables, write the name in two brackets: `[[…]]`")
             }
-            Some(number) if !number.is_empty() && expected.contains("number") => {
-                mistake.hint(format!("write {number}, without quotes and without a unit"))
+            Some((number, true)) if !number.is_empty() && expected.contains("number") => {
+                mistake.hint(format!("write {number}, without quotes"))
+            }
+            // The number alone is no remedy: the unit of the text may be another one than that of the key.
+            Some((number, false)) if !number.is_empty() && expected.contains("number") => {
+                mistake.hint("write a number without quotes and without a unit")
             }
             _ => mistake.hint(hint),
         })

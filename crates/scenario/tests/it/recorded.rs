@@ -33,12 +33,12 @@ const ATTACHMENTS: &str = r#"{"users": {"a": {"app": 4}, "b": {"app": 1}},
 #[test]
 fn the_unused_part_of_a_record_is_noted_with_numbers() {
     let cut = notes("duration = 6_000", "p.csv", POSITIONS);
-    let expected = "the run ends at 6000, after 3 of the 5 steps of the record: 2 moves, arrivals and departures are left out, \
-                and 1 of the 3 users never come; a `duration` of 10000 takes all";
+    let expected = "the run ends at 6000, after 3 of the 5 steps of the record: 2 of its moves, arrivals and departures and 1 of \
+                its 3 users are left out; a `duration` of 10000 includes all";
     assert_eq!(cut, [expected]);
     let cut = notes("duration = 4_000", "a.json", ATTACHMENTS);
-    let expected = "the run ends at 4000, after 2 of the 4 steps of the record: 3 moves, arrivals and departures are left out, \
-                and 1 of the 2 users never come; a `duration` of 8000 takes all";
+    let expected = "the run ends at 4000, after 2 of the 4 steps of the record: 3 of its moves, arrivals and departures and 1 of \
+                its 2 users are left out; a `duration` of 8000 includes all";
     assert_eq!(cut, [expected]);
     assert!(notes("duration = 10_000", "p.csv", POSITIONS).is_empty());
     let short = notes("duration = 20_000", "p.csv", POSITIONS);
