@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -15,7 +15,9 @@ use http_body_util::{BodyExt, Empty, Limited};
 use hyper::client::conn::http2::{SendRequest, handshake};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use mario_domain::Time;
+use mario_live::identity::{application_id, node_id};
 use mario_scenario::Emitter;
+use mario_trace::join::ClientLog;
 use serde::Serialize;
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
@@ -23,8 +25,9 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep_until, timeout};
 
 use crate::directory::COLONY;
-use crate::plan::{Plan, PlannedUser};
+use crate::plan::{Plan, PlannedApplication, PlannedUser};
 use crate::reach::{FaultHistory, FaultImpact};
+use crate::summary::LATE;
 
 /// The timeout of a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -159,6 +162,9 @@ struct Shared {
     connections: Vec<tokio::sync::Mutex<Option<Connection>>>,
     tallies: Vec<Mutex<Tally>>,
     failed: Mutex<Vec<FailedRequest>>,
+    log: Mutex<ClientLog>,
+    /// For each user, the index in the log; `None` for a user who never arrives.
+    logged: Vec<Option<usize>>,
     places: Arc<Semaphore>,
     begin: Instant,
 }
@@ -194,6 +200,23 @@ impl Clients {
         self.shared.tallies.iter().map(lock).fold((0, 0), add)
     }
 
+    /// What the clients saw, for the trace, if they ran for this long.
+    pub(crate) fn log(&self, ran: Duration) -> ClientLog {
+        let mut log = self.shared.log.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let plan = &self.shared.plan;
+        for (user, logged) in plan.users.iter().zip(&self.shared.logged) {
+            let Some(logged) = logged else { continue };
+            for (at, place) in &user.moves {
+                let at = plan.real(*at);
+                let to = place.and_then(|place| node_id(&plan.nodes[place].id).ok());
+                if at <= ran {
+                    log.moved(at.as_secs_f64() * 1_000.0, *logged, to);
+                }
+            }
+        }
+        log
+    }
+
     /// The recorded failed requests, in the order in which they ended.
     pub(crate) fn failed(&self) -> Vec<FailedRequest> {
         self.shared.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -227,12 +250,12 @@ async fn send_requests(shared: Arc<Shared>, user: usize) {
                         RequestFailure::Overload,
                         RequestFailure::Overload,
                     );
-                    shared.count(application, Err(RequestFailure::Overload));
+                    shared.count(user, Err(RequestFailure::Overload));
                 }
                 Ok(open) => {
                     tokio::spawn(async move {
                         let outcome = shared.request(place, application).await;
-                        shared.count(application, outcome);
+                        shared.count(user, outcome);
                         drop(open);
                     });
                 }
@@ -244,7 +267,12 @@ async fn send_requests(shared: Arc<Shared>, user: usize) {
 
 impl Shared {
     fn new(plan: &Arc<Plan>, ingresses: Vec<watch::Receiver<IngressState>>, reach: &Arc<FaultHistory>) -> Shared {
+        let mut next = 0..;
+        let logged: Vec<Option<usize>> =
+            plan.users.iter().map(|user| user.arrival().and_then(|_| next.next())).collect();
         Shared {
+            log: Mutex::new(log_of(plan)),
+            logged,
             connections: ingresses.iter().map(|_| tokio::sync::Mutex::new(None)).collect(),
             ingresses,
             reach: Arc::clone(reach),
@@ -256,8 +284,17 @@ impl Shared {
         }
     }
 
-    fn count(&self, application: usize, outcome: Result<Duration, RequestFailure>) {
+    fn count(&self, user: usize, outcome: Result<Duration, RequestFailure>) {
+        let application = self.plan.users[user].application;
         self.tallies[application].lock().unwrap_or_else(PoisonError::into_inner).count(outcome);
+        let Some(logged) = self.logged[user] else { return };
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let at_ms = self.begin.elapsed().as_secs_f64() * 1_000.0;
+        match outcome {
+            // In whole microseconds, as in the tally.
+            Ok(time) => log.answered(at_ms, logged, mario_domain::Duration::of(time.as_micros() as f64 / 1_000.0)),
+            Err(_) => log.failed(at_ms, logged),
+        }
     }
 
     /// Sends one request to an application through an access point. Returns the response time, or records and returns
@@ -338,6 +375,23 @@ impl Shared {
         *kept = Some((address, sender.clone()));
         Ok(sender)
     }
+}
+
+/// An empty log of the clients of a plan, which start now. A request is late if it takes longer than twice the tolerated
+/// latency, which is that of one way.
+fn log_of(plan: &Plan) -> ClientLog {
+    let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let application = |planned: &PlannedApplication| {
+        let id = application_id(&planned.id).expect("a plan has valid ids");
+        (id, LATE * planned.max_latency)
+    };
+    let arriving = plan.users.iter().filter(|user| user.arrival().is_some());
+    ClientLog::new(
+        began.as_millis() as u64,
+        plan.step.as_secs_f64() * 1_000.0,
+        plan.applications.iter().map(application).collect(),
+        arriving.map(|user| (user.id.clone(), user.application)).collect(),
+    )
 }
 
 /// Waits until every access point has reached every application that has users. Returns `false` if a request still

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use mario_live::LiveError;
 use mario_live::identity::Identity;
 use mario_live::operators::{Client, DEPLOY_KEY, Method};
+use mario_trace::join::ClientLog;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -94,14 +95,15 @@ pub enum Progress {
 }
 
 /// Runs a colony until `options.length` has passed or `stop` completes, and writes the results into its directory. When
-/// this returns, every process of the colony has ended. Returns `None` if `stop` completed before clients were started.
+/// this returns, every process of the colony has ended. Also returns what the clients saw, for the trace. Returns `None`
+/// if `stop` completed before clients were started.
 pub async fn run(
     plan: &Arc<Plan>,
     options: &Options,
     feed: &Arc<DashboardFeed>,
     mut tell: impl FnMut(Progress),
     stop: impl Future<Output = ()>,
-) -> Result<Option<Summary>, LiveError> {
+) -> Result<Option<(Summary, ClientLog)>, LiveError> {
     let begin = Instant::now();
     check_available_memory(plan.nodes.len() as u64)?;
     make(&options.directory)?;
@@ -153,7 +155,7 @@ pub async fn run(
     });
     summary.save(&options.directory)?;
     save_failed(&options.directory, &ended.failed)?;
-    Ok(Some(summary))
+    Ok(Some((summary, ended.log)))
 }
 
 /// Checks that the machine has enough memory for this many nodes, because a machine that runs out of memory may kill
@@ -227,6 +229,7 @@ struct Colony {
 struct Ended {
     tallies: Vec<Tally>,
     failed: Vec<FailedRequest>,
+    log: ClientLog,
     operations: Operations,
     instances: BTreeMap<String, usize>,
     startup: Duration,
@@ -281,8 +284,8 @@ impl Colony {
         let duration = result?;
         let (instances, memory_bytes) = (self.instances().await, Daemons::memory_bytes());
         let operations = Operations::default();
-        let (tallies, failed) = (clients.tallies(), clients.failed());
-        Ok(Some(Ended { tallies, failed, operations, instances, startup, duration, memory_bytes }))
+        let (tallies, failed, log) = (clients.tallies(), clients.failed(), clients.log(duration));
+        Ok(Some(Ended { tallies, failed, log, operations, instances, startup, duration, memory_bytes }))
     }
 
     /// Runs the colony while clients send requests: makes the later deploys, injects faults and reports progress.

@@ -47,6 +47,8 @@ pub struct Plan {
     pub management: Duration,
     /// The number of evaluations that an agent has left when its eviction is announced.
     pub notice: u32,
+    /// The time between two steps of users, in real time.
+    pub step: Duration,
     /// How long the scenario lasts, in real time.
     pub duration: Duration,
     /// Time units of the scenario that pass in one second.
@@ -123,6 +125,8 @@ pub struct PlannedDeploy {
 pub struct PlannedUser {
     /// The index of the user in the scenario.
     pub index: UserIndex,
+    /// The id of the user.
+    pub id: Id,
     /// The application used: its index in [`Plan::applications`].
     pub application: usize,
     /// When requests are sent, in time units of the scenario.
@@ -204,6 +208,7 @@ impl Plan {
             evaluation,
             management: real(scenario.management_period.units()).max(EVALUATION_MIN),
             notice: scenario.notice,
+            step: real(scenario.step.units()),
             duration: real(scenario.duration.units()),
             speed,
             notes,
@@ -315,17 +320,15 @@ fn facts(facts: &[Fact]) -> BTreeMap<String, PlainValue> {
 }
 
 fn users(scenario: &Scenario) -> Vec<PlannedUser> {
-    let mut users: Vec<PlannedUser> = scenario
-        .users
-        .iter()
-        .enumerate()
-        .map(|(position, user)| PlannedUser {
-            index: UserIndex::at(position),
-            application: user.application.position(),
-            workload: user.workload,
-            moves: Vec::new(),
-        })
-        .collect();
+    let named = scenario.users.iter().zip(&scenario.attachments.users);
+    let planned = named.enumerate().map(|(position, (user, mobile))| PlannedUser {
+        index: UserIndex::at(position),
+        id: mobile.id.clone(),
+        application: user.application.position(),
+        workload: user.workload,
+        moves: Vec::new(),
+    });
+    let mut users: Vec<PlannedUser> = planned.collect();
     for (step, changes) in scenario.attachments.steps.iter().enumerate() {
         let at = step as f64 * scenario.step.units();
         for (user, place) in changes {

@@ -122,10 +122,13 @@ impl Percentiles {
     }
 }
 
-/// Returns the share of response times longer than twice the tolerated latency; `None` if there are no response times.
-/// Twice, because the tolerated latency is one-way and a client measures the round trip.
+/// A request is late if it takes longer than this multiple of the tolerated latency: the tolerated latency is one-way,
+/// and a client measures the round trip.
+pub(crate) const LATE: f64 = 2.0;
+
+/// Returns the share of late response times; `None` if there are no response times.
 pub(crate) fn late_share(times_us: &[u32], max_latency_ms: f64) -> Option<f64> {
-    let late = times_us.iter().filter(|us| f64::from(**us) / 1_000.0 > 2.0 * max_latency_ms).count();
+    let late = times_us.iter().filter(|us| f64::from(**us) / 1_000.0 > LATE * max_latency_ms).count();
     (!times_us.is_empty()).then(|| late as f64 / times_us.len() as f64)
 }
 

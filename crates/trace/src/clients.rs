@@ -6,9 +6,10 @@ use std::io::Write;
 use mario_domain::{Duration, Time};
 
 use crate::json::{integer, natural, number};
+use crate::latencies::Latency;
 use crate::record::UserResults;
 use crate::reference::{ApplicationRef, UserRef};
-use crate::writer::TraceWriter;
+use crate::writer::{ResponseSums, TraceWriter};
 
 /// The relative tolerance for mean response times: the rounding error of a difference of two sums must not move a mean
 /// into the bucket below.
@@ -64,6 +65,30 @@ impl<W: Write> TraceWriter<W> {
         seen.histogram.count(each.units(), served);
         if let Some(latencies) = &mut self.latencies {
             latencies[application.position()].count(each, served);
+        }
+    }
+
+    /// Adds the results of several requests to an application, of any users.
+    pub(crate) fn add_responses(&mut self, application: ApplicationRef, sums: &ResponseSums) {
+        self.totals.served += sums.served;
+        self.totals.lost += sums.lost;
+        let seen = &mut self.seen[application.position()];
+        seen.served += sums.served;
+        seen.lost += sums.lost;
+        seen.sum += sums.sum;
+        seen.histogram.add_all(&sums.histogram);
+    }
+
+    /// Sets the totals of users and the response times of applications, whose requests [`TraceWriter::add_responses`]
+    /// added.
+    pub(crate) fn set_clients(&mut self, results: &[UserResults], latencies: &[(ApplicationRef, &Latency)]) {
+        for (client, results) in self.clients.iter_mut().zip(results) {
+            (client.served, client.lost, client.sum) = (results.served, results.lost, results.response);
+        }
+        for (application, latency) in latencies {
+            if let Some(known) = self.latencies.as_mut().and_then(|all| all.get_mut(application.position())) {
+                *known = (*latency).clone();
+            }
         }
     }
 

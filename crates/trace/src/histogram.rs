@@ -21,7 +21,16 @@ impl Histogram {
     }
 
     pub(crate) fn count(&mut self, value: f64, times: u64) {
-        let Some(bucket) = bucket(value) else {
+        self.add(bucket(value), times);
+    }
+
+    /// Adds the counts of another histogram.
+    pub(crate) fn add_all(&mut self, other: &Histogram) {
+        other.buckets().for_each(|(bucket, times)| self.add(bucket, times));
+    }
+
+    fn add(&mut self, bucket: Option<i32>, times: u64) {
+        let Some(bucket) = bucket else {
             self.zeros += times;
             return;
         };

@@ -11,6 +11,7 @@
 //!
 //! Records that contradict each other are not rejected here: they end up in the trace, and `mario_audit` reports them.
 
+mod clients;
 mod merge;
 mod parts;
 mod survey;
@@ -22,6 +23,8 @@ use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use mario_domain::{ApplicationId, NodeId};
+
+pub use clients::{ClientLog, ContextNode, RunContext};
 
 /// Opens a part by its path.
 pub type Open<'a> = dyn Fn(&Path) -> io::Result<Box<dyn BufRead>> + 'a;
@@ -83,7 +86,19 @@ pub enum JoinProblem {
 /// does not depend on the order of the lists.
 pub fn join<W: Write>(directories: &[Vec<PathBuf>], open: &Open<'_>, out: W) -> Result<(W, Joined), JoinError> {
     let survey = survey::Survey::of(directories, open)?;
-    merge::merge(&survey, open, out)
+    merge::merge(&survey, None, open, out)
+}
+
+/// As [`join`], for a run of which more is known than its nodes recorded: the trace also has the users of its scenario,
+/// what their client requests came to, and the tiers and positions of the nodes.
+pub fn join_run<W: Write>(
+    directories: &[Vec<PathBuf>],
+    run: &RunContext,
+    open: &Open<'_>,
+    out: W,
+) -> Result<(W, Joined), JoinError> {
+    let survey = survey::Survey::of(directories, open)?;
+    merge::merge(&survey, Some(run), open, out)
 }
 
 impl fmt::Display for JoinError {

@@ -27,10 +27,15 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
+    /// Empty statistics. Response times above `limit` are late.
+    pub(crate) fn new(limit: f64) -> Latency {
+        Latency { late: 0, max: Duration::ZERO, limit, histogram: BTreeMap::new() }
+    }
+
     /// Empty statistics for each application of a header; `None` if the header has no measures.
     pub(crate) fn of(header: &Header<'_>) -> Option<Vec<Latency>> {
-        let new = |limit: f64| Latency { late: 0, max: Duration::ZERO, limit, histogram: BTreeMap::new() };
-        let applications = header.applications.iter().map(|listed| new(listed.application.max_latency.value()));
+        let applications =
+            header.applications.iter().map(|listed| Latency::new(listed.application.max_latency.value()));
         header.measures.then(|| applications.collect())
     }
 

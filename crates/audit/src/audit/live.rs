@@ -123,6 +123,12 @@ impl LiveWorld {
             TraceRecord::LinkDown(link) => self.link(link.nodes, false),
             TraceRecord::LinkUp(link) => self.link(link.nodes, true),
             TraceRecord::Usage(usage) => self.usage(usage),
+            TraceRecord::Handover(_) => self.counts.handovers += 1,
+            TraceRecord::Responses(responses) => {
+                self.counts.served = self.counts.served.saturating_add(responses.served);
+                self.counts.lost = self.counts.lost.saturating_add(responses.lost);
+            }
+            TraceRecord::Client(_) | TraceRecord::Latency(_) => {}
             TraceRecord::End(end) => self.end(end),
             _ => return false,
         }
@@ -185,8 +191,14 @@ impl Audit {
             TraceRecord::Evaluation(_) => self.counts.evaluations += 1,
             TraceRecord::Cycle(_) => self.counts.cycles += 1,
             TraceRecord::LinkDown(_) | TraceRecord::LinkUp(_) => self.counts.context_changes += 1,
+            TraceRecord::Handover(record) => self.handover(record),
+            TraceRecord::Responses(record) => self.responses(record),
+            TraceRecord::Client(record) => self.client(record),
+            TraceRecord::Latency(record) => self.latency(record),
             TraceRecord::End(end) => {
                 self.has_ended = true;
+                self.check_measured();
+                self.require_clients();
                 if (end.time - self.header.duration).abs() > 1e-6 * self.header.duration.max(1.0) {
                     let (expected, found) = (format!("at {}", self.header.duration), format!("at {}", end.time));
                     self.find(FindingKind::Time, "the end", expected, found);
@@ -204,7 +216,7 @@ impl Audit {
     pub(super) fn taken_live(world: &LiveWorld) -> Vec<&'static str> {
         let mut taken = vec![
             "names, policies and facts, and the times of events, within the order that records and transfers allow",
-            "the paths of client requests, and the numbers drawn for agents",
+            "the paths of client requests, when they were answered, and the numbers drawn for agents",
             "the memories of agents, and the reasons of inhibitions",
         ];
         if world.open() > 0 {

@@ -9,9 +9,11 @@ use std::time::Duration;
 use clap::Args;
 use mario_dashboard::{Dashboard, NodeSource};
 use mario_diagnostics::Diagnostic;
-use mario_live::identity::Identity;
-use mario_scenario::{Resolved, Scenario};
+use mario_live::identity::{Identity, application_id, node_id};
+use mario_scenario::{NodeDescription, NodeIndex, Resolved, Scenario};
+use mario_testbed::plan::PlannedNode;
 use mario_testbed::{DashboardFeed, Options, Plan, Progress, Summary, run as run_colony, stop_signal};
+use mario_trace::join::{ClientLog, ContextNode, RunContext};
 use tokio::net::TcpListener;
 
 use crate::commands::{dashboard, trace};
@@ -104,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let runtime = runtime(2)?;
     let mut listener = Some(runtime.block_on(dashboard::listen(arguments.port))?);
     let mut progress = console.progress("live");
-    let summary = runtime.block_on(async {
+    let results = runtime.block_on(async {
         let stop = stop_signal().map_err(|fault| failure(&fault))?;
         let tell = |news: Progress| {
             if let (Progress::Prepared, Some(listener)) = (&news, listener.take()) {
@@ -119,23 +121,26 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     });
     drop(progress);
     // Until the results are written, the dashboard is served, so that open pages receive the end of the run.
-    let outcome = summary.and_then(|summary| finish(summary, &plan, &options, &directory, arguments, console));
+    let known = (&resolved.scenario, &*plan);
+    let outcome = results.and_then(|results| finish(results, known, &options, &directory, arguments, console));
     runtime.shutdown_timeout(Duration::from_secs(1));
     outcome
 }
 
-/// Joins the traces of the nodes, and writes and prints the summary.
+/// Joins the traces of the nodes and what the clients saw, and writes and prints the summary.
 fn finish(
-    summary: Option<Summary>,
-    plan: &Plan,
+    results: Option<(Summary, ClientLog)>,
+    (scenario, plan): (&Scenario, &Plan),
     options: &Options,
     directory: &Path,
     arguments: &Arguments,
     console: &Console,
 ) -> Result<Outcome, Failure> {
-    let Some(mut summary) = summary else { return Err(Failure::Interrupted(Vec::new())) };
+    let Some((mut summary, clients)) = results else { return Err(Failure::Interrupted(Vec::new())) };
+    let context = context(scenario, plan, clients);
     let data = plan.nodes.iter().map(|node| options.directory.join("nodes").join(&node.id).join("data"));
-    let joined = trace::join_directories(&data.collect::<Vec<_>>(), &options.directory.join("trace.jsonl"))?;
+    let trace = options.directory.join("trace.jsonl");
+    let joined = trace::join_directories(&data.collect::<Vec<_>>(), Some(&context), &trace)?;
     summary.set_traced(joined.evaluations, |id| joined.instances.get(id).copied().unwrap_or(0));
     summary.save(&options.directory).map_err(|fault| failure(&fault))?;
     match arguments.format {
@@ -147,6 +152,28 @@ fn finish(
     }
     console.inform(format!("kept in {0}; `mario audit {0}` and `mario report {0}` tell more", directory.display()));
     Ok(Outcome::Done)
+}
+
+/// What the trace has besides the records of the nodes: the scenario, and what the clients saw.
+fn context(scenario: &Scenario, plan: &Plan, clients: ClientLog) -> RunContext {
+    let ids = plan.applications.iter().filter_map(|planned| application_id(&planned.id).ok());
+    let kinds = ids.zip(scenario.applications.iter().map(|application| application.kind.clone()));
+    let node = |(planned, (_, described)): (&PlannedNode, (NodeIndex, &NodeDescription))| {
+        let known = ContextNode {
+            tier: planned.tier,
+            position: described.position.map(|position| [position.latitude, position.longitude]),
+            is_access_point: planned.is_access_point,
+        };
+        Some((node_id(&planned.id).ok()?, known))
+    };
+    RunContext {
+        scenario: plan.name.clone(),
+        seed: plan.seed,
+        tiers: scenario.topology.tier_names().to_vec(),
+        kinds: kinds.collect(),
+        nodes: plan.nodes.iter().zip(scenario.topology.nodes()).filter_map(node).collect(),
+        clients,
+    }
 }
 
 /// Serves the dashboard of the colony in the background while the colony runs, and prints its address.

@@ -23,7 +23,8 @@ pub struct Arguments {
     /// A trace, or the directory of a run
     #[arg(value_name = "TRACE|DIR")]
     pub run: PathBuf,
-    /// The time at which the other policy takes over, in time units of the scenario, as in the trace
+    /// The time at which the other policy takes over, in milliseconds: simulated time, or for a live run the time since
+    /// its first record
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub until: f64,
     /// The policy of all applications from then on, or with APP=POLICY of one application: a path, or the name of a
@@ -97,7 +98,7 @@ struct CountsSince {
     lost: u64,
     response_sum: f64,
     until: f64,
-    /// False for a trace of live nodes, which has no records of client requests.
+    /// False for a trace of live nodes without records of client requests: only the program that made the run knows them.
     has_responses: bool,
 }
 
@@ -105,7 +106,9 @@ impl CountsSince {
     fn read(path: &Path, from: f64, console: &Console) -> Result<CountsSince, Failure> {
         let input = open(path, "reading", console).map_err(|error| cannot_read(path, &error))?;
         let mut reader = TraceReader::new(input).map_err(|error| refuse(path, &error))?;
-        let mut counts = CountsSince { has_responses: reader.header().live.is_none(), ..CountsSince::default() };
+        let header = reader.header();
+        let has_responses = header.live.is_none() || !header.users.is_empty();
+        let mut counts = CountsSince { has_responses, ..CountsSince::default() };
         while let Some(record) = reader.next_record().map_err(|error| refuse(path, &error))? {
             counts.until = record.time();
             if record.time() >= from {
@@ -154,12 +157,12 @@ impl CountsSince {
 }
 
 fn table(until: f64, recorded: &CountsSince, replayed: &CountsSince) -> String {
-    let mut text = format!("from time {until} on\n");
+    let mut text = format!("from {until} ms on\n");
     let mut row = |title: &str, recorded: String, replayed: String| {
         let _ = writeln!(text, "{title:<22} {recorded:>12} {replayed:>12}");
     };
     row("", "recorded".to_owned(), "replayed".to_owned());
-    row("time", format!("{:.0}", recorded.until), format!("{:.0}", replayed.until));
+    row("time, ms", format!("{:.0}", recorded.until), format!("{:.0}", replayed.until));
     let counts = [
         ("evaluations", recorded.evaluations, replayed.evaluations),
         ("undeploy", recorded.undeploy, replayed.undeploy),

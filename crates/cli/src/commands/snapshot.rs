@@ -24,7 +24,8 @@ pub struct Arguments {
     /// A trace, or the directory of a run
     #[arg(value_name = "TRACE|DIR", required_unless_present = "node", conflicts_with = "node", requires = "at")]
     pub run: Option<PathBuf>,
-    /// The time of the snapshot, in time units of the scenario, as in the trace: after 0 and before the end of the run
+    /// The time of the snapshot in milliseconds: simulated time, or for a live run the time since its first record; after 0
+    /// and before the end of the run
     #[arg(long, value_name = "TIME", requires = "run", value_parser = parse_time)]
     pub at: Option<f64>,
     /// Take the snapshot of the current state of live nodes: the address on which a node serves operators (`operators`

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use mario_diagnostics::Diagnostic;
-use mario_trace::join::{JoinError, JoinProblem, Joined, join};
+use mario_trace::join::{JoinError, JoinProblem, Joined, RunContext, join, join_run};
 
 use crate::replacing::refuse_to_replace;
 use crate::{Console, Failure, Outcome};
@@ -57,13 +57,17 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 }
 
 fn join_parts(arguments: &JoinArguments, console: &Console) -> Result<Outcome, Failure> {
-    let joined = join_directories(&arguments.directories, &arguments.out)?;
+    let joined = join_directories(&arguments.directories, None, &arguments.out)?;
     tell(&joined, &arguments.out, console);
     Ok(Outcome::Done)
 }
 
-/// Joins the parts in these directories into one trace, in the file `out`.
-pub(super) fn join_directories(directories: &[PathBuf], out: &Path) -> Result<Joined, Failure> {
+/// Joins the parts in these directories into one trace, in the file `out`. `run` has what else is known of the run.
+pub(super) fn join_directories(
+    directories: &[PathBuf],
+    run: Option<&RunContext>,
+    out: &Path,
+) -> Result<Joined, Failure> {
     let mut parts = Vec::new();
     for directory in directories {
         parts.push(parts_in(directory)?);
@@ -75,7 +79,12 @@ pub(super) fn join_directories(directories: &[PathBuf], out: &Path) -> Result<Jo
     let open = |path: &Path| -> std::io::Result<Box<dyn std::io::BufRead>> {
         Ok(Box::new(BufReader::with_capacity(1 << 16, File::open(path)?)))
     };
-    let joined = join(&parts, &open, BufWriter::with_capacity(1 << 16, file)).map_err(|error| {
+    let file = BufWriter::with_capacity(1 << 16, file);
+    let joined = match run {
+        Some(run) => join_run(&parts, run, &open, file),
+        None => join(&parts, &open, file),
+    };
+    let joined = joined.map_err(|error| {
         let _ = fs::remove_file(&unfinished);
         failed(&error, out)
     });

@@ -75,10 +75,40 @@ fn check_that_it_is_like_a_simulated_run(out: &Path) {
     for (title, key) in [("client requests", "requests"), ("migrate", "migrate"), ("replicate", "replicate")] {
         assert_eq!(compared["runs"][1]["figures"][title].as_f64(), summary[key].as_f64(), "{title}");
     }
+    check_that_the_trace_and_the_summary_agree(out, &summary);
     let scenario = succeed(&["snapshot", &run, "--at", "9000"]);
     assert!(scenario.contains("# Not in this scenario:") && scenario.contains("[[deploy]]"), "{scenario}");
     let told = succeed(&["replay", &run, "--until", "9000", "--policy", "never-move", "--out", &beside("replayed")]);
     assert!(told.contains("recorded"), "{told}");
+}
+
+/// Checks that the trace of a live run has the scenario, the users and the client requests that the summary has.
+fn check_that_the_trace_and_the_summary_agree(out: &Path, summary: &Value) {
+    let trace = fs::read(out.join("trace.jsonl")).expect("a trace");
+    let header: Value =
+        serde_json::from_slice(trace.split(|byte| *byte == b'\n').next().expect("a header")).expect("JSON");
+    for key in ["scenario", "seed"] {
+        assert_eq!(header[key], summary[key], "{key}");
+    }
+    let count = |list: &Value| list.as_array().map(|list| list.len() as u64);
+    assert_eq!(count(&header["users"]), summary["users"].as_u64());
+    let cloud = header["nodes"].as_array().expect("nodes").iter().find(|node| node["tier"] == 0).expect("a top");
+    assert_eq!(count(&cloud["neighbours"]), summary["nodes"].as_u64().map(|nodes| nodes - 1), "the cloud is the top");
+    let read = mario_experiments::figures::from_trace(trace.as_slice()).expect("a trace");
+    assert_eq!(Some(read.figures.served), summary["answered"].as_u64());
+    assert_eq!(Some(read.figures.lost), summary["failed"].as_u64());
+    let groups: Vec<&str> = read.figures.groups.iter().map(|group| group.group.as_str()).collect();
+    assert!(groups.contains(&"LS") && groups.contains(&"WS"), "{groups:?}");
+    for (traced, told) in read.measured.applications.iter().zip(summary["applications"].as_array().expect("a list")) {
+        assert_eq!(Some(traced.application.as_str()), told["id"].as_str());
+        assert_eq!(traced.late_share, told["late_share"].as_f64());
+        for (percentile, key) in
+            [(traced.response_p50, "p50"), (traced.response_p99, "p99"), (traced.response_max, "max")]
+        {
+            let (found, exact) = (percentile.expect("served"), told["response_ms"][key].as_f64().expect("served"));
+            assert!((found - exact).abs() <= exact * 0.008 + 1e-9, "{key}: {found} and {exact}");
+        }
+    }
 }
 
 #[test]

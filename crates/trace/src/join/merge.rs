@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::Write;
 use std::path::PathBuf;
 
-use mario_domain::{AgentOperation, Duration, InstanceId, NodeId, Time, Verdict};
+use mario_domain::{AgentOperation, ApplicationId, Capacity, Duration, InstanceId, NodeId, Time, Verdict};
 
+use super::clients::{Clients, RunContext, header_users};
 use super::parts::{Line, Reader};
-use super::survey::{Survey, TransferEvents};
+use super::survey::{Survey, SurveyedNode, TransferEvents};
 use super::{JoinError, JoinProblem, Joined, Open};
 use crate::header::{Header, HeaderApplication, HeaderLive, HeaderNode, HeaderPolicy, Version};
 use crate::live::{
@@ -20,7 +21,12 @@ use crate::record::{
 use crate::reference::{ApplicationRef, NodeRef, PolicyRef};
 use crate::writer::TraceWriter;
 
-pub(super) fn merge<W: Write>(survey: &Survey<'_>, open: &Open<'_>, out: W) -> Result<(W, Joined), JoinError> {
+pub(super) fn merge<W: Write>(
+    survey: &Survey<'_>,
+    run: Option<&RunContext>,
+    open: &Open<'_>,
+    out: W,
+) -> Result<(W, Joined), JoinError> {
     let mut cursors = Vec::new();
     for directory in &survey.directories {
         let mut cursor = Cursor { reader: Reader::new(directory.paths, open), next: None };
@@ -39,7 +45,8 @@ pub(super) fn merge<W: Write>(survey: &Survey<'_>, open: &Open<'_>, out: W) -> R
     };
     let mut merge = Merge {
         survey,
-        writer: TraceWriter::new(out, &header(survey)),
+        writer: TraceWriter::new(out, &header(survey, run)),
+        clients: run.map(|run| Clients::new(survey, &run.clients)),
         written: TransferEvents::default(),
         departures: BTreeMap::new(),
         placed: BTreeMap::new(),
@@ -57,6 +64,9 @@ pub(super) fn merge<W: Write>(survey: &Survey<'_>, open: &Open<'_>, out: W) -> R
         cursors[place].step()?;
     }
     let end = Time::at(merge.now.max(1.0));
+    if let Some(clients) = merge.clients.take() {
+        clients.finish(merge.now.max(1.0), &mut merge.writer);
+    }
     joined.evaluations = merge.writer.totals.evaluations;
     for (_, application) in merge.placed.values() {
         let id = survey.applications[*application as usize].application.id.clone();
@@ -90,6 +100,8 @@ impl Cursor<'_> {
 struct Merge<'a, W: Write> {
     survey: &'a Survey<'a>,
     writer: TraceWriter<W>,
+    /// What clients saw, if that is known.
+    clients: Option<Clients<'a>>,
     /// The events of transfers that have been written so far.
     written: TransferEvents,
     departures: BTreeMap<String, Departure>,
@@ -156,6 +168,9 @@ impl<W: Write> Merge<'_, W> {
         let PartRecord(stamp, number, line) = record;
         // Times must not decrease, so a delayed record gets the time of the record before it.
         self.now = self.now.max(stamp.0.saturating_sub(self.survey.first.0) as f64);
+        if let Some(clients) = &mut self.clients {
+            clients.write_before(self.now, &mut self.writer);
+        }
         let time = Time::at(self.now);
         match line {
             PartLine::Application(_) => {}
@@ -373,19 +388,21 @@ impl<W: Write> Merge<'_, W> {
     }
 }
 
-fn header<'a>(survey: &'a Survey<'_>) -> Header<'a> {
-    let places = |has: &dyn Fn(&super::survey::SurveyedNode) -> bool| {
+fn header<'a>(survey: &'a Survey<'_>, run: Option<&'a RunContext>) -> Header<'a> {
+    let places = |has: &dyn Fn(&SurveyedNode) -> bool| {
         let nodes = survey.nodes.iter().zip(0..).filter(|(node, _)| has(node));
         nodes.map(|(_, place)| NodeRef(place)).collect()
     };
     let duration = survey.last.0.saturating_sub(survey.first.0).max(1) as f64;
     let tiers = tiers(survey);
+    let known = |node: &NodeId| run.and_then(|run| run.nodes.get(node));
+    let kind = |id: &ApplicationId| run.and_then(|run| run.kinds.get(id)).map_or("all", String::as_str);
     Header {
         version: Version::Fourth,
-        scenario: &survey.colony,
-        seed: 0,
+        scenario: run.map_or(&survey.colony, |run| &run.scenario),
+        seed: run.map_or(0, |run| run.seed),
         duration: Duration::of(duration),
-        step: Duration::of(survey.evaluation_ms as f64),
+        step: Duration::of(run.map_or(survey.evaluation_ms as f64, |run| run.clients.step_ms())),
         evaluation_period: Duration::of(survey.evaluation_ms as f64),
         decision_budget: Some(survey.decision_budget),
         detail: Detail::Full,
@@ -398,14 +415,14 @@ fn header<'a>(survey: &'a Survey<'_>) -> Header<'a> {
         applications: (survey.applications.iter().zip(0..))
             .map(|(application, place)| HeaderApplication {
                 application: &application.application,
-                kind: "live",
+                kind: kind(&application.application.id),
                 policy: PolicyRef(place),
             })
             .collect(),
         calls: Vec::new(),
         traffic: None,
-        tiers: &[],
-        measures: false,
+        tiers: run.map_or(&[][..], |run| run.tiers.as_slice()),
+        measures: run.is_some(),
         models: None,
         live: Some(HeaderLive {
             began_ms: survey.first.0,
@@ -417,10 +434,10 @@ fn header<'a>(survey: &'a Survey<'_>) -> Header<'a> {
             .map(|(node, tier)| HeaderNode {
                 id: &node.id,
                 capacity: node.capacity,
-                tier,
+                tier: known(&node.id).map_or(tier, |known| known.tier),
                 neighbours: node.neighbours.iter().map(|neighbour| NodeRef(*neighbour)).collect(),
-                position: None,
-                is_access_point: false,
+                position: known(&node.id).and_then(|known| known.position),
+                is_access_point: known(&node.id).is_some_and(|known| known.is_access_point),
                 acceptance: None,
             })
             .collect(),
@@ -435,17 +452,23 @@ fn header<'a>(survey: &'a Survey<'_>) -> Header<'a> {
             })
             .collect(),
         acceptances: Vec::new(),
-        users: Vec::new(),
+        users: run.map_or_else(Vec::new, |run| header_users(survey, &run.clients)),
     }
 }
 
-/// The distance of each node, in hops, from the node with the most neighbours in its connected component. Live nodes
-/// have no tiers, but the report needs them to draw the nodes.
+/// The distance of each node, in hops, from the top of its connected component: the node with the most hardware and, of
+/// several, the most neighbours. Live nodes have no tiers, but the report needs them to draw the nodes.
 fn tiers(survey: &Survey<'_>) -> Vec<u16> {
     let nodes = &survey.nodes;
     let mut tiers = vec![None; nodes.len()];
     let mut tops: Vec<usize> = (0..nodes.len()).collect();
-    tops.sort_by_key(|place| std::cmp::Reverse(nodes[*place].neighbours.len()));
+    let hardware = |node: &SurveyedNode| match node.capacity {
+        // The hardware of a node without a part is not known.
+        _ if node.is_silent => 0,
+        Capacity::Bounded(hardware) => hardware.as_units(),
+        Capacity::Unbounded => u64::MAX,
+    };
+    tops.sort_by_key(|place| std::cmp::Reverse((hardware(&nodes[*place]), nodes[*place].neighbours.len())));
     for top in tops {
         if tiers[top].is_some() {
             continue;

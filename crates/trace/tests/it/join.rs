@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
-use mario_trace::join::{JoinProblem, Joined, join};
+use mario_domain::{ApplicationId, Duration, Id, NodeId};
+use mario_trace::join::{ClientLog, ContextNode, JoinProblem, Joined, RunContext, join, join_run};
 
 /// Files in memory.
 struct Files(BTreeMap<PathBuf, String>);
@@ -15,13 +16,24 @@ impl Files {
     }
 
     fn join(&self, directories: &[&[&str]]) -> Result<(String, Joined), mario_trace::join::JoinError> {
+        self.join_with(directories, None)
+    }
+
+    fn join_with(
+        &self,
+        directories: &[&[&str]],
+        run: Option<&RunContext>,
+    ) -> Result<(String, Joined), mario_trace::join::JoinError> {
         let directories: Vec<Vec<PathBuf>> =
             directories.iter().map(|names| names.iter().map(PathBuf::from).collect()).collect();
         let open = |path: &Path| -> io::Result<Box<dyn BufRead>> {
             let text = self.0.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
             Ok(Box::new(io::Cursor::new(text.clone().into_bytes())))
         };
-        let (trace, joined) = join(&directories, &open, Vec::new())?;
+        let (trace, joined) = match run {
+            Some(run) => join_run(&directories, run, &open, Vec::new())?,
+            None => join(&directories, &open, Vec::new())?,
+        };
         Ok((String::from_utf8(trace).expect("text"), joined))
     }
 }
@@ -121,4 +133,70 @@ fn a_malformed_part_is_rejected_with_its_line() {
     assert!(matches!(problem(&[&["a/1", "b/1"]]), (1, JoinProblem::Mixed { .. })));
     assert!(matches!(problem(&[&["nowhere"]]), (0, JoinProblem::Io(_))));
     assert!(matches!(problem(&[]), (0, JoinProblem::Empty)));
+}
+
+fn node(id: &str) -> NodeId {
+    NodeId::name(id).expect("a name")
+}
+
+/// What is known of a run of the nodes `a` and `b`: one user, who moves, and whose second request fails.
+fn known() -> RunContext {
+    let shop = ApplicationId::name("shop").expect("a name");
+    let ann = Id::name("ann").expect("a name");
+    let mut clients = ClientLog::new(10_002, 3.0, vec![(shop.clone(), 2.0)], vec![(ann, 0)]);
+    clients.moved(0.0, 0, Some(node("a")));
+    clients.moved(4.0, 0, Some(node("b")));
+    clients.answered(1.0, 0, Duration::of(2.5));
+    clients.failed(5.0, 0);
+    let place = |tier| ContextNode { tier, position: Some([43.7, f64::from(tier)]), is_access_point: true };
+    RunContext {
+        scenario: "harbour at noon".to_owned(),
+        seed: 7,
+        tiers: ["cloud", "quay"].map(str::to_owned).to_vec(),
+        kinds: BTreeMap::from([(shop, "LS".to_owned())]),
+        nodes: BTreeMap::from([(node("a"), place(1)), (node("b"), place(0))]),
+        clients,
+    }
+}
+
+#[test]
+fn a_run_has_the_users_of_its_scenario_and_what_their_requests_came_to() {
+    let (trace, _) = skewed().join_with(&[&["a/1"], &["b/1"]], Some(&known())).expect("parts");
+    let header: serde_json::Value = serde_json::from_str(trace.lines().next().expect("a header")).expect("JSON");
+    assert_eq!(
+        (&header["scenario"], &header["seed"], &header["step"]),
+        (&"harbour at noon".into(), &7.into(), &3.0.into())
+    );
+    assert_eq!(header["users"], serde_json::json!([{"id": "ann", "application": 0}]));
+    assert_eq!(header["applications"][0]["kind"], "LS");
+    assert_eq!([&header["nodes"][0]["tier"], &header["nodes"][1]["tier"]], [1, 0]);
+    let of_clients: Vec<&str> = trace
+        .lines()
+        .filter(|line| {
+            ["handover", "responses", "client", "latency"].iter().any(|kind| line.starts_with(&format!("[\"{kind}\"")))
+        })
+        .collect();
+    // The clients started 2 ms after the first record. The end is that of the last record.
+    assert_eq!(
+        of_clients,
+        [
+            "[\"handover\",0,0,null,0]",
+            "[\"responses\",5,0,1,0,2.5,[[5,1]]]",
+            "[\"handover\",6,0,0,1]",
+            "[\"responses\",8,0,0,1,0,[]]",
+            "[\"client\",10009,0,1,1,2.5]",
+            "[\"latency\",10009,0,1,2.5,[[80,1]]]",
+        ]
+    );
+    assert!(trace.lines().last().expect("an end").contains("\"handovers\":2,\"served\":1,\"lost\":1"), "{trace}");
+}
+
+#[test]
+fn the_node_with_the_most_hardware_is_the_top_of_nodes_without_tiers() {
+    let mut files = skewed();
+    let cloud = files.0.get_mut(Path::new("b/1")).expect("it is there");
+    *cloud = cloud.replacen("\"capacity\":2", "\"capacity\":900", 1);
+    let (trace, _) = files.join(&[&["a/1"], &["b/1"]]).expect("parts");
+    let header: serde_json::Value = serde_json::from_str(trace.lines().next().expect("a header")).expect("JSON");
+    assert_eq!([&header["nodes"][0]["tier"], &header["nodes"][1]["tier"]], [1, 0]);
 }

@@ -43,8 +43,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", requires = "instance",
         conflicts_with_all = ["policy", "facts", "batch", "services", "acceptance", "html"])]
     pub run: Option<PathBuf>,
-    /// With --run: explain the last decision up to this time, in time units of the scenario; by default, the last one
-    /// of the run
+    /// With --run: explain the last decision up to this time, in milliseconds: simulated time, or for a live run the time
+    /// since its first record; by default, the last one of the run
     #[arg(long, value_name = "TIME", requires = "run", value_parser = parse_time)]
     pub time: Option<f64>,
     /// Explain the next decision of an instance after this snapshot; with --policy, the decision of that policy
