@@ -10,7 +10,7 @@
 //! **Invariant:** the exit code of a command is chosen in one place, [`Exit`]. Only processes of workloads, which the
 //! daemon starts from this binary, choose their own.
 //!
-//! **Invariant:** no logic of its own. A command calls a library and shows the result.
+//! A command calls libraries and shows their results. What the Python package needs as well is in `mario_frontend`.
 //!
 //! **Invariant:** no input makes it panic. `tests/it/bad_input/rows.rs` and its module `colony` have bad input for each
 //! command.

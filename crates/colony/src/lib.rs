@@ -61,6 +61,8 @@
 //! **Invariant:** judging is total and fails closed: it never panics, and a request that cannot be judged is inhibited
 //! with a reason.
 //!
+//! **Invariant:** routing is free of loops at every moment, also while nodes disagree.
+//!
 //! **Invariant:** only [`Ledger`] survives a crash, and only records of the journal change it.
 //!
 //! In other crates: how messages travel and workloads run (`live`), simulated worlds (`simulator`), and the evaluation

@@ -33,6 +33,9 @@
 //! **Invariant:** control characters in external text, except newlines, never reach the terminal: they are escaped or
 //! replaced.
 //!
+//! **Invariant:** only texts and byte spans are known here, neither Prolog nor TOML. Libraries do not depend on this
+//! crate: they return errors with spans, which front ends convert.
+//!
 //! Not here: exit codes, output streams and the choice of colour (`cli`).
 //!
 //! This crate is internal to mario: its interface changes without notice.

@@ -73,6 +73,8 @@
 //!
 //! **Invariant:** results do not depend on the number of threads, except measured times and memory.
 //!
+//! **Invariant:** the page of a report is one file, and makes no network request.
+//!
 //! **Invariant:** this crate never writes to a terminal. Output for users is returned as text.
 //!
 //! This crate is internal to mario: its interface changes without notice.

@@ -81,6 +81,11 @@
 //! effects. There are two exceptions: this crate rejects transfers, deploys and updates whose signed description this
 //! node cannot use, and chooses the targets of the instances of a draining node.
 //!
+//! **Invariant:** everything that a neighbour, a client or a workload can send is bounded.
+//!
+//! **Invariant:** only processes that this daemon started are killed, or those that a previous daemon on the same data
+//! directory started.
+//!
 //! **Invariant:** no effect of a node is performed before all preceding journal records are on disk.
 //!
 //! This crate is internal to mario: its interface changes without notice.

@@ -24,6 +24,10 @@
 //!
 //! **Invariant:** no file is read; the same data yields the same drawing.
 //!
+//! **Invariant:** no client can stop the server, exhaust its memory, or block others for longer than a timeout.
+//!
+//! **Invariant:** scripts draw no axis and no scale: they build the elements that Rust has drawn.
+//!
 //! This crate is internal to mario: its interface changes without notice.
 
 pub mod assets;

@@ -1,7 +1,7 @@
 //! Serves a page to browsers on this machine, within limits.
 //!
 //! Start at [`serve`]. The report and the dashboard differ only in how they answer a request; the rules for rejecting
-//! requests, the limits and the security headers are the same (`docs/decisions/0009-hyper-serves.md`).
+//! requests, the limits and the security headers are the same (`docs/decisions/0009-hyper-as-http-server.md`).
 //!
 //! **Invariant:** no client can stop the server or exhaust its memory. A client that sends or reads too slowly is
 //! disconnected.

@@ -36,6 +36,8 @@
 //! **Invariant:** without a shared allowance, a decision is a pure function of policy, knowledge base and instance. It
 //! may be cached while the facts do not change, replayed, and computed on any thread.
 //!
+//! **Invariant:** no file is read: the caller supplies the texts.
+//!
 //! **Invariant:** facts are read in place; nothing is asserted for a query. A [`Decider`] reuses its buffers, so
 //! repeated decisions of a logic program allocate nothing, unless a solution is invalid or the policy fails.
 //!

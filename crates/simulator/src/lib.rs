@@ -52,6 +52,15 @@
 //!
 //! **Invariant:** events at the same time happen in the order in which they were scheduled.
 //!
+//! **Invariant:** only planners and the computation of regret use the whole infrastructure.
+//!
+//! **Invariant:** only `output` accesses files. Complete result files, here and in other crates, are written only by
+//! `output/whole.rs`.
+//!
+//! **Invariant:** a run that is checkpointed between any two events and resumed elsewhere writes the same bytes. A new
+//! field of the state does not compile until `simulation/checkpoint.rs` and `output/checkpoint.rs` handle it; a new
+//! index needs a row in `validation/rules.rs`, because restored state is used only after it was validated.
+//!
 //! The tables of nodes and agents, and the management cycle, are in [`population`]. Not here: the contents of a world
 //! and its file formats (`mario_scenario`), the rules by which managers accept or inhibit operations
 //! (`mario_colony::rules`), the evaluation of policies (`mario_policy`), the trace format (`mario_trace`), and the

@@ -38,6 +38,8 @@
 //!
 //! **Invariant:** every socket is bound to loopback.
 //!
+//! **Invariant:** clients send requests at the times of the scenario, and never wait for an answer first.
+//!
 //! The node itself is in `live`, and the output for users in `cli`.
 //!
 //! This crate is internal to mario: its interface changes without notice.

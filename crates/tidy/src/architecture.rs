@@ -10,7 +10,8 @@
 //! * (tests) -> reference          what the tests of every crate may link
 //! ```
 //!
-//! Build scripts count as tests. The rest of the page must mention each crate by its path, such as `crates/cli`.
+//! Build scripts count as tests. The rest of the page, which has one line for each crate, must link to the `lib.rs` or
+//! `main.rs` of each, such as `](crates/cli/src/lib.rs)`: the documentation there describes the crate.
 //! Neither the block nor a path below `crates/` may name a crate that does not exist.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,7 +112,6 @@ fn forbidden_dependencies(workspace: &Workspace, allowed: &Allowed) -> Vec<Findi
 }
 
 fn undescribed_crates(workspace: &Workspace, allowed: &Allowed, prose: &str) -> Vec<Finding> {
-    let described = paths_in(prose);
     let mut findings = Vec::new();
     for member in &workspace.members {
         if !allowed.libraries.contains_key(&member.name) {
@@ -120,8 +120,9 @@ fn undescribed_crates(workspace: &Workspace, allowed: &Allowed, prose: &str) -> 
         }
         // Not every crate is below `crates/`.
         let directory = member.manifest.strip_suffix("/Cargo.toml").unwrap_or(&member.name);
-        if !described.contains(member.name.as_str()) && !prose.contains(&format!("`{directory}`")) {
-            findings.push(Finding::new(PAGE, format!("does not describe `{directory}`")));
+        let is_linked = |file: &str| prose.contains(&format!("]({directory}/src/{file})"));
+        if !is_linked("lib.rs") && !is_linked("main.rs") {
+            findings.push(Finding::new(PAGE, format!("has no line with a link to the `lib.rs` of `{directory}`")));
         }
     }
     findings

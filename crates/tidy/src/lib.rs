@@ -14,7 +14,7 @@
 //! | [`length`] | files and functions are short, or at least do not grow |
 //! | [`names`] | a module is named after what is in it; retired names of types do not return |
 //! | [`leftovers`] | no paths of a developer's machine, no marks of unfinished work |
-//! | [`words`] | retired phrases stay out of comments and pages |
+//! | [`words`] | retired phrases stay out of comments, pages and messages |
 //! | [`palette`] | colours for light and dark are written down once |
 //! | [`licences`], [`duplicates`] | dependencies have accepted licences and occur in one version |
 //! | [`advisories`] | every locked package was looked up, and none has a known defect that is not accepted |

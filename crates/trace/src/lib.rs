@@ -70,6 +70,9 @@
 //! **Invariant:** the same records produce the same bytes, even if the writer is [saved](TraceWriter::saved) and
 //! [resumed](TraceWriter::resumed) in between.
 //!
+//! **Invariant:** it depends on no population, scenario or file, so that a live node writes the same traces; and on no
+//! reader of traces, so that the auditor shares no code with it.
+//!
 //! **Invariant:** every line is assembled in one reused buffer.
 //!
 //! **Invariant:** after a failed write, nothing more is written, and the [error is kept](TraceWriter::failure), so that

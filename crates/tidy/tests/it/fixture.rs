@@ -17,9 +17,9 @@ const CLEAN: [(&str, &str); 11] = [
 
 All crates are in `crates/`.
 
-- `crates/shell`: talks.
-- `crates/core`: thinks.
-- `crates/tidy`: checks.
+- [`crates/shell`](crates/shell/src/main.rs): talks.
+- [`crates/core`](crates/core/src/lib.rs): thinks.
+- [`crates/tidy`](crates/tidy/src/lib.rs): checks.
 
 ```text dependencies
 shell -> core
