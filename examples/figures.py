@@ -171,7 +171,7 @@ def main(path, *options):
     records = lines(path)
     header = next(records)
     if header.get("mario_trace") not in (1, 2):
-        sys.exit(f"{path} is no trace of version 1 or 2")
+        sys.exit(f"{path} is not a trace of version 1 or 2")
     run = Run(header)
     for record in records:
         run.read(record)

@@ -227,7 +227,7 @@ fn read_answer(proposals: &Bound<'_, PyAny>) -> PyResult<Answer> {
         let (operation, target) = proposal?.extract::<(String, Bound<'_, PyAny>)>()?;
         if !AgentOperation::ALL.iter().any(|known| known.as_str() == operation) {
             let known = AgentOperation::ALL.map(AgentOperation::as_str).join(", ");
-            return Err(PyValueError::new_err(format!("`{operation}` is no operation; there are {known}")));
+            return Err(PyValueError::new_err(format!("unknown operation `{operation}`; known: {known}")));
         }
         all.push(FunctionProposal { operation, target: id(&target)? });
     }

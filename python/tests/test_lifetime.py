@@ -35,7 +35,7 @@ def test_ctrl_c_saves_the_run_and_it_can_be_resumed(tmp_path):
     with pytest.raises(mario.Interrupted) as caught:
         mario.run("paper", set={"duration": 2_000_000}, trace="summary", out=tmp_path / "run", progress=interrupt_once)
     assert isinstance(caught.value, KeyboardInterrupt)
-    assert "the run was broken off at time" in str(caught.value) and "--resume" in str(caught.value)
+    assert "interrupted at time" in str(caught.value) and "--resume" in str(caught.value)
     assert not mario.Run(tmp_path / "run").is_complete
     resumed = mario.resume(tmp_path / "run")
     assert resumed.is_complete
@@ -60,7 +60,7 @@ def interrupted(call: str) -> str:
 
 def test_ctrl_c_ends_a_long_run_at_once(tmp_path):
     told = interrupted(f"mario.run('paper', set={LONG!r}, trace='summary', out={str(tmp_path / 'run')!r})")
-    assert "mario_fog.errors.Interrupted: error: the run was broken off" in told
+    assert "mario_fog.errors.Interrupted: error: the run was interrupted" in told
     assert (tmp_path / "run" / "checkpoint").exists()
 
 
@@ -76,7 +76,7 @@ def test_ctrl_c_ends_a_long_run_at_once(tmp_path):
 def test_ctrl_c_ends_a_study_in_a_long_run_at_once(options, tmp_path):
     out = tmp_path / "study"
     told = interrupted(f"mario.compare('paper', ['cells', 'never-move'], seed=1, seeds=2, {options}, out={str(out)!r})")
-    assert "mario_fog.errors.Interrupted: error: the runs were broken off" in told
+    assert "mario_fog.errors.Interrupted: error: the runs were interrupted" in told
     assert "the same command makes the runs that are missing" in told
     assert (out / "runs.jsonl").read_text() == "", "a run that was stopped has no result"
     for run in out.glob("runs/*"):

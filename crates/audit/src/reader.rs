@@ -179,16 +179,16 @@ impl fmt::Display for ReadError {
         match self {
             ReadError::Io { line: 0, .. } => formatter.write_str("cannot read the trace"),
             ReadError::Io { line, .. } => write!(formatter, "cannot read the trace after line {line}"),
-            ReadError::NotATrace => formatter.write_str("this is no trace: its first line is not the header of one"),
+            ReadError::NotATrace => formatter.write_str("this is not a trace: its first line is not a header"),
             ReadError::Format(format) => {
                 write!(formatter, "this trace has format {format}; this mario reads 1 to {FORMAT}")
             }
-            ReadError::Header(message) => write!(formatter, "line 1 is no header of a trace: {message}"),
+            ReadError::Header(message) => write!(formatter, "line 1 is not a header of a trace: {message}"),
             ReadError::Record { line, column: Some(column), message } => {
-                write!(formatter, "line {line} is no record: {message}, at byte {column}")
+                write!(formatter, "line {line} is not a record: {message}, at byte {column}")
             }
             ReadError::Record { line, column: None, message } => {
-                write!(formatter, "line {line} is no record: {message}")
+                write!(formatter, "line {line} is not a record: {message}")
             }
         }
     }

@@ -72,7 +72,7 @@ fn missing_chapters(root: &Path, summary: &str, chapters: &BTreeSet<String>) -> 
     let mut findings = Vec::new();
     for path in files::below(&root.join("docs"), ".md")?.into_iter().map(|path| format!("docs/{path}")) {
         if path != SUMMARY && !chapters.contains(&path) {
-            findings.push(Finding::new(path, format!("is no chapter of the book: name it in {SUMMARY}")));
+            findings.push(Finding::new(path, format!("is not a chapter of the book: name it in {SUMMARY}")));
         }
     }
     if !summary.contains(MARK) {

@@ -77,7 +77,9 @@ pub(crate) fn of_run(typed: &Path, at: f64, console: &Console) -> Result<Snapsho
 
 fn check_time(path: &Path, header: &Header, at: f64) -> Result<(), Failure> {
     if at <= 0.0 || header.live.is_none() && at >= header.duration {
-        let title = format!("time {at} is no moment of `{}`", path.display());
+        let end =
+            if header.live.is_none() && at > 0.0 { format!(": it ends at {}", header.duration) } else { String::new() };
+        let title = format!("run `{}` has no state at time {at}{end}", path.display());
         let hint = if header.live.is_some() {
             "name a time after 0".to_owned()
         } else {

@@ -152,7 +152,7 @@ impl fmt::Display for Inhibition {
                 _ => write!(formatter, "node {node} has {free} free, and {needed} is needed"),
             },
             Rule::Neighbourhood { target } => {
-                write!(formatter, "{target} is no target for an instance on node {node}")
+                write!(formatter, "{target} is not a valid target for an instance on node {node}")
             }
             Rule::Leaving => write!(formatter, "node {node} is about to leave"),
             Rule::Down => write!(formatter, "node {node} is not there"),

@@ -123,7 +123,12 @@ pub enum ReproduceError {
     /// A stored trace cannot be read.
     Read(PathBuf, ReadError),
     /// A seed would exceed the largest 64-bit number.
-    Seeds,
+    Seeds {
+        /// How many seeds were wanted.
+        wanted: u64,
+        /// How many there are from the first one on.
+        left: u64,
+    },
     /// The reproduction was interrupted.
     Interrupted,
 }
@@ -217,7 +222,7 @@ pub fn reproduce<F: Files>(
     let first = resolve_first(&experiments, options, &mut files())?;
     let seeds: Vec<u64> = (1..options.seeds).map_while(|more| first[0].scenario.seed.checked_add(more)).collect();
     if seeds.len() as u64 + 1 < options.seeds {
-        return Err(ReproduceError::Seeds);
+        return Err(ReproduceError::Seeds { wanted: options.seeds, left: seeds.len() as u64 + 1 });
     }
     refuse_former_runs(&experiments, options)?;
     let count = experiments.len() * (seeds.len() + 1 + options.worlds.len());
@@ -352,8 +357,10 @@ impl fmt::Display for ReproduceError {
             ReproduceError::Open(path, _) | ReproduceError::Read(path, _) => {
                 write!(formatter, "cannot read `{}`", path.display())
             }
-            ReproduceError::Seeds => formatter.write_str("there are not so many seeds after the first"),
-            ReproduceError::Interrupted => formatter.write_str("the experiments were broken off"),
+            ReproduceError::Seeds { wanted, left } => {
+                write!(formatter, "`--seeds {wanted}` needs {wanted} seeds from the first on; {left} are left")
+            }
+            ReproduceError::Interrupted => formatter.write_str("the experiments were interrupted"),
         }
     }
 }
@@ -365,7 +372,7 @@ impl Error for ReproduceError {
             ReproduceError::Keep(error) => error.source(),
             ReproduceError::Open(_, error) => Some(error),
             ReproduceError::Read(_, error) => Some(error),
-            ReproduceError::Seeds | ReproduceError::Interrupted => None,
+            ReproduceError::Seeds { .. } | ReproduceError::Interrupted => None,
         }
     }
 }

@@ -253,7 +253,7 @@ impl fmt::Display for RunError {
             RunError::Simulation(error) => error.fmt(formatter),
             RunError::Past(error) => error.fmt(formatter),
             RunError::Metric(error) => error.fmt(formatter),
-            RunError::Stopped => formatter.write_str("the run was broken off"),
+            RunError::Stopped => formatter.write_str("the run was interrupted"),
         }
     }
 }

@@ -70,7 +70,12 @@ pub enum StudyError {
     /// Runs cannot be stored, or stored ones cannot be used.
     Store(StoreError),
     /// A seed would exceed the largest 64-bit number.
-    Seeds,
+    Seeds {
+        /// How many seeds were wanted.
+        wanted: u64,
+        /// How many there are from the first one on.
+        left: u64,
+    },
     /// The study was interrupted. Finished runs are kept in its directory, if it has one.
     Interrupted,
 }
@@ -111,7 +116,7 @@ pub fn carry_out<F: Files>(
     let first = identity.first_seed();
     let seeds: Vec<u64> = (0..plan.seeds).map_while(|more| first.checked_add(more)).collect();
     if (seeds.len() as u64) < plan.seeds {
-        return Err(StudyError::Seeds);
+        return Err(StudyError::Seeds { wanted: plan.seeds, left: seeds.len() as u64 });
     }
     let (mut results, mut store) = match directory {
         None => (Results::new(identity), None),
@@ -243,8 +248,10 @@ impl fmt::Display for StudyError {
         match self {
             StudyError::Run(error) => error.fmt(formatter),
             StudyError::Store(error) => error.fmt(formatter),
-            StudyError::Seeds => formatter.write_str("there are not so many seeds after the first"),
-            StudyError::Interrupted => formatter.write_str("the runs were broken off"),
+            StudyError::Seeds { wanted, left } => {
+                write!(formatter, "`--seeds {wanted}` needs {wanted} seeds from the first on; {left} are left")
+            }
+            StudyError::Interrupted => formatter.write_str("the runs were interrupted"),
         }
     }
 }
@@ -254,7 +261,7 @@ impl Error for StudyError {
         match self {
             StudyError::Run(error) => error.source(),
             StudyError::Store(error) => error.source(),
-            StudyError::Seeds | StudyError::Interrupted => None,
+            StudyError::Seeds { .. } | StudyError::Interrupted => None,
         }
     }
 }

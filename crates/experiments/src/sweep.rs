@@ -185,7 +185,7 @@ impl fmt::Display for KeyError {
             KeyError::Empty(text) => write!(formatter, "`--key {text}` has an empty value"),
             KeyError::Twice(key) => write!(formatter, "the key `{key}` is there twice"),
             KeyError::ValueTwice(key, value) => write!(formatter, "`--key {key}` has the value {value} twice"),
-            KeyError::Seed => formatter.write_str("`seed` is no key to sweep over"),
+            KeyError::Seed => formatter.write_str("`seed` cannot be swept"),
         }
     }
 }

@@ -90,7 +90,7 @@ pub fn open(directory: &Path) -> Result<Checkpoint, Failure> {
 }
 
 fn interrupted(time: Time, directory: &Path) -> Failure {
-    let diagnostic = Diagnostic::error(format!("the run was broken off at time {time}, and saved"))
+    let diagnostic = Diagnostic::error(format!("interrupted at time {time}; the run is saved"))
         .hint(format!("resume it: {}", resuming(directory)))
         .hint(format!("`{}` holds what happened until then, and is marked as partial", directory.display()));
     Failure::Interrupted(vec![diagnostic])
@@ -143,7 +143,7 @@ pub fn not_resumed(error: &ResumeError) -> Failure {
         }
         ResumeError::File(_, cause) => return Failure::file(format!("cannot resume the run: {error}"), cause),
         ResumeError::Contradictory { .. } => {
-            let bug = "if nobody has changed it, this is a bug in mario: please report it with the directory";
+            let bug = "if the file was not changed, this is a bug in mario: please report it with the directory";
             let diagnostic = Diagnostic::error(format!("cannot resume the run: {error}"));
             return Failure::input(diagnostic.hint(format!("put the file back as it was, or {again}")).hint(bug));
         }

@@ -85,7 +85,9 @@ impl Study {
         match error {
             StudyError::Run(error) => run_failure(error),
             StudyError::Store(error) => store_failure(error),
-            StudyError::Seeds => Failure::input(Diagnostic::error(error.to_string()).hint("ask for fewer `--seeds`")),
+            StudyError::Seeds { .. } => {
+                Failure::input(Diagnostic::error(error.to_string()).hint("ask for fewer `--seeds`"))
+            }
             StudyError::Interrupted => {
                 let diagnostic = Diagnostic::error(error.to_string());
                 Failure::Interrupted(vec![match &self.out {

@@ -40,8 +40,7 @@ pub fn refuse(path: &Path, error: &ReadError) -> Failure {
     match error {
         ReadError::Io { error, .. } => cannot_read(path, error),
         ReadError::NotATrace => {
-            let diagnostic =
-                Diagnostic::error(format!("`{shown}` is no trace: its first line is not the header of one"));
+            let diagnostic = Diagnostic::error(format!("`{shown}` is not a trace: its first line is not a header"));
             Failure::input(diagnostic.hint("`mario run` leaves a trace as trace.jsonl in the directory of its results"))
         }
         ReadError::Format(_) => {
@@ -49,7 +48,7 @@ pub fn refuse(path: &Path, error: &ReadError) -> Failure {
             Failure::input(diagnostic.hint("use the version of mario that wrote it"))
         }
         ReadError::Header(_) | ReadError::Record { .. } => {
-            let diagnostic = Diagnostic::error(format!("`{shown}` is no valid trace")).caused_by(error);
+            let diagnostic = Diagnostic::error(format!("`{shown}` is not a valid trace")).caused_by(error);
             Failure::input(diagnostic.hint("docs/trace.md describes the format"))
         }
     }

@@ -356,7 +356,7 @@ impl Explorer<'_> {
                 };
                 let message = match fault {
                     ProposalFault::UnknownOperation => {
-                        format!("`{operation}` is no operation: {}", fault.description())
+                        format!("`{operation}` is not an operation: {}", fault.description())
                     }
                     ProposalFault::UnboundTarget => format!("{operation} has an unbound target"),
                     _ => format!("{operation} has the target `{target}`: {}", fault.description()),
@@ -461,7 +461,7 @@ impl Explorer<'_> {
                 "replicate only while there is more to do than the instances that are there can do"
             }
             FindingKind::LostService => {
-                "undeploy only without requests, or let somebody stay: an agent does not see whether there are others"
+                "undeploy only without requests, or keep one instance: an agent does not see whether there are others"
             }
             FindingKind::Exception | FindingKind::ExhaustedBudget => {
                 "an agent whose policy does not answer does nothing"

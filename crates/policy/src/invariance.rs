@@ -232,7 +232,7 @@ impl<'a> Inference<'a> {
             return Err("its goals are nested too deeply to be looked at".to_owned());
         }
         let Some((name, arguments)) = tree.callable() else {
-            return Err("what it calls is told by a variable".to_owned());
+            return Err("the goal that it calls is a variable".to_owned());
         };
         let given: Vec<Given<'_>> =
             arguments.iter().map(Given::Tree).chain(more.iter().copied().map(Given::Kind)).collect();
@@ -322,7 +322,7 @@ impl<'a> Inference<'a> {
                     self.closure(tree, &more, depth + 1)?;
                 }
                 (Some(("goal", []) | ("call", _)), Given::Kind(_)) => {
-                    return Err("what it calls is told by a variable".to_owned());
+                    return Err("the goal that it calls is a variable".to_owned());
                 }
                 _ => {
                     let kind = self.expected(expected, &mut variables);

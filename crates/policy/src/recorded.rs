@@ -97,7 +97,7 @@ impl RecordedSituation {
             if HardwareKind::with_name(kind).is_none() {
                 let known = HardwareKind::ALL.map(HardwareKind::as_str).join(", ");
                 return Err(RecordedSituationError::whole(format!(
-                    "`{kind}` is no kind of hardware; there are {known}"
+                    "unknown kind of hardware `{kind}`; known: {known}"
                 )));
             }
         }

@@ -190,7 +190,7 @@ impl<'a> Reading<'a> {
                     self.mistakes.push(mistake.hint(format!("the topology must be that of the attachments; {hint}")));
                 }
                 (Some(node), Some(Some(index))) if !topology.node(index).is_access_point => {
-                    let message = format!("`{path}.node.{name}`: node `{node}` is no access point");
+                    let message = format!("`{path}.node.{name}`: node `{node}` is not an access point");
                     self.mistake(
                         span,
                         &message,

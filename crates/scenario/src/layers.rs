@@ -374,7 +374,7 @@ fn override_key(below: &mut Table, text: &Arc<Text>, layer: u32) -> Result<(), M
         let word = step.trim();
         let offset = start + (step.len() - step.trim_start().len());
         if word.is_empty() {
-            let message = format!("`{path}` is no path of keys");
+            let message = format!("`{path}` is not a path of keys");
             return Err(Mistake::new(message).at(Some(whole)).hint("write `section.key`, e.g. `workload.period`"));
         }
         steps.push((word.to_owned(), Place { text: Arc::clone(text), span: offset..offset + word.len() }));

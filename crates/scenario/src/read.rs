@@ -219,7 +219,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             }
             Value::String(word) if !variants.contains(&word.as_str()) => {
                 let mistake =
-                    Mistake::new(format!("`{word}` is no `{}`", self.section)).at(Some(self.node.place.clone()));
+                    Mistake::new(format!("`{word}` is not a `{}`", self.section)).at(Some(self.node.place.clone()));
                 Err(Trouble::about(mistake.known(word, "known are", variants.iter().copied())))
             }
             Value::String(word) => {
@@ -244,7 +244,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                     }
                 };
                 if !variants.contains(&kind) {
-                    let mistake = Mistake::new(format!("`{kind}` is no kind of `{}`", self.section));
+                    let mistake = Mistake::new(format!("`{kind}` is not a kind of `{}`", self.section));
                     let mistake = mistake.at(Some(place.clone())).known(kind, "kinds", variants.iter().copied());
                     return Err(Trouble::about(mistake));
                 }

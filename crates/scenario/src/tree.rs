@@ -97,7 +97,7 @@ pub(crate) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -
     mistakes.extend(errors.iter().take(MISTAKES_MAX).map(|error| syntax_mistake(text, 0, error)));
     if let Some(next) = errors.get(MISTAKES_MAX) {
         let message =
-            format!("this is no TOML in {} more places, of which this is the first", errors.len() - MISTAKES_MAX);
+            format!("this is not TOML in {} more places, of which this is the first", errors.len() - MISTAKES_MAX);
         let mistake = syntax_mistake(text, 0, next);
         mistakes.push(Mistake { message, ..mistake }.hint("mend those before first: one mistake often causes others"));
     }
@@ -114,7 +114,7 @@ fn syntax_mistake(text: &Arc<Text>, offset: usize, error: &toml::de::Error) -> M
     let span = error.span().unwrap_or(0..0);
     let message = error.message().trim().replace('\n', ", ");
     let place = Place { text: Arc::clone(text), span: span.start + offset..span.end + offset };
-    Mistake::new(format!("this is no TOML: {message}")).at(Some(place)).hint(match message.as_str() {
+    Mistake::new(format!("this is not TOML: {message}")).at(Some(place)).hint(match message.as_str() {
         DUPLICATE => "write each key once",
         _ => "look for a missing quote, bracket or `=` here",
     })

@@ -26,7 +26,8 @@ impl Document {
         let place = |start| Place { text: Arc::clone(&text), span: start..choice.len() };
         let (application, policy, place) = match (choice.strip_prefix(BASELINE), choice.split_once('=')) {
             (Some(name), _) if ManagementStrategy::WORDS.iter().any(|(word, _)| *word == name) => {
-                let message = format!("`{name}` is no policy of agents, and cannot take over in the middle of a run");
+                let message =
+                    format!("`{name}` is not a policy of agents, and cannot take over in the middle of a run");
                 let mistake = Mistake::new(message).at(Some(place(BASELINE.len())));
                 let hint = "name a policy; `mario run` compares from the beginning with `baseline:` strategies";
                 self.mistakes.push(mistake.hint(hint));

@@ -127,11 +127,8 @@ pub async fn run(
         cuts: 0,
     };
     let outcome = colony.live(&mut daemons, options, begin, &mut tell, stop).await;
-    feed.end(&match &outcome {
-        Ok(Some(ended)) => outcome_words(&ended.tallies, ended.duration, &options.directory),
-        Ok(None) => "It was stopped before clients sent requests.".to_owned(),
-        Err(fault) => format!("It failed: {}", fault.line()),
-    });
+    let told = outcome.as_ref().map(|ended| ended.as_ref().map(|ended| (ended.tallies.as_slice(), ended.duration)));
+    feed.end(&outcome_words(told, &options.directory));
     tell(Progress::Stopping);
     daemons.end().await;
     let Some(mut ended) = outcome? else { return Ok(None) };
@@ -350,7 +347,7 @@ impl Colony {
         for (place, node) in self.plan.nodes.iter().enumerate() {
             if self.ingresses[place].borrow().ingress.is_some() && !daemons.runs(place) {
                 return Err(LiveError::new(format!(
-                    "the daemon of node {} ended by itself after {} s",
+                    "the daemon of node {} ended unexpectedly after {} s",
                     node.id,
                     at.as_secs()
                 ))

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use mario_live::LiveError;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -95,8 +96,14 @@ impl DashboardFeed {
     }
 }
 
-/// Describes how a run ended, for [`DashboardFeed::end`].
-pub(crate) fn outcome_words(tallies: &[Tally], duration: Duration, directory: &Path) -> String {
+/// Describes how a run ended, for [`DashboardFeed::end`]: its tallies and its duration, nothing if it was stopped before
+/// clients sent requests, or its failure.
+pub(crate) fn outcome_words(outcome: Result<Option<(&[Tally], Duration)>, &LiveError>, directory: &Path) -> String {
+    let (tallies, duration) = match outcome {
+        Ok(Some(ended)) => ended,
+        Ok(None) => return "It was stopped before clients sent requests.".to_owned(),
+        Err(fault) => return format!("It failed: {}", fault.line()),
+    };
     let requests: u64 = tallies.iter().map(|tally| tally.requests).sum();
     let failed: u64 = tallies.iter().map(Tally::failed).sum();
     let times = tallies.iter().flat_map(|tally| tally.times_us.iter().copied()).collect();
@@ -140,7 +147,7 @@ mod tests {
         assert_eq!(picture["applications"][&plan.applications[1].id]["late_share"], Value::Null);
         assert_eq!(picture["faults"], json!(["a link is cut"]));
         assert_eq!(picture["outcome"], Value::Null, "it still runs");
-        feed.end(&outcome_words(&tallies, Duration::from_secs(2), Path::new("runs/live-1")));
+        feed.end(&outcome_words(Ok(Some((tallies.as_slice(), Duration::from_secs(2)))), Path::new("runs/live-1")));
         let outcome = "It ran for 2 s: 30 client requests, 0 failed. Response times: p50 4.0 ms, p99 4.0 ms. The results are in runs/live-1.";
         assert_eq!(seen.borrow()["outcome"], outcome);
         assert_eq!(seen.borrow()["faults"], json!(["a link is cut"]), "the rest stays as it was");

@@ -1,7 +1,9 @@
-//! Retired phrases do not return to comments and pages.
+//! Retired phrases do not return to comments, pages and messages.
 //!
-//! Only prose is searched: the comments of Rust files and all Markdown. Names and strings may contain the phrases.
-//! [`LIST`] has the number of remaining occurrences of each phrase; without this file, none may occur. A number may not
+//! The comments of Rust files and all Markdown are searched, and the string literals of Rust files outside tests, because
+//! users read them as messages. In messages, a few more phrases are retired. Names may contain the phrases; a literal that
+//! is nothing but the phrase is a name, too.
+//! [`LIST`] has the number of remaining occurrences of each phrase in comments and pages; without this file, none may occur. A number may not
 //! grow, and must be lowered when occurrences are removed.
 
 use std::collections::BTreeMap;
@@ -11,6 +13,8 @@ use std::io;
 use std::path::Path;
 
 use crate::{Finding, SourceFile, Workspace};
+
+mod messages;
 
 /// The file that lists the remaining occurrences of retired phrases.
 pub const LIST: &str = "crates/tidy/retired.txt";
@@ -46,6 +50,21 @@ const RETIRED: [(&str, &str); 22] = [
     ("whoever", "the subject: the caller, the reader, the holder"),
 ];
 
+/// Phrases that are retired in messages only, each with a replacement.
+const RETIRED_IN_MESSAGES: [(&str, &str); 4] = [
+    ("broken off", "`interrupted`"),
+    ("comes out otherwise", "`differs`"),
+    ("is no", "`is not a`, `unknown`, or what was expected"),
+    ("nobody", "the subject, or `unknown`"),
+];
+
+/// Words before a retired phrase that make it plain English, as in `there is no file`.
+const PLAIN_BEFORE: &str = "there ";
+
+/// Messages that traces record, with a retired phrase: the auditor compares the texts, so a trace of an earlier version
+/// would differ. For each, the file and the phrase.
+const RECORDED: [(&str, &str); 1] = [("crates/prolog/src/explain.rs", "nobody")];
+
 /// Applies the rule.
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
     let allowed = read_list(workspace.text(LIST).unwrap_or_default());
@@ -64,6 +83,24 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
         } else if count < allowed {
             findings
                 .push(Finding::new(LIST, format!("`{phrase}` occurs {count} times, not {allowed}: lower its entry")));
+        }
+    }
+    findings.extend(workspace.files.iter().filter(|file| file.is_rust()).flat_map(retired_messages));
+    findings
+}
+
+/// The messages of a Rust file that have a retired phrase.
+fn retired_messages(file: &SourceFile) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for literal in messages::literals(&file.path, &file.text) {
+        for (phrase, instead) in RETIRED.iter().chain(&RETIRED_IN_MESSAGES) {
+            let plain = format!("{PLAIN_BEFORE}{phrase}");
+            let count = occurrences(&literal.text, phrase) - occurrences(&literal.text, &plain);
+            let is_recorded = RECORDED.contains(&(file.path.as_str(), *phrase));
+            if count > 0 && literal.text != *phrase && !is_recorded {
+                let message = format!("`{phrase}` is retired in messages: write {instead}");
+                findings.push(Finding::new(format!("{}:{}", file.path, literal.line), message));
+            }
         }
     }
     findings

@@ -463,7 +463,7 @@ impl Audit {
             Against { down: true, .. } => format!("node {target} is down"),
             Against { outside: true, .. } => {
                 let own = own.map(|own| own.to_string()).unwrap_or_default();
-                format!("node {own}: {target} is no target")
+                format!("node {own}: {target} is not a valid target")
             }
             Against { leaving: true, .. } => format!("node {target} is about to leave"),
             Against { full: Some(free), .. } => {

@@ -299,7 +299,7 @@ fn operation<E: de::Error>(word: Word) -> Result<AgentOperation, E> {
     }
 }
 
-const AGENTS: &str = "this is no operation of an agent";
+const AGENTS: &str = "this is not an operation of an agent";
 
 /// Combines an operation with its target. The target must be a flavour for an adapt, and must not be one otherwise.
 fn proposal<E: de::Error>(word: Word, target: Target) -> Result<Proposal, E> {

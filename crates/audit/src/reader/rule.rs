@@ -97,7 +97,7 @@ impl fmt::Display for Rule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Rule::Capacity { needed, free } => write!(formatter, "{free} is free, and {needed} is needed"),
-            Rule::Neighbourhood { target } => write!(formatter, "{target} is no target"),
+            Rule::Neighbourhood { target } => write!(formatter, "{target} is not a valid target"),
             Rule::Leaving => formatter.write_str("it is about to leave"),
             Rule::Down => formatter.write_str("it is down"),
             Rule::Acceptance { reason } => write!(formatter, "it does not accept it: {reason}"),

@@ -26,9 +26,9 @@ fn record_refusal(record: &str) -> String {
 fn rejects_files_that_are_not_traces() {
     for text in ["", "\n", "time,undeploy,nop\n1,2,3\n", "[1,2]\n", "{}\n", "{\"mario_trace\":\"1\"}\n", "{nonsense}\n"]
     {
-        assert_eq!(refusal(text), "this is no trace: its first line is not the header of one", "{text:?}");
+        assert_eq!(refusal(text), "this is not a trace: its first line is not a header", "{text:?}");
     }
-    assert_eq!(refusal("{\"mario_trace\":1"), "line 1 is no header of a trace: it is cut off");
+    assert_eq!(refusal("{\"mario_trace\":1"), "line 1 is not a header of a trace: it is cut off");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn reports_errors_in_a_header() {
         ("sliding", "periodic", "with a periodic memory, `forgets_every` is at least 1"),
         ("[\"policy.pl\",", "7, [\"policy.pl\",", "invalid type: integer `7`, expected a tuple of size 2"),
     ] {
-        assert_eq!(change(from, to), format!("line 1 is no header of a trace: {message}"));
+        assert_eq!(change(from, to), format!("line 1 is not a header of a trace: {message}"));
     }
 }
 
@@ -84,11 +84,11 @@ fn reports_errors_in_a_record() {
         ("[\"evaluation\",0,1,0,1,\"same\",[]]", "an evaluation has more elements than it should"),
         ("[\"evaluation\",0,1,0,1,[[8,1,1]],[],[]]", "it names the node 8, and the header has 3 nodes"),
         ("[\"evaluation\",0,1,0,1,[[0,-1,1]],[],[]]", "a rate or latency is not negative"),
-        ("[\"evaluation\",0,1,0,1,[],[[\"deploy\",1]],[]]", "this is no operation of an agent"),
+        ("[\"evaluation\",0,1,0,1,[],[[\"deploy\",1]],[]]", "this is not an operation of an agent"),
         ("[\"evaluation\",0,1,0,1,[],[],[[\"migrate\",1]]]", "a solution ends before its clause"),
         ("[\"cycle\",0,[[1,\"nop\",1]]]", "an outcome has more elements than it should"),
         ("[\"cycle\",0,[[null,\"nop\"]]]", "operators deploy and do nothing else"),
-        ("[\"cycle\",0,[[1,\"deploy\",0,\"accepted\",2,0,0]]]", "this is no operation of an agent"),
+        ("[\"cycle\",0,[[1,\"deploy\",0,\"accepted\",2,0,0]]]", "this is not an operation of an agent"),
         ("[\"cycle\",0,[[1,\"migrate\",{\"node\":1},\"accepted\"]]]", "an unknown target has one key, `unknown`"),
         ("[\"cycle\",0,[[1,\"migrate\",1,\"perhaps\"]]]", "`perhaps` is not a verdict, `accepted` or `inhibited`"),
         ("[\"cycle\",0,[[1,\"migrate\",1,\"inhibited\",{\"node\":1,\"rule\":\"taste\"}]]]", "`taste` is not a rule"),
@@ -100,7 +100,7 @@ fn reports_errors_in_a_record() {
         ("[\"end\",0,{}]", "missing field `evaluations`"),
     ] {
         let refusal = record_refusal(record);
-        let expected = format!("line 2 is no record: {message}");
+        let expected = format!("line 2 is not a record: {message}");
         assert!(refusal.starts_with(&expected), "{record}\n{refusal}\n{expected}");
     }
 }

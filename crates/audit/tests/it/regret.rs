@@ -90,6 +90,6 @@ fn a_malformed_comparison_is_rejected() {
     ] {
         let trace = format!("{}\n{record}\n", TRACE.lines().next().expect("a header"));
         let error = audit(trace.as_bytes(), Options::default(), &mut |_| {}).expect_err(record);
-        assert!(error.to_string().starts_with("line 2 is no record"), "{error}");
+        assert!(error.to_string().starts_with("line 2 is not a record"), "{error}");
     }
 }

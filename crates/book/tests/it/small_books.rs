@@ -60,7 +60,7 @@ fn a_missing_page_named_by_a_program_is_found_unless_it_is_a_test() {
 fn a_page_missing_from_the_summary_is_found() {
     let fixture = Fixture::right("forgotten").with("docs/more.md", "# More\n");
     let (_, findings) = fixture.assembled();
-    assert_eq!(findings, ["docs/more.md: is no chapter of the book: name it in docs/book/SUMMARY.md"]);
+    assert_eq!(findings, ["docs/more.md: is not a chapter of the book: name it in docs/book/SUMMARY.md"]);
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn tell_next_steps(directory: &Path, page: &Path, console: &Console) {
     console.inform(format!(
         "\nkept in {}; all figures are in its results.json and figures.csv. Next:
   replay the runs, ask why      open {} in a browser
-  run one of them by itself     {mario} run prototype --set mobility.kind=recorded --policy latency-aware
+  run one of them alone         {mario} run prototype --set mobility.kind=recorded --policy latency-aware
   see which one is better       {mario} compare paper --policy latency-aware --policy workload-aware --seeds 20
   write one of your own         {mario} policy --help",
         directory.display(),
@@ -191,7 +191,9 @@ fn refuse(error: &ReproduceError) -> Failure {
         ReproduceError::Read(_, cause) => {
             Failure::Environment(vec![Diagnostic::error(error.to_string()).caused_by(cause)])
         }
-        ReproduceError::Seeds => Failure::input(Diagnostic::error(error.to_string()).hint("ask for fewer `--seeds`")),
+        ReproduceError::Seeds { .. } => {
+            Failure::input(Diagnostic::error(error.to_string()).hint("ask for fewer `--seeds`"))
+        }
         ReproduceError::Interrupted => Failure::Interrupted(vec![
             Diagnostic::error(error.to_string())
                 .hint("run it again with another --out, or with --force to replace what was kept"),

@@ -146,7 +146,7 @@ fn failed(error: &JoinError, out: &Path) -> Failure {
             Failure::input(Diagnostic::error(title).caused_by(error).hint("use the version of mario that wrote it"))
         }
         JoinProblem::Mixed { .. } => {
-            let hint = "each node has a data directory of its own: give each by itself";
+            let hint = "each node has a data directory of its own: name each one";
             Failure::input(Diagnostic::error(title).caused_by(error).hint(hint))
         }
         JoinProblem::NotAPart | JoinProblem::Record(_) | JoinProblem::Empty => {

@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let metadata = fs::metadata(directory);
     let metadata = metadata.map_err(|error| Failure::file(format!("cannot read `{}`", directory.display()), &error))?;
     if !metadata.is_dir() {
-        let diagnostic = Diagnostic::error(format!("`{}` is no directory", directory.display()));
+        let diagnostic = Diagnostic::error(format!("`{}` is not a directory", directory.display()));
         return Err(Failure::input(diagnostic.hint("name the directory of a run; `mario report` also takes a trace")));
     }
     if runs_in(directory).is_empty() {

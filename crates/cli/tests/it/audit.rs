@@ -105,13 +105,13 @@ fn rejects_what_is_not_a_trace_with_place_and_remedy() {
         (
             "table.csv",
             "time,undeploy,nop\n100,1,2\n".to_owned(),
-            "is no trace: its first line is not the header of one\nhint: `mario run` leaves a trace as trace.jsonl in the \
+            "is not a trace: its first line is not a header\nhint: `mario run` leaves a trace as trace.jsonl in the \
              directory of its results\n",
         ),
         (
             "broken.jsonl",
             TRACE.replace("[\"node-leaving\",650,1]", "[\"node-leaving\",650,7]"),
-            "cause: line 12 is no record: it names the node 7, and the header has 3 nodes\nhint: docs/trace.md describes \
+            "cause: line 12 is not a record: it names the node 7, and the header has 3 nodes\nhint: docs/trace.md describes \
              the format\n",
         ),
     ] {

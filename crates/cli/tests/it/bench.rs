@@ -118,7 +118,7 @@ fn an_interrupted_benchmark_prints_what_it_measured() {
     let mut rest = String::new();
     told.read_to_string(&mut rest).expect("text");
     assert_eq!(output.status.code(), Some(130), "{rest}");
-    assert!(rest.contains("broken off at 349525 nodes"), "{rest}");
+    assert!(rest.contains("interrupted at 349525 nodes"), "{rest}");
     let rows: Vec<String> = stdout(&output).lines().map(str::to_owned).collect();
     assert!(rows.len() == 2 && rows[1].trim_start().starts_with("1 "), "{rows:?}");
 }

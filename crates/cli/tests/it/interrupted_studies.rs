@@ -60,7 +60,7 @@ fn an_interrupted_sweep_keeps_complete_runs_and_no_other() {
         stored_runs(&study) == 1 && kept_runs(&study).iter().any(|run| is_partial(run) && size(run) > 500_000)
     });
     let message = interrupt(running);
-    assert!(message.contains("the runs were broken off"), "{message}");
+    assert!(message.contains("the runs were interrupted"), "{message}");
     assert!(message.contains("the same command makes the runs that are missing"), "{message}");
     assert_eq!(stored_runs(&study), 1, "the run that was stopped is no result");
     let (stopped, complete): (Vec<PathBuf>, Vec<PathBuf>) = kept_runs(&study).into_iter().partition(is_partial);
@@ -91,7 +91,7 @@ fn an_interrupted_comparison_ends_at_once_whatever_its_runs_store() {
         // Long enough for the runs to begin. If they have not begun, the test checks less, but does not fail.
         std::thread::sleep(Duration::from_millis(500));
         let message = interrupt(running);
-        assert!(message.contains("the runs were broken off"), "{name}: {message}");
+        assert!(message.contains("the runs were interrupted"), "{name}: {message}");
         assert_eq!(stored_runs(&study), 0, "{name}");
     }
 }
@@ -104,6 +104,6 @@ fn an_interrupted_reproduction_ends_at_once() {
     let first = directory.join("policy-1");
     running.until(|| fs::metadata(first.join("trace.jsonl")).is_ok_and(|file| file.len() > 500_000));
     let message = interrupt(running);
-    assert!(message.contains("the experiments were broken off"), "{message}");
+    assert!(message.contains("the experiments were interrupted"), "{message}");
     assert!(first.join("PARTIAL").exists() && !directory.join("results.json").exists());
 }

@@ -143,7 +143,7 @@ fn warns_of_invalid_solutions_and_still_shows_them() {
     let (out, err, code) = policy("decide", &paths, &["--all"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.starts_with("move s1 n41"), "{out}");
-    assert_eq!(err.matches("is no operation").count(), 2, "{err}");
+    assert_eq!(err.matches("is not an operation").count(), 2, "{err}");
     assert!(err.contains("odd.pl:1") && err.contains("unbound variable"), "{err}");
     let batch = file("odd.jsonl", BATCH);
     let (out, err, _) = policy("decide", &[("--policy", &policy_file), ("--batch", &batch)], &[]);
@@ -355,7 +355,7 @@ fn shows_findings_with_position_and_counterexample() {
     let shown = restless.display();
     for part in [
         &format!("warning: singleton-variable: singleton variable `Rate`\n --> {shown}:2:20\n"),
-        &format!("warning: unknown-predicate: nobody defines idel/1, so this raises an exception\n --> {shown}:4:33\n"),
+        &format!("warning: unknown-predicate: idel/1 is not defined, so this raises an exception\n --> {shown}:4:33\n"),
         "hint: did you mean idle/1?\n",
         &format!(
             "warning: ping-pong: an instance migrates back to where it was, though no client moved\n --> {shown}:1:1\n"

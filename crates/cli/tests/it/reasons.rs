@@ -57,7 +57,7 @@ fn the_first_reason_is_reported_with_a_command_that_explains_it() {
         (
             "nowhere",
             "operation(replicate, I, nowhere) :- requests(I, _, _, _).\n",
-            "nowhere is no target",
+            "nowhere is not a valid target",
             "was inhibited",
         ),
     ] {

@@ -121,7 +121,7 @@ fn the_first_checkpoint_of_a_run_comes_soon() {
     running.signal(Signal::SIGINT);
     let (code, message) = running.end();
     assert_eq!(code, Some(130), "{message}");
-    assert!(message.contains("resuming at time") && message.contains("broken off at time"), "{message}");
+    assert!(message.contains("resuming at time") && message.contains("interrupted at time"), "{message}");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn an_interrupted_run_is_checkpointed_and_valid_up_to_its_end() {
         running.signal(signal);
         let (code, message) = running.end();
         assert_eq!(code, Some(130), "{message}");
-        assert!(message.contains("broken off at time"), "{message}");
+        assert!(message.contains("interrupted at time"), "{message}");
         assert!(message.contains(&format!("mario run --resume {shown}")), "{message}");
         assert!(directory.join("PARTIAL").exists() && directory.join("checkpoint").exists());
         let trace = fs::read(directory.join("trace.jsonl")).expect("a trace");
@@ -218,7 +218,7 @@ fn resume_rejects_unusable_runs_precisely_and_leaves_them_unchanged() {
     spoil("checkpoint", &half, &["checkpoint` is damaged", "start the run again"]);
     spoil("checkpoint", &flipped, &["checkpoint` is damaged", "--force"]);
     spoil("checkpoint", &|_| Some(Vec::new()), &["checkpoint` is damaged"]);
-    spoil("checkpoint", &gone, &["was broken off before it was saved", "--checkpoint-every"]);
+    spoil("checkpoint", &gone, &["was interrupted before its first checkpoint", "--checkpoint-every"]);
     spoil("checkpoint.scenario", &flipped, &["checkpoint.scenario` is damaged"]);
     spoil("checkpoint.scenario", &gone, &["checkpoint.scenario` is gone", "put the file back"]);
     spoil("trace.jsonl", &half, &["trace.jsonl` has", "when the run was saved", "put the file back"]);
@@ -232,7 +232,7 @@ fn resume_rejects_unusable_runs_precisely_and_leaves_them_unchanged() {
     fs::remove_file(directory.join("PARTIAL")).expect("it was there");
     fs::remove_file(directory.join("checkpoint")).expect("it was there");
     fs::remove_file(directory.join("checkpoint.scenario")).expect("it was there");
-    refused(&["was broken off before it was saved"]);
+    refused(&["was interrupted before its first checkpoint"]);
     fs::write(directory.join("summary.json"), "{}").expect("writable");
     refused(&["is complete", "mario report"]);
 }

@@ -107,8 +107,8 @@ fn scenarios_that_include_too_deep_or_too_much_are_refused() {
 fn very_many_errors_in_a_scenario_are_shown_in_part() {
     let directory = directory("scenario");
     let cases = [
-        ("values.toml", lines(|number| format!("k{number} =")), "this is no TOML in 19900 more places"),
-        ("twice.toml", lines(|_| "[t]\na = 1".to_owned()), "this is no TOML in"),
+        ("values.toml", lines(|number| format!("k{number} =")), "this is not TOML in 19900 more places"),
+        ("twice.toml", lines(|_| "[t]\na = 1".to_owned()), "this is not TOML in"),
         ("keys.toml", lines(|number| format!("k{number} = 1")), "after 100 mistakes no more were looked for"),
         (
             "unknown.toml",

@@ -111,7 +111,7 @@ fn shrink<I>(present: HostedInstance<'_, I>, wanted: Shrink) -> Result<Option<Ow
         }
         _ => {
             let (flavour, named) = (wanted.flavour, wanted.instance);
-            let cause = format!("shrink/3 gives {flavour} for instance {named}, which is no smaller flavour of it");
+            let cause = format!("shrink/3 gives {flavour} for instance {named}, which is not a smaller flavour of it");
             let mut failure = AcceptanceFailure::new(cause);
             failure.hint = Some("choose one of flavour/6 that needs no more of any kind of hardware".to_owned());
             Err(failure)

@@ -63,7 +63,7 @@ impl Scale {
 impl fmt::Display for ScaleError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ScaleError::Json(_) => formatter.write_str("this is no list of measurements"),
+            ScaleError::Json(_) => formatter.write_str("this is not a list of measurements"),
             ScaleError::Empty => formatter.write_str("there is no measurement in it"),
             ScaleError::Number { place, key, why } => write!(formatter, "`{key}` of measurement {place} {why}"),
         }
@@ -102,7 +102,7 @@ mod tests {
             error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
         };
         assert_eq!(refusal("[]"), "there is no measurement in it");
-        assert_eq!(refusal("nodes"), "this is no list of measurements: expected ident at line 1 column 2");
+        assert_eq!(refusal("nodes"), "this is not a list of measurements: expected ident at line 1 column 2");
         assert!(refusal("[{\"nodes\":85}]").contains("missing field `users` at line 1"));
         let wrong = format!("[{},{}]", point(85, 8, 1.0), point(341, 9, 1.0));
         assert_eq!(refusal(&wrong), "`evaluated` of measurement 2 must be no more than `asked`");

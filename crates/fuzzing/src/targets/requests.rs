@@ -96,7 +96,7 @@ fn ask(bytes: &[u8], shut: Option<Shutdown>) -> Vec<u8> {
 
 fn ingress(bytes: &[u8]) -> Outcome {
     let answer = ask(bytes, Some(Shutdown::Write));
-    let next = ask(b"GET / HTTP/1.1\r\nhost: nobody\r\nconnection: close\r\n\r\n", None);
+    let next = ask(b"GET / HTTP/1.1\r\nhost: unknown.example\r\nconnection: close\r\n\r\n", None);
     assert!(next.starts_with(b"HTTP/1.1 404"), "{}", String::from_utf8_lossy(&next));
     Outcome::of(!answer.is_empty() && !answer.starts_with(b"HTTP/1.1 400"))
 }

@@ -48,7 +48,7 @@ fn misspelt_request(clause: &Clause<'_>, known: &Known, findings: &mut Vec<Findi
         Some(("request", arguments)) => {
             (FindingKind::WrongArity, format!("this is request/{}: a manager is asked for request/5", arguments.len()))
         }
-        _ => (FindingKind::WrongKind, "this is no request, so the clause never answers".to_owned()),
+        _ => (FindingKind::WrongKind, "this is not a request, so the clause never answers".to_owned()),
     };
     let finding = Finding::new(kind, exact_place(clause.place, request), message);
     findings.push(finding.hint("write `request(Operation, Instance, Application, From, To)`"));
@@ -98,7 +98,7 @@ fn unknown(
     let finding = Finding::new(
         FindingKind::UnknownPredicate,
         place,
-        format!("nobody defines {name}/{arity}, so this raises an exception"),
+        format!("{name}/{arity} is not defined, so this raises an exception"),
     );
     match nearest(name, arity, program) {
         Some(near) => finding.hint(format!("did you mean {near}?")),

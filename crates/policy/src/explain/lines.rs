@@ -86,7 +86,7 @@ fn proof(proof: &Proof) -> Vec<Line> {
     let title = format!("{} {} {}", proof.operation, proof.instance, proof.target);
     let mut lines = vec![Line { place: place(&proof.clause), ..Line::new(0, LineRole::Proposed, title) }];
     if let Some(fault) = proof.fault {
-        lines.push(Line::new(1, LineRole::Failed, format!("this is no operation: {fault}")));
+        lines.push(Line::new(1, LineRole::Failed, format!("this is not an operation: {fault}")));
     }
     code(&proof.clause, &mut lines);
     match &proof.steps {

@@ -292,7 +292,7 @@ fn expected_initiative(tree: &Tree) -> Result<Vec<ExpectedAct>, FactProblem> {
             Some(("shrink", [instance, flavour, reason])) => (instance, Some(flavour), reason),
             _ => return Err(wrong(item, "this is nothing that an owner can want")),
         };
-        let text = |tree: &Tree| id(tree).map(|id| id.to_string()).ok_or_else(|| wrong(tree, "this is no name"));
+        let text = |tree: &Tree| id(tree).map(|id| id.to_string()).ok_or_else(|| wrong(tree, "this is not a name"));
         let reason = if matches!(reason.kind, TreeKind::Variable(_)) { None } else { Some(text(reason)?) };
         acts.push(ExpectedAct { instance: text(instance)?, flavour: flavour.map(text).transpose()?, reason });
     }

@@ -111,7 +111,7 @@ fn a_function_is_never_name_invariant_and_its_name_is_an_atom() {
     let policy = load(&engine, ":- decided_outside(mine). :- remembers(requests, 3).").expect("a policy");
     assert!(name_invariance(&engine, &policy).is_err(), "it may look at names");
     assert_eq!(policy.remembers().requests, 3);
-    let error = load(&engine, ":- decided_outside(3).").expect_err("3 is no name");
+    let error = load(&engine, ":- decided_outside(3).").expect_err("3 is not a name");
     assert!(matches!(error, PolicyError::Load { .. }), "{error}");
     assert!(matches!(load(&engine, "free(1)."), Err(PolicyError::NoOperation { .. })));
 }

@@ -121,7 +121,7 @@ fn tests_state_the_expected_initiative() {
     for (test, message) in [
         ("test(x, [], initiative, evict(s1, full)).", "what an owner wants is a list"),
         ("test(x, [], initiative, [undeploy(s1)]).", "this is nothing that an owner can want"),
-        ("test(x, [], initiative, [evict(f(1), full)]).", "this is no name"),
+        ("test(x, [], initiative, [evict(f(1), full)]).", "this is not a name"),
     ] {
         let error = TestTable::read(&engine, "mine.test.pl", &format!("{FACTS}{test}\n")).expect_err(test);
         assert_eq!(error.problems[0].message, message);

@@ -190,7 +190,7 @@ mod tests {
         let mut fixture = Fixture::new();
         let (variable, goals) = (fixture.term("X"), fixture.term("[dif(X,a)]"));
         fixture.core.store.set_suspended(variable, goals);
-        let Code::N(run) = TABLE[1].code else { panic!("memberchk can go on") };
+        let Code::N(run) = TABLE[1].code else { panic!("memberchk can continue") };
         let arguments = [variable, fixture.term("[a,b]")];
         let mark = fixture.core.store.trail_length();
         let Ok(Step::MoreOf(rest)) = run(&mut fixture.core, &arguments, FIRST) else { panic!("there is more") };
@@ -206,7 +206,7 @@ mod tests {
         let (list, tail) = (fixture.term("[a,b|X]"), fixture.term("X"));
         fixture.core.store.bind(tail, list);
         let count = fixture.core.store.variable();
-        let Code::N(run) = TABLE[0].code else { panic!("length can go on") };
+        let Code::N(run) = TABLE[0].code else { panic!("length can continue") };
         assert!(run(&mut fixture.core, &[list, count], FIRST).is_err());
     }
 }

@@ -46,7 +46,9 @@ impl Scanner<'_> {
         let error = SyntaxError::new(start..start + line.len(), "", format!("the closing `{quote}` is missing"))
             .with_kind(SyntaxErrorKind::OpenQuote(quote));
         if self.bump().is_some() {
-            error.with_hint(format!("close it with `{quote}`; write `\\n` for a line break, `\\` at the end to go on"))
+            error.with_hint(format!(
+                "close it with `{quote}`; write `\\n` for a line break, `\\` at the end to continue"
+            ))
         } else {
             error.with_hint(format!("close it with `{quote}`"))
         }

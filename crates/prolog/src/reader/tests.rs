@@ -463,8 +463,8 @@ good(e).
 ";
     let expected = [
         "2:14: expected `,` or `)`; close the argument list before `:-`",
-        "4:12: the closing `'` is missing; close it with `'`; write `\\n` for a line break, `\\` at the end to go on",
-        "6:12: the closing `'` is missing; close it with `'`; write `\\n` for a line break, `\\` at the end to go on",
+        "4:12: the closing `'` is missing; close it with `'`; write `\\n` for a line break, `\\` at the end to continue",
+        "6:12: the closing `'` is missing; close it with `'`; write `\\n` for a line break, `\\` at the end to continue",
         "8:13: expected `,`, `|` or `]`; close the list before `:-`",
         "9:10: expected an operator or `.`; write `foo(` without a space",
         "10:8: expected a term after `,`",

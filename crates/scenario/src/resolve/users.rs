@@ -164,7 +164,7 @@ impl<'a> Resolving<'a> {
             let Some(node) = &user.node else { continue };
             let Some(node) = self.node(topology, node, &at) else { continue };
             if !topology.node(node).is_access_point {
-                let mistake = self.mistake(format!("node `{}` is no access point", topology.node(node).id), &at);
+                let mistake = self.mistake(format!("node `{}` is not an access point", topology.node(node).id), &at);
                 self.mistakes.push(mistake.hint("name one that users can be connected to"));
             }
             if let Some(place) = attachments.users.iter().position(|known| known.id == user.id) {

@@ -207,7 +207,7 @@ impl NumberVisitor {
             None => {
                 let known: Vec<&str> = UNITS.iter().map(|(unit, _)| *unit).collect();
                 Err(format!(
-                    "`{unit}` is no unit of time{HINT}units of time: {}; a number alone is in ms",
+                    "unknown unit of time: `{unit}`{HINT}units of time: {}; a number alone is in ms",
                     known.join(", ")
                 ))
             }

@@ -335,7 +335,7 @@ impl fmt::Display for ResumeError {
             ResumeError::Complete(path) => write!(formatter, "the run in `{}` is complete", path.display()),
             ResumeError::Busy(path) => write!(formatter, "the run in `{}` is going on", path.display()),
             ResumeError::NoCheckpoint(path) => {
-                write!(formatter, "the run in `{}` was broken off before it was saved", path.display())
+                write!(formatter, "the run in `{}` was interrupted before its first checkpoint", path.display())
             }
             ResumeError::Damaged(path) => {
                 write!(formatter, "`{}` is damaged: it is not what was written, or not all of it", path.display())

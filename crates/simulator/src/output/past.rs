@@ -204,13 +204,13 @@ impl fmt::Display for PastError {
             PastError::Changed { recorded: Some(recorded), simulated } if recorded != simulated => {
                 write!(
                     formatter,
-                    "the past of the scenario comes out otherwise: with {simulated} records and not {recorded}"
+                    "the simulated run differs from the recorded one: {simulated} records instead of {recorded}"
                 )
             }
             PastError::Changed { simulated, .. } => {
                 write!(
                     formatter,
-                    "the past of the scenario comes out otherwise, though with {simulated} records as before"
+                    "the simulated run differs from the recorded one, though both have {simulated} records"
                 )
             }
         }

@@ -42,7 +42,7 @@ pub fn warning(database: &Database, today: Day) -> Option<String> {
     (age_days > AGE_DAYS_MAX).then(|| {
         format!(
             "warning: {DATABASE} is {age_days} days old (looked up on {}, newest advisory of {}): \
-             look its packages up anew and set its dates",
+             look its packages up again and set its dates",
             database.looked_up, database.newest_advisory
         )
     })
@@ -111,7 +111,7 @@ mod tests {
             warning(&database, day("2027-03-17")).as_deref(),
             Some(
                 "warning: crates/tidy/data/advisories.toml is 121 days old (looked up on 2026-11-16, newest advisory of \
-                 2026-10-02): look its packages up anew and set its dates"
+                 2026-10-02): look its packages up again and set its dates"
             )
         );
     }

@@ -73,9 +73,14 @@ fn finds_a_missing_crate_in_the_block_of_dependencies() {
 
 #[test]
 fn finds_a_crate_that_is_not_described() {
-    let findings =
-        Fixture::clean("undescribed").replacing("ARCHITECTURE.md", "- `crates/tidy`: checks.\n", "").findings();
-    assert_eq!(findings, ["ARCHITECTURE.md: does not describe `crates/tidy`"]);
+    let findings = Fixture::clean("undescribed")
+        .replacing(
+            "ARCHITECTURE.md",
+            "- [`crates/tidy`](crates/tidy/src/lib.rs): checks.\n",
+            "- `crates/tidy`: checks.\n",
+        )
+        .findings();
+    assert_eq!(findings, ["ARCHITECTURE.md: has no line with a link to the `lib.rs` of `crates/tidy`"]);
 }
 
 #[test]
@@ -251,9 +256,10 @@ fn finds_an_absolute_path_of_a_machine() {
 #[test]
 fn finds_a_retired_phrase_in_comments_and_pages() {
     // The word is split in two, because the rule applies to this file, too.
-    let fixture = Fixture::clean("words")
-        .with("docs/start.md", "Start\n\nWhoever reads this\n")
-        .with("crates/core/src/text.rs", concat!("//! For who", "ever asks.\n\nconst WHO: &str = \"who", "ever\";\n"));
+    let fixture = Fixture::clean("words").with("docs/start.md", "Start\n\nWhoever reads this\n").with(
+        "crates/core/src/text.rs",
+        concat!("//! For who", "ever asks.\n\nconst WHO: &str = \"who", "ever\"; // A name.\n"),
+    );
     let findings = fixture.findings();
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert!(findings[0].contains("`whoever` occurs 2 times in comments and pages, more than 0"), "{findings:?}");
@@ -262,6 +268,29 @@ fn finds_a_retired_phrase_in_comments_and_pages() {
     assert_eq!(fixture.findings(), [""; 0]);
     let findings = fixture.with("crates/tidy/retired.txt", "3 whoever\n").findings();
     assert_eq!(findings, ["crates/tidy/retired.txt: `whoever` occurs 2 times, not 3: lower its entry"]);
+}
+
+#[test]
+fn finds_a_retired_phrase_in_messages() {
+    let text = concat!(
+        "//! Text.\n\nconst A: &str = \"time 5 is n",
+        "o moment\";\nconst B: &str = \"there is no file\";\nconst C: &str = \"the run was broken \\\n    o",
+        "ff\";\nconst NAME: &str = \"nobod",
+        "y\";\n"
+    );
+    let findings = Fixture::clean("messages").with("crates/core/src/text.rs", text).findings();
+    assert_eq!(
+        findings,
+        [
+            concat!(
+                "crates/core/src/text.rs:3: `is n",
+                "o` is retired in messages: write `is not a`, `unknown`, or what was expected"
+            ),
+            concat!("crates/core/src/text.rs:5: `broken o", "ff` is retired in messages: write `interrupted`"),
+        ]
+    );
+    let quoted = Fixture::clean("quoted").with("crates/core/tests/it/text.rs", text).findings();
+    assert_eq!(quoted, [""; 0], "tests may quote messages");
 }
 
 #[test]

@@ -188,7 +188,7 @@ fn apart(arguments: &Arguments, size: Size, interrupted: &AtomicBool) -> Result<
     let output = child.wait_with_output().map_err(|error| environment(&error))?;
     drop(held);
     if interrupted.load(Ordering::Relaxed) {
-        let title = format!("measuring was broken off at {} nodes", size.nodes());
+        let title = format!("measuring was interrupted at {} nodes", size.nodes());
         return Err(Failure::Interrupted(vec![Diagnostic::error(title)]));
     }
     if !output.status.success() {

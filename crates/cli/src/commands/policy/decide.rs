@@ -108,7 +108,7 @@ fn write_text(stdout: &mut dyn Write, decision: &Decision, policy: &Policy) -> i
 fn warn_invalid(solution: &Solution, policy: &Policy, console: &Console) {
     if let Solution::Invalid(invalid) = solution {
         let [operation, instance, target] = &invalid.arguments;
-        let title = format!("operation({operation}, {instance}, {target}) is no operation");
+        let title = format!("operation({operation}, {instance}, {target}) is not an operation");
         let mut diagnostic = Diagnostic::warning(title);
         diagnostic.causes.push(invalid.fault.description().to_owned());
         if let Some((file, line)) = place(solution, policy) {

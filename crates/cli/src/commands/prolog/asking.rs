@@ -155,7 +155,7 @@ fn exhausted(resource: Resource, budget: &Budget) -> Diagnostic {
         Resource::Time => return Diagnostic::error("the goal was interrupted"),
     };
     Diagnostic::error(format!("the goal used up {what}"))
-        .hint(format!("`{option}` allows more, if it is no endless loop"))
+        .hint(format!("`{option}` allows more, unless it is an endless loop"))
 }
 
 /// The diagnostic for an answer that exists but cannot be printed.

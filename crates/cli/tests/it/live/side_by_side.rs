@@ -62,7 +62,7 @@ impl Ending {
         let mut lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
         let header = lines.next().expect("a header");
         let name = |list: &str, place: &Value| {
-            let place = place.as_u64().unwrap_or_else(|| panic!("{place} is no place of {list}")) as usize;
+            let place = place.as_u64().unwrap_or_else(|| panic!("{place} is not a place of {list}")) as usize;
             header[list][place]["id"].as_str().expect("an id").to_owned()
         };
         // For each instance: its node, its application, and the requests that its agent observed last.
