@@ -197,7 +197,7 @@ impl Quantity {
     fn unknown(&self, unit: &str) -> Mistake {
         let known = || self.units.iter().map(|(known, _)| *known);
         let mistake = Mistake::new(format!(
-            "`{unit}` is no unit of {}",
+            "unknown unit of {}: `{unit}`",
             self.what.trim_start_matches("an ").trim_start_matches("a ")
         ));
         let meant = known().find(|known| known.eq_ignore_ascii_case(unit)).or_else(|| did_you_mean(unit, known()));

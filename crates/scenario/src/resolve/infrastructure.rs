@@ -104,7 +104,7 @@ impl Resolving<'_> {
                 Ok(key) => known.push(Fact { subject: subject.clone(), key, value: value.clone() }),
                 Err(error) => {
                     let at = [At::Key(list), position.into(), "facts".into()];
-                    let mistake = self.mistake(format!("this is no key of a fact: {error}"), &at);
+                    let mistake = self.mistake(format!("this is not a key of a fact: {error}"), &at);
                     self.mistakes.push(mistake.hint("write `facts = { key = value }`"));
                 }
             }
@@ -280,7 +280,7 @@ impl Resolving<'_> {
     pub(super) fn origin(&mut self, [latitude, longitude]: [f64; 2], at: &[At<'_>]) -> Option<Position> {
         let origin = Position::checked(latitude, longitude);
         if origin.is_none() {
-            let mistake = self.mistake(format!("[{latitude}, {longitude}] is no place on the map"), at);
+            let mistake = self.mistake(format!("[{latitude}, {longitude}] is not a place on the map"), at);
             self.mistakes.push(mistake.hint("write [latitude, longitude] in degrees"));
         }
         origin
@@ -294,7 +294,7 @@ impl Resolving<'_> {
             if corner(value).is_none() {
                 is_on_the_map = false;
                 let at: Vec<At<'_>> = at.iter().copied().chain([At::Key(key)]).collect();
-                let mistake = self.mistake(format!("{value:?} is no place on the map"), &at);
+                let mistake = self.mistake(format!("{value:?} is not a place on the map"), &at);
                 self.mistakes
                     .push(mistake.hint("write [latitude, longitude] in degrees, from -90 to 90 and from -180 to 180"));
             }

@@ -55,13 +55,13 @@ fn a_unit_of_another_quantity_is_refused_with_those_that_exist() {
     });
     let mistakes: Vec<String> = error.expect("a preset").mistakes.iter().map(ToString::to_string).collect();
     assert_eq!(mistakes.len(), 2, "{mistakes:#?}");
-    assert!(mistakes[0].contains("`mbps` is no unit of bandwidth (did you mean `Mbps`?"), "{}", mistakes[0]);
+    assert!(mistakes[0].contains("unknown unit of bandwidth: `mbps` (did you mean `Mbps`?"), "{}", mistakes[0]);
     assert!(
         mistakes[0].contains("a number without quotes is in size units of `energy.size_bits` bits"),
         "{}",
         mistakes[0]
     );
-    assert!(mistakes[1].contains("`kB` is no unit of time (units: ms, s, min, h, us"), "{}", mistakes[1]);
+    assert!(mistakes[1].contains("unknown unit of time: `kB` (units: ms, s, min, h, us"), "{}", mistakes[1]);
 }
 
 /// A tree whose links have these bandwidths.
