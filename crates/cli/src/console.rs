@@ -15,6 +15,15 @@ use crate::{Colour, Failure, OutputArguments};
 /// How many problems [`Console::show`] shows at most in one call; the others are counted.
 const SHOWN_MAX: usize = 200;
 
+/// The widest column of a table. A longer cell is written in full, and the cells after it are not aligned.
+const COLUMN_WIDTH_MAX: usize = 200;
+
+/// The width of a column with these cells. Names from outside may be long, and Rust formats no wider than 65,535.
+pub(crate) fn column_width(cells: impl IntoIterator<Item = impl AsRef<str>>) -> usize {
+    let widths = cells.into_iter().map(|cell| cell.as_ref().chars().count());
+    widths.max().unwrap_or(0).min(COLUMN_WIDTH_MAX)
+}
+
 /// The environment of the process, as far as it affects the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an independent fact")]

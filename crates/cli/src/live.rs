@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use clap::{Args, ValueEnum};
-use mario_diagnostics::{Diagnostic, Source};
+use mario_diagnostics::{Diagnostic, Source, printable_line};
 use mario_live::LiveError;
 use mario_live::config::ConfigError;
 use mario_live::identity::Identity;
@@ -15,6 +15,7 @@ use mario_live::operators::{Client, Method, Reply};
 use mario_prolog::Engine;
 use serde_json::Value;
 
+use crate::console::column_width;
 use crate::{Console, Failure};
 
 /// Arguments that name the node to query and the operator who queries it.
@@ -137,7 +138,7 @@ pub(crate) fn config_failure(error: &ConfigError) -> Failure {
 pub(crate) fn word(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => printable_line(text).into_owned(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         other => other.to_string(),
@@ -163,9 +164,8 @@ pub(crate) fn table(rows: &Value, columns: &[(&str, &str)]) -> String {
         rows.iter()
             .map(|row| columns.iter().map(|(_, path)| word(row.pointer(path).unwrap_or(&Value::Null))).collect()),
     );
-    let widths: Vec<usize> = (0..columns.len())
-        .map(|column| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
-        .collect();
+    let widths: Vec<usize> =
+        (0..columns.len()).map(|column| column_width(cells.iter().map(|row| &row[column]))).collect();
     let mut text = String::new();
     for row in cells {
         let line: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();

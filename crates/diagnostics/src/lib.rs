@@ -44,4 +44,4 @@ mod diagnostic;
 mod render;
 
 pub use diagnostic::{Diagnostic, Label, Severity, Source};
-pub use render::Renderer;
+pub use render::{Renderer, printable_line};

@@ -127,11 +127,24 @@ fn window(text: &str, spans: &[Range<usize>]) -> Range<usize> {
 /// The text with control characters, except newlines, and bidirectional controls escaped. Otherwise, a file name or a
 /// policy could rewrite the terminal's content or reverse the direction of text.
 fn printable(text: &str) -> Cow<'_, str> {
-    let is_control = |character: char| {
-        let reorders = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        reorders || (character.is_control() && character != '\n')
-    };
-    if !text.contains(is_control) {
+    escaped(text, |character| is_control(character) && character != '\n')
+}
+
+/// The text with control characters, newlines among them, and bidirectional controls escaped: for a name or a message
+/// from outside that is shown within a line.
+pub fn printable_line(text: &str) -> Cow<'_, str> {
+    escaped(text, is_control)
+}
+
+/// Whether a character controls a terminal, or the direction of the text after it.
+fn is_control(character: char) -> bool {
+    let reorders =
+        matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    reorders || character.is_control()
+}
+
+fn escaped(text: &str, is_control: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_control) {
         return Cow::Borrowed(text);
     }
     let mut printable = String::with_capacity(text.len());

@@ -271,10 +271,7 @@ impl Acceptance {
                         .hint("give reject/2 a second argument that says why, such as `too_many`"));
                 }
                 Outcome::Answer => {
-                    let reason = match query.argument(1) {
-                        Some(Value::Atom(atom)) => query.atom_name(atom).to_owned(),
-                        _ => query.argument_text(1),
-                    };
+                    let reason = query.argument_words(1);
                     return inhibited(Rule::Acceptance { reason });
                 }
                 other => return Err(self.no_answer(Goal::Reject, other, &mut query)),

@@ -221,10 +221,7 @@ fn solution(query: &mut Query<'_>, policy: &Policy, facts: &KnowledgeBase, insta
     match proposal(query, policy, facts) {
         Ok((operation, target)) => Solution::Proposal(Proposal { operation, instance, target, clause }),
         Err(fault) => {
-            let arguments = [OPERATION, INSTANCE, TARGET].map(|index| match query.argument(index) {
-                Some(Value::Atom(atom)) => query.atom_name(atom).to_owned(),
-                _ => query.argument_text(index),
-            });
+            let arguments = [OPERATION, INSTANCE, TARGET].map(|index| query.argument_words(index));
             Solution::Invalid(InvalidProposal { fault, arguments, clause })
         }
     }

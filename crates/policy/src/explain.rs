@@ -211,15 +211,12 @@ impl Explainer {
         instance: Constant,
         mut receive: impl FnMut([String; 2], usize, Option<Vec<ProofStep>>) -> bool,
     ) {
-        let name = self.policy.symbols().intern("$why");
+        let name = self.policy.symbols().internal("$why");
         let unknown = Argument::Unknown;
         let arguments = [Argument::Value(instance), unknown, unknown, unknown, unknown];
         let mut query = self.machine.ask(self.policy.program(), name, &arguments, facts, &self.budget);
         while query.next_answer() == Outcome::Answer {
-            let texts = [1, 2].map(|index| match query.argument(index) {
-                Some(Value::Atom(atom)) => query.atom_name(atom).to_owned(),
-                _ => query.argument_text(index),
-            });
+            let texts = [1, 2].map(|index| query.argument_words(index));
             let Some(Value::Integer(clause)) = query.argument(3) else { return };
             let steps = query.argument_tree(4).map(|tree| step::steps(&tree, &self.loaded));
             if !receive(texts, clause as usize, steps) {
@@ -258,7 +255,7 @@ impl Explainer {
     /// The zero-based indices of the clauses of `operation/3` whose head matches the instance, each with the operation
     /// in its head, or `None` if that is a variable.
     fn heads(&mut self, facts: &KnowledgeBase, instance: Constant) -> Vec<(usize, Option<String>)> {
-        let name = self.policy.symbols().intern("$why_head");
+        let name = self.policy.symbols().internal("$why_head");
         let arguments = [Argument::Value(instance), Argument::Unknown, Argument::Unknown];
         let mut query = self.machine.ask(self.policy.program(), name, &arguments, facts, &self.budget);
         let mut heads = Vec::new();
@@ -293,7 +290,7 @@ impl Explainer {
         clause: usize,
     ) -> Vec<ProofStep> {
         let symbols = self.policy.symbols();
-        let name = symbols.intern("$why_not");
+        let name = symbols.internal("$why_not");
         let operation = Value::Atom(symbols.intern(operation.as_str()));
         let arguments = [Value::Integer(clause as i64), operation, instance].map(Argument::Value);
         let arguments = [arguments[0], arguments[1], arguments[2], Argument::Unknown];

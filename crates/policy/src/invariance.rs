@@ -242,7 +242,11 @@ impl<'a> Inference<'a> {
     fn call(&mut self, name: &str, given: &[Given<'_>], depth: usize) -> Result<(), String> {
         let indicator = (name.to_owned(), given.len());
         let shown = format!("{name}/{}", given.len());
-        match self.program.meaning(name, given.len()) {
+        let meaning = match name {
+            NUMBERED_OPERATION => self.program.helper_meaning(name, given.len()),
+            _ => self.program.meaning(name, given.len()),
+        };
+        match meaning {
             Meaning::Clauses(clauses) => {
                 let expected = self.predicate(indicator, clauses);
                 for (given, kind) in given.iter().zip(expected) {

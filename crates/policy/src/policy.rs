@@ -141,7 +141,7 @@ impl Policy {
         loader.number_clauses("operation", 3, NUMBERED_OPERATION);
         // The companion is loaded first, so that the policy's operators and flags do not affect it.
         if let Some((name, text)) = companion {
-            loader.load(name, text);
+            loader.load_companion(name, text);
         }
         if let Some(resolver) = resolver {
             loader.resolver(resolver);
@@ -156,7 +156,7 @@ impl Policy {
         let outside =
             function::declared(&loaded).map_err(|problems| PolicyError::Load { name: name.to_owned(), problems })?;
         let symbols = engine.symbols();
-        if outside.is_none() && !loaded.program.defines(NUMBERED_OPERATION, 4) {
+        if outside.is_none() && !loaded.program.defines_helper(NUMBERED_OPERATION, 4) {
             return Err(PolicyError::NoOperation { name: name.to_owned() });
         }
         let policy = Policy {
@@ -171,7 +171,7 @@ impl Policy {
             clauses: loaded.places("operation", 3).into(),
             warnings: loaded.warnings.clone().into(),
             words: Words {
-                numbered_operation: symbols.intern(NUMBERED_OPERATION),
+                numbered_operation: symbols.internal(NUMBERED_OPERATION),
                 own: symbols.intern(mario_domain::SELF),
                 operations: AgentOperation::ALL.map(|name| (symbols.intern(name.as_str()), name)),
             },

@@ -18,7 +18,7 @@ use crate::symbols::atoms;
 use crate::term::{Functor, Term};
 use crate::writer::{Limit, Terms, WriteOptions, write_term};
 use names::Names;
-use shape::{Shape, groups};
+use shape::{Cut, Shape, groups};
 use std::fmt;
 
 /// Priority of the right-hand argument of `=`, at which values are written.
@@ -31,6 +31,9 @@ const ABBREVIATED_DEPTH: usize = 10;
 /// The heap limit for writing is this number of bytes above the query's heap budget, or above the memory in use if that
 /// is larger.
 const ASIDE_BYTES: usize = 16 << 20;
+
+/// The number of bytes of a term that a message shows.
+pub(crate) const DESCRIPTION_BYTES: usize = 1_000;
 
 /// How much of large values to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,7 +128,8 @@ impl Query<'_> {
     pub fn answer(&mut self, detail: Detail) -> Result<Answer, Resource> {
         let Parts { machine, relations, variables } = self.parts();
         let meter = machine.core.start_aside();
-        let shape = Shape::of(&mut machine.core.store, variables.iter().map(|(_, term)| *term));
+        let values = || variables.iter().map(|(_, term)| *term);
+        let shape = Shape::of(&mut machine.core.store, values());
         let answer = if shape.waiting.is_empty() {
             write_answer(&mut machine.core, &shape, variables, &[], detail)
         } else {
@@ -135,6 +139,8 @@ impl Query<'_> {
                     return Err(resource);
                 }
                 let waiting = unqualified_goals(core, goals);
+                // The goals may be cyclic, too.
+                let shape = Shape::of(&mut core.store, values().chain(waiting.iter().copied()));
                 write_answer(core, &shape, variables, &waiting, detail)
             })
         };
@@ -188,6 +194,29 @@ impl Core {
         self.end_aside(meter);
         text
     }
+
+    /// Like [`Core::quoted_text`], with at most [`DESCRIPTION_BYTES`] of the term: for messages, which a host keeps for
+    /// each of many queries.
+    pub(crate) fn described(&mut self, term: Term) -> String {
+        let meter = self.start_aside();
+        let mut text = String::new();
+        self.write_description(&mut text, term, &WriteOptions::writeq());
+        self.end_aside(meter);
+        text
+    }
+
+    /// Appends at most [`DESCRIPTION_BYTES`] of a term, then `...` if that is not all of it.
+    pub(crate) fn write_description(&mut self, text: &mut String, term: Term, options: &WriteOptions) {
+        let start = text.len();
+        let limit = std::mem::replace(&mut self.store.meter.output_limit, DESCRIPTION_BYTES);
+        let written = self.write_aside(text, term, options);
+        self.store.meter.output_limit = limit;
+        if written.is_err() {
+            // The last piece may be long.
+            cut(text, start + DESCRIPTION_BYTES);
+            text.push_str("...");
+        }
+    }
 }
 
 impl Machine {
@@ -210,11 +239,16 @@ impl Machine {
     }
 }
 
+/// Shortens a text to at most this many bytes, at the end of a character.
+pub(crate) fn cut(text: &mut String, bytes: usize) {
+    text.truncate(text.floor_char_boundary(bytes));
+}
+
 /// A goal that lists the goals suspended on these variables, and the variable that receives the list.
 fn residual_goals(core: &mut Core, waiting: &[Term]) -> (Term, Term) {
     let variables = core.store.list(waiting, Term::NIL);
     let goals = core.store.variable();
-    let name = core.atoms.intern("$residual_goals");
+    let name = core.atoms.internal("$residual_goals");
     (core.store.structure(name, &[variables, goals]), goals)
 }
 
@@ -257,15 +291,23 @@ fn write_answer(
     detail: Detail,
 ) -> Result<Answer, Resource> {
     let mut names = Names::new(variables, Budget::default().output_bytes);
-    let drafts = drafts(core, shape, variables, &mut names);
+    let mut parts = shape.cut();
+    let drafts = drafts(core, &mut parts, variables, &mut names);
+    let mut goals = Vec::new();
+    let mut goal_cycles = Vec::new();
+    for &goal in waiting {
+        let (goal, cycles) = parts.value(&mut core.store, goal, "", &mut names);
+        goals.push(goal);
+        goal_cycles.extend(cycles);
+    }
     for draft in &drafts {
         names.count(&core.store, draft.value)?;
         for (_, value) in &draft.cycles {
             names.count(&core.store, *value)?;
         }
     }
-    for &goal in waiting {
-        names.count(&core.store, goal)?;
+    for goal in goals.iter().chain(goal_cycles.iter().map(|(_, value)| value)) {
+        names.count(&core.store, *goal)?;
     }
     let mut options = WriteOptions {
         priority: VALUE_PRIORITY,
@@ -289,16 +331,19 @@ fn write_answer(
         answer.bindings.push(Binding { names: draft.names, value, cycles: cycles.collect::<Result<_, Resource>>()? });
     }
     options.priority = GOAL_PRIORITY;
-    for &goal in waiting {
+    for goal in goals {
         answer.waiting.push(text(core, goal, &options)?);
+    }
+    for (name, value) in goal_cycles {
+        let value = text(core, value, &options)?;
+        answer.waiting.push(format!("{name} = {value}"));
     }
     Ok(answer)
 }
 
 /// The bindings to show, in the order of the variables. An unbound variable appears only if it is equal to a later one.
-fn drafts(core: &mut Core, shape: &Shape, variables: &[(Box<str>, Term)], names: &mut Names) -> Vec<Draft> {
+fn drafts(core: &mut Core, parts: &mut Cut<'_>, variables: &[(Box<str>, Term)], names: &mut Names) -> Vec<Draft> {
     let mut drafts = Vec::new();
-    let mut cut = shape.cut();
     for (mut group, value) in groups(&mut core.store, variables) {
         let value = core.store.deref(value);
         let last = group[group.len() - 1].clone();
@@ -309,7 +354,7 @@ fn drafts(core: &mut Core, shape: &Shape, variables: &[(Box<str>, Term)], names:
         if group.is_empty() {
             continue;
         }
-        let value_and_cycles = cut.value(&mut core.store, value, &last, names);
+        let value_and_cycles = parts.value(&mut core.store, value, &last, names);
         drafts.push(Draft { names: group, value: value_and_cycles.0, cycles: value_and_cycles.1 });
     }
     drafts

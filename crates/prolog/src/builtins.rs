@@ -105,7 +105,6 @@ const REDEFINABLE: &[(&str, usize)] = &[
     ("min_list", 2),
     ("numlist", 3),
     ("list_to_set", 2),
-    ("list_to_ord_set", 2),
     ("memberchk", 2),
 ];
 

@@ -121,13 +121,18 @@ impl Engine {
         Engine::finish(library)
     }
 
-    /// Completes an engine: marks the predicates of [`SYSTEM`] as not redefinable, and finds the control predicates.
+    /// Completes an engine: marks the predicates of [`SYSTEM`] and the helpers as not redefinable, and finds the control
+    /// predicates.
     fn finish(mut library: Program) -> Engine {
         for (name, arity) in SYSTEM {
             let functor = Functor::new(library.symbols.intern(name), *arity);
             if let Some(id) = library.find(functor) {
                 library.predicates[id as usize].origin = Origin::System;
             }
+        }
+        let symbols = Arc::clone(&library.symbols);
+        for predicate in library.predicates.iter_mut().filter(|it| symbols.is_internal(it.functor.name())) {
+            predicate.origin = Origin::System;
         }
         library.control = control_predicates(&library);
         Engine { library: Arc::new(library) }
@@ -168,14 +173,14 @@ pub(crate) fn bare_program(symbols: &Arc<Symbols>) -> Program {
         flags: Flags::default(),
     };
     for builtin in builtins::all() {
-        let functor = Functor::new(symbols.intern(builtin.name), builtin.arity);
+        let functor = Functor::new(symbols.internal(builtin.name), builtin.arity);
         let number = program.builtins.len() as u16;
         program.builtins.push(BuiltinEntry { code: builtin.code, functor });
         let origin = if builtins::is_redefinable(builtin) { Origin::Library } else { Origin::System };
         define(&mut program, functor, Definition::Builtin { code: builtin.code, number }, origin);
     }
     let mut control = |name: &str, arity, control| {
-        let functor = Functor::new(symbols.intern(name), arity);
+        let functor = Functor::new(symbols.internal(name), arity);
         define(&mut program, functor, Definition::Control(control), Origin::System);
     };
     for arity in 1..=8 {
@@ -199,7 +204,7 @@ fn define(program: &mut Program, functor: Functor, definition: Definition, origi
 }
 
 fn control_predicates(program: &Program) -> ControlPredicates {
-    let find = |name: &str, arity| program.find(Functor::new(program.symbols.intern(name), arity));
+    let find = |name: &str, arity| program.find(Functor::new(program.symbols.internal(name), arity));
     ControlPredicates {
         body: find("$body", 2),
         and: find("$and", 3),

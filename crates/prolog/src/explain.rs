@@ -1,5 +1,6 @@
 //! Explains uncaught exceptions in plain words, and suggests similar names.
 
+use crate::answer::{DESCRIPTION_BYTES, cut};
 use crate::core::Core;
 use crate::program::{Definition, Origin};
 use crate::query::{Exception, Query};
@@ -71,15 +72,13 @@ impl Core {
         (message, None)
     }
 
-    /// A term as text, cut with `...` if it exceeds the budget. Variables are shown as `_` or letters instead of
+    /// A term as text, cut with `...` if it is long. Variables are shown as `_` or letters instead of
     /// numbers, which mean nothing to users.
     fn error_text(&mut self, term: Term) -> String {
         let variable_names = name_variables(&mut self.store, term).unwrap_or_default();
         let mut text = String::new();
         let options = WriteOptions { variable_names, ..WriteOptions::answer() };
-        if self.write_aside(&mut text, term, &options).is_err() {
-            text.push_str("...");
-        }
+        self.write_description(&mut text, term, &options);
         text
     }
 
@@ -136,11 +135,16 @@ impl Core {
             return None;
         }
         let message = self.store.argument(arguments, 1);
-        match self.store.view(message) {
-            View::Atom(name) => Some(self.atoms.name(name).to_owned()),
-            View::Text => Some(self.store.text(message)),
-            _ => None,
+        let mut text = match self.store.view(message) {
+            View::Atom(name) => self.atoms.name(name).to_owned(),
+            View::Text => self.store.text(message),
+            _ => return None,
+        };
+        if text.len() > DESCRIPTION_BYTES {
+            cut(&mut text, DESCRIPTION_BYTES);
+            text.push_str("...");
         }
+        Some(text)
     }
 
     fn indicator(&self, term: Term) -> Option<(Atom, i64)> {

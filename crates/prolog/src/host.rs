@@ -27,7 +27,7 @@ pub enum Value<'a> {
 impl Value<'_> {
     /// Whether this value equals the atom or number `wanted`.
     #[inline]
-    fn equals(self, wanted: Value<'_>) -> bool {
+    pub(crate) fn equals(self, wanted: Value<'_>) -> bool {
         match (self, wanted) {
             (Value::Atom(own), Value::Atom(wanted)) => own == wanted,
             (Value::Integer(own), Value::Integer(wanted)) => own == wanted,
@@ -71,6 +71,7 @@ impl Store {
             Value::Float(value) => self.float(value),
             Value::List([]) => Term::NIL,
             Value::List(items) => {
+                self.charge_value(items.len());
                 let start = self.cells.len();
                 for index in 1..=items.len() {
                     self.cells.push(Term::NIL);
@@ -93,10 +94,24 @@ impl Store {
                 }
                 term
             }
-            Value::Term(stored) => self.paste(stored),
+            Value::Term(stored) => {
+                self.charge_value(stored.cells().len());
+                self.paste(stored)
+            }
+        }
+    }
+
+    /// Charges the copy of a value of the host, unless the inference of the goal that reads it covers it.
+    #[inline]
+    fn charge_value(&mut self, cells: usize) {
+        if cells > FREE_CELLS {
+            self.meter.walk(cells as u64);
         }
     }
 }
+
+/// The size of a value that is copied without a charge.
+const FREE_CELLS: usize = 32;
 
 /// Rows stored by a host, which a program sees as facts.
 ///
@@ -115,13 +130,35 @@ pub trait Relation {
 
     /// The first row at or after `from` that has the required values; `None` if there is none. `bound` has pairs of a
     /// zero-based column and the atom, integer or float required in it; without pairs, every row matches. Override it
-    /// to use an index; the default implementation scans the rows.
+    /// to use an index; the default implementation scans the rows. The query is charged for
+    /// [`rows_visited`](Relation::rows_visited).
     fn next_row(&self, from: usize, bound: &[(usize, Value<'_>)]) -> Option<usize> {
         (from..self.len()).find(|&row| bound.iter().all(|&(column, wanted)| self.value(row, column).equals(wanted)))
+    }
+
+    /// The number of rows that [`next_row`](Relation::next_row) visited to find the row `found`, or none. The query is
+    /// charged for them. Override it together with `next_row`; the default is that of a scan. It must not depend on
+    /// earlier queries.
+    fn rows_visited(&self, from: usize, found: Option<usize>) -> usize {
+        found.map_or(self.len(), |row| row + 1).saturating_sub(from)
+    }
+
+    /// The relation as a table, if it is one.
+    #[doc(hidden)]
+    fn as_table(&self) -> Option<&Table> {
+        None
     }
 }
 
 impl Relation for Table {
+    fn as_table(&self) -> Option<&Table> {
+        Some(self)
+    }
+
+    fn next_row(&self, from: usize, bound: &[(usize, Value<'_>)]) -> Option<usize> {
+        self.find_values(from, bound).row
+    }
+
     fn len(&self) -> usize {
         Table::len(self)
     }

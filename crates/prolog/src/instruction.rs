@@ -277,10 +277,6 @@ pub(crate) enum Instruction {
         below: u8,
         live: u8,
     },
-    /// `'$cut'(X)`.
-    CutToX {
-        x: u8,
-    },
     /// Makes the newest choice point there was at `SaveCut` fail without trying its alternative (`*->`).
     SoftCut {
         y: u16,

@@ -3,6 +3,7 @@
 //! A [`Loader`] reads sources clause by clause, executes directives as it reads them, and links the result into a
 //! [`Program`]. After an error it continues, so that it reports up to [`ERRORS_MAX`] errors, each with its place.
 
+mod defining;
 mod directives;
 mod libraries;
 mod limits;
@@ -20,7 +21,7 @@ pub use resolver::{Directories, Resolver};
 
 use crate::allowance::Allowance;
 use crate::compiler::Neck;
-use crate::database::{DynamicPredicate, End, is_rule};
+use crate::database::{DynamicPredicate, End};
 use crate::engine::Engine;
 use crate::host::{HostCall, HostError};
 use crate::instruction::PredicateId;
@@ -149,7 +150,10 @@ impl Loader {
 
     fn with_origin(engine: &Engine, origin: Origin) -> Loader {
         let mut store = Store::default();
-        store.meter.start(&Budget::UNLIMITED);
+        store.meter.start(&match origin {
+            Origin::User => limits::loading_budget(&Budget::default()),
+            Origin::Library | Origin::System => Budget::UNLIMITED,
+        });
         Loader {
             engine: engine.clone(),
             origin,
@@ -171,7 +175,10 @@ impl Loader {
             halted: None,
             is_stopped: false,
             store,
-            atoms: Atoms::new(Arc::clone(engine.symbols()), Scope::Shared),
+            atoms: Atoms::new(
+                Arc::clone(engine.symbols()),
+                if origin == Origin::Library { Scope::Library } else { Scope::Shared },
+            ),
             linked: None,
             machine: None,
             last_predicate: None,
@@ -198,19 +205,26 @@ impl Loader {
 
     /// Sets the budget of directives. The limits on inferences and output apply to all directives together, the other
     /// limits to each directive. The default is [`Budget::default`].
+    ///
+    /// Reading and compiling the clauses is charged, too: to a budget of the same inferences and memory, but at least
+    /// 10 million inferences and 64 MiB.
     pub fn budget(&mut self, budget: Budget) -> &mut Loader {
         self.budget = budget;
+        self.store.meter.start(&limits::loading_budget(&budget));
         self
     }
 
-    /// Sets a limit on inferences that the directives share with every other user of the allowance.
+    /// Sets a limit on inferences that loading shares with every other user of the allowance: reading and compiling the
+    /// clauses, and running directives.
     pub fn allowance(&mut self, allowance: Allowance) -> &mut Loader {
+        self.store.meter.allowance = Some(allowance.clone());
         self.allowance = Some(allowance);
         self
     }
 
-    /// Lets the host stop directives from another thread.
+    /// Lets the host stop loading from another thread.
     pub fn interrupt(&mut self, interrupt: Interrupt) -> &mut Loader {
+        self.store.meter.host_interrupt = Some(interrupt.clone());
         self.interrupt = Some(interrupt);
         self
     }
@@ -238,10 +252,11 @@ impl Loader {
 
     /// Creates a predicate `twin` of arity `arity + 1`, which has the same answers as `name/arity` in the same order.
     /// Its last argument is the zero-based position of the clause that produced the answer. The twin of a dynamic
-    /// predicate does not see changes that a query makes.
+    /// predicate does not see changes that a query makes. If the name of the twin starts with `$`, it is that of a
+    /// helper predicate, which no text can call.
     pub fn number_clauses(&mut self, name: &str, arity: usize, twin: &str) -> &mut Loader {
         let functor = Functor::new(self.atoms.intern(name), arity);
-        let twin = Functor::new(self.atoms.intern(twin), arity + 1);
+        let twin = Functor::new(self.atoms.internal(twin), arity + 1);
         self.numbered.push((functor, twin));
         self.linked = None;
         self
@@ -270,6 +285,17 @@ impl Loader {
         self
     }
 
+    /// Loads a text of the host in which names that start with `$` are those of helper predicates: the host's own and
+    /// those of the library. No other text can call or define them.
+    // For `policy`, which explains decisions with a text of its own.
+    #[doc(hidden)]
+    pub fn load_companion(&mut self, name: &str, text: &str) -> &mut Loader {
+        let scope = self.atoms.set_scope(Scope::Library);
+        self.load(name, text);
+        self.atoms.set_scope(scope);
+        self
+    }
+
     /// Returns the program, or the errors found while loading it.
     pub fn finish(mut self) -> Result<Loaded, LoadError> {
         let program = self.link();
@@ -291,6 +317,8 @@ impl Loader {
     fn read_source(&mut self, source: usize) {
         let text = Arc::clone(&self.sources[source]);
         let mut reader = Reader::new(&text.text, FullStop::Required);
+        self.charge_text(text.text.len());
+        self.check_charges(source, &(0..0));
         self.last_predicate = None;
         while !self.is_over() {
             self.store.reset();
@@ -309,7 +337,9 @@ impl Loader {
                         let place = Place::new(&self.sources[source], read.span.clone());
                         trees.push(SourceTree { tree, place });
                     }
+                    let span = read.span.clone();
                     self.clause_or_directive(source, read.term, read.span);
+                    self.check_charges(source, &span);
                 }
                 Err(error) => {
                     let problem = Problem::syntax(&self.sources[source], error);
@@ -390,6 +420,7 @@ impl Loader {
             None => Key::Any,
         };
         let Some(stored) = self.store.copy_out(clause, Attributes::Drop) else { return };
+        self.charge_clause(stored.cells().len());
         self.linked = None;
         let place = Place::new(&self.sources[source], span.clone());
         if let Some(dynamic) = self.dynamic.get_mut(&functor) {
@@ -406,68 +437,6 @@ impl Loader {
         });
         definitions.clauses.push(SourceClause { term: Arc::new(stored), source, span });
         self.last_predicate = Some(functor);
-    }
-
-    /// Whether a clause of this kind may be added: a predicate has either clauses or rules. Reports an error if not.
-    fn may_mix(&mut self, source: usize, functor: Functor, neck: Neck, span: &Range<usize>) -> bool {
-        let before = match self.dynamic.get(&functor) {
-            Some(dynamic) => dynamic.has_rules(),
-            None => match self.definitions.get(&functor) {
-                Some(found) if found.source == source || found.discontiguous => {
-                    found.clauses.first().map(|clause| is_rule(&clause.term))
-                }
-                _ => None,
-            },
-        };
-        let is_alike = before.is_none_or(|rules| rules == neck.is_rule());
-        if !is_alike {
-            let message = format!("{} has both clauses with `:-` and rules with `=>`", indicator(&self.atoms, functor));
-            let hint = "write all of them with `:-`, or all of them with `=>`";
-            self.error(source, span.clone(), message, Some(hint));
-        }
-        is_alike
-    }
-
-    /// Warns if a new clause of a predicate does not follow its previous one, or is in another source. In the latter
-    /// case, drops the clauses of the earlier source. A predicate declared `discontiguous` or `multifile` is exempt.
-    fn warn_order(&mut self, source: usize, functor: Functor, span: &Range<usize>) {
-        let Some(definitions) = self.definitions.get_mut(&functor) else { return };
-        if definitions.clauses.is_empty() {
-            definitions.source = source;
-            return;
-        }
-        let indicator = indicator(&self.atoms, functor);
-        if definitions.source != source && !definitions.discontiguous {
-            let before = self.sources[definitions.source].name.clone();
-            definitions.clauses.clear();
-            definitions.source = source;
-            self.places.remove(&functor);
-            let message = format!("this replaces {indicator}, defined in {before}");
-            let hint = "give one of them another name, or declare it `multifile`";
-            self.warn(Topic::Order, source, span.clone(), message, Some(hint.to_owned()));
-        } else if self.last_predicate != Some(functor) && !definitions.discontiguous {
-            let message = format!("clauses of {indicator} are not together");
-            let hint = format!("move them together, or add `:- discontiguous {indicator}.`");
-            self.warn(Topic::Order, source, span.clone(), message, Some(hint));
-        }
-    }
-
-    /// Whether the text may define clauses for this predicate; reports an error if not.
-    fn may_define(&mut self, source: usize, functor: Functor, span: &Range<usize>) -> bool {
-        let Some(id) = self.base.find(functor) else { return true };
-        let predicate = &self.base.predicates[id as usize];
-        if predicate.origin != Origin::System || self.origin == Origin::Library {
-            return true;
-        }
-        let indicator = indicator(&self.atoms, functor);
-        let (message, hint) = match predicate.definition {
-            Definition::Relation(_) => {
-                (format!("facts of {indicator} come from the host"), "remove the clause: the host supplies these facts")
-            }
-            _ => (format!("{indicator} is part of the language and cannot be redefined"), "choose another name"),
-        };
-        self.error(source, span.clone(), message, Some(hint));
-        false
     }
 }
 

@@ -6,7 +6,7 @@ use crate::meter::Budget;
 use crate::program::{Definition, Origin, Program};
 use crate::store::Store;
 use crate::stored::StoredTerm;
-use crate::symbols::{Atoms, Scope};
+use crate::symbols::{Atom, Atoms, Scope};
 use crate::term::Functor;
 use crate::tree::{Tree, TreeKind};
 use rustc_hash::FxHashSet;
@@ -35,8 +35,25 @@ impl Program {
     // For `policy`.
     #[doc(hidden)]
     pub fn meaning(&self, name: &str, arity: usize) -> Meaning {
-        let functor = self.symbols.find(name).map(|name| Functor::new(name, arity));
-        let Some(id) = functor.and_then(|functor| self.find(functor)) else { return Meaning::Unknown };
+        self.symbols.find(name).map_or(Meaning::Unknown, |name| self.meaning_of(name, arity))
+    }
+
+    /// Like [`Program::meaning`], for a helper predicate of the host.
+    // For `policy`.
+    #[doc(hidden)]
+    pub fn helper_meaning(&self, name: &str, arity: usize) -> Meaning {
+        self.meaning_of(self.symbols.internal(name), arity)
+    }
+
+    /// Whether this helper predicate of the host is defined.
+    // For `policy`.
+    #[doc(hidden)]
+    pub fn defines_helper(&self, name: &str, arity: usize) -> bool {
+        self.is_defined(Functor::new(self.symbols.internal(name), arity))
+    }
+
+    fn meaning_of(&self, name: Atom, arity: usize) -> Meaning {
+        let Some(id) = self.find(Functor::new(name, arity)) else { return Meaning::Unknown };
         let predicate = &self.predicates[id as usize];
         match &predicate.definition {
             Definition::Relation(_) => Meaning::Relation,

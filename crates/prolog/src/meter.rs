@@ -2,6 +2,7 @@
 
 use crate::allowance::Allowance;
 use crate::interrupt::Interrupt;
+use std::cell::Cell;
 
 /// A limit for each resource of a query. In the default, all limits except that on answers are finite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,6 +91,8 @@ pub(crate) const CELLS_PER_INFERENCE: u64 = 6;
 /// clause body is left once for each solution of its last goal, so a recursion with many solutions leaves many bodies
 /// in few inferences.
 const EXITS_PER_INFERENCE: u64 = 2;
+/// The length of a chain of variables that is followed without a charge.
+const FREE_CHAIN: u64 = 8;
 /// The number of inferences between two checks of the memory, the allowance and the host's interrupt: a few
 /// microseconds. A machine that collects garbage eagerly checks at every inference.
 const INFERENCES_PER_CHECK: u64 = 1 << 8;
@@ -110,6 +113,8 @@ pub(crate) struct Meter {
     pub(crate) output_limit: usize,
     pub(crate) answer_limit: u64,
     walked: u64,
+    /// Steps along chains of variables that are not charged yet: see [`Meter::chain`].
+    chained: Cell<u64>,
     /// Words of memory outside of the store and the machine's stacks: see [`Meter::hold`].
     held: usize,
     /// Words of the machine's stacks, atoms, clauses and diverted output at the last check.
@@ -140,6 +145,7 @@ impl Meter {
             output_limit: budget.output_bytes,
             answer_limit: budget.answers,
             walked: 0,
+            chained: Cell::new(0),
             held: 0,
             stacks: 0,
             exits: 0,
@@ -196,10 +202,25 @@ impl Meter {
         self.resume();
     }
 
+    /// Notes that a chain of this many variables was followed. A long one is charged at the next charge or check.
+    #[inline]
+    pub(crate) fn chain(&self, steps: u64) {
+        if steps > FREE_CHAIN {
+            self.chained.set(self.chained.get() + steps);
+        }
+    }
+
+    /// Charges the chains of variables that were followed since the last charge.
+    pub(crate) fn charge_chains(&mut self) {
+        if self.chained.get() > 0 {
+            self.walk(0);
+        }
+    }
+
     /// Charges a walk over `cells` cells; returns false if the budget is exhausted.
     #[inline]
     pub(crate) fn walk(&mut self, cells: u64) -> bool {
-        self.walked += cells;
+        self.walked += cells + self.chained.take();
         if self.walked >= CELLS_PER_INFERENCE {
             self.inferences += self.walked / CELLS_PER_INFERENCE;
             self.walked %= CELLS_PER_INFERENCE;

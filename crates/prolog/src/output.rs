@@ -31,6 +31,8 @@ pub(crate) struct Output {
     sink: Option<Box<dyn Sink>>,
     column: usize,
     diverted: Vec<Level>,
+    /// The memory of `diverted` in bytes, kept up to date so that a check of the budget takes constant time.
+    diverted_bytes: usize,
     written: usize,
 }
 
@@ -45,7 +47,9 @@ impl Output {
         self.written += text.len();
         let column = match self.diverted.last_mut() {
             Some(level) => {
+                let before = level.text.capacity();
                 level.text.push_str(text);
+                self.diverted_bytes += level.text.capacity() - before;
                 &mut level.column
             }
             None => {
@@ -81,16 +85,19 @@ impl Output {
     /// Starts to collect output instead of sending it.
     pub(crate) fn divert(&mut self) {
         self.diverted.push(Level::default());
+        self.diverted_bytes += size_of::<Level>();
     }
 
     /// Ends the innermost [`Output::divert`] and returns the collected text.
     pub(crate) fn end_diversion(&mut self) -> String {
-        self.diverted.pop().map(|level| level.text).unwrap_or_default()
+        let Some(level) = self.diverted.pop() else { return String::new() };
+        self.diverted_bytes -= level.text.capacity() + size_of::<Level>();
+        level.text
     }
 
     /// The memory of the open diversions, in bytes.
     pub(crate) fn diverted_bytes(&self) -> usize {
-        self.diverted.iter().map(|level| level.text.capacity() + size_of::<Level>()).sum()
+        self.diverted_bytes
     }
 
     /// The number of open diversions.
@@ -100,12 +107,15 @@ impl Output {
 
     /// Drops the diversions above `depth`, because an exception left them.
     pub(crate) fn drop_diversions(&mut self, depth: usize) {
-        self.diverted.truncate(depth);
+        while self.diverted.len() > depth {
+            self.end_diversion();
+        }
     }
 
     /// Starts a new query.
     pub(crate) fn reset(&mut self) {
         self.diverted.clear();
+        self.diverted_bytes = 0;
         self.column = 0;
         self.written = 0;
     }

@@ -1,5 +1,6 @@
 //! Queries of a program: goals in, answers out.
 
+use crate::answer::{DESCRIPTION_BYTES, cut};
 use crate::core::Core;
 use crate::host::{Relations, Value};
 use crate::machine::{Entry, Machine, Stopped};
@@ -113,10 +114,10 @@ impl Machine {
         Query { machine: self, relations, variables: Vec::new(), state: State::New, answers: 0 }
     }
 
-    /// The text of a stored term, as `writeq/1` writes it.
+    /// The text of a stored term, as `writeq/1` writes it, cut with `...` if it is long.
     pub(crate) fn stored_text(&mut self, stored: &StoredTerm) -> String {
         let term = self.core.store.paste(stored);
-        self.core.quoted_text(term)
+        self.core.described(term)
     }
 }
 
@@ -192,11 +193,23 @@ impl Query<'_> {
         Atoms::is_local(atom)
     }
 
-    /// An argument of [`Machine::ask`] as text, as `writeq/1` writes it. If writing exceeds a limit, `...` follows the
-    /// part written so far.
+    /// An argument of [`Machine::ask`] as text, as `writeq/1` writes it. If that is longer than 1,000 bytes, `...`
+    /// follows the first part.
     pub fn argument_text(&mut self, index: usize) -> String {
         let term = self.machine.arguments[index];
-        self.machine.core.quoted_text(term)
+        self.machine.core.described(term)
+    }
+
+    /// An argument of [`Machine::ask`] for a message: a name without quotes, and any other term like
+    /// [`Query::argument_text`]. A long name that the query created is cut in the same way.
+    pub fn argument_words(&mut self, index: usize) -> String {
+        let Some(Value::Atom(atom)) = self.argument(index) else { return self.argument_text(index) };
+        let mut name = self.atom_name(atom).to_owned();
+        if self.is_made_up(atom) && name.len() > DESCRIPTION_BYTES {
+            cut(&mut name, DESCRIPTION_BYTES);
+            name.push_str("...");
+        }
+        name
     }
 
     /// The name of an atom of this query.

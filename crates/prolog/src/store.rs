@@ -78,14 +78,28 @@ impl Store {
 
     /// Follows bindings to an unbound variable or a value.
     #[inline(always)]
-    pub(crate) fn deref(&self, mut term: Term) -> Term {
+    pub(crate) fn deref(&self, term: Term) -> Term {
+        if !term.is_variable() {
+            return term;
+        }
+        let value = self.cells[term.address()];
+        if value == term || !value.is_variable() { value } else { self.deref_chain(value) }
+    }
+
+    /// Follows a chain of variables that are bound to variables. Long ones are charged, because a program can make a
+    /// chain as long as its memory allows, and follow it again and again.
+    #[inline(never)]
+    fn deref_chain(&self, mut term: Term) -> Term {
+        let mut steps = 0;
         while term.is_variable() {
             let value = self.cells[term.address()];
             if value == term {
                 break;
             }
             term = value;
+            steps += 1;
         }
+        self.meter.chain(steps);
         term
     }
 

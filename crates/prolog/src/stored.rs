@@ -322,16 +322,20 @@ enum Forwarded {
 /// Follows bindings to a term in the store, or to a forwarding word, which contains the position of the copy in the
 /// block.
 fn deref_forwarded(store: &Store, mut term: Term) -> Forwarded {
+    let mut steps = 0;
     while term.is_variable() {
         let value = store.cells[term.address()];
         if value == term {
             break;
         }
         if value.has_tag(Tag::Hdr) {
+            store.meter.chain(steps);
             return Forwarded::Here(forwarded_to(value));
         }
         term = value;
+        steps += 1;
     }
+    store.meter.chain(steps);
     Forwarded::There(term)
 }
 

@@ -3,6 +3,9 @@
 //! [`Symbols`] is shared by programs, machines and hosts. It grows when text is loaded, when a host interns a name, and
 //! in a session at a prompt. Atoms created by a *running* policy live in the machine's own [`Atoms`] and are removed
 //! before its next query, so a hostile policy cannot grow the shared table.
+//!
+//! The names of the library's helper predicates, such as `'$divert'`, are atoms of their own: see [`is_internal`]. A text
+//! that writes `'$divert'` gets an ordinary atom with the same name, which no helper has. So no text can call a helper.
 
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, RwLock};
@@ -62,29 +65,49 @@ well_known! {
     WAKE = "$wake"; RULE = "=>"; GUARDED_RULE = "?=>"; NO_RULE = "$no_rule"; NONVAR = "nonvar"; IDENTICAL = "==";
 }
 
+/// Whether a name is that of a helper predicate if the library writes it: `$` and a lowercase letter. (`$VAR` is the
+/// same name for all.)
+pub(crate) fn is_internal(name: &str) -> bool {
+    matches!(name.as_bytes(), [b'$', second, ..] if second.is_ascii_lowercase())
+}
+
 /// The shared, append-only table of names.
 pub struct Symbols {
     names: boxcar::Vec<Box<str>>,
     index: RwLock<FxHashMap<Box<str>, Atom>>,
+    /// The atoms of the language itself and its library, which only [`Symbols::internal`] returns.
+    internal: RwLock<FxHashMap<Box<str>, Atom>>,
 }
 
 impl Symbols {
     /// A table with only the well-known atoms.
     #[allow(clippy::new_ret_no_self)]
     pub fn new() -> Arc<Symbols> {
-        let symbols = Symbols { names: boxcar::Vec::new(), index: RwLock::default() };
+        let symbols = Symbols { names: boxcar::Vec::new(), index: RwLock::default(), internal: RwLock::default() };
         for text in atoms::TEXTS {
-            symbols.intern(text);
+            symbols.internal(text);
         }
         Arc::new(symbols)
     }
 
     /// The atom named `name`, created if it does not exist.
     pub fn intern(&self, name: &str) -> Atom {
-        if let Some(atom) = self.find(name) {
-            return atom;
+        self.find(name).unwrap_or_else(|| self.add(&self.index, name))
+    }
+
+    /// The atom that the library means by `name`: the same as that of [`Symbols::intern`], except for the names of
+    /// helper predicates. Must not be called with a name from outside, such as one in a fact.
+    // For `policy`, which adds helper predicates of its own.
+    #[doc(hidden)]
+    pub fn internal(&self, name: &str) -> Atom {
+        if !is_internal(name) {
+            return self.intern(name);
         }
-        let mut index = self.index.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        find(&self.internal, name).unwrap_or_else(|| self.add(&self.internal, name))
+    }
+
+    fn add(&self, index: &RwLock<FxHashMap<Box<str>, Atom>>, name: &str) -> Atom {
+        let mut index = index.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(&atom) = index.get(name) {
             return atom;
         }
@@ -94,6 +117,12 @@ impl Symbols {
         atom
     }
 
+    /// Whether this is the atom of a helper predicate.
+    pub(crate) fn is_internal(&self, atom: Atom) -> bool {
+        let name = self.name(atom);
+        is_internal(name) && find(&self.internal, name) == Some(atom)
+    }
+
     /// All names, in order of creation.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(|(_, name)| &**name)
@@ -101,13 +130,17 @@ impl Symbols {
 
     /// The atom named `name`, if it exists.
     pub fn find(&self, name: &str) -> Option<Atom> {
-        self.index.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(name).copied()
+        find(&self.index, name)
     }
 
     /// The name of an atom of this table; empty for an atom that is local to a query.
     pub fn name(&self, atom: Atom) -> &str {
         self.names.get(atom.0 as usize).map_or("", |name| name)
     }
+}
+
+fn find(index: &RwLock<FxHashMap<Box<str>, Atom>>, name: &str) -> Option<Atom> {
+    index.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(name).copied()
 }
 
 /// Memory of a name in bytes. The name is stored in the table and in the index. Both have free slots, and exist twice
@@ -124,6 +157,8 @@ const KEPT_NAMES: usize = 1 << 12;
 pub(crate) enum Scope {
     /// The shared table, for loaded text, its directives, and sessions at a prompt.
     Shared,
+    /// Like [`Scope::Shared`], for texts of the library, whose helper predicates have names of their own.
+    Library,
     /// A table that belongs to one [`Atoms`], for names that a machine creates while a query runs, and for names in
     /// texts that are only analysed.
     Local,
@@ -144,7 +179,10 @@ impl Atoms {
     }
 
     pub(crate) fn intern(&mut self, name: &str) -> Atom {
-        if self.scope == Scope::Shared {
+        if self.scope == Scope::Library && is_internal(name) {
+            return self.shared.internal(name);
+        }
+        if self.scope != Scope::Local {
             return self.shared.find(name).unwrap_or_else(|| {
                 self.local_bytes += name_bytes(name);
                 self.shared.intern(name)
@@ -161,6 +199,21 @@ impl Atoms {
         self.local_index.insert(name.into(), atom);
         self.local_bytes += name_bytes(name);
         atom
+    }
+
+    /// The atom that the library means by `name`: see [`Symbols::internal`].
+    pub(crate) fn internal(&self, name: &str) -> Atom {
+        self.shared.internal(name)
+    }
+
+    /// Whether this is the atom of a helper predicate.
+    pub(crate) fn is_internal(&self, atom: Atom) -> bool {
+        !Atoms::is_local(atom) && self.shared.is_internal(atom)
+    }
+
+    /// Sets the table for new names; returns the previous one.
+    pub(crate) fn set_scope(&mut self, scope: Scope) -> Scope {
+        std::mem::replace(&mut self.scope, scope)
     }
 
     /// The number of names in the local table.

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use mario_diagnostics::Diagnostic;
+use mario_diagnostics::{Diagnostic, printable_line};
 use mario_live::config::{NodeConfig, check, schema_text};
 use mario_live::daemon::{self, DaemonDependencies};
 use mario_live::operators::Method;
@@ -215,7 +215,7 @@ fn explanation(answer: &Value) -> String {
     let parts: Vec<String> = answer["parts"].as_array().unwrap_or(&empty).iter().map(part).collect();
     let mut text = parts.join("\n");
     if let Some(error) = answer["error"].as_str() {
-        text += &format!("\nthe policy ended with an error: {}\n", printable(error));
+        text += &format!("\nthe policy ended with an error: {}\n", printable_line(error));
     }
     if answer["is_complete"] == false {
         text += "\nthere may be more: the explanation took all that it may cost\n";
@@ -224,7 +224,8 @@ fn explanation(answer: &Value) -> String {
 }
 
 fn explanation_line(line: &Value) -> String {
-    let text = |key: &str| line[key].as_str().map(printable).filter(|text| !text.is_empty());
+    let text =
+        |key: &str| line[key].as_str().map(|text| printable_line(text).into_owned()).filter(|text| !text.is_empty());
     let mark = match line["look"].as_str() {
         Some("code") => "| ",
         Some("change") => "=> ",
@@ -235,11 +236,6 @@ fn explanation_line(line: &Value) -> String {
     let place = text("place").map(|place| format!("  {place}")).unwrap_or_default();
     let depth = line["depth"].as_u64().unwrap_or_default().min(64) as usize;
     format!("{:2$}{before}{mark}{}{after}{place}\n", "", text("text").unwrap_or_default(), depth * 2)
-}
-
-/// Replaces control characters, because text from a node must not control the terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()
 }
 
 fn status(node: &Asking, console: &Console) -> Result<Outcome, Failure> {

@@ -43,6 +43,7 @@ mod streams;
 mod study;
 mod texts;
 mod transcripts;
+mod untrusted;
 mod update;
 
 use std::ffi::OsStr;

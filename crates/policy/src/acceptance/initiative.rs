@@ -130,10 +130,7 @@ impl Acceptance {
             let cause = format!("{} gave no reason", goal.predicate());
             return Err(self.failure(goal, cause).hint("give it a last argument that says why, such as `nearly_full`"));
         }
-        Ok(match query.argument(position) {
-            Some(Value::Atom(atom)) => query.atom_name(atom).to_owned(),
-            _ => query.argument_text(position),
-        })
+        Ok(query.argument_words(position))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{benches, cpu, swipl};
 use mario_prolog::{
-    Argument, Budget, Directories, Engine, Machine, Outcome, Program, Relation, Relations, Symbols, Table, Value,
+    Argument, Atom, Budget, Directories, Engine, Machine, Outcome, Program, Relation, Relations, Symbols, Table, Value,
 };
 use std::sync::Arc;
 
@@ -76,6 +76,25 @@ pub fn run() {
     }
 }
 
+/// Makes decisions of every policy, with 10 facts, and prints how many: so that a tool that counts instructions has
+/// nothing else to count, and the difference of two runs is that of their decisions.
+pub fn count(passes: usize) {
+    let mut decisions = 0;
+    for (name, remembers) in POLICIES {
+        let engine = Engine::new();
+        let program = load(&engine, name);
+        let agents = agents(&engine, 10, remembers);
+        let mut decider = Decider::new(&engine);
+        for _ in 0..passes {
+            for agent in &agents {
+                std::hint::black_box(decider.decide(&program, agent));
+            }
+            decisions += agents.len();
+        }
+    }
+    println!("{decisions} decisions");
+}
+
 fn load(engine: &Engine, name: &str) -> Arc<Program> {
     let directory = benches().join("../policies");
     let path = directory.join(format!("{name}.pl"));
@@ -135,33 +154,52 @@ fn constants(symbols: &Symbols, machine: &mut Machine, program: &Arc<Program>, g
     }
 }
 
+/// The memory that decisions use again.
+struct Decider {
+    machine: Machine,
+    current: Facts,
+    operation: Atom,
+}
+
+impl Decider {
+    fn new(engine: &Engine) -> Decider {
+        let operation = engine.symbols().intern("operation");
+        Decider { machine: Machine::new(engine), current: Facts::default(), operation }
+    }
+
+    /// Makes one decision; returns its inferences and solutions.
+    fn decide(&mut self, program: &Arc<Program>, agent: &Agent) -> (u64, u64) {
+        // The facts are replaced for each decision, because the context of an agent changes between decisions.
+        for ((table, facts), (_, columns)) in self.current.tables.iter_mut().zip(&agent.facts).zip(PREDICATES) {
+            table.clear();
+            facts.chunks(columns).for_each(|row| table.push(row));
+        }
+        let arguments = [Argument::Unknown, Argument::Value(Value::Integer(agent.instance)), Argument::Unknown];
+        let mut query = self.machine.ask(program, self.operation, &arguments, &self.current, &Budget::default());
+        let mut solutions = 0;
+        loop {
+            match query.next_answer() {
+                Outcome::Answer => {
+                    std::hint::black_box((query.argument(0), query.argument(2)));
+                    solutions += 1;
+                }
+                Outcome::NoMore => return (query.inferences(), solutions),
+                other => panic!("instance {}: {other:?}", agent.instance),
+            }
+        }
+    }
+}
+
 /// The CPU time per decision in microseconds (the median of [`ROUNDS`] rounds), the inferences per decision, and the
 /// number of solutions of one pass over all agents.
 fn measure(engine: &Engine, program: &Arc<Program>, agents: &[Agent]) -> (f64, f64, u64) {
-    let mut machine = Machine::new(engine);
-    let mut current = Facts::default();
-    let operation = engine.symbols().intern("operation");
+    let mut decider = Decider::new(engine);
     let (mut inferences, mut solutions) = (0, 0);
     let mut pass = |inferences: &mut u64, solutions: &mut u64| {
         for agent in agents {
-            // The facts are replaced for each decision, because the context of an agent changes between decisions.
-            for ((table, facts), (_, columns)) in current.tables.iter_mut().zip(&agent.facts).zip(PREDICATES) {
-                table.clear();
-                facts.chunks(columns).for_each(|row| table.push(row));
-            }
-            let arguments = [Argument::Unknown, Argument::Value(Value::Integer(agent.instance)), Argument::Unknown];
-            let mut query = machine.ask(program, operation, &arguments, &current, &Budget::default());
-            loop {
-                match query.next_answer() {
-                    Outcome::Answer => {
-                        std::hint::black_box((query.argument(0), query.argument(2)));
-                        *solutions += 1;
-                    }
-                    Outcome::NoMore => break,
-                    other => panic!("instance {}: {other:?}", agent.instance),
-                }
-            }
-            *inferences += query.inferences();
+            let made = decider.decide(program, agent);
+            *inferences += made.0;
+            *solutions += made.1;
         }
     };
     pass(&mut inferences, &mut solutions);

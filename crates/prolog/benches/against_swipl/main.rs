@@ -3,6 +3,9 @@
 //! `cargo bench -p mario-prolog --bench against_swipl [-- classics|decisions]` prints CPU times and ratios. A ratio
 //! above 1 means that our engine needs less CPU time by that factor. SWI-Prolog runs in a separate process, which
 //! measures its own time, without start-up, loading and warm-up.
+//!
+//! `-- count N` makes N passes over the decisions and nothing else. With valgrind, the difference between two such runs
+//! is the instructions of a decision: `valgrind --tool=callgrind TARGET count 11`, then `count 1`.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
 
@@ -28,13 +31,19 @@ fn swipl(script: &str, arguments: &[&str]) -> Option<serde_json::Value> {
 }
 
 fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    if let [part, passes] = &arguments[..]
+        && let ("count", Ok(passes)) = (part.as_str(), passes.parse())
+    {
+        decisions::count(passes);
+        return ExitCode::SUCCESS;
+    }
     if Command::new("swipl").arg("--version").output().is_err() {
         eprintln!("swipl is not installed: there is nothing to compare with");
         return ExitCode::from(3);
     }
     // Cargo passes `--bench`. An argument without a leading `-` names a part to run.
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let runs = |part: &str| wanted.is_empty() || wanted.iter().any(|name| name == part);
+    let runs = |part: &str| arguments.is_empty() || arguments.iter().any(|name| name == part);
     if runs("classics") {
         classics::run();
     }

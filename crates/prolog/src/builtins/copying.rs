@@ -1,11 +1,10 @@
 //! Copies of terms, and goals suspended on variables.
 
-use super::{Builtin, Code, det, sorting};
+use super::{Builtin, Code, det};
 use crate::core::Core;
 use crate::fault::{Fault, Solved};
-use crate::store::{ListEnd, View};
+use crate::store::ListEnd;
 use crate::stored::{Attributes, Block};
-use crate::symbols::atoms;
 use crate::term::{Tag, Term};
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
@@ -13,7 +12,6 @@ use std::ops::ControlFlow;
 pub(crate) const TABLE: &[Builtin] = &[
     det("copy_term", Code::D2(copy_term)),
     det("copy_term_nat", Code::D2(copy_term_nat)),
-    det("copy_term", Code::D3(copy_term_with_goals)),
     det("duplicate_term", Code::D2(copy_term)),
     det("term_attvars", Code::D2(term_attvars)),
     det("$suspend", Code::D2(suspend)),
@@ -50,28 +48,6 @@ fn copy_term(core: &mut Core, term: Term, copy: Term) -> Solved {
 fn copy_term_nat(core: &mut Core, term: Term, copy: Term) -> Solved {
     let made = copied(core, term, Attributes::Drop)?;
     core.unify(copy, made)
-}
-
-/// `copy_term(Term, Copy, Goals)`: the copy has no suspended goals. `Goals` is the list of the goals suspended in
-/// `Term`, copied together with it.
-fn copy_term_with_goals(core: &mut Core, term: Term, copy: Term, goals: Term) -> Solved {
-    let variables = attributed_variables(core, term)?;
-    let mut waiting = Vec::new();
-    for variable in variables {
-        if let Some(list) = core.store.suspended(variable) {
-            core.store.list_items(list, &mut waiting);
-            core.store.reserve(2 * waiting.len())?;
-        }
-    }
-    // A goal that is suspended on several variables is listed once.
-    let waiting = sorting::distinct(core, &waiting)?;
-    core.store.reserve(2 * waiting.len() + 3)?;
-    let list = core.store.list(&waiting, Term::NIL);
-    let pair = core.store.structure(atoms::MINUS, &[term, list]);
-    let pair = copied(core, pair, Attributes::Drop)?;
-    let View::Compound(_, start) = core.store.view(pair) else { return Ok(false) };
-    let (made, list) = (core.store.argument(start, 0), core.store.argument(start, 1));
-    Ok(core.store.unify(copy, made) && core.store.unify(goals, list))
 }
 
 /// The attributed variables of a term, including those in the goals suspended on them.
@@ -157,7 +133,6 @@ mod tests {
                 ("copy_term(f(X,\"s\",1.5,[a]),Y)", "copy_term(f(X,\"s\",1.5,[a]),f(_,\"s\",1.5,[a]))"),
                 ("copy_term(f(X,X),f(a,Y))", "copy_term(f(X,X),f(a,a))"),
                 ("copy_term(f(X,X),f(a,b))", "false"),
-                ("copy_term(f(X),Y,G)", "copy_term(f(X),f(_),[])"),
             ],
         );
     }
@@ -170,8 +145,6 @@ mod tests {
         }
         assert_eq!(fixture.solve(TABLE, "$suspended(X,G)"), "$suspended(X,[one(X),two(X,Y)])");
         assert_eq!(fixture.solve(TABLE, "term_attvars(f(X),L)"), "term_attvars(f(X),[X,Y])");
-        let copied = fixture.solve(TABLE, "copy_term(f(X,Y),C,H)");
-        assert_eq!(copied, "copy_term(f(X,Y),f(_,_),[one(_),two(_,_)])");
         assert_eq!(fixture.solve(TABLE, "copy_term_nat(X,N)"), "copy_term_nat(X,N)");
         assert_eq!(fixture.solve(TABLE, "$suspended(N,[])"), "$suspended(N,[])");
         assert_eq!(fixture.solve(TABLE, "copy_term(X,A)"), "copy_term(X,A)");

@@ -14,7 +14,6 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("sort", Code::D2(sort)),
     det("sort", Code::D4(sort_by)),
     det("keysort", Code::D2(keysort)),
-    det("list_to_ord_set", Code::D2(list_to_ord_set)),
     det("list_to_set", Code::D2(list_to_set)),
 ];
 
@@ -192,11 +191,6 @@ pub(crate) fn sorted_set(core: &mut Core, list: Term) -> Solved<Term> {
     sort_list(core, list, Duplicates::Drop)
 }
 
-fn list_to_ord_set(core: &mut Core, list: Term, set: Term) -> Solved {
-    let made = sort_list(core, list, Duplicates::Drop)?;
-    core.unify(set, made)
-}
-
 /// `sort(Key, Order, List, Sorted)`.
 fn sort_by(core: &mut Core, key: Term, order: Term, list: Term, result: Term) -> Solved {
     let (direction, duplicates) = sort_order(core, order)?;
@@ -265,7 +259,7 @@ fn pair_key(core: &Core, item: Term) -> Solved<Option<Term>> {
 }
 
 /// The items in their original order; of equal items, only the first.
-pub(super) fn distinct(core: &mut Core, items: &[Term]) -> Solved<Vec<Term>> {
+fn distinct(core: &mut Core, items: &[Term]) -> Solved<Vec<Term>> {
     core.store.reserve(SORTED_WORDS * items.len())?;
     // Items are sorted together with their positions, so that the original order can be restored.
     let positions = (0_i64..).zip(items).map(|(position, &key)| Keyed { key, item: Term::small(position) });
@@ -306,7 +300,6 @@ mod tests {
                 ("sort([a|foo],L)", "type_error(list,[a|foo])"),
                 ("sort([a],foo)", "type_error(list,foo)"),
                 ("msort([a],foo)", "false"),
-                ("list_to_ord_set([b,a,b],L)", "list_to_ord_set([b,a,b],[a,b])"),
                 ("list_to_set([b,a,b,X,Y,X,1,1.0],L)", "list_to_set([b,a,b,X,Y,X,1,1.0],[b,a,X,Y,1,1.0])"),
             ],
         );

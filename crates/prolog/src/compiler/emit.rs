@@ -6,10 +6,12 @@ use super::variables::{Analysis, VariableId};
 use crate::instruction::{FAIL, Instruction, Label};
 use crate::store::Store;
 use crate::term::{Functor, Term};
+use state::State;
 
 mod charging;
 mod control;
 mod goals;
+mod state;
 mod terms;
 
 pub(super) use terms::Operand;
@@ -19,14 +21,6 @@ pub(super) use terms::Operand;
 pub(super) enum Place {
     Last,
     Inner,
-}
-
-/// The compile-time state at one point of the clause. Each branch starts with a copy.
-#[derive(Clone)]
-struct State {
-    seen: Vec<bool>,
-    location: Vec<Option<u8>>,
-    registers: Registers,
 }
 
 pub(super) struct Emitter<'a> {
@@ -59,11 +53,7 @@ impl<'a> Emitter<'a> {
         code: &'a mut Vec<Instruction>,
     ) -> Emitter<'a> {
         let count = analysis.variables.len();
-        let state = State {
-            seen: vec![false; count],
-            location: vec![None; count],
-            registers: Registers::new(analysis.max_arguments),
-        };
+        let state = State::new(count, Registers::new(analysis.max_arguments));
         let charged = code.len();
         let remaining = analysis.variables.iter().map(|variable| variable.occurrences).collect();
         Emitter {
@@ -155,8 +145,7 @@ impl<'a> Emitter<'a> {
 
     /// Frees all registers and forgets which variables live in them, because a call or a branch may overwrite them.
     fn forget_registers(&mut self) {
-        self.state.registers.clear();
-        self.state.location.fill(None);
+        self.state.forget_registers();
     }
 
     fn goal(&mut self, goal: &Goal, place: Place) -> Written {
@@ -222,11 +211,6 @@ impl<'a> Emitter<'a> {
             Goal::Builtin(builtin, arguments) => self.builtin(*builtin, arguments)?,
             Goal::Rows(relation, arguments) => self.rows(*relation, arguments)?,
             Goal::NoRows(relation, arguments) => self.no_rows(*relation, arguments)?,
-            Goal::CutTo(term) => {
-                let operand = self.operand(*term)?;
-                self.code.push(Instruction::CutToX { x: operand.register });
-                self.release(operand);
-            }
             Goal::Collect { aggregation, value, goal: inner, result, level } => {
                 self.collect(goal, *aggregation, *value, inner, *result, *level)?;
             }
@@ -275,7 +259,7 @@ impl<'a> Emitter<'a> {
             Level::Clause => self.neck_slot.ok_or(CompileError::TooLarge)?,
             Level::Local(level) => self.level_slot(level)?,
         };
-        let name = self.scope.symbols().intern("$body");
+        let name = self.scope.symbols().internal("$body");
         let predicate = self.scope.predicate(Functor::new(name, 2));
         self.load_arguments(&[term])?;
         self.code.push(Instruction::PutValueY { y, x: 1 });

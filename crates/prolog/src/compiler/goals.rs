@@ -43,8 +43,6 @@ pub(super) enum Goal {
     NoRows(u16, Vec<Term>),
     /// A goal to be interpreted at run time, with the level of its cuts.
     Body(Term, Level),
-    /// `'$cut'(X)`.
-    CutTo(Term),
     /// Aggregates the values of a term over all answers of a goal (or counts the answers, without a term), and unifies
     /// the result with another term.
     Collect {
@@ -304,7 +302,6 @@ impl Goals<'_> {
                 Some(InlineTest::Type(test)) => Goal::Test(test, argument(0)),
                 Some(InlineTest::Terms(comparison)) => Goal::CompareTerms(comparison, argument(0), argument(1)),
                 Some(InlineTest::Numbers(comparison)) => Goal::CompareNumbers(comparison, argument(0), argument(1)),
-                Some(InlineTest::Cut) => Goal::CutTo(argument(0)),
                 None => return Ok(None),
             },
         }))
@@ -397,7 +394,6 @@ enum InlineTest {
     Type(TypeTest),
     Terms(Comparison),
     Numbers(Comparison),
-    Cut,
 }
 
 fn inline_test(name: &str, arity: usize) -> Option<InlineTest> {
@@ -426,7 +422,6 @@ fn inline_test(name: &str, arity: usize) -> Option<InlineTest> {
         ("=<", 2) => Numbers(Comparison::LessOrEqual),
         (">", 2) => Numbers(Comparison::Greater),
         (">=", 2) => Numbers(Comparison::GreaterOrEqual),
-        ("$cut", 1) => InlineTest::Cut,
         _ => return None,
     })
 }
@@ -457,7 +452,7 @@ impl Goal {
             Goal::Unify(a, b) | Goal::CompareTerms(_, a, b) | Goal::CompareNumbers(_, a, b) | Goal::Is(a, b) => {
                 [a, b].into_iter().for_each(|&term| visit(term));
             }
-            Goal::Test(_, term) | Goal::Body(term, _) | Goal::CutTo(term) => visit(*term),
+            Goal::Test(_, term) | Goal::Body(term, _) => visit(*term),
             Goal::Builtin(_, terms) | Goal::Call(_, terms) | Goal::Rows(_, terms) | Goal::NoRows(_, terms) => {
                 terms.iter().for_each(|&term| visit(term));
             }

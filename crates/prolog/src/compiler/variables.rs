@@ -189,7 +189,7 @@ impl Walker<'_> {
                 self.occurs(*a, *chunk);
                 self.occurs(*b, *chunk);
             }
-            Goal::Test(_, term) | Goal::CutTo(term) => self.occurs(*term, *chunk),
+            Goal::Test(_, term) => self.occurs(*term, *chunk),
             Goal::Builtin(_, arguments) | Goal::NoRows(_, arguments) => {
                 arguments.iter().for_each(|&argument| self.occurs(argument, *chunk));
             }

@@ -43,7 +43,8 @@ fn unpack(bytes: &[u8]) -> Option<Program> {
         return None;
     }
     for name in image.names {
-        symbols.intern(name);
+        // The library writes no `$` name that is not one of its helpers.
+        symbols.internal(name);
     }
     program.code.extend(image.code);
     program.clause_lists = image.clause_lists;

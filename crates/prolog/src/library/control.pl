@@ -121,9 +121,6 @@ divmod(Dividend, Divisor, Quotient, Remainder) :-
     Quotient is Dividend div Divisor,
     Remainder is Dividend mod Divisor.
 
-rational(Number) :-
-    integer(Number).
-
 rational(Number, Number, 1) :-
     integer(Number).
 

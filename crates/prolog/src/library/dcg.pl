@@ -60,9 +60,21 @@ dcg_translate_rule(Rule, Clause) :-
     ).
 
 % A branch that consumes nothing must not tie Before to After while the rule
-% is translated: the other branch would be tied with it.
+% is translated: the other branch would be tied with it. The branches of a
+% disjunction in a branch see to that themselves, and share After: a variable
+% for each would be bound to that of the branch around it, in a long chain.
 '$dcg_branch'(Body, Module, Before, After, Goal) :-
-    '$dcg_body'(Body, Module, Before, End, Parse),
+    (   nonvar(Body),
+        '$dcg_disjunction'(Body)
+    ->  '$dcg_construct'(Body, Module, Before, After, Goal)
+    ;   '$dcg_body'(Body, Module, Before, End, Parse),
+        '$dcg_leave'(End, Parse, Before, After, Goal)
+    ).
+
+'$dcg_disjunction'((_;_)).
+'$dcg_disjunction'('|'(_,_)).
+
+'$dcg_leave'(End, Parse, Before, After, Goal) :-
     (   End == Before
     ->  Goal = (Parse, After = Before)
     ;   End = After,

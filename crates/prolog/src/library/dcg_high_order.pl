@@ -52,13 +52,13 @@ foreach(Generator, Element, Before, After) :-
 
 foreach(Generator, Element, Separator, Before, After) :-
     findall(Element, Generator, Elements),
-    '$foreach'(Elements, Separator, Before, After).
+    '$phrase_each'(Elements, Separator, Before, After).
 
-'$foreach'([], _, After, After).
-'$foreach'([Element|Elements], Separator, Before, After) :-
+'$phrase_each'([], _, After, After).
+'$phrase_each'([Element|Elements], Separator, Before, After) :-
     phrase(Element, Before, Next),
     (   Elements == []
     ->  After = Next
     ;   phrase(Separator, Next, Behind),
-        '$foreach'(Elements, Separator, Behind, After)
+        '$phrase_each'(Elements, Separator, Behind, After)
     ).

@@ -28,6 +28,23 @@ const LINKED_CLAUSES_MAX: usize = 2_000_000;
 /// The fixed cost of a directive, counted in linked clauses: running it may copy the library.
 pub(super) const LINK_CLAUSES: usize = 64;
 
+/// The inferences and the memory with which any program may be loaded, even if the budget of its directives is smaller.
+const LOADING_INFERENCES: u64 = 10_000_000;
+const LOADING_BYTES: usize = 64 << 20;
+/// The work of compiling to one instruction, in cells.
+const INSTRUCTION_CELLS: usize = 6;
+/// The work of reading this many bytes of text is that of one cell.
+const BYTES_PER_CELL: usize = 2;
+
+/// The budget for reading and compiling the clauses of a program whose directives have `budget`.
+pub(super) fn loading_budget(budget: &Budget) -> Budget {
+    Budget {
+        inferences: budget.inferences.max(LOADING_INFERENCES),
+        heap_bytes: budget.heap_bytes.max(LOADING_BYTES),
+        ..Budget::UNLIMITED
+    }
+}
+
 /// The resources that loading has used so far.
 #[derive(Default)]
 pub(super) struct Spent {
@@ -99,6 +116,46 @@ impl Loader {
             ),
         };
         self.stop(source, span, message, hint);
+    }
+
+    /// Charges the reading of a text.
+    pub(super) fn charge_text(&mut self, bytes: usize) {
+        self.store.meter.walk((bytes / BYTES_PER_CELL) as u64);
+    }
+
+    /// Charges a clause of this many cells, which is kept in memory.
+    pub(super) fn charge_clause(&mut self, cells: usize) {
+        self.store.meter.walk(cells as u64);
+        self.store.meter.hold(cells);
+        if self.store.words() > self.store.meter.cell_limit {
+            self.store.meter.exhaust(Resource::HeapBytes);
+        }
+    }
+
+    /// Charges the compilation of a clause to this many instructions.
+    pub(super) fn charge_code(&mut self, instructions: usize) {
+        self.store.meter.walk((instructions * INSTRUCTION_CELLS) as u64);
+    }
+
+    /// Ends loading if reading and compiling the clauses exhausted its budget.
+    pub(super) fn check_charges(&mut self, source: usize, span: &Range<usize>) {
+        let Some(resource) = self.store.meter.exhausted() else { return };
+        if self.is_over() {
+            return;
+        }
+        let budget = self.store.meter.budget();
+        let (message, hint) = match resource {
+            Resource::Time => ("loading was interrupted here".to_owned(), "load the program again"),
+            Resource::HeapBytes => (
+                format!("the clauses need more than {} MiB of memory", budget.heap_bytes >> 20),
+                "load fewer clauses, or smaller ones",
+            ),
+            _ => (
+                format!("reading and compiling the clauses used up {} inferences", budget.inferences),
+                "load fewer clauses, or smaller ones; directives between clauses have all clauses before them compiled",
+            ),
+        };
+        self.stop(source, span.clone(), message, hint);
     }
 
     /// Counts the clauses that a directive links. If they exceed the limit, ends loading and returns false.

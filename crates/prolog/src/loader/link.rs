@@ -131,11 +131,15 @@ impl Loader {
         functor: Functor,
         unfoldable: &Unfoldable,
     ) {
-        let definitions = &self.definitions[&functor];
+        let Some(definitions) = self.definitions.remove(&functor) else { return };
         let mut entries: Vec<(Label, Vec<Key>)> = Vec::new();
         let mut sources = Vec::new();
         let mut failed: Vec<(usize, Range<usize>, CompileError)> = Vec::new();
         for clause in &definitions.clauses {
+            if self.store.meter.exhausted().is_some() {
+                self.check_charges(clause.source, &clause.span);
+                break;
+            }
             self.store.reset();
             let term = self.store.paste(&clause.term);
             let mut head = self.store.argument(term.address(), 1);
@@ -145,7 +149,7 @@ impl Loader {
             if neck.is_rule() {
                 (head, body) = compiler::clause_of_rule(&mut self.store, neck, head, body);
             }
-            let redefined = |functor: Functor| self.definitions.contains_key(&functor);
+            let redefined = |other: Functor| other == functor || self.definitions.contains_key(&other);
             let body = compiler::unfold(&mut self.store, unfoldable, &redefined, body);
             let start = code.len() as Label;
             let compiled = compiler::compile_clause(&self.store, &mut Linking { program }, head, body, code);
@@ -153,8 +157,10 @@ impl Loader {
                 Ok(()) => {
                     entries.push((start, keys));
                     sources.push(Arc::clone(&clause.term));
+                    self.charge_code(code.len() - start as usize);
                 }
                 Err(error) => {
+                    self.charge_code(code.len() - start as usize);
                     code.truncate(start as usize);
                     failed.push((clause.source, clause.span.clone(), error));
                 }
@@ -180,6 +186,7 @@ impl Loader {
             predicate.definition = Definition::Clauses(Clauses { all, indexes });
             predicate.sources = sources;
         }
+        self.definitions.insert(functor, definitions);
     }
 
     fn report_uncompiled(&mut self, source: usize, span: Range<usize>, functor: Functor, error: CompileError) {

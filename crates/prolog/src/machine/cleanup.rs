@@ -90,7 +90,7 @@ impl Machine {
     pub(super) fn after_cleanups(&mut self, saved: &[(usize, StoredTerm)], goal: Term) -> Term {
         let height = self.choices.len();
         let mut goal = goal;
-        let quietly = self.core.atoms.intern("$cleanup_quietly");
+        let quietly = self.core.atoms.internal("$cleanup_quietly");
         for (_, stored) in saved.iter().rev().filter(|(other, _)| *other > height) {
             let Ok(cleanup) = self.core.store.paste_within_budget(stored) else { break };
             let quiet = self.core.store.structure(quietly, &[cleanup]);

@@ -113,6 +113,11 @@ impl Machine {
     fn error_term(&mut self, fault: Fault, context: Functor) -> Term {
         let formal = self.formal_term(fault);
         let store = &mut self.core.store;
+        // A text that learnt the name of a helper predicate could call it.
+        if self.core.atoms.is_internal(context.name()) {
+            let context = store.variable();
+            return store.structure(atoms::ERROR, &[formal, context]);
+        }
         let indicator =
             store.structure(atoms::SLASH, &[Term::atom(context.name()), Term::small(context.arity() as i64)]);
         let unknown = matches!(fault, Fault::Existence("procedure", _));

@@ -14,6 +14,9 @@ use crate::program::{Definition, Program};
 /// of this.
 const EXITS_PER_CHECK: u64 = 1 << 12;
 
+/// The number of choice points that are looked at, before dead clauses are dropped, in the time of one cell of a walk.
+const CHOICES_PER_CELL: u64 = 4;
+
 impl Machine {
     /// The label at which to continue after a call; `Err` if the run ends.
     #[inline]
@@ -180,6 +183,7 @@ impl Machine {
     fn check_budgets(&mut self) -> Result<(), Stopped> {
         self.measure();
         let store = &mut self.core.store;
+        store.meter.charge_chains();
         if store.words() > store.meter.cell_limit {
             store.meter.exhaust(Resource::HeapBytes);
         }
@@ -226,6 +230,7 @@ impl Machine {
         self.check_budgets()?;
         if self.core.database.wants_sweep {
             let open = self.open_generations(program);
+            self.core.store.meter.walk(self.choices.len() as u64 / CHOICES_PER_CELL);
             self.core.database.sweep(open);
         }
         if self.core.store.woken.is_empty() {

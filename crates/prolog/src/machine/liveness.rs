@@ -210,7 +210,6 @@ fn slots_of(program: &Program, instruction: Instruction, needed: &mut Needed) {
         | Instruction::Execute { .. }
         | Instruction::Proceed
         | Instruction::NeckCut { .. }
-        | Instruction::CutToX { .. }
         | Instruction::TryElse { .. }
         | Instruction::RetryElse { .. }
         | Instruction::TrustElse

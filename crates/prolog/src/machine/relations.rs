@@ -6,9 +6,24 @@ use super::choices::{Choice, ChoiceKind};
 use crate::compiler::MAX_COLUMNS;
 use crate::host::{Relation, Relations, Value};
 use crate::instruction::PredicateId;
+use crate::meter::CELLS_PER_INFERENCE;
 use crate::program::{Place, RowCall, Wanted};
-use crate::table::Table;
+use crate::table::{Search, Table};
 use crate::term::{Tag, Term};
+
+/// The work of a search that the inference of its goal covers, in cells.
+const FREE_CELLS: usize = 2;
+/// The work of comparing a row with the variables of a negated goal, in cells.
+const ROW_CELLS: u64 = CELLS_PER_INFERENCE;
+
+/// Searches a relation of the host.
+fn search(relation: &dyn Relation, from: usize, bound: &[(usize, Value<'_>)]) -> Search {
+    if let Some(table) = relation.as_table() {
+        return table.find_values(from, bound);
+    }
+    let row = relation.next_row(from, bound);
+    Search { row, cells: relation.rows_visited(from, row) }
+}
 
 /// The columns with a required value.
 struct Bound {
@@ -73,10 +88,10 @@ impl Machine {
                 bound.push(column, value);
             }
         }
-        let found = if retried.is_some() { Some(from) } else { relation.next_row(from, bound.get()) };
+        let found = if retried.is_some() { Some(from) } else { self.charged(search(relation, from, bound.get())) };
         let Some(row) = found else { return Flow::Fail };
         // Searching for the next row now avoids leaving a choice point at the last row.
-        match (relation.next_row(row + 1, bound.get()), retried) {
+        match (self.charged(search(relation, row + 1, bound.get())), retried) {
             (Some(next), Some(_)) => self.set_next(next as u32),
             (Some(next), None) => self.push_choice(ChoiceKind::Rows, next as u32, predicate, arity),
             (None, Some(_)) => self.pop_choice(),
@@ -132,7 +147,7 @@ impl Machine {
         if let Rows::Values(relation) = rows {
             // The search compares only atoms, small integers and floats; other values are compared here.
             while let Some(row) = found {
-                if self.row_unifies(relation, call, kept, row) {
+                if self.row_unifies(relation, call, kept, row) || !self.core.store.meter.walk(ROW_CELLS) {
                     break;
                 }
                 found = self.find_row(&rows, call, kept, row + 1);
@@ -194,24 +209,34 @@ impl Machine {
     /// The first row at or after `from` that may match: atoms, small integers and floats are compared, other values are
     /// not. `None` if there is none.
     #[inline]
-    fn find_row(&self, rows: &Rows<'_>, call: &RowCall, kept: usize, from: usize) -> Option<usize> {
+    fn find_row(&mut self, rows: &Rows<'_>, call: &RowCall, kept: usize, from: usize) -> Option<usize> {
         let wanted = &self.saved[kept..kept + call.known.len()];
-        match rows {
+        let found = match rows {
             Rows::Words(table) => table.find(from, &call.known, wanted),
             Rows::Values(relation) => self.find_value_row(*relation, call, wanted, from),
-            Rows::None => None,
+            Rows::None => return None,
+        };
+        self.charged(found)
+    }
+
+    /// Charges a search, and returns the row found.
+    #[inline]
+    fn charged(&mut self, found: Search) -> Option<usize> {
+        if found.cells > FREE_CELLS {
+            self.core.store.meter.walk(found.cells as u64);
         }
+        found.row
     }
 
     #[cold]
-    fn find_value_row(&self, relation: &dyn Relation, call: &RowCall, wanted: &[Term], from: usize) -> Option<usize> {
+    fn find_value_row(&self, relation: &dyn Relation, call: &RowCall, wanted: &[Term], from: usize) -> Search {
         let mut bound = Bound::new();
         for (&column, &term) in call.known.iter().zip(wanted) {
             if let Some(value) = self.core.store.searchable(term) {
                 bound.push(column as usize, value);
             }
         }
-        relation.next_row(from, bound.get())
+        search(relation, from, bound.get())
     }
 
     /// Stores the values of a row in the places of new variables, and unifies other values with the goal; false if that

@@ -419,10 +419,6 @@ impl Machine {
                         wake!(live);
                     }
                 }
-                Instruction::CutToX { x } => {
-                    let height = self.core.store.deref(self.x[x as usize]).small_value() as usize;
-                    self.cut_to(height);
-                }
                 Instruction::SoftCut { y, live } => {
                     wake!(live);
                     let height = self.slot(y).small_value() as usize;

@@ -8,7 +8,7 @@
 //! `MARIO_CAMPAIGN_GOALS=1000000 MARIO_CAMPAIGN_LARGE=500 MARIO_CAMPAIGN_SEED=7 cargo test --release -p mario-prolog
 //! --test it campaign::random -- --nocapture`.
 
-use crate::fuzz::{predicates, setting};
+use crate::fuzz::{builtins, predicates, setting};
 use mario_prolog::{Budget, Detail, Engine, Machine, Outcome, Program};
 use mario_testing::Random;
 use std::fs;
@@ -72,6 +72,17 @@ pub const LARGE: &[&str] = &[
 pub const SMALL: &[&str] =
     &["_", "X", "Y", "a", "[]", "0", "1", "2", "-1", "1.5", "\"text\"", "f(X)", "[X]", "p/1", "true", "@<", "p(X)"];
 
+/// A predicate `@name` for each helper `$name` that is written in Rust, because goals cannot call the helper itself.
+fn helpers() -> String {
+    let helpers = builtins().into_iter().filter(|(name, _)| name.starts_with("'$"));
+    let clause = |(name, arity): (String, usize)| {
+        let variables: Vec<String> = (0..arity).map(|index| format!("A{index}")).collect();
+        let arguments = if arity == 0 { String::new() } else { format!("({})", variables.join(", ")) };
+        format!("{}{arguments} :- {name}{arguments}.\n", name.replace('$', "@"))
+    };
+    helpers.map(clause).collect()
+}
+
 pub struct Campaign {
     engine: Engine,
     machine: Machine,
@@ -90,6 +101,7 @@ impl Campaign {
     pub fn new() -> Campaign {
         let engine = Engine::new();
         let mut loader = engine.loader();
+        loader.load_companion("helpers.pl", &helpers());
         loader.load(
             "campaign.pl",
             ":- dynamic p/1.\np(1). p(a). p(X) :- p(X, []).\np(_, []).\n

@@ -162,7 +162,7 @@ fn numbered_predicates_have_the_same_answers() {
     let engine = Engine::new();
     for declared in ["", ":- dynamic p/2.\n"] {
         let mut loader = engine.loader();
-        loader.number_clauses("p", 2, "$p");
+        loader.number_clauses("p", 2, "p at");
         let text = "p(1, a).\np(2, X) :- ( X = b ; X = c ).\np(3, _) :- fail.\np(4, X) :- p(1, X), !.\np(5, d).\n";
         loader.load("program.pl", &format!("{declared}{text}"));
         let loaded = loader.finish().expect("it is right");
@@ -177,7 +177,7 @@ fn numbered_predicates_have_the_same_answers() {
             }
             answers
         };
-        let numbered = ask("$p", 3, &mut machine);
+        let numbered = ask("p at", 3, &mut machine);
         let numbers: Vec<&str> = numbered.iter().map(|answer| answer[2].as_str()).collect();
         assert_eq!(numbers, ["0", "1", "1", "3"]);
         let without: Vec<&[String]> = numbered.iter().map(|answer| &answer[..2]).collect();

@@ -4,6 +4,7 @@
 
 mod cyclic;
 mod deep;
+mod metered;
 
 use mario_prolog::{Budget, Engine, Machine, Outcome, Program, Resource};
 use std::sync::Arc;

@@ -8,6 +8,7 @@ use mario_experiments::figures::from_trace;
 use serde_json::{Value, json};
 
 use super::{Arguments, Format};
+use crate::console::column_width;
 use crate::traces::{cannot_read, open, refuse, trace_path};
 use crate::{Console, Failure, Outcome, read_text};
 
@@ -99,7 +100,7 @@ fn shown(value: Option<f64>) -> String {
 }
 
 fn as_text(names: &[String], rows: &[Row]) -> String {
-    let widths: Vec<usize> = names.iter().map(|name| name.chars().count().max(10)).collect();
+    let widths: Vec<usize> = names.iter().map(|name| column_width([name]).max(10)).collect();
     let mut text = format!("{:18}", "");
     for (name, width) in names.iter().zip(&widths) {
         let _ = write!(text, "  {name:>width$}");

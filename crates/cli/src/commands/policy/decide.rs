@@ -4,15 +4,16 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Args;
-use mario_diagnostics::Diagnostic;
+use mario_diagnostics::{Diagnostic, printable_line};
 use mario_frontend::policies::{add_faults, decision_json, operations, place};
 use mario_policy::{Decider, Decision, Ending, KnowledgeBase, Policy, Solution, SolutionLimit};
-use mario_prolog::Engine;
+use mario_prolog::{Engine, Symbols};
 use serde_json::json;
 
 use super::batch::Batch;
 use super::inputs::{Format, InputArguments, find_instance, read_facts};
 use super::trouble::{Descriptors, failure};
+use crate::console::column_width;
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy decide`.
@@ -93,9 +94,8 @@ fn write_text(stdout: &mut dyn Write, decision: &Decision, policy: &Policy) -> i
     if decision.solutions.is_empty() && decision.ending == Ending::Complete {
         return writeln!(stdout, "nop");
     }
-    let shown: Vec<String> =
-        decision.solutions.iter().map(|solution| solution.texts(policy.symbols()).join(" ")).collect();
-    let width = shown.iter().map(|text| text.chars().count()).max().unwrap_or(0);
+    let shown: Vec<String> = decision.solutions.iter().map(|solution| shown(solution, policy.symbols())).collect();
+    let width = column_width(&shown);
     for (solution, shown) in decision.solutions.iter().zip(&shown) {
         match place(solution, policy) {
             Some((file, line)) => writeln!(stdout, "{shown:width$}  {file}:{line}")?,
@@ -103,6 +103,11 @@ fn write_text(stdout: &mut dyn Write, decision: &Decision, policy: &Policy) -> i
         }
     }
     Ok(())
+}
+
+/// The operation, instance and target of a solution, on one line.
+fn shown(solution: &Solution, symbols: &Symbols) -> String {
+    solution.texts(symbols).map(|text| printable_line(&text).into_owned()).join(" ")
 }
 
 fn warn_invalid(solution: &Solution, policy: &Policy, console: &Console) {

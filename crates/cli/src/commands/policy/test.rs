@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mario_diagnostics::{Diagnostic, Source};
+use mario_diagnostics::{Diagnostic, Source, printable_line};
 use mario_frontend::policy_texts::{Text, tests_by_name};
 use mario_policy::{Decider, DiffLine, Policy, PolicySettings, TestOutcome, TestTable, Tests};
 use mario_prolog::{Engine, Machine};
@@ -112,7 +112,7 @@ fn run_table(engine: &Engine, written: &Table, report: &mut Report, console: &Co
     let table =
         TestTable::read(engine, &source.name, &source.text).map_err(|error| facts_failure(&error, source, "tests"))?;
     let policy_path = match &table.policy {
-        Some(name) if is_path(name) || directory(path).join(name).exists() => directory(path).join(name),
+        Some(name) if is_path(name) || directory(path).join(name).exists() => named_policy(path, name)?,
         Some(name) => PathBuf::from(name),
         None => policy.clone(),
     };
@@ -136,6 +136,24 @@ fn run_table(engine: &Engine, written: &Table, report: &mut Report, console: &Co
     Ok(())
 }
 
+/// The path of the policy that the table at `table` names. It must be a `.pl` file below the directory of the table or
+/// the current directory: the errors in a policy show its lines, and a table from elsewhere must not show those of any
+/// file.
+fn named_policy(table: &Path, name: &str) -> Result<PathBuf, Failure> {
+    let path = directory(table).join(name);
+    let found = path
+        .canonicalize()
+        .map_err(|error| Failure::file(format!("cannot read `{}`, which the tests name", path.display()), &error))?;
+    let is_below = |directory: &Path| directory.canonicalize().is_ok_and(|directory| found.starts_with(directory));
+    let is_policy = found.extension().is_some_and(|extension| extension == "pl");
+    if is_policy && (is_below(&directory(table)) || is_below(Path::new("."))) {
+        return Ok(path);
+    }
+    let diagnostic = Diagnostic::error(format!("the tests in `{}` may not name `{name}`", table.display()));
+    let hint = "a table names a `.pl` file below its own directory or the current one, or a built-in policy";
+    Err(Failure::input(diagnostic.hint(hint)))
+}
+
 #[derive(Default)]
 struct Report {
     text: String,
@@ -152,15 +170,15 @@ impl Report {
         self.failed += 1;
         // Writing into a string does not fail.
         let text = &mut self.text;
-        let _ = writeln!(text, "failed: {name}\n  at {}:{line}", path.display());
+        let _ = writeln!(text, "failed: {}\n  at {}:{line}", printable_line(name), path.display());
         match outcome {
             TestOutcome::Passed => {}
             TestOutcome::Found(found) => {
-                let _ = writeln!(text, "  found: {found}");
+                let _ = writeln!(text, "  found: {}", printable_line(found));
             }
             TestOutcome::Differs(lines) => {
                 for line in lines {
-                    let _ = writeln!(text, "  {}", diff_line(line, policy));
+                    let _ = writeln!(text, "  {}", printable_line(&diff_line(line, policy)));
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use mario_scenario::{Scenario, Search};
 use mario_simulator::{GroupFigures, RegretFigures, Summary, ValueComparison};
 
-use crate::console::many;
+use crate::console::{column_width, many};
 
 /// The result of a run as a table: one column for all applications, and one for each kind.
 pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
@@ -20,7 +20,7 @@ pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
         many(summary.users, "user"),
         summary.policies.join(", ")
     );
-    let widths: Vec<usize> = figures.groups.iter().map(|group| group.group.chars().count().max(10) + 2).collect();
+    let widths: Vec<usize> = figures.groups.iter().map(|group| column_width([&group.group]).max(10) + 2).collect();
     if summary.management != "agents" {
         let end = text.len() - 1;
         text.insert_str(end, &format!("management: {}\n", summary.management));

@@ -10,13 +10,13 @@ impl Emitter<'_> {
     /// Writes instructions that initialise the slots of the variables that first occur in the construct and also occur
     /// after it.
     fn initialize(&mut self, construct: &Goal) -> Written {
-        let mut inside = vec![0usize; self.analysis.variables.len()];
+        let mut inside = Vec::new();
         let mut pending: Vec<Term> = Vec::new();
         construct.for_each_term(&mut |term| pending.push(term));
         while let Some(term) = pending.pop() {
             let term = self.store.deref(term);
             match term.tag() {
-                Tag::Ref | Tag::Att => inside[self.analysis.ids[&term.address()]] += 1,
+                Tag::Ref | Tag::Att => inside.push(self.analysis.ids[&term.address()]),
                 Tag::Lis => pending.extend_from_slice(&self.store.cells[term.address()..term.address() + 2]),
                 Tag::Str => {
                     let arity = self.store.functor_at(term.address()).arity();
@@ -25,11 +25,13 @@ impl Emitter<'_> {
                 _ => {}
             }
         }
-        for (id, count) in inside.into_iter().enumerate() {
-            if count > 0 && !self.state.seen[id] && self.remaining[id] > count {
+        inside.sort_unstable();
+        for alike in inside.chunk_by(|a, b| a == b) {
+            let (id, count) = (alike[0], alike.len());
+            if !self.state.is_seen(id) && self.remaining[id] > count {
                 let y = self.slot_of(id)?;
                 self.code.push(Instruction::InitializeY { y });
-                self.state.seen[id] = true;
+                self.state.see(id);
             }
         }
         Ok(())
@@ -38,7 +40,7 @@ impl Emitter<'_> {
     pub(super) fn disjunction(&mut self, whole: &Goal, alternatives: &[Goal], place: Place) -> Written {
         self.initialize(whole)?;
         self.forget_registers();
-        let before = self.state.clone();
+        let before = self.state.save();
         let mut exits = Vec::new();
         let mut previous: Option<usize> = None;
         for (index, alternative) in alternatives.iter().enumerate() {
@@ -52,7 +54,7 @@ impl Emitter<'_> {
                 _ => Instruction::TrustElse,
             });
             previous = (index + 1 < alternatives.len()).then_some(position);
-            self.state = before.clone();
+            self.state.restore(&before);
             self.goal(alternative, place)?;
             if place == Place::Inner && index + 1 < alternatives.len() {
                 exits.push(self.code.len());
@@ -60,7 +62,7 @@ impl Emitter<'_> {
             }
         }
         exits.into_iter().for_each(|position| self.patch(position));
-        self.state = before;
+        self.state.restore(&before);
         Ok(())
     }
 
@@ -75,7 +77,7 @@ impl Emitter<'_> {
         place: Place,
     ) -> Written {
         self.initialize(whole)?;
-        let before = self.state.clone();
+        let before = self.state.save();
         let tests = self.tests(condition)?;
         self.goal(then, place)?;
         let exit = (place == Place::Inner).then_some(self.code.len());
@@ -83,12 +85,12 @@ impl Emitter<'_> {
             self.code.push(Instruction::Jump { to: FAIL });
         }
         tests.into_iter().for_each(|position| self.patch(position));
-        self.state = before.clone();
+        self.state.restore(&before);
         self.goal(otherwise, place)?;
         if let Some(position) = exit {
             self.patch(position);
         }
-        self.state = before;
+        self.state.restore(&before);
         self.forget_registers();
         Ok(())
     }
@@ -126,7 +128,7 @@ impl Emitter<'_> {
     ) -> Written {
         self.initialize(whole)?;
         self.forget_registers();
-        let before = self.state.clone();
+        let before = self.state.save();
         let y = self.level_slot(level)?;
         let choice = self.code.len();
         self.code.push(Instruction::TryElse { otherwise: FAIL });
@@ -143,13 +145,13 @@ impl Emitter<'_> {
             self.code.push(Instruction::Jump { to: FAIL });
         }
         self.patch(choice);
-        self.state = before.clone();
+        self.state.restore(&before);
         self.code.push(Instruction::TrustElse);
         self.goal(otherwise, place)?;
         if let Some(position) = exit {
             self.patch(position);
         }
-        self.state = before;
+        self.state.restore(&before);
         Ok(())
     }
 
@@ -157,16 +159,16 @@ impl Emitter<'_> {
         self.initialize(whole)?;
         let before;
         if inner.is_simple_test() {
-            before = self.state.clone();
+            before = self.state.save();
             let tests = self.tests(inner)?;
             self.code.push(Instruction::Fail);
             tests.into_iter().for_each(|position| self.patch(position));
             // Registers of variables without further occurrences stay reserved until the next call.
-            self.state = before;
+            self.state.restore(&before);
             return Ok(());
         }
         self.forget_registers();
-        before = self.state.clone();
+        before = self.state.save();
         let y = self.level_slot(level)?;
         let choice = self.code.len();
         self.code.push(Instruction::TryElse { otherwise: FAIL });
@@ -177,7 +179,7 @@ impl Emitter<'_> {
         self.code.push(Instruction::Fail);
         self.patch(choice);
         self.code.push(Instruction::TrustElse);
-        self.state = before;
+        self.state.restore(&before);
         Ok(())
     }
 
@@ -195,7 +197,7 @@ impl Emitter<'_> {
             self.check_result_list(result)?;
         }
         self.forget_registers();
-        let before = self.state.clone();
+        let before = self.state.save();
         self.code.push(Instruction::CollectStart { aggregation });
         let choice = self.code.len();
         self.code.push(Instruction::TryElse { otherwise: FAIL });
@@ -212,7 +214,7 @@ impl Emitter<'_> {
         let live = self.state.registers.live();
         self.code.push(Instruction::CollectAdd { x, live });
         self.patch(choice);
-        self.state = before;
+        self.state.restore(&before);
         self.code.push(Instruction::TrustElse);
         let register = self.take_register(None)?;
         self.code.push(Instruction::CollectEnd { x: register });
@@ -223,10 +225,10 @@ impl Emitter<'_> {
     /// `set`), that the result argument can be a list. A new variable or a list needs no check.
     pub(super) fn check_result_list(&mut self, result: Term) -> Written {
         let term = self.store.deref(result);
-        if term.is_variable() && !self.state.seen[self.analysis.ids[&term.address()]] || term.has_tag(Tag::Lis) {
+        if term.is_variable() && !self.state.is_seen(self.analysis.ids[&term.address()]) || term.has_tag(Tag::Lis) {
             return Ok(());
         }
-        let check: Atom = self.scope.symbols().intern("$check_result_list");
+        let check: Atom = self.scope.symbols().internal("$check_result_list");
         let Some(builtin) = self.scope.builtin(Functor::new(check, 1)) else { return Ok(()) };
         // Writing the check uses up one occurrence of each variable of the result, but the result is written again
         // after the goal.

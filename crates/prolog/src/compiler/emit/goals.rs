@@ -32,9 +32,7 @@ impl Emitter<'_> {
                 let from = pending[0].0;
                 let to = self.take_register(None)?;
                 self.code.push(Instruction::Move { to, from });
-                for location in self.state.location.iter_mut().filter(|location| **location == Some(from)) {
-                    *location = Some(to);
-                }
+                self.state.relocate(from, to);
                 for (_, _, needs) in &mut pending {
                     needs.retain(|&register| register != from);
                 }
@@ -45,7 +43,7 @@ impl Emitter<'_> {
 
     fn is_in_place(&self, target: u8, argument: Term) -> bool {
         let argument = self.store.deref(argument);
-        argument.is_variable() && self.state.location[self.id(argument)] == Some(target)
+        argument.is_variable() && self.state.location(self.id(argument)) == Some(target)
     }
 
     /// The argument registers below `limit` in which variables of `term` live.
@@ -56,7 +54,7 @@ impl Emitter<'_> {
             let term = self.store.deref(term);
             match term.tag() {
                 Tag::Ref | Tag::Att => {
-                    if let Some(register) = self.state.location[self.id(term)]
+                    if let Some(register) = self.state.location(self.id(term))
                         && (register as usize) < limit
                         && !found.contains(&register)
                     {
@@ -84,7 +82,7 @@ impl Emitter<'_> {
         let live = self.state.registers.live();
         self.code.push(Instruction::Builtin { builtin, base, live });
         for register in base..base + arguments.len() as u8 {
-            if !self.state.location.contains(&Some(register)) {
+            if !self.state.is_home(register) {
                 self.state.registers.free(register);
             }
         }
@@ -103,7 +101,7 @@ impl Emitter<'_> {
             }
             if self.is_permanent(id) {
                 call.new.push((column, Place::Y(self.slot_of(id)?)));
-                self.state.seen[id] = true;
+                self.state.see(id);
             } else {
                 let register = self.take_register(self.analysis.variables[id].preferred)?;
                 call.new.push((column, Place::X(register)));
@@ -135,7 +133,7 @@ impl Emitter<'_> {
             let wanted = match argument.tag() {
                 Tag::Ref | Tag::Att => {
                     let id = self.id(argument);
-                    if !self.state.seen[id] {
+                    if !self.state.is_seen(id) {
                         new.push((column as u8, id));
                         continue;
                     }
@@ -179,7 +177,7 @@ impl Emitter<'_> {
         } else {
             self.get(register, other, false)?;
         }
-        if temporary && !self.state.location.contains(&Some(register)) {
+        if temporary && !self.state.is_home(register) {
             self.state.registers.free(register);
         }
         Ok(())
@@ -201,7 +199,7 @@ impl Emitter<'_> {
 
     /// Whether a term is a variable without a value at this point.
     fn is_new(&self, term: Term) -> bool {
-        term.is_variable() && !self.state.seen[self.id(term)]
+        term.is_variable() && !self.state.is_seen(self.id(term))
     }
 
     fn occurs_in(&self, variable: Term, term: Term) -> bool {

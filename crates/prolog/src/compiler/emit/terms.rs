@@ -50,7 +50,7 @@ impl Emitter<'_> {
     pub(super) fn used(&mut self, id: VariableId) {
         self.remaining[id] -= 1;
         if self.remaining[id] == 0
-            && let Some(register) = self.state.location[id].take()
+            && let Some(register) = self.state.unlocate(id)
         {
             self.state.registers.free(register);
         }
@@ -58,8 +58,8 @@ impl Emitter<'_> {
 
     /// Records that the variable lives in `register` from here on.
     pub(super) fn settle(&mut self, id: VariableId, register: u8) {
-        self.state.seen[id] = true;
-        self.state.location[id] = Some(register);
+        self.state.see(id);
+        self.state.locate(id, register);
         self.state.registers.occupy(register);
     }
 
@@ -68,7 +68,7 @@ impl Emitter<'_> {
     }
 
     pub(super) fn register_of(&self, id: VariableId) -> Written<u8> {
-        self.state.location[id].ok_or(CompileError::TooLarge)
+        self.state.location(id).ok_or(CompileError::TooLarge)
     }
 
     // ---- heads -----------------------------------------------------------------------------
@@ -99,7 +99,7 @@ impl Emitter<'_> {
         let id = self.id(variable);
         if self.is_void(id) {
             self.state.registers.free(register);
-        } else if !self.state.seen[id] && !self.is_permanent(id) {
+        } else if !self.state.is_seen(id) && !self.is_permanent(id) {
             self.settle(id, register);
         } else {
             self.assign_variable(register, id)?;
@@ -113,11 +113,11 @@ impl Emitter<'_> {
     /// Writes the unification of the term in a register with a variable of the clause. If the variable is new and has
     /// no environment slot, it lives in the register from here on, without an instruction.
     pub(super) fn assign_variable(&mut self, register: u8, id: VariableId) -> Written {
-        match (self.state.seen[id], self.is_permanent(id)) {
+        match (self.state.is_seen(id), self.is_permanent(id)) {
             (false, true) => {
                 let y = self.slot_of(id)?;
                 self.code.push(Instruction::GetVariableY { y, x: register });
-                self.state.seen[id] = true;
+                self.state.see(id);
             }
             (true, true) => {
                 let y = self.slot_of(id)?;
@@ -146,7 +146,7 @@ impl Emitter<'_> {
             self.state.registers.free(register);
             return Ok(());
         }
-        let settles = !self.state.seen[id] && !self.is_permanent(id);
+        let settles = !self.state.is_seen(id) && !self.is_permanent(id);
         self.assign_variable(register, id)?;
         if !settles {
             self.state.registers.free(register);
@@ -293,11 +293,11 @@ impl Emitter<'_> {
             }
             return Ok(());
         }
-        match (self.state.seen[id], self.is_permanent(id)) {
+        match (self.state.is_seen(id), self.is_permanent(id)) {
             (false, true) => {
                 let y = self.slot_of(id)?;
                 self.code.push(Instruction::UnifyVariableY { y });
-                self.state.seen[id] = true;
+                self.state.see(id);
             }
             (true, true) => {
                 let y = self.slot_of(id)?;
@@ -341,12 +341,12 @@ impl Emitter<'_> {
 
     pub(super) fn put_variable(&mut self, x: u8, variable: Term) -> Written {
         let id = self.id(variable);
-        match (self.state.seen[id], self.is_permanent(id)) {
+        match (self.state.is_seen(id), self.is_permanent(id)) {
             (false, _) if self.is_void(id) => self.code.push(Instruction::PutVariableX { x }),
             (false, true) => {
                 let y = self.slot_of(id)?;
                 self.code.push(Instruction::PutVariableY { y, x });
-                self.state.seen[id] = true;
+                self.state.see(id);
             }
             (true, true) => {
                 let y = self.slot_of(id)?;
@@ -373,20 +373,20 @@ impl Emitter<'_> {
         let term = self.store.deref(term);
         if term.is_variable() {
             let id = self.id(term);
-            if self.state.seen[id] && !self.is_permanent(id) {
+            if self.state.is_seen(id) && !self.is_permanent(id) {
                 let register = self.register_of(id)?;
                 self.remaining[id] -= 1;
                 // After its last occurrence, the variable's register is freed together with the operand.
                 let temporary = self.remaining[id] == 0;
                 if temporary {
-                    self.state.location[id] = None;
+                    self.state.unlocate(id);
                 }
                 return Ok(Operand { register, temporary });
             }
         }
         let register = self.take_register(None)?;
         self.put(register, term)?;
-        let lives_on = self.state.location.contains(&Some(register));
+        let lives_on = self.state.is_home(register);
         Ok(Operand { register, temporary: !lives_on })
     }
 

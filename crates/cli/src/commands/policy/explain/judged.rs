@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use mario_diagnostics::{Diagnostic, Source};
+use mario_diagnostics::{Diagnostic, Source, printable_line};
 use mario_frontend::policy_texts::Text;
 use mario_policy::{
     AcceptanceText, ExplainedInitiative, ExplainedVerdict, FactsError, explain_initiative, explain_verdict,
@@ -46,6 +46,7 @@ pub(super) fn run(
 
 fn write_text(stdout: &mut dyn Write, explained: &ExplainedVerdict, request: &str) -> io::Result<()> {
     let ExplainedVerdict { is_accepted, reason, clause, failed, changes } = explained;
+    let (request, reason) = (printable_line(request), reason.as_deref().map(printable_line));
     match (is_accepted, reason) {
         (true, _) => writeln!(stdout, "accepted: {request}")?,
         (false, Some(reason)) => writeln!(stdout, "inhibited: {request}: {reason}")?,
@@ -55,11 +56,11 @@ fn write_text(stdout: &mut dyn Write, explained: &ExplainedVerdict, request: &st
         writeln!(stdout, "  by the clause at {}:{}", clause.file, clause.line)?;
     }
     for clause in failed {
-        let goal = clause.goal.as_deref().unwrap_or("the clause as a whole");
+        let goal = printable_line(clause.goal.as_deref().unwrap_or("the clause as a whole"));
         writeln!(stdout, "  the clause at {}:{} failed: {goal}", clause.file, clause.line)?;
     }
     for change in changes {
-        writeln!(stdout, "  => {change}")?;
+        writeln!(stdout, "  => {}", printable_line(change))?;
     }
     if !is_accepted && changes.is_empty() {
         writeln!(stdout, "  found no small change of facts that would get it accepted")?;
@@ -70,18 +71,20 @@ fn write_text(stdout: &mut dyn Write, explained: &ExplainedVerdict, request: &st
 fn write_initiative(stdout: &mut dyn Write, explained: &ExplainedInitiative) -> io::Result<()> {
     let ExplainedInitiative { acts, failure, failed } = explained;
     for act in acts {
-        writeln!(stdout, "wanted: {}", act.wanted)?;
+        writeln!(stdout, "wanted: {}", printable_line(&act.wanted))?;
         if let Some(clause) = &act.clause {
             writeln!(stdout, "  by the clause at {}:{}", clause.file, clause.line)?;
         }
     }
     match failure {
-        Some(failure) => writeln!(stdout, "no eviction or shrink: the policy returned no valid answer: {failure}")?,
+        Some(failure) => {
+            writeln!(stdout, "no eviction or shrink: the policy returned no valid answer: {}", printable_line(failure))?
+        }
         None if acts.is_empty() => writeln!(stdout, "no eviction or shrink")?,
         None => {}
     }
     for clause in failed {
-        let goal = clause.goal.as_deref().unwrap_or("the clause as a whole");
+        let goal = printable_line(clause.goal.as_deref().unwrap_or("the clause as a whole"));
         writeln!(stdout, "  the clause at {}:{} failed: {goal}", clause.file, clause.line)?;
     }
     Ok(())

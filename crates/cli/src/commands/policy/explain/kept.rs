@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use mario_audit::reader::TraceReader;
-use mario_diagnostics::Diagnostic;
+use mario_diagnostics::{Diagnostic, printable_line};
 use mario_experiments::decision::{DecisionError, DecisionOfRun, explain_decision};
 use serde_json::json;
 
@@ -40,16 +40,24 @@ fn write_text(stdout: &mut dyn Write, decision: &DecisionOfRun, instance: &str, 
     let DecisionOfRun { time, node, policy, explained, verdict } = decision;
     writeln!(stdout, "time {time}: instance {instance} on node {node}, policy {policy}")?;
     if let Some(error) = &explained.error {
-        writeln!(stdout, "no answer: {error}")?;
+        writeln!(stdout, "no answer: {}", printable_line(error))?;
     }
     writeln!(stdout)?;
     text::write(stdout, explained, coloured)?;
-    let asked = explained.proposals.first().map(|proof| format!("{} {}", proof.operation, proof.target));
+    let asked = explained
+        .proposals
+        .first()
+        .map(|proof| printable_line(&format!("{} {}", proof.operation, proof.target)).into_owned());
     match (asked, verdict) {
         (Some(asked), Some(judged)) => match &judged.inhibited {
             Some(reason) => {
                 let (node, rule) = (&reason.node, &reason.rule);
-                writeln!(stdout, "\ntime {}: {asked} was inhibited: node {node}: {rule}", judged.time)
+                writeln!(
+                    stdout,
+                    "\ntime {}: {asked} was inhibited: node {node}: {}",
+                    judged.time,
+                    printable_line(&rule.to_string())
+                )
             }
             None => writeln!(stdout, "\ntime {}: {asked} was accepted", judged.time),
         },

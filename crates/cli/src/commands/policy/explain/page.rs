@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
+use mario_diagnostics::printable_line;
 use mario_page::assets::PALETTE;
 use mario_policy::{ExplainedDecision, Line, LineRole};
 
@@ -95,7 +96,9 @@ impl fmt::Display for Escaped<'_> {
                 '>' => formatter.write_str("&gt;")?,
                 '"' => formatter.write_str("&quot;")?,
                 '\'' => formatter.write_str("&#39;")?,
-                character if character.is_control() => formatter.write_str("\u{fffd}")?,
+                character if printable_line(character.encode_utf8(&mut [0; 4])).len() > character.len_utf8() => {
+                    formatter.write_str("\u{fffd}")?;
+                }
                 character => write!(formatter, "{character}")?,
             }
         }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use mario_diagnostics::printable_line;
 use mario_policy::{ExplainedDecision, Line, LineRole};
 
 pub(super) fn write(stdout: &mut dyn Write, explained: &ExplainedDecision, coloured: bool) -> io::Result<()> {
@@ -35,19 +36,14 @@ fn write_line(stdout: &mut dyn Write, line: &Line, coloured: bool) -> io::Result
     };
     write!(stdout, "{:1$}", "", line.depth * 2)?;
     if !line.before.is_empty() {
-        write!(stdout, "{} ", line.before)?;
+        write!(stdout, "{} ", printable_line(&line.before))?;
     }
-    write!(stdout, "{style}{mark}{}{reset}", printable(&line.text))?;
+    write!(stdout, "{style}{mark}{}{reset}", printable_line(&line.text))?;
     if !line.after.is_empty() {
-        write!(stdout, ", {}", printable(&line.after))?;
+        write!(stdout, ", {}", printable_line(&line.after))?;
     }
     match &line.place {
-        Some(place) => writeln!(stdout, "  {}", printable(place)),
+        Some(place) => writeln!(stdout, "  {}", printable_line(place)),
         None => writeln!(stdout),
     }
-}
-
-/// Replaces control characters, because text from files must not control the terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()
 }
