@@ -18,6 +18,7 @@ mod reach;
 mod supply;
 mod text;
 mod truth;
+mod values;
 
 use mario_prolog::{Engine, LoadError, Loaded, Place, Problem, Resolver, Topic, Tree, TreeKind};
 
@@ -232,6 +233,7 @@ fn check_text(engine: &Engine, loaded: &Loaded, known: &Known, findings: &mut Ve
     names::check(&text, &loaded.program, known, findings);
     kinds::check(&text, known, findings);
     supply::check(&text, known, findings);
+    values::check(&text, findings);
     if known.role == Role::Policy {
         reach::check(&text, known, engine, findings);
     }

@@ -167,7 +167,7 @@
 //!   are still suspended are shown with the answer.
 //! - The libraries lists, apply, pairs, aggregate, assoc, ordsets, option, error, yall, dcg and others are always
 //!   loaded; `use_module(library(_))` is accepted. Modules are not separated: all clauses of a program share one
-//!   namespace.
+//!   namespace. If two files with module headers define the same predicate, that is an error.
 //! - Absent by design: streams opened by a program, tabling, threads, constraint solvers, foreign code, and everything
 //!   that the sandbox forbids.
 //!

@@ -113,6 +113,8 @@ pub struct Loader {
     dynamic_order: Vec<Functor>,
     sources: Vec<Arc<Source>>,
     loaded_names: FxHashSet<String>,
+    /// The sources with a module header.
+    modules: FxHashSet<usize>,
     initialization: Vec<(StoredTerm, usize, Range<usize>)>,
     problems: Problems,
     resolver: Option<Box<dyn Resolver>>,
@@ -164,6 +166,7 @@ impl Loader {
             dynamic_order: Vec::new(),
             sources: Vec::new(),
             loaded_names: FxHashSet::default(),
+            modules: FxHashSet::default(),
             initialization: Vec::new(),
             problems: Problems::default(),
             resolver: None,

@@ -61,6 +61,10 @@ pub enum FindingKind {
     /// A clause of `operation/3` never produces the first solution: whenever it applies, an earlier clause has a
     /// solution or cuts the others off.
     NeverWins,
+    /// A term of arithmetic is compared with a number by `=` or `==`, which do not calculate.
+    UncomputedTerm,
+    /// A goal is negated before its variable has a value, which a later goal gives it.
+    EarlyNegation,
     /// The target of an operation is an unbound variable.
     UnboundTarget,
     /// No manager could accept the target of an operation.
@@ -83,7 +87,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All kinds.
-    pub const ALL: [FindingKind; 21] = [
+    pub const ALL: [FindingKind; 23] = [
         FindingKind::UnknownPredicate,
         FindingKind::WrongArity,
         FindingKind::WrongKind,
@@ -96,6 +100,8 @@ impl FindingKind {
         FindingKind::LostState,
         FindingKind::NeverFires,
         FindingKind::NeverWins,
+        FindingKind::UncomputedTerm,
+        FindingKind::EarlyNegation,
         FindingKind::UnboundTarget,
         FindingKind::InvalidTarget,
         FindingKind::Exception,
@@ -122,6 +128,8 @@ impl FindingKind {
             FindingKind::LostState => "lost-state",
             FindingKind::NeverFires => "never-fires",
             FindingKind::NeverWins => "never-wins",
+            FindingKind::UncomputedTerm => "uncomputed-term",
+            FindingKind::EarlyNegation => "early-negation",
             FindingKind::UnboundTarget => "unbound-target",
             FindingKind::InvalidTarget => "invalid-target",
             FindingKind::Exception => "exception",

@@ -109,6 +109,13 @@ fn points_at_the_mistake_in_the_text() {
         ("L = 3, requests(I, _, _, _), ( L > 5 ; L < 2 )", ("never-fires", "L > 5 ; L < 2")),
         ("\\+ node(_, _), atom(I)", ("never-fires", "\\+ node(_, _)")),
         ("atom(I), never(3)", ("never-fires", "never(3)")),
+        ("requests(I, _, T, _), T == 0+0", ("uncomputed-term", "T == 0+0")),
+        ("requests(I, _, T, _), X = T+1, X = 1", ("uncomputed-term", "X = T+1")),
+        ("\\+ inhibited(migrate, I, N), requests(I, N, _, _)", ("early-negation", "\\+ inhibited(migrate, I, N)")),
+        (
+            "( \\+ inhibited(migrate, I, N) ; atom(I) ), requests(I, N, _, _)",
+            ("early-negation", "\\+ inhibited(migrate, I, N)"),
+        ),
         ("atom(I), gone(_)", ("unsupplied-fact", "gone(_)")),
         ("atom(I), \\+ \\+ gone(_)", ("never-fires", "\\+ \\+ gone(_)")),
     ] {
@@ -132,6 +139,8 @@ fn valid_policies_have_no_findings() {
         "serviceInstance(I, 7, _), inhibited(O, I, _), O == undeploy",
         "counted(I)",
         "kind(I)",
+        "findall(N-R, requests(I, N, R, _), L), member(N-R, L), N-R == N-R, \\+ inhibited(migrate, I, N), R > 100",
+        "requests(I, N, R, _), X = R + 1, X > 100, N \\== self, \\+ ( requests(I, M, _, _), M \\== N )",
     ] {
         let text = format!(
             ":- dynamic count/1.\nkind(I) :- fact(I, kind, _), !, fail.\nkind(_).\ncounted(I) :- count(X), X > 3, atom(I).\n:- assertz(count(1)).\n\

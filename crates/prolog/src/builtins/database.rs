@@ -2,7 +2,7 @@
 
 use super::control::indicator;
 use super::{Builtin, Code, FIRST, State, Step, det, nondet};
-use crate::compiler::{Neck, body_of};
+use crate::compiler::{MAX_CALL_ARITY, Neck, body_of};
 use crate::core::Core;
 use crate::database::{DynamicPredicate, End, Generation, Position, SearchFrom, is_rule};
 use crate::fault::{Fault, Raised, Solved};
@@ -98,6 +98,10 @@ fn asserta(core: &mut Core, clause: Term) -> Solved {
 
 fn add(core: &mut Core, clause: Term, end: End) -> Solved {
     let Parts { head, neck, body, functor } = clause_parts(core, clause)?;
+    // A predicate with more arguments cannot be called.
+    if functor.arity() > MAX_CALL_ARITY {
+        return Err(Fault::Representation("max_procedure_arity").into());
+    }
     let body = body_of(&mut core.store, body).ok_or(Fault::Type("callable", body))?;
     core.check_budget()?;
     let predicate = dynamic_predicate(core, functor, "modify")?;

@@ -6,7 +6,7 @@ use crate::fault::{Fault, Solved};
 use crate::flags::{Flags, OccursCheck, QuotedText, Unknown};
 use crate::store::View;
 use crate::symbols::atoms;
-use crate::term::{SMALL_MAX, SMALL_MIN, Term};
+use crate::term::{MAX_ARITY, SMALL_MAX, SMALL_MIN, Term};
 
 pub(crate) const TABLE: &[Builtin] =
     &[det("set_prolog_flag", Code::D2(set_prolog_flag)), nondet("current_prolog_flag", 2, current_prolog_flag)];
@@ -24,7 +24,7 @@ const CONSTANTS: &[(&str, Constant)] = &[
     ("max_tagged_integer", Constant::Integer(SMALL_MAX)),
     ("min_tagged_integer", Constant::Integer(SMALL_MIN)),
     ("integer_rounding_function", Constant::Atom("toward_zero")),
-    ("max_arity", Constant::Atom("unbounded")),
+    ("max_arity", Constant::Integer(MAX_ARITY as i64)),
     ("char_conversion", Constant::Atom("off")),
     ("debug", Constant::Atom("off")),
 ];

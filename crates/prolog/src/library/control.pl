@@ -87,7 +87,9 @@ findnsols(N, Template0, Goal0, List) :-
     must_be(nonneg, N),
     copy_term(Template0-Goal0, Template-Goal),
     State = found(0, []),
-    (   '$call_marked'(Goal, Before, After),
+    (   N =:= 0
+    ->  List = []
+    ;   '$call_marked'(Goal, Before, After),
         arg(1, State, Count0),
         Count is Count0 + 1,
         arg(2, State, Found0),

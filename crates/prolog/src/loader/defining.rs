@@ -40,6 +40,15 @@ impl Loader {
         if definitions.source != source && self.origin == Origin::Library {
             let before = self.sources[definitions.source].name.clone();
             self.error(source, span.clone(), format!("{indicator} is defined in {before} already"), None);
+        } else if definitions.source != source
+            && !definitions.discontiguous
+            && (self.modules.contains(&source) || self.modules.contains(&definitions.source))
+        {
+            // A file with a module header expects that its other predicates are its own.
+            let before = self.sources[definitions.source].name.clone();
+            let message = format!("{indicator} is defined in {before}, too, and modules are not namespaces here");
+            let hint = "give one of the two predicates another name, with the name of its module for example";
+            self.error(source, span.clone(), message, Some(hint));
         } else if definitions.source != source && !definitions.discontiguous {
             let before = self.sources[definitions.source].name.clone();
             definitions.clauses.clear();

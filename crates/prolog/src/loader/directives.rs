@@ -65,7 +65,7 @@ impl Loader {
                 }
             }
             (atoms::DISCONTIGUOUS, 1) => self.allow_apart(source, argument(self, 0), &span),
-            (atoms::MODULE, 2) => {}
+            (atoms::MODULE, 2) => drop(self.modules.insert(source)),
             (atoms::INITIALIZATION, 1 | 2) => {
                 let goal = argument(self, 0);
                 if let Some(stored) = self.store.copy_out(goal, Attributes::Drop) {

@@ -369,7 +369,7 @@ impl Machine {
             return Ok(self.body_predicate().map_or(Next::Done, Next::Predicate));
         }
         if arity + extra > MAX_CALL_ARITY {
-            return Err(Fault::Representation("max_arity").into());
+            return Err(Fault::Representation("max_procedure_arity").into());
         }
         let mut added = [Term::NIL; 8];
         added[..extra].copy_from_slice(&self.x[1..=extra]);

@@ -65,6 +65,9 @@ impl Parser<'_, '_, '_> {
 
     fn hint_for(&self, lexeme: &Lexeme, frame: Frame) -> Option<String> {
         let text = self.text(lexeme);
+        if let Some(hint) = foreign_operator(&self.scanner.text[lexeme.start..]) {
+            return Some(hint.to_owned());
+        }
         match (&lexeme.token, name_of(frame.bracket)) {
             (Token::End, Some((what, _))) => Some(format!("close the {what} before the end of the clause")),
             (Token::EndOfText, Some((what, _))) => Some(format!("close the {what}")),
@@ -127,6 +130,25 @@ impl Parser<'_, '_, '_> {
         };
         SyntaxError::new(lexeme.span(), "operator_clash", message).with_hint(hint)
     }
+}
+
+/// What to write instead of an operator of other languages, with which `rest` starts.
+fn foreign_operator(rest: &str) -> Option<&'static str> {
+    const OPERATORS: &[(&str, &str)] = &[
+        ("<=", "less or equal is written `=<`"),
+        ("!==", "write `\\==` for terms that differ"),
+        ("!=", "write `=\\=` for numbers that differ, and `\\==` for other terms"),
+        ("<>", "write `=\\=` for numbers that differ, and `\\==` for other terms"),
+        ("===", "write `==` for identical terms, and `=:=` for equal numbers"),
+        ("&&", "the conjunction of two goals is written `,`"),
+        ("&", "the conjunction of two goals is written `,`"),
+        ("||", "the disjunction of two goals is written `;`"),
+        ("%=", "the remainder of a division is written `X mod Y`"),
+    ];
+    // The whole operator is compared: `<=>` may be one that the author forgot to declare.
+    let symbols = |text: &str| text.find(|c: char| !"<=!>&|%:\\+-*/@#~^?$.".contains(c)).unwrap_or(text.len());
+    let written = &rest[..symbols(rest)];
+    OPERATORS.iter().find(|(operator, _)| *operator == written).map(|(_, hint)| *hint)
 }
 
 /// The name of an open bracket, and its closing bracket; `None` for the clause itself.

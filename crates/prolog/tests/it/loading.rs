@@ -168,3 +168,29 @@ fn a_library_path_may_have_any_number_of_segments() {
     let shown = errors(&format!(":- use_module(library({path})).\n"));
     assert!(shown[0].contains("there is no library `a/a/a/"), "{}", &shown[0][..100]);
 }
+
+#[test]
+fn two_modules_cannot_define_the_same_predicate() {
+    let module = |name: &str| format!(":- module({name}, [{name}/1]).\n{name}(X) :- helper(X).\nhelper({name}).\n");
+    let mut loader = Engine::new().loader();
+    loader.load("one.pl", &module("one")).load("two.pl", &module("two"));
+    let shown = shown(loader.finish());
+    assert_eq!(shown, ["two.pl:3:1: helper/1 is defined in one.pl, too, and modules are not namespaces here"]);
+    let mut loader = Engine::new().loader();
+    loader.load("one.pl", &module("one")).load("main.pl", "p(X) :- one(X), own(X).\nown(one).\n");
+    assert!(loader.finish().is_ok());
+}
+
+#[test]
+fn operators_of_other_languages_get_a_hint() {
+    for (text, hint) in [
+        ("p(X) :- q(X), X <= 3.\n", "less or equal is written `=<`"),
+        ("p(X) :- q(X), X != 3.\n", "write `=\\=` for numbers that differ, and `\\==` for other terms"),
+        ("p(X) :- q(X) && r(X).\n", "the conjunction of two goals is written `,`"),
+        ("p(X) :- q(X) || r(X).\n", "the disjunction of two goals is written `;`"),
+        ("p(X) :- q(X), X === 3.\n", "write `==` for identical terms, and `=:=` for equal numbers"),
+    ] {
+        let errors = load(text).err().expect("it is not Prolog").errors;
+        assert_eq!(errors[0].hint.as_deref(), Some(hint), "{text}: {}", errors[0].message);
+    }
+}

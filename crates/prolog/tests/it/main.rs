@@ -12,6 +12,7 @@ mod fuzz;
 mod garbage;
 mod host;
 mod hostile;
+mod library;
 mod loading;
 mod rules;
 mod tables;

@@ -1,0 +1,3 @@
+operation(undeploy, Instance, self) :-
+    \+ requests(Instance, Neighbour, _, _),
+    node(Neighbour, _).

@@ -1,0 +1,3 @@
+operation(undeploy, Instance, self) :-
+    \+ requests(Instance, _, _, _),
+    node(_, _).
