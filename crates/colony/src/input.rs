@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, Epoch, JournalId, TransferId, WorkloadId};
-use crate::journal::JournalRecord;
+use crate::journal::{JournalRecord, Outdated};
 use crate::manager::Availability;
 use crate::message::{Message, TransferKind};
 
@@ -363,9 +363,16 @@ pub enum TraceEvent {
         /// The failure.
         failure: Failure,
     },
-    /// A neighbour's journal lacks records that it had before, so its disk was restored from a backup. The neighbour is
-    /// ignored until it has another journal.
+    /// A neighbour's journal lacks records that it had before, so its disk was restored from a backup, or the journal
+    /// was replaced and declared lost. The neighbour is ignored until it has another journal.
     RefusedPeer(NodeId),
+    /// A neighbour has confirmed this node's journal, for the first time since the node started.
+    Confirmed {
+        /// The neighbour.
+        by: NodeId,
+    },
+    /// This node's journal is an old copy: all copies are stopped.
+    Outdated(Outdated),
 }
 
 /// The facts that an agent saw in one evaluation, and its decision.

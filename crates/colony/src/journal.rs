@@ -1,6 +1,7 @@
 //! The durable state of a node: the records of its write-ahead journal, and the ledger that results from applying them.
 
 mod entries;
+mod neighbours;
 mod stored;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, JournalId, TransferId, WorkloadId};
 
-pub use entries::{Custody, Draining, Grant, OwnCause, Owned, PeerRecord};
+pub use entries::{Custody, Draining, Evidence, Grant, Outdated, OwnCause, Owned, PeerRecord};
 pub use stored::{
-    StoredBoot, StoredConcern, StoredDeploy, StoredDraining, StoredLedger, StoredPeer, StoredPrevious, StoredShrinking,
-    StoredTaken,
+    StoredBoot, StoredConcern, StoredDeploy, StoredDraining, StoredFormer, StoredLedger, StoredPeer, StoredPrevious,
+    StoredShrinking, StoredTaken,
 };
 
 /// One record of a node's journal. It is on disk before any later effect is performed.
@@ -131,6 +132,9 @@ pub enum JournalRecord {
         /// The number of records in that journal; `u64::MAX` if the neighbour is rejected because records are missing.
         sequence: u64,
     },
+    /// A neighbour knows a later state of this journal: its file is an old copy. The node stops all copies, and does
+    /// nothing more with this journal.
+    Outdated(Outdated),
 }
 
 /// The maximum number of idempotency keys of deploys that are kept. A new key replaces the oldest.
@@ -163,6 +167,10 @@ pub struct Ledger {
     pub(crate) concerning: BTreeMap<NodeId, u64>,
     /// Journals that operators declared lost.
     pub(crate) lost: BTreeSet<JournalId>,
+    /// Journals that neighbours had before their present ones, the oldest first.
+    pub(crate) former: Vec<(NodeId, JournalId)>,
+    /// Why this journal must not be used any more; `None` unless it is an old copy.
+    pub(crate) outdated: Option<Outdated>,
 }
 
 impl Ledger {
@@ -240,9 +248,11 @@ impl Ledger {
             JournalRecord::Lost { journal } => {
                 self.lost.insert(*journal);
             }
+            JournalRecord::Outdated(outdated) => self.outdated = Some(outdated.clone()),
             JournalRecord::Peer { node, journal, sequence } => {
-                let before = self.peers.get(node).filter(|peer| peer.journal == *journal);
-                let concerning = before.map_or(0, |peer| peer.concerning);
+                let before = self.peers.get(node).copied();
+                self.note_former(node, before.map(|peer| peer.journal), *journal);
+                let concerning = before.filter(|peer| peer.journal == *journal).map_or(0, |peer| peer.concerning);
                 self.peers.insert(node.clone(), PeerRecord { journal: *journal, sequence: *sequence, concerning });
             }
         }
@@ -403,26 +413,6 @@ impl Ledger {
     /// The shrinking copies, and their surplus hardware, in the order of their ids.
     pub fn shrinking(&self) -> impl Iterator<Item = (&WorkloadId, &Hardware)> {
         self.shrinking.iter()
-    }
-
-    /// The neighbours that have introduced themselves, and what is recorded about each, in the order of their ids.
-    pub fn peers(&self) -> impl Iterator<Item = (&NodeId, &PeerRecord)> {
-        self.peers.iter()
-    }
-
-    /// The number of the last record in which an instance was handed over or offered to a neighbour, or taken from it;
-    /// 0 if there is no such record.
-    pub(crate) fn concerning(&self, neighbour: &NodeId) -> u64 {
-        self.concerning.get(neighbour).copied().unwrap_or(0)
-    }
-
-    /// Whether this node knows a neighbour's journal: that of a peer, of the receiver of an open transfer, or of a node
-    /// that was declared lost.
-    pub fn has_met(&self, journal: JournalId) -> bool {
-        self.peers.values().any(|peer| peer.journal == journal)
-            || self.custody.values().any(|custody| custody.receiver == journal)
-            || self.grants.values().any(|grant| grant.receiver == journal)
-            || self.lost.contains(&journal)
     }
 
     /// Transfers whose instances this node has taken, with their sources, until it forgets them.

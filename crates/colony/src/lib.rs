@@ -19,7 +19,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use mario_colony::{Config, Effect, Input, JournalId, Ledger, NodeLimits, Node, Start, Timing};
+//! use mario_colony::{Config, Effect, Input, JournalId, Ledger, NodeLimits, Node, Start, Timing, Unconfirmed};
 //! use mario_domain::{Capacity, NodeId, Time};
 //! use mario_prolog::{Budget, Engine};
 //!
@@ -32,6 +32,7 @@
 //!     budget: Budget::default(),
 //!     timing: Timing::default(),
 //!     limits: NodeLimits::default(),
+//!     unconfirmed: Unconfirmed::default(),
 //! };
 //! let start = Start { config: Arc::new(config), ledger: Ledger::default(), new_journal: JournalId(1), seed: 7 };
 //! let mut effects = Vec::new();
@@ -93,10 +94,11 @@ pub use input::{
     Command, Effect, FactsAndDecision, Failure, FirstSolution, Input, Observation, Proposal, RequestFact, TraceEvent,
 };
 pub use journal::{
-    Custody, Draining, Grant, JournalRecord, Ledger, OwnCause, Owned, PeerRecord, StoredBoot, StoredConcern,
-    StoredDeploy, StoredDraining, StoredLedger, StoredPeer, StoredPrevious, StoredShrinking, StoredTaken,
+    Custody, Draining, Evidence, Grant, JournalRecord, Ledger, Outdated, OwnCause, Owned, PeerRecord, StoredBoot,
+    StoredConcern, StoredDeploy, StoredDraining, StoredFormer, StoredLedger, StoredPeer, StoredPrevious,
+    StoredShrinking, StoredTaken,
 };
 pub use manager::{AccountingError, Availability, Manager, Reservation};
 pub use mario_policy::PolicyText;
-pub use message::{AgentSnapshot, Hello, Message, Prepare, TransferKind};
-pub use node::{Config, Knowledge, Node, NodeLimits, Restart, Start, StartError, Timing};
+pub use message::{AgentSnapshot, HELD_MAX, HeldInstance, Hello, Message, Prepare, TransferKind};
+pub use node::{Config, Confirmation, Knowledge, Node, NodeLimits, Restart, Start, StartError, Timing, Unconfirmed};

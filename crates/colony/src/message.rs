@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::descriptor::Descriptor;
 use crate::ids::{Epoch, JournalId, Token, TransferId};
 use crate::input::RequestFact;
+use crate::journal::PeerRecord;
 use crate::rules::{History, RememberedOperation};
 
 /// A message between neighbours. Messages may be lost, duplicated, reordered or late. The receiver detects duplicate
@@ -86,6 +87,24 @@ pub struct Hello {
     pub open: Vec<TransferId>,
     /// Facts about it for its neighbours' agents.
     pub facts: Vec<Fact>,
+    /// What it has recorded about the receiver; `None` if they have not met. A receiver whose journal went back learns
+    /// that from it.
+    pub knows: Option<PeerRecord>,
+    /// The instances that it owns or has in custody, at most [`HELD_MAX`]. A receiver that owns one of them in a lower
+    /// epoch has a journal that went back.
+    pub held: Vec<HeldInstance>,
+}
+
+/// The maximum number of instances in a [`Hello`].
+pub const HELD_MAX: usize = 1024;
+
+/// An instance that a node owns or has in custody.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct HeldInstance {
+    /// The instance.
+    pub instance: InstanceId,
+    /// Its epoch on that node.
+    pub epoch: Epoch,
 }
 
 /// Everything that a target needs to judge a request and to start a copy.

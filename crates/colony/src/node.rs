@@ -10,10 +10,14 @@
 //! | `timers` | expiry, resending, periodic evaluation |
 //! | `restarts` | copies that ended or did not start are restarted, with backoff |
 //! | `recovery` | a node starts from the ledger of its journal |
+//! | `introductions` | neighbours introduce themselves; those with restored disks are rejected |
+//! | `confirmation` | neighbours confirm the journal, or show that it is an old copy |
 //! | `reasoner` | evaluates the policies of agents, and builds the facts that the manager sees |
 
 mod agents;
 mod config;
+mod confirmation;
+mod introductions;
 mod operators;
 mod owner;
 mod reasoner;
@@ -39,12 +43,13 @@ use crate::ids::{IdSource, JournalId, Token, TransferId, WorkloadId};
 use crate::input::{Effect, Input, Proposal, RequestFact, TraceEvent};
 use crate::journal::{JournalRecord, Ledger, Owned};
 use crate::manager::Manager;
-use crate::message::{AgentSnapshot, Hello, Message, Prepare, TransferKind};
+use crate::message::{AgentSnapshot, Message, Prepare, TransferKind};
 use crate::rules::{EvictionNotice, History, RememberedOperation};
 use config::ConfigRef;
 use reasoner::Reasoner;
 
-pub use config::{Config, NodeLimits, Timing};
+pub use config::{Config, NodeLimits, Timing, Unconfirmed};
+pub use confirmation::Confirmation;
 pub use restarts::Restart;
 
 /// The inputs for starting a node.
@@ -93,6 +98,8 @@ pub(crate) struct State {
     /// Whether copies that were started before the last restart and are not in the ledger may still run. True from the
     /// start until [`Input::Swept`]; until then, no new instance is accepted.
     is_recovering: bool,
+    /// Whether the node has restarted, and no neighbour has confirmed its journal yet.
+    is_unconfirmed: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -210,6 +217,16 @@ impl Node {
         &self.state.manager
     }
 
+    /// Whether it knows that its journal is the latest one.
+    pub fn confirmation(&self) -> Confirmation {
+        self.state.confirmation()
+    }
+
+    /// Whether it rejects a neighbour, because the neighbour's journal is an old copy or was declared lost.
+    pub fn rejects(&self, neighbour: &NodeId) -> bool {
+        self.state.refused.contains(neighbour)
+    }
+
     /// The instances that it owns, in the order of their ids.
     pub fn instances(&self) -> impl Iterator<Item = &InstanceId> {
         self.state.ledger.owned.keys()
@@ -275,11 +292,15 @@ impl State {
             stopping: BTreeSet::new(),
             restarts: BTreeMap::new(),
             is_recovering: false,
+            is_unconfirmed: false,
         }
     }
 
     pub(crate) fn handle(&mut self, reasoner: &mut Reasoner, now: Time, input: Input, effects: &mut Vec<Effect>) {
         let mut step = Step { state: self, reasoner, now, effects };
+        if step.state.ledger.outdated.is_some() {
+            return step.handle_outdated(input);
+        }
         match input {
             Input::Neighbours(neighbours) => step.set_neighbours(neighbours),
             Input::Observed(observation) => {
@@ -346,33 +367,6 @@ impl Step<'_> {
         self.effects.push(Effect::Trace(report));
     }
 
-    /// Reports the neighbours that agents see, and those of them whose facts are known.
-    fn report_neighbours(&mut self) {
-        let up = self.state.neighbours.clone();
-        let introduced = up.iter().filter(|node| self.state.neighbour_facts.contains_key(node)).cloned().collect();
-        self.report(TraceEvent::Neighbours { up, introduced });
-    }
-
-    /// Sets the neighbours whose links work: reports them, and sends a hello to each new one.
-    fn set_neighbours(&mut self, neighbours: Vec<NodeId>) {
-        let before = std::mem::replace(&mut self.state.neighbours, neighbours);
-        self.report_neighbours();
-        let State { ledger, outgoing, .. } = &*self.state;
-        let open = ledger.custody.values().map(|custody| custody.transfer);
-        let hello = Hello {
-            journal: self.state.ids.journal,
-            sequence: ledger.sequence,
-            concerning: 0,
-            open: open.chain(ledger.grants.keys().copied()).chain(outgoing.keys().copied()).collect(),
-            facts: self.state.config.facts.clone(),
-        };
-        for neighbour in self.state.neighbours.iter().filter(|neighbour| !before.contains(neighbour)) {
-            let concerning = self.state.ledger.concerning(neighbour);
-            let message = Message::Hello(Hello { concerning, ..hello.clone() });
-            self.effects.push(Effect::Send { to: neighbour.clone(), receiver: None, message });
-        }
-    }
-
     /// Handles a message. Unless it is a hello, drops it if it is for another journal or from a rejected neighbour.
     /// Handlers detect duplicates.
     fn receive(&mut self, from: &NodeId, sender: JournalId, receiver: Option<JournalId>, message: Message) {
@@ -396,47 +390,6 @@ impl Step<'_> {
             Message::Taken { transfer, concerning } => self.taken(from, sender, transfer, concerning),
             Message::NotTaken { transfer } => self.not_taken(sender, transfer),
         }
-    }
-
-    /// Handles the introduction of a neighbour. Rejects the neighbour if its journal lost records. Otherwise ends an
-    /// earlier rejection, stores the neighbour's facts and journal, drops the reservations for transfers that the
-    /// neighbour no longer lists as open, and resends open messages to it.
-    fn greeted(&mut self, from: &NodeId, hello: Hello) {
-        let known = self.state.ledger.peers.get(from).copied();
-        if let Some(known) = known
-            && known.journal == hello.journal
-            && (known.sequence > hello.sequence || known.concerning > hello.concerning)
-        {
-            if self.state.refused.insert(from.clone()) {
-                // With this number, the journal stays rejected however many records it gets later.
-                let node = from.clone();
-                self.journal(JournalRecord::Peer { node, journal: hello.journal, sequence: u64::MAX });
-                self.report(TraceEvent::RefusedPeer(from.clone()));
-            }
-            return;
-        }
-        self.state.refused.remove(from);
-        let facts = NeighbourFacts(Arc::new(hello.facts));
-        if self.state.neighbour_facts.insert(from.clone(), facts).is_none() {
-            self.report_neighbours();
-        }
-        if known.is_none_or(|known| known.journal != hello.journal || known.sequence != hello.sequence) {
-            self.journal(JournalRecord::Peer { node: from.clone(), journal: hello.journal, sequence: hello.sequence });
-        }
-        // The source will never hand over an instance by a transfer that it no longer knows.
-        let is_dead = |incoming: &Incoming, transfer: &TransferId| {
-            incoming.sender == hello.journal && !hello.open.contains(transfer)
-        };
-        let State { incoming, .. } = &*self.state;
-        let dead: Vec<TransferId> = incoming
-            .iter()
-            .filter(|(transfer, place)| is_dead(place, transfer))
-            .map(|(transfer, _)| *transfer)
-            .collect();
-        for transfer in dead {
-            self.drop_reservation(transfer);
-        }
-        self.send_again_to(from);
     }
 
     /// Handles the end of a copy.

@@ -77,6 +77,8 @@ pub enum Rule {
     Busy,
     /// The node has just restarted and does not know yet which instances still run on it.
     Recovering,
+    /// The node has restarted, and no neighbour has confirmed its journal yet.
+    Unconfirmed,
     /// The target node is unknown, was declared lost or is rejected, already has the instance, was not ready in time,
     /// or did not take the instance; or the copy of an exclusive application did not stop in time for a migration.
     Unanswered,
@@ -121,6 +123,7 @@ impl Rule {
             Rule::OpenGrant => "open-grant",
             Rule::Busy => "busy",
             Rule::Recovering => "recovering",
+            Rule::Unconfirmed => "unconfirmed",
             Rule::Unanswered => "unanswered",
             Rule::NotStarted { .. } => "not-started",
             Rule::Oversized { .. } => "oversized",
@@ -178,6 +181,9 @@ impl fmt::Display for Inhibition {
             }
             Rule::Busy => write!(formatter, "node {node} has too many transfers open"),
             Rule::Recovering => write!(formatter, "node {node} has just restarted"),
+            Rule::Unconfirmed => {
+                write!(formatter, "node {node} has restarted, and no neighbour has confirmed its journal yet")
+            }
             Rule::Unanswered => write!(formatter, "node {node} did not take the instance in time"),
             Rule::NotStarted { cause } => write!(formatter, "the copy did not start on node {node}: {cause}"),
             Rule::Oversized { bytes, bytes_max } => {

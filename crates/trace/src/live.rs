@@ -297,6 +297,13 @@ pub enum LiveEvent<N> {
         /// The journal.
         journal: String,
     },
+    /// A neighbour showed that the node's journal is an old copy: the node stops all workloads. In the journal.
+    Outdated {
+        /// The neighbour.
+        by: N,
+        /// How it shows.
+        evidence: String,
+    },
     /// A neighbour introduced itself. In the journal.
     Peer {
         /// The neighbour.
@@ -409,6 +416,7 @@ impl<N> LiveEvent<N> {
             LiveEvent::WakeRefused { instance, inhibition } => LiveEvent::WakeRefused { instance, inhibition },
             LiveEvent::Shrunk { workload } => LiveEvent::Shrunk { workload },
             LiveEvent::Lost { journal } => LiveEvent::Lost { journal },
+            LiveEvent::Outdated { by, evidence } => LiveEvent::Outdated { by: node(by), evidence },
             LiveEvent::Peer { node: peer, journal } => LiveEvent::Peer { node: node(peer), journal },
             LiveEvent::Prepare { transfer, instance, operation, target } => {
                 LiveEvent::Prepare { transfer, instance, operation, target: node(target) }

@@ -6,7 +6,8 @@ use mario_colony::routing::{
     CERTIFICATE_BYTES_MAX, NAMES_MAX, Names, RouteAnnouncement, RouteLabel, RoutingMessage, SequenceRequest, Update,
 };
 use mario_colony::{
-    AgentSnapshot, Descriptor, Epoch, Hello, JournalId, Message, Prepare, Token, TransferId, TransferKind,
+    AgentSnapshot, Descriptor, Epoch, HELD_MAX, HeldInstance, Hello, JournalId, Message, PeerRecord, Prepare, Token,
+    TransferId, TransferKind,
 };
 use mario_domain::{ApplicationId, Fact, FlavourIndex, Inhibition, InstanceId, Wakefulness};
 
@@ -46,6 +47,26 @@ pub enum Body {
     Ping(Ping),
     /// Answers a ping.
     Pong(Pong),
+    /// Says why the sender closes the connection.
+    Goodbye(Goodbye),
+}
+
+/// Says why the sender closes the connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Goodbye {
+    /// The reason.
+    pub reason: GoodbyeReason,
+}
+
+/// Why a node closes a connection of a neighbour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GoodbyeReason {
+    /// The node does not list the other as a neighbour.
+    NotListed,
+    /// A node with the id of the other is connected already, and answers.
+    TwoNodes,
+    /// The other must wait until this node connects, because its id is the greater one.
+    Wait,
 }
 
 /// Asks for an immediate pong, to measure the round-trip time without synchronised clocks.
@@ -131,6 +152,7 @@ alternatives! { Body {
         2 routing: Routing(RoutingMessage) = Nested,
         3 ping: Ping(Ping) = Nested,
         4 pong: Pong(Pong) = Nested,
+        5 goodbye: Goodbye(Goodbye) = Nested,
     }
     fields {}
 } }
@@ -142,6 +164,14 @@ message! { Pong {
     2 received: u64 = Required(Unsigned),
     3 sent: u64 = Required(Unsigned),
 } }
+
+const GOODBYE_REASON: Word<GoodbyeReason> = Word(&[
+    (0, "not listed", GoodbyeReason::NotListed),
+    (1, "two nodes", GoodbyeReason::TwoNodes),
+    (2, "wait", GoodbyeReason::Wait),
+]);
+
+message! { Goodbye { 1 reason: GoodbyeReason = Required(GOODBYE_REASON) } }
 
 alternatives! { Message {
     values {
@@ -173,7 +203,11 @@ message! { Hello {
     3 open: Vec<TransferId> = List(Nested, OPEN_TRANSFERS_MAX),
     4 facts: Vec<Fact> = List(Nested, FACTS_MAX),
     5 concerning: u64 = Required(Unsigned),
+    6 knows: Option<PeerRecord> = Optional(Nested),
+    7 held: Vec<HeldInstance> = List(Nested, HELD_MAX),
 } }
+
+message! { HeldInstance { 1 instance: InstanceId = Required(Nested), 2 epoch: Epoch = Required(Unsigned) } }
 
 const KIND: Word<TransferKind> =
     Word(&[(0, "migrate", TransferKind::Migrate), (1, "replicate", TransferKind::Replicate)]);

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use mario_colony::{
-    Custody, DeployKey, Descriptor, Draining, Grant, JournalId, Ledger, Owned, PeerRecord, StoredBoot, StoredConcern,
-    StoredDeploy, StoredDraining, StoredLedger, StoredPeer, StoredPrevious, StoredShrinking, StoredTaken, TransferId,
-    WorkloadId,
+    Custody, DeployKey, Descriptor, Draining, Grant, JournalId, Ledger, Outdated, Owned, PeerRecord, StoredBoot,
+    StoredConcern, StoredDeploy, StoredDraining, StoredFormer, StoredLedger, StoredPeer, StoredPrevious,
+    StoredShrinking, StoredTaken, TransferId, WorkloadId,
 };
 use mario_domain::{ApplicationId, Hardware, InstanceId, NodeId};
 
@@ -53,7 +53,11 @@ message! { StoredLedger {
     11 concerning: Vec<StoredConcern> = List(Nested, LEDGER_MAX),
     12 lost: Vec<JournalId> = List(Bits128, LEDGER_MAX),
     13 previous: Vec<StoredPrevious> = List(Nested, LEDGER_MAX),
+    14 former: Vec<StoredFormer> = List(Nested, LEDGER_MAX),
+    15 outdated: Option<Outdated> = Optional(Nested),
 } }
+
+message! { StoredFormer { 1 node: NodeId = Required(Nested), 2 journal: JournalId = Required(Bits128) } }
 
 message! { StoredBoot {
     1 node: NodeId = Required(Nested),

@@ -55,7 +55,7 @@ mod framer;
 
 mod page;
 
-pub use envelope::{Body, Envelope, Ping, Pong, decode, encode};
+pub use envelope::{Body, Envelope, Goodbye, GoodbyeReason, Ping, Pong, decode, encode};
 pub use error::{DecodeError, EncodeError, Problem};
 pub use framer::{FrameTooLong, Framer, encode_frame};
 pub use ledger::{decode_ledger, encode_ledger};

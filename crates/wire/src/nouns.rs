@@ -469,5 +469,6 @@ alternatives! { Rule {
         17 asleep: Asleep {},
         18 awake: Awake {},
         19 sleepless: Sleepless {},
+        20 unconfirmed: Unconfirmed {},
     }
 } }

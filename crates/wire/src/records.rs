@@ -4,8 +4,8 @@
 //! not be used unless it is understood completely.
 
 use mario_colony::{
-    AgentSnapshot, Custody, DeployKey, Descriptor, Epoch, Grant, JournalId, JournalRecord, OwnCause, Owned, Token,
-    TransferId, WorkloadId,
+    AgentSnapshot, Custody, DeployKey, Descriptor, Epoch, Evidence, Grant, JournalId, JournalRecord, Outdated,
+    OwnCause, Owned, Token, TransferId, WorkloadId,
 };
 use mario_domain::{ApplicationId, FlavourIndex, InstanceId, NodeId, Wakefulness};
 use std::sync::Arc;
@@ -45,6 +45,7 @@ alternatives! { JournalRecord {
     values {
         3 custody: Custody(Custody) = Nested,
         5 grant: Grant(Grant) = Nested,
+        19 outdated: Outdated(Outdated) = Nested,
     }
     fields {
         1 boot: Boot {
@@ -77,6 +78,22 @@ alternatives! { JournalRecord {
             1 instance: InstanceId = Required(Nested),
             2 descriptor: Arc<Descriptor> = Required(Nested),
             3 flavour: FlavourIndex = Required(Unsigned),
+        },
+    }
+} }
+
+message! { Outdated { 1 by: NodeId = Required(Nested), 2 evidence: Evidence = Required(Nested) } }
+
+alternatives! { Evidence {
+    values {}
+    fields {
+        1 rejected: Rejected {},
+        2 records: Records { 1 known: u64 = Required(Unsigned), 2 own: u64 = Required(Unsigned) },
+        3 exchange: Exchange { 1 known: u64 = Required(Unsigned), 2 own: u64 = Required(Unsigned) },
+        4 epoch: Epoch {
+            1 instance: InstanceId = Required(Nested),
+            2 known: Epoch = Required(Unsigned),
+            3 own: Epoch = Required(Unsigned),
         },
     }
 } }

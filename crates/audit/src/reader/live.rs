@@ -157,6 +157,11 @@ pub enum LiveEvent {
         /// The journal.
         journal: String,
     },
+    /// A neighbour showed that the node's journal is an old copy.
+    Outdated {
+        /// The neighbour.
+        by: u32,
+    },
     /// A neighbour introduced itself.
     Peer {
         /// The neighbour.
@@ -404,7 +409,7 @@ impl Live {
             LiveEvent::Updated { application, .. } => places.application(*application),
             LiveEvent::Custody { target, .. } | LiveEvent::Prepare { target, .. } => places.node(*target),
             LiveEvent::Offer(offer) => places.node(offer.target),
-            LiveEvent::Peer { node, .. } => places.node(*node),
+            LiveEvent::Peer { node, .. } | LiveEvent::Outdated { by: node } => places.node(*node),
             LiveEvent::Neighbours { up, told } => up.iter().chain(told).copied().fold(places, Places::node),
             _ => places,
         }

@@ -131,6 +131,75 @@ pub struct PeerRecord {
     pub concerning: u64,
 }
 
+/// Why a journal must not be used any more: its file is an old copy. What happened since is not in it, so the instances
+/// in it may be on other nodes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Outdated {
+    /// The neighbour from which the node learned it.
+    pub by: NodeId,
+    /// How it shows.
+    pub evidence: Evidence,
+}
+
+/// How it shows that a journal is an old copy.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Evidence {
+    /// The neighbour has rejected it, or an operator has declared it lost.
+    Rejected,
+    /// It had more records before.
+    Records {
+        /// How many the neighbour knows of.
+        known: u64,
+        /// How many it has.
+        own: u64,
+    },
+    /// It lacks a record in which an instance was handed over or offered to the neighbour, or taken from it.
+    Exchange {
+        /// The number of the last such record, according to the neighbour.
+        known: u64,
+        /// The number of the last one that it has.
+        own: u64,
+    },
+    /// An instance that it owns was on the neighbour later.
+    Epoch {
+        /// The instance.
+        instance: InstanceId,
+        /// Its epoch on the neighbour.
+        known: Epoch,
+        /// Its epoch in the journal.
+        own: Epoch,
+    },
+}
+
+impl std::fmt::Display for Outdated {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let by = &self.by;
+        formatter.write_str("the journal of this node is an old copy: ")?;
+        match &self.evidence {
+            Evidence::Rejected => write!(formatter, "neighbour {by} rejects it"),
+            Evidence::Records { known, own } => {
+                write!(formatter, "it had {known} records when neighbour {by} last heard of it, and has {own}")
+            }
+            Evidence::Exchange { known, own } => {
+                write!(formatter, "its last transfer with neighbour {by} was record {known}, and it ends at {own}")
+            }
+            Evidence::Epoch { instance, known, own } => write!(
+                formatter,
+                "instance {instance} was on neighbour {by} in epoch {known}, and is in epoch {own} here",
+                known = known.0,
+                own = own.0
+            ),
+        }
+    }
+}
+
+impl PeerRecord {
+    /// Whether the neighbour is rejected.
+    pub fn is_rejected(&self) -> bool {
+        self.sequence == u64::MAX
+    }
+}
+
 impl Owned {
     /// The effect that starts its copy.
     pub(crate) fn start(&self) -> Effect {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mario_domain::{Hardware, InstanceId, NodeId};
 
-use super::{Custody, Draining, Grant, Ledger, Owned, PeerRecord};
+use super::{Custody, Draining, Grant, Ledger, Outdated, Owned, PeerRecord};
 use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, JournalId, TransferId, WorkloadId};
 
@@ -38,6 +38,19 @@ pub struct StoredLedger {
     /// For each owned instance that was updated since the node last became its owner, the description before the last
     /// update.
     pub previous: Vec<StoredPrevious>,
+    /// Journals that neighbours had before their present ones, the oldest first.
+    pub former: Vec<StoredFormer>,
+    /// Why the journal must not be used any more; `None` unless it is an old copy.
+    pub outdated: Option<Outdated>,
+}
+
+/// A journal that a neighbour had before its present one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StoredFormer {
+    /// The neighbour.
+    pub node: NodeId,
+    /// The journal.
+    pub journal: JournalId,
 }
 
 /// The node of a journal, and its last boot.
@@ -133,6 +146,7 @@ impl Ledger {
             let descriptor = Arc::clone(descriptor);
             StoredPrevious { instance: instance.clone(), descriptor }
         });
+        let former = self.former.iter().map(|(node, journal)| StoredFormer { node: node.clone(), journal: *journal });
         StoredLedger {
             sequence: self.sequence,
             boot,
@@ -147,6 +161,8 @@ impl Ledger {
             concerning: concerning.collect(),
             lost: self.lost.iter().copied().collect(),
             previous: previous.collect(),
+            former: former.collect(),
+            outdated: self.outdated.clone(),
         }
     }
 }
@@ -167,6 +183,8 @@ impl From<StoredLedger> for Ledger {
             concerning: stored.concerning.into_iter().map(|stored| (stored.node, stored.sequence)).collect(),
             lost: stored.lost.into_iter().collect(),
             previous: stored.previous.into_iter().map(|stored| (stored.instance, stored.descriptor)).collect(),
+            former: stored.former.into_iter().map(|stored| (stored.node, stored.journal)).collect(),
+            outdated: stored.outdated,
         }
     }
 }

@@ -126,8 +126,8 @@ impl Step<'_> {
             AgentOperation::Replicate => (is_here || self.state.neighbours.contains(target), false),
         };
         let comes_here = proposal.operation == AgentOperation::Replicate && is_here;
-        if comes_here && self.state.is_recovering {
-            return Err(Rule::Recovering);
+        if comes_here {
+            self.state.can_create()?;
         }
         let concern = Concern {
             out_of_reach: (!is_in_reach).then_some(target),

@@ -29,6 +29,21 @@ pub struct Config {
     pub timing: Timing,
     /// The limits of its state.
     pub limits: NodeLimits,
+    /// What it serves after a restart until a neighbour has confirmed its journal.
+    pub unconfirmed: Unconfirmed,
+}
+
+/// What a node serves after a restart until a neighbour has confirmed its journal: its disk may have been restored from
+/// a backup, and its instances may live elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Unconfirmed {
+    /// All instances but those of exclusive applications. It accepts no new instance.
+    #[default]
+    AllButExclusive,
+    /// All instances, and it accepts new ones.
+    All,
+    /// It needs no confirmation, because it has no neighbours.
+    NotAsked,
 }
 
 /// Periods and timeouts. Safety depends on none of these.

@@ -62,9 +62,7 @@ impl Step<'_> {
     }
 
     fn judge_deploy(&mut self, descriptor: &Arc<Descriptor>, request: &Request) -> Result<(), Rule> {
-        if self.state.is_recovering {
-            return Err(Rule::Recovering);
-        }
+        self.state.can_create()?;
         self.reasoner.check(self.state, descriptor)?;
         let needed = descriptor.application.hardware;
         self.judge_here(Concern { arrives: Some(needed), ..Concern::default() }, request, descriptor, needed)
@@ -115,7 +113,8 @@ impl Step<'_> {
             let flavour = owned.map(|owned| owned.flavour_in(&descriptor)).unwrap_or_default();
             self.journal(JournalRecord::Updated { instance: instance.clone(), descriptor, flavour });
             let owned = self.state.ledger.owned.get(instance);
-            let effect = owned.filter(|owned| !owned.is_asleep()).map(Owned::adapt);
+            let is_to_run = |owned: &&Owned| !owned.is_asleep() && !self.state.is_held_back(owned);
+            let effect = owned.filter(is_to_run).map(Owned::adapt);
             self.effects.extend(effect);
         }
         self.report(TraceEvent::Updated { instance: instance.clone(), from, to, refused });

@@ -2,7 +2,7 @@
 
 use mario_domain::Time;
 
-use super::{Agent, Retry, Start, StartError, State};
+use super::{Agent, Retry, Start, StartError, State, Unconfirmed};
 use crate::ids::{IdSource, WorkloadId};
 use crate::input::Effect;
 use crate::journal::{JournalRecord, Owned};
@@ -27,9 +27,17 @@ impl State {
             return Err(StartError::TooSmall { used, capacity: state.config.capacity });
         }
         state.is_recovering = true;
+        if state.ledger.outdated.is_some() {
+            effects.push(Effect::Sweep { keep: Vec::new() });
+            effects.extend(state.ledger.draining.keys().map(|workload| Effect::Stop(*workload)));
+            return Ok(state);
+        }
+        // A new journal has nothing that could be out of date.
+        state.is_unconfirmed = boot > 0 && state.config.unconfirmed != Unconfirmed::NotAsked;
         effects.push(Effect::Sweep { keep: state.ledger.workloads().collect() });
         let custody = state.ledger.custody.values().filter(|custody| custody.is_running).map(|custody| &custody.owned);
-        for owned in state.ledger.owned.values().chain(custody).filter(|owned| !owned.is_asleep()) {
+        let is_to_run = |owned: &&Owned| !owned.is_asleep() && !state.is_held_back(owned);
+        for owned in state.ledger.owned.values().chain(custody).filter(is_to_run) {
             effects.push(owned.resume());
         }
         // A copy that was to be restarted in another flavour or version may not have been restarted before the crash.
@@ -37,7 +45,7 @@ impl State {
         let is_to_adapt = |owned: &&Owned| state.ledger.shrinking.contains_key(&owned.workload) && !owned.is_asleep();
         let to_adapt: Vec<&Owned> = kept.filter(is_to_adapt).collect();
         let is_to_stop = |workload: &&WorkloadId| to_adapt.iter().all(|owned| owned.workload != **workload);
-        effects.extend(to_adapt.iter().map(|owned| owned.adapt()));
+        effects.extend(to_adapt.iter().filter(|owned| !state.is_held_back(owned)).map(|owned| owned.adapt()));
         // The copy of a sleeping instance may not have been stopped before the crash.
         effects.extend(state.ledger.shrinking.keys().filter(is_to_stop).map(|workload| Effect::Stop(*workload)));
         effects.extend(state.ledger.draining.keys().map(|workload| Effect::Stop(*workload)));

@@ -36,7 +36,8 @@ impl State {
             return None;
         }
         let custody = self.ledger.custody.values().filter(|custody| custody.is_running).map(|custody| &custody.owned);
-        self.ledger.owned.values().chain(custody).find(|owned| owned.workload == workload && !owned.is_asleep())
+        let is_wanted = |owned: &&Owned| owned.workload == workload && !owned.is_asleep() && !self.is_held_back(owned);
+        self.ledger.owned.values().chain(custody).find(is_wanted)
     }
 
     pub(super) fn next_restart(&self) -> Option<Time> {

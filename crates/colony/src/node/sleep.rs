@@ -21,6 +21,9 @@ impl Step<'_> {
         operation: AgentOperation,
     ) -> Result<HardwareChange, Rule> {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
+        if operation == AgentOperation::Wake && self.state.is_held_back(owned) {
+            return Err(Rule::Unconfirmed);
+        }
         let (application, held) = (&owned.descriptor.application, self.state.held(owned));
         match operation {
             AgentOperation::Sleep => sleep(application, owned.wakefulness, held),

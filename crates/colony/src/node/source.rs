@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mario_domain::{ApplicationId, Inhibition, InstanceId, NodeId, Rule, Target, Verdict};
 
 use super::agents::split_replications;
-use super::{Outgoing, Retry, Step};
+use super::{Confirmation, Outgoing, Retry, Step};
 use crate::descriptor::Copies;
 use crate::ids::{Epoch, JournalId, Token, TransferId, WorkloadId};
 use crate::input::{Effect, Proposal, TraceEvent};
@@ -15,14 +15,17 @@ use crate::message::{AgentSnapshot, Message, Prepare, TransferKind};
 
 impl Step<'_> {
     /// Starts a transfer after this node's manager has accepted the request: freezes the agent, and asks the target.
-    /// Inhibits the request instead if the target has not introduced itself, was declared lost or is rejected, or, for
-    /// a replication, if another instance of the application is already offered to the target.
+    /// Inhibits the request instead if the target has not introduced itself, was declared lost or is rejected, if this
+    /// node's own journal is not confirmed or, for a replication, if another instance of the application is already offered to the target.
     pub(super) fn begin(&mut self, instance: &InstanceId, proposal: &Proposal, target: &NodeId, kind: TransferKind) {
         let Some(owned) = self.state.ledger.owned.get(instance).cloned() else { return };
         let Some(peer) = self.state.ledger.peers.get(target).copied() else {
             // The link works, but the neighbour has not introduced itself.
             return self.inhibit(instance, proposal, target.clone(), Rule::Unanswered);
         };
+        if self.state.confirmation() == Confirmation::Unconfirmed {
+            return self.inhibit(instance, proposal, self.own_id(), Rule::Unconfirmed);
+        }
         if self.state.ledger.lost.contains(&peer.journal) || self.state.refused.contains(target) {
             return self.inhibit(instance, proposal, target.clone(), Rule::Unanswered);
         }

@@ -61,9 +61,7 @@ impl Step<'_> {
 
     fn judge_arrival(&mut self, from: &NodeId, prepare: &Prepare) -> Result<(), Rule> {
         let (state, limits) = (&*self.state, self.state.config.limits);
-        if state.is_recovering {
-            return Err(Rule::Recovering);
-        }
+        state.can_create()?;
         if prepare.snapshot_bytes > limits.snapshot_bytes_max {
             return Err(Rule::Oversized { bytes: prepare.snapshot_bytes, bytes_max: limits.snapshot_bytes_max });
         }

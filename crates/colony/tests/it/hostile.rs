@@ -67,7 +67,15 @@ impl Peer {
                 self.sequence += 1;
                 let sequence = if self.random.percent(10) { 0 } else { self.sequence };
                 let open = vec![transfer];
-                Message::Hello(Hello { journal, sequence, concerning: u64::MAX, open, facts: Vec::new() })
+                Message::Hello(Hello {
+                    journal,
+                    sequence,
+                    concerning: u64::MAX,
+                    open,
+                    facts: Vec::new(),
+                    knows: None,
+                    held: Vec::new(),
+                })
             }
             1..5 => Message::Prepare(Arc::new(self.prepare())),
             5..8 => {

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 
 mod colonies;
+mod confirmation;
 mod hostile;
 mod judging;
 mod operators;

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use mario_colony::{
     Command, Config, Copies, DeployKey, Descriptor, Effect, Input, JournalId, JournalRecord, Ledger, Message, Node,
-    NodeLimits, Observation, PolicyText, Start, Timing, TraceEvent, WorkloadId,
+    NodeLimits, Observation, PolicyText, Start, Timing, TraceEvent, Unconfirmed, WorkloadId,
 };
 use mario_domain::{
     Application, ApplicationId, Capacity, Duration, Hardware, InstanceId, NodeId, Quantity, Rule, Time, Verdict,
@@ -127,6 +127,7 @@ impl Pair {
                 budget: Budget::default(),
                 timing: Timing { evaluation_period: None, ..Timing::default() },
                 limits: NodeLimits::default(),
+                unconfirmed: Unconfirmed::default(),
             };
             configure(index, &mut config);
             let journal = JournalId(index as u128 + 1);
@@ -254,6 +255,13 @@ impl Pair {
         (new.is_prompt, new.running) = (old.is_prompt, std::mem::take(&mut old.running));
         self.sides[side] = new;
         self.perform(side, effects);
+    }
+
+    /// Kills a node, and restarts it from an older copy of its journal, without a session. Its workloads keep running.
+    pub fn restore(&mut self, side: SideIndex, backup: Ledger) {
+        self.sides[side].shadow = backup;
+        self.crash_unswept(side);
+        self.input(side, Input::Swept);
     }
 
     /// Wipes a node, its workloads included, and restarts it with a new journal.

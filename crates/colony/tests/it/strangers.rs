@@ -127,7 +127,8 @@ fn a_peer_whose_journal_went_back_in_time_is_rejected_until_it_is_replaced() {
 }
 
 fn hello(journal: JournalId, sequence: u64, concerning: u64) -> Message {
-    Message::Hello(Hello { journal, sequence, concerning, open: Vec::new(), facts: Vec::new() })
+    let (open, facts, held) = (Vec::new(), Vec::new(), Vec::new());
+    Message::Hello(Hello { journal, sequence, concerning, open, facts, knows: None, held })
 }
 
 #[test]

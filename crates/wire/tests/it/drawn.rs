@@ -5,15 +5,16 @@ use std::sync::Arc;
 use mario_colony::routing::{Names, RouteAnnouncement, RouteLabel, RoutingMessage, SequenceRequest, Update};
 use mario_colony::rules::{History, RememberedOperation};
 use mario_colony::{
-    AgentSnapshot, Copies, Custody, DeployKey, Descriptor, Epoch, Grant, Hello, JournalId, JournalRecord, Message,
-    OwnCause, Owned, PolicyText, Prepare, RequestFact, Token, TransferId, TransferKind, WorkloadId,
+    AgentSnapshot, Copies, Custody, DeployKey, Descriptor, Epoch, Evidence, Grant, HeldInstance, Hello, JournalId,
+    JournalRecord, Message, Outdated, OwnCause, Owned, PeerRecord, PolicyText, Prepare, RequestFact, Token, TransferId,
+    TransferKind, WorkloadId,
 };
 use mario_domain::{
     AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, FlavourIndex, Hardware, Id, Inhibition,
     InstanceId, NodeId, OwnerId, Quantity, Rule, Target, Wakefulness,
 };
 use mario_testing::Random;
-use mario_wire::{Body, Envelope, Ping, Pong};
+use mario_wire::{Body, Envelope, Goodbye, GoodbyeReason, Ping, Pong};
 
 /// Generates values from a seed.
 pub struct Draw {
@@ -191,7 +192,17 @@ impl Draw {
             concerning: self.unsigned(),
             open: self.list(4, Draw::transfer),
             facts: self.list(4, Draw::fact),
+            knows: None,
+            held: Vec::new(),
         }
+    }
+
+    /// A hello of a node that knows the receiver.
+    fn hello_again(&mut self) -> Hello {
+        let known =
+            PeerRecord { journal: JournalId(self.bits()), sequence: self.unsigned(), concerning: self.unsigned() };
+        let held = self.list(4, |draw| HeldInstance { instance: draw.instance(), epoch: Epoch(draw.short()) });
+        Hello { knows: Some(known), held, ..self.hello() }
     }
 
     fn prepare(&mut self) -> Prepare {
@@ -245,8 +256,8 @@ impl Draw {
         RouteAnnouncement { application: self.application(), label, names }
     }
 
-    /// The number of kinds of bodies: each message of each protocol, a ping and a pong.
-    pub const BODIES: u64 = Draw::MESSAGES + 5;
+    /// The number of kinds of bodies: each message of each protocol, a ping and a pong, and what was added since.
+    pub const BODIES: u64 = Draw::MESSAGES + 8;
 
     pub fn body(&mut self, kind: u64) -> Body {
         match kind.checked_sub(Draw::MESSAGES) {
@@ -263,10 +274,19 @@ impl Draw {
             })),
             Some(2) => Body::Routing(RoutingMessage::Repeat),
             Some(3) => Body::Ping(Ping { sent: self.unsigned() }),
-            Some(_) => {
+            Some(4) => {
                 let (ping_sent, received, sent) = (self.unsigned(), self.unsigned(), self.unsigned());
                 Body::Pong(Pong { ping_sent, received, sent })
             }
+            Some(5) => {
+                let reasons = [GoodbyeReason::NotListed, GoodbyeReason::TwoNodes, GoodbyeReason::Wait];
+                Body::Goodbye(Goodbye { reason: reasons[self.below(3) as usize] })
+            }
+            Some(6) => {
+                let inhibition = Inhibition { node: self.node(), rule: Rule::Unconfirmed };
+                Body::Colony(Message::Inhibit { transfer: self.transfer(), inhibition })
+            }
+            Some(_) => Body::Colony(Message::Hello(self.hello_again())),
         }
     }
 
@@ -302,7 +322,7 @@ impl Draw {
     }
 
     /// The number of kinds of records that [`Draw::record`] generates.
-    pub const RECORDS: u64 = 16;
+    pub const RECORDS: u64 = 20;
 
     pub fn record(&mut self, kind: u64) -> JournalRecord {
         let (transfer, instance) = (self.transfer(), self.instance());
@@ -339,6 +359,16 @@ impl Draw {
             12 => JournalRecord::Peer { node: self.node(), journal: JournalId(self.bits()), sequence: self.unsigned() },
             13 => JournalRecord::Adapted { instance, flavour: FlavourIndex(self.short() as u16) },
             14 => JournalRecord::Shrunk { workload: self.workload() },
+            16.. => {
+                let (known, own) = (self.unsigned(), self.unsigned());
+                let evidence = match kind {
+                    16 => Evidence::Rejected,
+                    17 => Evidence::Records { known, own },
+                    18 => Evidence::Exchange { known, own },
+                    _ => Evidence::Epoch { instance, known: Epoch(self.short()), own: Epoch(self.short()) },
+                };
+                JournalRecord::Outdated(Outdated { by: self.node(), evidence })
+            }
             _ => {
                 let flavour = FlavourIndex(self.short() as u16);
                 JournalRecord::Updated { instance, descriptor: self.descriptor(), flavour }

@@ -120,6 +120,8 @@ fn hello(open: usize) -> Message {
         concerning: 0,
         open: vec![TRANSFER; open],
         facts: Vec::new(),
+        knows: None,
+        held: Vec::new(),
     })
 }
 

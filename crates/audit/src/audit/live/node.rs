@@ -282,7 +282,7 @@ impl LiveWorld {
                 let was_there = self.nodes[node as usize].shrinking.remove(workload).is_some();
                 self.require(was_there, node, FindingKind::Journal, "a shrinking copy", workload);
             }
-            LiveEvent::Lost { .. } | LiveEvent::Peer { .. } => {}
+            LiveEvent::Lost { .. } | LiveEvent::Outdated { .. } | LiveEvent::Peer { .. } => {}
             LiveEvent::Prepare { transfer, instance, operation, target } => {
                 self.prepare(node, transfer, instance, *operation, *target);
             }

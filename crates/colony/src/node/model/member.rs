@@ -19,7 +19,7 @@ use crate::input::{Command, Effect, Input, Proposal};
 use crate::journal::{JournalRecord, Ledger, OwnCause};
 use crate::message::{Hello, Message};
 use crate::node::reasoner::Reasoner;
-use crate::node::{Config, NodeLimits, Retry, Start, State, Step, Timing};
+use crate::node::{Config, NodeLimits, Retry, Start, State, Step, Timing, Unconfirmed};
 
 /// A node, its disk, and the copies on its machine that are being stopped.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -108,6 +108,7 @@ impl Members {
                 budget: PolicySettings::default().budget,
                 timing: Timing { evaluation_period: None, ..Timing::default() },
                 limits: NodeLimits::default(),
+                unconfirmed: Unconfirmed::NotAsked,
             })
         };
         Members {
@@ -177,7 +178,9 @@ impl Members {
     }
 
     fn greet(&mut self, member: &mut Member, other: usize, journal: JournalId, open: Vec<TransferId>) {
-        let hello = Message::Hello(Hello { journal, sequence: 0, concerning: 0, open, facts: Vec::new() });
+        let (facts, held) = (Vec::new(), Vec::new());
+        let hello = Hello { journal, sequence: 0, concerning: 0, open, facts, knows: None, held };
+        let hello = Message::Hello(hello);
         let input = Input::Received { from: node_id(other), sender: journal, receiver: None, message: hello };
         self.handle(member, input, &mut Outcome::default());
     }

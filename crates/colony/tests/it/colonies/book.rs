@@ -61,6 +61,7 @@ impl Book {
             | JournalRecord::Forgotten { .. }
             | JournalRecord::Pinned { .. }
             | JournalRecord::Peer { .. }
+            | JournalRecord::Outdated(_)
             | JournalRecord::Adapted { .. }
             | JournalRecord::Slept { .. }
             | JournalRecord::Woke { .. }

@@ -103,6 +103,8 @@ impl Checker {
                 let handed = (custody.owned.instance.clone(), Arc::clone(&custody.owned.snapshot));
                 self.snapshot.insert(custody.transfer, handed);
             }
+            // No disk is restored from a backup in these worlds.
+            JournalRecord::Outdated(outdated) => self.violate(format!("a good journal is stopped: {outdated}")),
             JournalRecord::CustodyEnded { .. } => self.tally.count("ended in custody"),
             JournalRecord::Gone { .. }
             | JournalRecord::Boot { .. }

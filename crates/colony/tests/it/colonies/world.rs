@@ -9,7 +9,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use mario_colony::{
-    Command, Config, Input, JournalId, Message, Node, NodeLimits, Observation, Start, Timing, TransferId, WorkloadId,
+    Command, Config, Input, JournalId, Message, Node, NodeLimits, Observation, Start, Timing, TransferId, Unconfirmed,
+    WorkloadId,
 };
 use mario_domain::{Capacity, Duration, InstanceId, NodeId};
 use mario_policy::Acceptance;
@@ -104,6 +105,7 @@ impl<'a> World<'a> {
                 budget: Budget::default(),
                 timing: timing(plan),
                 limits: NodeLimits::default(),
+                unconfirmed: Unconfirmed::default(),
             };
             Daemon::new(number, config, node.capacity)
         });

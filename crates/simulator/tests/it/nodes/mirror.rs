@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mario_colony::{
     Availability, Command, Config, Copies, DeployKey, Descriptor, Effect, Input, JournalId, Ledger, Node, NodeLimits,
-    Observation, Proposal, RequestFact, Start, Timing, TraceEvent, WorkloadId,
+    Observation, Proposal, RequestFact, Start, Timing, TraceEvent, Unconfirmed, WorkloadId,
 };
 use mario_domain::{Inhibition, InstanceId, NodeId, OperationName, Request, Rule, Target, Time, Verdict};
 use mario_policy::{Acceptance, Decision, PolicySettings, Solution};
@@ -141,6 +141,7 @@ impl<'a> Mirror<'a> {
             budget: PolicySettings::default().budget,
             timing: Timing { evaluation_period: None, notice: self.scenario.notice, ..Timing::default() },
             limits: NodeLimits { snapshot_bytes_max: u64::MAX, ..NodeLimits::default() },
+            unconfirmed: Unconfirmed::NotAsked,
         };
         let start = Start {
             config: Arc::new(config),
