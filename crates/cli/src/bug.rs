@@ -23,7 +23,7 @@ pub(crate) fn quietly<T>(body: impl FnOnce() -> T) -> T {
 /// process with the code of [`crate::Exit::Bug`], which is Rust's own.
 pub(crate) fn report_panics() {
     panic::set_hook(Box::new(|panic| {
-        if IS_QUIET.load(Ordering::Relaxed) {
+        if IS_QUIET.load(Ordering::Relaxed) || mario_live::contains_panics() {
             return;
         }
         let message = panic.payload_as_str().unwrap_or("no message");

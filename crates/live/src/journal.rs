@@ -4,6 +4,11 @@
 //! disk. From time to time [`Journal::compact`] compacts the journal: it stores the ledger, and removes the records
 //! that the ledger covers, except for the newest 1,024. Each append and each compaction is one transaction, so that a
 //! crash leaves either the old or the new state.
+//!
+//! **Invariant:** no damage of the file causes a panic. It is reported when the journal is opened, because then all
+//! checksums are verified; the file is not changed.
+
+mod contained;
 
 use std::error::Error;
 use std::fs;
@@ -15,6 +20,10 @@ use mario_wire::{DecodeError, decode_ledger, decode_record, encode_ledger, encod
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition};
 
 use crate::error::LiveError;
+
+pub use contained::contains_panics;
+
+use contained::contained;
 
 /// The durable storage of a node's records.
 pub trait Journal: Send {
@@ -60,13 +69,24 @@ pub struct DiskJournal {
 
 impl DiskJournal {
     /// Opens the journal of a node in a data directory, which is created if needed. Returns the journal and its ledger.
+    /// A file that is empty or damaged is an error; only without a file does a new journal begin.
     pub fn open(directory: &Path, node: &NodeId) -> Result<(DiskJournal, Ledger), LiveError> {
         let attempted = || format!("cannot use the data directory {}", directory.display());
         fs::create_dir_all(directory).map_err(|error| LiveError::new(attempted()).caused_by(error))?;
         let path = directory.join("journal.redb");
         let failed = |fault: LiveError| LiveError::new(attempted()).caused_by(fault);
-        let database = open_database(&path).map_err(failed)?;
-        let Content { ledger, shortened } = read(&database, node).map_err(failed)?;
+        create_if_missing(&path).map_err(failed)?;
+        let mut database = open_database(&path).map_err(failed)?;
+        let content = contained(|| verify(&mut database).and_then(|()| read(&database, node)));
+        let content = content.unwrap_or_else(|cause| Err(damaged_file(cause)));
+        let Content { ledger, shortened } = match content {
+            Ok(content) => content,
+            Err(fault) => {
+                // The database of a damaged file may panic when it is closed, too.
+                let _ = contained(|| drop(database));
+                return Err(failed(fault));
+            }
+        };
         let (count, crash) = (ledger.sequence(), crash::Plan::from_environment());
         Ok((DiskJournal { path, database: Some(database), count, shortened, crash }, ledger))
     }
@@ -74,24 +94,29 @@ impl DiskJournal {
     /// Returns the records after number `number`, counted from 1, with their numbers. Returns `None` if the journal is
     /// shorter, some of these records were removed, or its file is closed after a failed write.
     pub fn records_after(&self, number: u64) -> Result<Option<Vec<(u64, JournalRecord)>>, LiveError> {
-        let failed = |error: AnyError| LiveError::new("cannot read the journal").caused_by(error);
         let Some(database) = self.database.as_ref().filter(|_| number <= self.count) else { return Ok(None) };
         if number == self.count {
             return Ok(Some(Vec::new()));
         }
-        let transaction = database.begin_read().map_err(|error| failed(error.into()))?;
-        let table = transaction.open_table(RECORDS).map_err(|error| failed(error.into()))?;
-        let first = table.first().map_err(|error| failed(error.into()))?.map(|(first, _)| first.value());
-        if first.is_none_or(|first| first > number) {
-            return Ok(None);
-        }
-        let mut records = Vec::new();
-        for entry in table.range(number..).map_err(|error| failed(error.into()))? {
-            let (at, bytes) = entry.map_err(|error| failed(error.into()))?;
-            records.push((at.value() + 1, decode(bytes.value(), at.value())?));
-        }
-        Ok(Some(records))
+        contained(|| records_after(database, number)).unwrap_or_else(|cause| Err(damaged_file(cause)))
     }
+}
+
+/// The records after number `number`, with their numbers; `None` if some of them were removed.
+fn records_after(database: &Database, number: u64) -> Result<Option<Vec<(u64, JournalRecord)>>, LiveError> {
+    let failed = |error: AnyError| LiveError::new("cannot read the journal").caused_by(error);
+    let transaction = database.begin_read().map_err(|error| failed(error.into()))?;
+    let table = transaction.open_table(RECORDS).map_err(|error| failed(error.into()))?;
+    let first = table.first().map_err(|error| failed(error.into()))?.map(|(first, _)| first.value());
+    if first.is_none_or(|first| first > number) {
+        return Ok(None);
+    }
+    let mut records = Vec::new();
+    for entry in table.range(number..).map_err(|error| failed(error.into()))? {
+        let (at, bytes) = entry.map_err(|error| failed(error.into()))?;
+        records.push((at.value() + 1, decode(bytes.value(), at.value())?));
+    }
+    Ok(Some(records))
 }
 
 impl Journal for DiskJournal {
@@ -134,9 +159,20 @@ impl DiskJournal {
             // redb requires a file to be reopened after a failed write.
             None => open_database(&self.path)?,
         };
-        change(&database).map_err(failed)?;
-        self.database = Some(database);
-        Ok(())
+        match contained(|| change(&database)) {
+            Ok(Ok(())) => {
+                self.database = Some(database);
+                Ok(())
+            }
+            Ok(Err(error)) => {
+                let _ = contained(|| drop(database));
+                Err(failed(error))
+            }
+            Err(cause) => {
+                let _ = contained(|| drop(database));
+                Err(failed(Box::new(damaged_file(cause))))
+            }
+        }
     }
 }
 
@@ -146,20 +182,78 @@ fn failed(error: AnyError) -> LiveError {
         .hint("nothing new is promised until it can be written: see that the disk has room and works")
 }
 
-fn open_database(path: &Path) -> Result<Database, LiveError> {
+/// Creates an empty journal if there is no file. A crash leaves either no journal or a complete one, so an empty file
+/// is never the remainder of a start.
+fn create_if_missing(path: &Path) -> Result<(), LiveError> {
+    let failed = |error: AnyError| LiveError::new(format!("cannot create {}", path.display())).caused_by(error);
+    if path.try_exists().map_err(|error| failed(error.into()))? {
+        return Ok(());
+    }
+    let unfinished = path.with_extension(format!("{}.new", std::process::id()));
+    let create = || -> Result<(), AnyError> {
+        let _ = fs::remove_file(&unfinished);
+        let database = builder().create(&unfinished)?;
+        begin(&database)?;
+        drop(database);
+        // Unlike a rename, a link never replaces the journal of another daemon that starts at the same time.
+        match fs::hard_link(&unfinished, path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            // Not every file system has links.
+            Err(_) => fs::rename(&unfinished, path)?,
+            Ok(()) => {}
+        }
+        if let Some(directory) = path.parent() {
+            fs::File::open(directory)?.sync_all()?;
+        }
+        Ok(())
+    };
+    let created = create();
+    let _ = fs::remove_file(&unfinished);
+    created.map_err(failed)
+}
+
+/// Stores the layout in a new file.
+fn begin(database: &Database) -> Result<(), AnyError> {
+    let transaction = database.begin_write()?;
+    transaction.open_table(SETTINGS)?.insert("layout", LAYOUT)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+fn builder() -> redb::Builder {
     let mut builder = Database::builder();
     builder.set_cache_size(CACHE_BYTES);
-    let database = builder.create(path).map_err(|error| match error {
-        DatabaseError::DatabaseAlreadyOpen => {
-            LiveError::new("another daemon uses it").hint("stop that one first, or give this one a data directory of its own")
+    builder
+}
+
+fn open_database(path: &Path) -> Result<Database, LiveError> {
+    let failed =
+        |error: AnyError| LiveError::new(format!("cannot open {}", path.display())).caused_by(error).hint(DAMAGED_HINT);
+    if fs::metadata(path).map_err(|error| failed(error.into()))?.len() == 0 {
+        return Err(damaged_file("journal.redb has 0 bytes".to_owned()));
+    }
+    let opened = contained(|| builder().open(path)).map_err(damaged_file)?;
+    opened.map_err(|error| match error {
+        DatabaseError::DatabaseAlreadyOpen => LiveError::new("another daemon uses it")
+            .hint("stop that one first, or give this one a data directory of its own"),
+        DatabaseError::UpgradeRequired(_) => {
+            LiveError::new("its journal is of an older version that cannot be read").caused_by(error)
         }
-        DatabaseError::UpgradeRequired(_) => LiveError::new("its journal is of an older version that cannot be read").caused_by(error),
-        error => LiveError::new(format!("cannot open {}", path.display())).caused_by(error).hint(
-            "if the disk is damaged, move the file away: the node then starts as a new one, and its neighbours can be told that \
-             the old one is lost",
-        ),
-    })?;
-    Ok(database)
+        error => failed(error.into()),
+    })
+}
+
+/// Verifies the checksums of the whole file. redb does that by itself only after a crash.
+fn verify(database: &mut Database) -> Result<(), LiveError> {
+    match database.check_integrity() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(damaged_file("its checksums do not fit".to_owned())),
+        Err(error) => Err(damaged_file(error.to_string())),
+    }
+}
+
+fn damaged_file(cause: String) -> LiveError {
+    LiveError::new("its journal is damaged").caused_by(cause).hint(DAMAGED_HINT)
 }
 
 type AnyError = Box<dyn Error + Send + Sync>;
@@ -216,7 +310,8 @@ fn read(database: &Database, node: &NodeId) -> Result<Content, LiveError> {
     let failed = |error: AnyError| LiveError::new("cannot read its journal").caused_by(error);
     let transaction = database.begin_read().map_err(|error| failed(error.into()))?;
     let settings = match transaction.open_table(SETTINGS) {
-        Err(redb::TableError::TableDoesNotExist(_)) => return Ok(Content { ledger: Ledger::default(), shortened: 0 }),
+        // Every journal has a layout from its beginning.
+        Err(redb::TableError::TableDoesNotExist(_)) => return Err(damaged_file("it has no layout".to_owned())),
         other => other.map_err(|error| failed(error.into()))?,
     };
     let layout = settings.get("layout").map_err(|error| failed(error.into()))?.map_or(0, |layout| layout.value());
@@ -224,9 +319,13 @@ fn read(database: &Database, node: &NodeId) -> Result<Content, LiveError> {
         return Err(LiveError::new(format!("its journal has layout {layout}, and this version knows 1 to {LAYOUT}"))
             .hint("use the version of mario that wrote it, or a newer one"));
     }
-    let table = transaction.open_table(RECORDS).map_err(|error| failed(error.into()))?;
     let mut ledger = read_ledger(&transaction)?.unwrap_or_default();
     let shortened = ledger.sequence();
+    let table = match transaction.open_table(RECORDS) {
+        // The first start was interrupted before its record was written.
+        Err(redb::TableError::TableDoesNotExist(_)) if shortened == 0 => return Ok(Content { ledger, shortened }),
+        other => other.map_err(|error| failed(error.into()))?,
+    };
     check_owner(&ledger, node)?;
     // Some records that the ledger covers are kept for the trace.
     let first = table.first().map_err(|error| failed(error.into()))?.map_or(shortened, |(first, _)| first.value());
@@ -315,8 +414,8 @@ fn damaged(number: u64, cause: &str) -> LiveError {
     LiveError::new(format!("record {number} of its journal is damaged")).caused_by(cause.to_owned()).hint(DAMAGED_HINT)
 }
 
-const DAMAGED_HINT: &str = "bring the file back from where it was last whole, and its neighbours will refuse it, or move it away: the \
-                            node then starts as a new one";
+const DAMAGED_HINT: &str = "see that the disk works; then move the data directory away and start again: the node begins a new journal, and \
+                            its neighbours are told with `mario node lost` that the old one is lost (docs/live.md, Crashes and restarts)";
 
 /// Fault injection, in debug builds only. `MARIO_TEST_CRASH=before:N` or `after:N` kills the daemon before or after its
 /// Nth write, which is an append or a compaction. While the file named by `MARIO_TEST_DISK_FULL` exists, writes fail as

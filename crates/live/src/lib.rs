@@ -119,6 +119,8 @@ pub mod daemon;
 pub mod operators;
 
 pub use error::LiveError;
+#[doc(hidden)] // For the panic hook of the command line.
+pub use journal::contains_panics;
 pub use random::random_id;
 
 /// The budget of one decision on a node. It is small because nodes run policies that they do not trust, and a decision

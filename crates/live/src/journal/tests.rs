@@ -1,3 +1,4 @@
+mod damage;
 mod store;
 
 use mario_colony::JournalId;
@@ -188,4 +189,19 @@ fn a_newer_record_or_ledger_is_refused_with_both_versions() {
         assert!(line.contains(&format!("{what} is from a newer version of mario")), "{line}");
         assert!(line.contains(&formats) && line.contains("use the version of mario that wrote it"), "{line}");
     }
+}
+
+/// A power cut may leave an empty file; a new journal would forget the instances of the node.
+#[test]
+fn an_empty_file_is_an_error_and_not_a_new_journal() {
+    let scratch = Scratch::new("empty");
+    drop(reopened(&scratch).expect("a new journal"));
+    assert!(reopened(&scratch).is_ok(), "a journal without a record is a new one");
+    fs::write(scratch.path().join("journal.redb"), []).expect("written");
+    let line = reopened(&scratch).err().expect("empty").line();
+    assert!(
+        line.contains("its journal is damaged: journal.redb has 0 bytes") && line.contains("mario node lost"),
+        "{line}"
+    );
+    assert_eq!(fs::metadata(scratch.path().join("journal.redb")).expect("a file").len(), 0, "nothing is written to it");
 }

@@ -101,7 +101,7 @@ fn database(disk: &Disk) -> Result<Database, DatabaseError> {
 /// A disk with an empty database.
 fn made() -> Disk {
     let disk = Disk::default();
-    drop(database(&disk).expect("made"));
+    begin(&database(&disk).expect("made")).expect("begun");
     disk.content().operations = 0;
     disk
 }
@@ -139,7 +139,10 @@ fn a_write_that_dies_anywhere_is_atomic() {
         let (sure, maybe) = write_until_it_dies(&disk);
         for seed in [last, last + 7_919] {
             let revived = disk.revive(seed);
-            let opened = database(&revived).unwrap_or_else(|error| panic!("operation {last}, seed {seed}: {error}"));
+            let mut opened =
+                database(&revived).unwrap_or_else(|error| panic!("operation {last}, seed {seed}: {error}"));
+            let verified = verify(&mut opened);
+            verified.unwrap_or_else(|fault| panic!("operation {last}, seed {seed}: {}", fault.line()));
             let read = read(&opened, &node("edge-1"));
             let read = read.unwrap_or_else(|fault| panic!("operation {last}, seed {seed}: {}", fault.line()));
             assert!(read.ledger == sure || read.ledger == maybe, "operation {last}, seed {seed}");
