@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mario_colony::{NodeLimits, Timing};
+use mario_colony::{NodeLimits, Timing, Unconfirmed};
 use mario_domain::{Capacity, Fact, NodeId};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -84,11 +84,24 @@ pub struct JournalFile {
     /// After how many records the journal is compacted into a ledger.
     #[schemars(range(min = 16, max = 1_000_000_000))]
     pub shorten_after: u64,
+    /// What the node serves after a restart until a neighbour has confirmed that its journal is not an old copy.
+    pub unconfirmed: UnconfirmedFile,
+}
+
+/// What a node serves until a neighbour has confirmed its journal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnconfirmedFile {
+    /// All its instances, except for those of exclusive applications; it accepts no new instances.
+    #[default]
+    AllButExclusive,
+    /// All its instances, and it accepts new ones.
+    All,
 }
 
 impl Default for JournalFile {
     fn default() -> JournalFile {
-        JournalFile { shorten_after: 8_192 }
+        JournalFile { shorten_after: 8_192, unconfirmed: UnconfirmedFile::default() }
     }
 }
 
@@ -404,6 +417,16 @@ impl NodeConfig {
             restart_after_max: of(self.timing.restart_ms_max),
             restart_reset_after: of(self.timing.restart_reset_ms),
             notice: self.timing.notice,
+        }
+    }
+
+    /// What the node serves after a restart until a neighbour has confirmed its journal. A node without neighbours has
+    /// none to ask.
+    pub(crate) fn unconfirmed(&self) -> Unconfirmed {
+        match self.journal.unconfirmed {
+            _ if self.neighbours.is_empty() => Unconfirmed::NotAsked,
+            UnconfirmedFile::AllButExclusive => Unconfirmed::AllButExclusive,
+            UnconfirmedFile::All => Unconfirmed::All,
         }
     }
 

@@ -11,7 +11,7 @@
 //! | `answers` | answers to operators |
 //! | `rollout` | deploys, updates and rollbacks of operators |
 //! | `shadows` | shadow policies, evaluated for comparison with the policies in use |
-//! | `events`, `metrics` | events and counters for logs, operators and monitoring |
+//! | `events`, `repeats`, `metrics` | events, summarised if they repeat, and counters for logs, operators and monitoring |
 
 mod answers;
 mod board;
@@ -23,6 +23,7 @@ mod evaluations;
 mod events;
 mod metrics;
 mod names;
+mod repeats;
 mod rollout;
 mod routing;
 mod shadows;
@@ -174,6 +175,13 @@ pub async fn run(
     let mut tasks = JoinSet::new();
     let forward: Arc<dyn Forward> = Arc::new(forwarder.clone());
     links.run(links_listener, &forward, &mut tasks)?;
+    let repeated = events.clone();
+    tasks.spawn(async move {
+        loop {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            repeated.publish_repeated();
+        }
+    });
     let (stop_sender, stopped) = tokio::sync::watch::channel(false);
     let ingress = Ingress::new(forwarder.clone(), checked.tls.clone());
     let ingress = tokio::spawn(async move { ingress.serve(ingress_listener, stopped, LAST_REQUESTS).await });
@@ -222,6 +230,7 @@ fn start_node(
         budget: crate::BUDGET,
         timing: config.colony_timing(),
         limits: NodeConfig::colony_limits(),
+        unconfirmed: config.unconfirmed(),
     };
     let starting = Start {
         config: Arc::new(colony),

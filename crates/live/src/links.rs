@@ -20,7 +20,7 @@ mod listen;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mario_domain::NodeId;
 use mario_wire::{Envelope, encode_frame};
@@ -41,6 +41,9 @@ const OUTBOX_FRAMES: usize = 512;
 
 /// The maximum number of accepted connections whose peers are not identified yet.
 const STRANGERS_MAX: usize = 64;
+
+/// A connection that lasted at least this long was a success, even if it has ended since.
+const LASTING: Duration = Duration::from_secs(3);
 
 /// The timeout of the TLS handshake, including the TCP connect if this node opens the connection.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -86,8 +89,10 @@ struct Link {
     /// The one-way latency in quanta: half the smoothed round-trip time, rounded with hysteresis.
     quanta: u32,
     counts: LinkCounts,
+    /// Why the link is down; `None` while it is up, and before the first attempt.
+    fault: Option<String>,
     /// Wakes the tasks that wait to reconnect to the neighbour, indexed by [`Connection`]. If this node has the greater
-    /// id, it has no such task for the control connection, because the neighbour opens that one.
+    /// id, it does not open the control connection, but asks the neighbour why that does not open it.
     dials: [Arc<Notify>; 2],
 }
 
@@ -101,6 +106,8 @@ enum Connection {
 struct Session {
     number: u64,
     outbox: mpsc::Sender<Vec<u8>>,
+    /// Whether the neighbour has answered a [probe](Links::answers) in this session.
+    has_answered: bool,
 }
 
 /// Counters of a link.
@@ -129,6 +136,8 @@ pub struct LinkStatus {
     pub has_data: bool,
     /// The smoothed round-trip time, in milliseconds; `None` before the first measurement.
     pub round_trip_ms: Option<f64>,
+    /// Why the control connection is down; `None` while it is up, and before the first attempt.
+    pub fault: Option<String>,
     /// Its counters.
     #[serde(flatten)]
     pub counts: LinkCounts,
@@ -168,6 +177,8 @@ impl Links {
         for neighbour in &self.shared.neighbours {
             if self.shared.node < neighbour.id {
                 control::dial(self, neighbour, tasks)?;
+            } else {
+                control::ask(self, neighbour, tasks)?;
             }
             data::dial(self, neighbour, tasks)?;
         }
@@ -236,6 +247,7 @@ impl Links {
                 is_up: link.session.is_some(),
                 has_data: link.data.as_ref().is_some_and(DataLink::is_open),
                 round_trip_ms: link.round_trip_us.map(|round_trip| round_trip / 1_000.0),
+                fault: link.fault.clone(),
                 counts: link.counts,
             })
         };
@@ -249,6 +261,17 @@ impl Links {
     /// The backoff of reconnections to a neighbour.
     fn backoff(&self, neighbour: &NodeId, connection: Connection) -> Backoff {
         Backoff::new(Arc::clone(&self.table().entry(neighbour.clone()).or_default().dials[connection as usize]))
+    }
+
+    /// Notes why the link to a neighbour is down, unless it is up. Publishes an event if the cause is new.
+    fn failed(&self, neighbour: &NodeId, cause: &str) {
+        let mut table = self.table();
+        let Some(link) = table.get_mut(neighbour).filter(|link| link.session.is_none()) else { return };
+        if link.fault.replace(cause.to_owned()).as_deref() == Some(cause) {
+            return;
+        }
+        drop(table);
+        self.shared.events.publish(NodeEvent::LinkFailed { neighbour: neighbour.clone(), cause: cause.to_owned() });
     }
 
     /// Called when a neighbour has connected: wakes the tasks that wait to reconnect to it.
@@ -265,8 +288,10 @@ impl Links {
         let (outbox, frames) = mpsc::channel(OUTBOX_FRAMES);
         let mut table = self.table();
         let link = table.entry(neighbour.clone()).or_default();
-        let before = link.session.replace(Session { number, outbox }).map(|session| session.number);
+        let session = Session { number, outbox, has_answered: false };
+        let before = link.session.replace(session).map(|session| session.number);
         link.counts.sessions += 1;
+        link.fault = None;
         (number, frames, before)
     }
 
@@ -287,9 +312,28 @@ impl Links {
     }
 }
 
+/// How an attempt to connect ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Attempt {
+    /// There was no connection.
+    Failed,
+    /// The neighbour closed the connection at once: it does not want it, and more attempts will not change that.
+    Refused,
+    /// There was a connection that lasted.
+    Lasted,
+}
+
+impl Attempt {
+    /// The attempt that led to a connection which was open since then.
+    fn since(begun: Instant) -> Attempt {
+        if begun.elapsed() >= LASTING { Attempt::Lasted } else { Attempt::Refused }
+    }
+}
+
 /// Exponential backoff with jitter, so that disconnected nodes do not all reconnect at once.
 ///
-/// The wait ends early if the neighbour connects first, because it is then reachable again.
+/// Only a connection that lasted resets it: with TLS 1.3, a node that connects learns only afterwards that it is
+/// rejected. The wait ends early if the neighbour connects first, because it is then reachable again.
 struct Backoff {
     next: Duration,
     heard_from: Arc<Notify>,
@@ -297,22 +341,70 @@ struct Backoff {
 
 impl Backoff {
     const FIRST: Duration = Duration::from_millis(50);
+    /// A node that does not answer may be back at any time.
     const LONGEST: Duration = Duration::from_secs(1);
+    /// A node that rejects connections has to be restarted with another configuration, and then connects by itself.
+    const LONGEST_REFUSED: Duration = Duration::from_secs(30);
 
     /// `heard_from` is notified when the neighbour connects.
     fn new(heard_from: Arc<Notify>) -> Backoff {
         Backoff { next: Backoff::FIRST, heard_from }
     }
 
-    async fn wait(&mut self) {
+    async fn wait(&mut self, attempt: Attempt) {
+        let delay = self.delay(attempt);
         let chance = f64::from(crate::random::number() as u32) / f64::from(u32::MAX);
         tokio::select! {
-            () = tokio::time::sleep(self.next.mul_f64(0.5 + chance)) => self.next = (self.next * 2).min(Backoff::LONGEST),
-            () = self.heard_from.notified() => self.reset(),
+            () = tokio::time::sleep(delay.mul_f64(0.5 + chance)) => {}
+            () = self.heard_from.notified() => self.next = Backoff::FIRST,
         }
     }
 
-    fn reset(&mut self) {
-        self.next = Backoff::FIRST;
+    /// The delay after an attempt, without jitter; the next one is longer.
+    fn delay(&mut self, attempt: Attempt) -> Duration {
+        let longest = match attempt {
+            Attempt::Failed | Attempt::Lasted => Backoff::LONGEST,
+            Attempt::Refused => Backoff::LONGEST_REFUSED,
+        };
+        if attempt == Attempt::Lasted {
+            self.next = Backoff::FIRST;
+        }
+        let delay = self.next.min(longest);
+        self.next = (delay * 2).min(longest);
+        delay
+    }
+}
+
+/// An error of a connection in words. Errors of the TLS library refer to its documentation.
+fn in_words(error: &std::io::Error) -> String {
+    if error.kind() == std::io::ErrorKind::UnexpectedEof {
+        return "the other side closed the connection".to_owned();
+    }
+    let text = error.to_string();
+    let end = text.find("http").unwrap_or(text.len());
+    text[..end].trim_end_matches([' ', ':']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_ends_at_once_does_not_reset_the_backoff() {
+        let mut backoff = Backoff::new(Arc::new(Notify::new()));
+        let delays: Vec<u128> = (0..12).map(|_| backoff.delay(Attempt::Refused).as_millis()).collect();
+        assert_eq!(delays, [50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000]);
+        assert_eq!(backoff.delay(Attempt::Failed), Backoff::LONGEST, "the node is away: it may come back");
+        assert_eq!(backoff.delay(Attempt::Lasted), Backoff::FIRST);
+        let lasting = Instant::now().checked_sub(LASTING).expect("the machine runs longer than that");
+        assert_eq!([Attempt::since(lasting), Attempt::since(Instant::now())], [Attempt::Lasted, Attempt::Refused]);
+    }
+
+    #[test]
+    fn errors_of_connections_are_words_without_addresses_of_documents() {
+        let eof = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "peer closed: https://docs.rs/rustls/x");
+        assert_eq!(in_words(&eof), "the other side closed the connection");
+        let other = std::io::Error::other("invalid peer certificate: see https://docs.rs/rustls/x");
+        assert_eq!(in_words(&other), "invalid peer certificate: see");
     }
 }

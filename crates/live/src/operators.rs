@@ -317,9 +317,9 @@ impl OperatorApi {
 
     async fn health(&self) -> Result<Response<Body>, Refusal> {
         let status = self.ask(Question::Status).await?;
-        let is_well = status["journal_fault"].is_null();
-        let code = if is_well { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-        Ok(json_response(code, &json!({ "is_healthy": is_well, "fault": status["journal_fault"] })))
+        let fault = ["outdated", "journal_fault"].map(|key| &status[key]).into_iter().find(|fault| !fault.is_null());
+        let code = if fault.is_none() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        Ok(json_response(code, &json!({ "is_healthy": fault.is_none(), "fault": fault })))
     }
 
     async fn metrics(&self) -> Result<Response<Body>, Refusal> {

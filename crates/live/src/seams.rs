@@ -71,6 +71,10 @@ pub trait Driver: Send + Sync {
     /// Returns all copies of this node that may be running, whether this daemon or a previous one started them.
     fn running(&self) -> Pending<'_, Result<Vec<WorkloadId>, DriverError>>;
 
+    /// Ends all copies that daemons of this node started under a former journal, with the same directory. Returns how
+    /// many processes they had.
+    fn end_former(&self) -> Pending<'_, Result<usize, DriverError>>;
+
     /// The current resource usage of a copy; `None` if it does not run, or the system does not report it.
     fn measure(&self, workload: WorkloadId) -> Option<Usage>;
 

@@ -23,6 +23,7 @@ mod process;
 mod settings;
 
 mod cgroup;
+mod former;
 mod health;
 mod identity;
 mod logs;

@@ -129,7 +129,8 @@ pub struct DrainArguments {
 
 Run this command for every neighbour of the lost node: --node names the neighbour. Instances that the neighbour was handing \
 over to the lost node, and whose arrival was not confirmed, continue at the neighbour under new ids. This cannot be undone: if \
-the lost node does come back with this journal, its neighbours reject it. `mario node status` shows the journals of neighbours.")]
+the lost node has begun a new journal and comes back with this one, its neighbours reject it, and its copies stop. \
+`mario node status` shows the journals of neighbours, also those that were replaced.")]
 pub struct LostArguments {
     /// The id of the lost node's journal: 32 hexadecimal digits
     #[arg(value_name = "JOURNAL")]
@@ -255,6 +256,8 @@ fn status(node: &Asking, console: &Console) -> Result<Outcome, Failure> {
             "uptime_ms",
             "journal",
             "journal_fault",
+            "confirmation",
+            "outdated",
             "trace_fault",
             "is_draining",
             "capacity",
@@ -267,17 +270,21 @@ fn status(node: &Asking, console: &Console) -> Result<Outcome, Failure> {
         let mut text = lines(&answer["status"], &keys);
         text += "\n";
         text += &table(
-            &answer["links"],
+            &rounded(&answer["links"]),
             &[
                 ("NEIGHBOUR", "/neighbour"),
                 ("ADDRESS", "/address"),
                 ("UP", "/is_up"),
                 ("DATA", "/has_data"),
                 ("ROUND TRIP MS", "/round_trip_ms"),
+                ("FAULT", "/fault"),
             ],
         );
         text += "\n";
-        text += &table(&answer["peers"], &[("NEIGHBOUR", "/node"), ("JOURNAL", "/journal"), ("RECORDS", "/sequence")]);
+        text += &table(
+            &answer["peers"],
+            &[("NEIGHBOUR", "/node"), ("JOURNAL", "/journal"), ("RECORDS", "/sequence"), ("STATE", "/state")],
+        );
         for instance in answer["down"].as_array().into_iter().flatten() {
             let id = word(&instance["instance"]);
             text +=
@@ -286,6 +293,17 @@ fn status(node: &Asking, console: &Console) -> Result<Outcome, Failure> {
         text
     })?;
     Ok(Outcome::Done)
+}
+
+/// The links with their round-trip times to a hundredth of a millisecond, for people.
+fn rounded(links: &Value) -> Value {
+    let mut links = links.clone();
+    for link in links.as_array_mut().into_iter().flatten() {
+        if let Some(round_trip) = link["round_trip_ms"].as_f64() {
+            link["round_trip_ms"] = Value::String(format!("{round_trip:.2}"));
+        }
+    }
+    links
 }
 
 fn read(path: &Path) -> Result<NodeConfig, Failure> {

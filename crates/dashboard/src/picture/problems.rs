@@ -116,6 +116,14 @@ fn of_node(found: &mut Found, source: &Source) {
         let words = format!("The journal of {name} cannot be written, so the node makes no new reservations: {fault}");
         found.add(Severity::Bad, Some(name.clone()), None, words);
     }
+    if let Some(cause) = text(&source.status["outdated"]) {
+        let words = format!("Nothing runs on {name} any more: {cause}");
+        found.add(Severity::Bad, Some(name.clone()), None, words);
+    }
+    if source.status["confirmation"] == "unconfirmed" {
+        let words = format!("No neighbour has confirmed the journal of {name} since it restarted");
+        found.add(Severity::Notice, Some(name.clone()), None, words);
+    }
     if let Some(fault) = text(&source.status["trace_fault"]) {
         found.add(
             Severity::Notice,
@@ -144,25 +152,28 @@ fn of_node(found: &mut Found, source: &Source) {
 
 /// Adds the links that are down or pass no client requests, each once.
 fn links(found: &mut Found, picture: &Picture) {
-    let mut told: BTreeMap<(String, String), &'static str> = BTreeMap::new();
+    let mut told: BTreeMap<(String, String), (&'static str, Option<String>)> = BTreeMap::new();
     for source in picture.sources.iter().filter(|source| source.answers()) {
         let name = source.name();
         for link in &source.links {
             let Some(neighbour) = text(&link["neighbour"]) else { continue };
             let trouble = match (link["is_up"] == true, link["has_data"] == true) {
+                (true, true) if link["is_rejected"] == true => "is up, and one rejects the other",
                 (true, true) => continue,
                 (true, false) => "passes no client requests",
                 (false, _) => "is down",
             };
             let pair = if name < neighbour { (name.clone(), neighbour) } else { (neighbour, name.clone()) };
-            let known = told.entry(pair).or_insert(trouble);
+            let known = told.entry(pair).or_insert((trouble, None));
             if trouble == "is down" {
-                *known = trouble;
+                known.0 = trouble;
             }
+            known.1 = known.1.take().or_else(|| text(&link["fault"]));
         }
     }
-    for ((one, other), trouble) in told {
-        found.add(Severity::Bad, Some(one.clone()), None, format!("The link {one} – {other} {trouble}"));
+    for ((one, other), (trouble, cause)) in told {
+        let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+        found.add(Severity::Bad, Some(one.clone()), None, format!("The link {one} – {other} {trouble}{cause}"));
     }
 }
 

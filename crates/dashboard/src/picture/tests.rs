@@ -197,9 +197,13 @@ fn events_before_the_first_answer_bear_the_id_of_the_node() {
 #[test]
 fn links_journals_policies_and_managers_that_do_not_work_are_problems() {
     let mut picture = two_nodes();
-    let down = json!({ "links": [{ "neighbour": "a", "is_up": false, "has_data": false, "round_trip_ms": null }] });
+    let down = json!({ "links": [{ "neighbour": "a", "is_up": false, "has_data": false, "round_trip_ms": null,
+        "fault": "`a` does not list `b` as a neighbour" }] });
     picture.answered(1, START_MS, Answer::json(Topic::Links, down));
-    let status = json!({ "node": "a", "version": "0.2.0", "journal_fault": "no space left" });
+    let status = json!({
+        "node": "a", "version": "0.2.0", "journal_fault": "no space left",
+        "confirmation": "unconfirmed", "outdated": "the journal of this node is an old copy",
+    });
     picture.answered(0, START_MS, Answer::json(Topic::Status, status));
     let mut unanswered = instance("i1", "owned");
     unanswered["decisions"] = json!([
@@ -213,13 +217,15 @@ fn links_journals_policies_and_managers_that_do_not_work_are_problems() {
     let told = texts(&problems);
     let expected = [
         "The journal of a cannot be written, so the node makes no new reservations: no space left",
+        "Nothing runs on a any more: the journal of this node is an old copy",
         "The policy of shop has no valid answer for i1 on a",
-        "The link a – b is down",
+        "The link a – b is down: `a` does not list `b` as a neighbour",
         "Node b refuses everything: the last 5 requests were inhibited, the last one: i1: migrate to b inhibited: node b is full",
+        "No neighbour has confirmed the journal of a since it restarted",
         "Nodes run different versions: b runs 0.1.0, a runs 0.2.0",
     ];
     assert_eq!(told, expected);
-    assert_eq!(problems[3].node.as_deref(), Some("b"));
+    assert_eq!(problems[4].node.as_deref(), Some("b"));
     // After one accepted request, the node no longer inhibits everything.
     picture.happened(0, START_MS, &judged(9, "migrate", "b", &json!({ "is_accepted": true })));
     assert!(!texts(&picture.problems(START_MS)).iter().any(|text| text.contains("refuses everything")));

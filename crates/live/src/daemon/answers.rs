@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mario_colony::{
-    Availability, Command, DeployKey, Input, JournalId, Knowledge, RequestFact, TraceEvent, WorkloadId,
+    Availability, Command, Confirmation, DeployKey, Input, JournalId, Knowledge, RequestFact, TraceEvent, WorkloadId,
 };
-use mario_domain::{ApplicationId, InstanceId};
+use mario_domain::{ApplicationId, InstanceId, NodeId};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -169,6 +169,10 @@ pub(crate) fn answer(core: &mut Core, ask: Ask) {
         return;
     }
     let changes = question.changes();
+    if let Some((message, hint)) = core.outdated().filter(|_| changes) {
+        let _ = reply.send(Err(Refusal { status: 409, message, hint: Some(hint) }));
+        return;
+    }
     let answer = core.reply(question);
     if changes {
         core.wait_for_disk(PendingAnswer { reply, answer });
@@ -191,7 +195,7 @@ impl Core {
             Question::Instances => Ok(self.instances()),
             Question::Instance(instance) => self.instance(&instance).ok_or_else(|| not_here(&instance)),
             Question::Applications => Ok(self.applications()),
-            Question::Links => Ok(json!({ "links": self.links.status() })),
+            Question::Links => Ok(self.links_status()),
             Question::Routes => Ok(self.routes()),
             Question::Journal => Ok(self.journal_status()),
             Question::Metrics => Ok(Value::String(super::metrics::text(self))),
@@ -265,6 +269,17 @@ impl Core {
         }
     }
 
+    /// Why this node's journal must not be used any more, and what to do; `None` unless it is an old copy.
+    pub(crate) fn outdated(&self) -> Option<(String, String)> {
+        let outdated = self.node.ledger().outdated()?;
+        let hint = format!(
+            "nothing runs on this node any more: start it with an empty data directory, and tell its neighbours with \
+             `mario node lost {:032x}`",
+            self.node.journal().0
+        );
+        Some((outdated.to_string(), hint))
+    }
+
     fn is_here(&self, instance: &InstanceId) -> Result<(), Refusal> {
         let ledger = self.node.ledger();
         let is_owned = ledger.owned().any(|owned| owned.instance == *instance);
@@ -299,6 +314,12 @@ impl Core {
             "uptime_ms": self.start.elapsed().as_millis() as u64,
             "journal": format!("{:032x}", self.node.journal().0),
             "journal_fault": self.stalled.as_ref().map(|(fault, _)| fault.line()),
+            "confirmation": match self.node.confirmation() {
+                Confirmation::Confirmed => "confirmed",
+                Confirmation::Unconfirmed => "unconfirmed",
+                Confirmation::Outdated => "outdated",
+            },
+            "outdated": self.outdated().map(|(cause, _)| cause),
             "trace_fault": self.recorder.fault(),
             "is_draining": self.is_draining,
             "evaluation_ms": self.config.timing.evaluation_ms,
@@ -373,6 +394,23 @@ impl Core {
         })
     }
 
+    /// The links, each with whether this node rejects the neighbour's journal.
+    fn links_status(&self) -> Value {
+        let links = self.links.status().into_iter().map(|link| {
+            let is_rejected = self.node.rejects(&link.neighbour);
+            let mut shown = json!(link);
+            shown["is_rejected"] = json!(is_rejected);
+            if is_rejected {
+                let name = &link.neighbour;
+                shown["fault"] = json!(format!(
+                    "this node rejects `{name}`: its journal is an old copy, or was replaced and declared lost"
+                ));
+            }
+            shown
+        });
+        json!({ "links": links.collect::<Vec<_>>() })
+    }
+
     fn routes(&self) -> Value {
         let routes = self.board.routes().load();
         let copies = routes.copies.iter().map(|(application, copies)| {
@@ -400,9 +438,19 @@ impl Core {
 
     fn journal_status(&self) -> Value {
         let ledger = self.node.ledger();
-        let peers = ledger.peers().map(|(node, peer)| {
-            json!({ "node": node, "journal": format!("{:032x}", peer.journal.0), "sequence": peer.sequence })
+        let peer = |node: &NodeId, journal: JournalId, sequence: Option<u64>, state: &str| json!({ "node": node, "journal": format!("{:032x}", journal.0), "sequence": sequence, "state": state });
+        let peers = ledger.peers().map(|(node, known)| {
+            let is_rejected = known.is_rejected() || self.node.rejects(node);
+            let state = match ledger.is_lost(known.journal) {
+                true => "lost",
+                false if is_rejected => "rejected",
+                false => "known",
+            };
+            peer(node, known.journal, (!known.is_rejected()).then_some(known.sequence), state)
         });
+        let former = ledger.former();
+        let former =
+            former.map(|(node, journal, is_lost)| peer(node, journal, None, if is_lost { "lost" } else { "replaced" }));
         json!({
             "journal": format!("{:032x}", self.node.journal().0),
             "records": self.journal.count(),
@@ -415,7 +463,7 @@ impl Core {
             "grants": ledger.grants().map(|grant| json!({
                 "instance": grant.instance, "parent": grant.parent, "target": grant.target,
             })).collect::<Vec<_>>(),
-            "peers": peers.collect::<Vec<_>>(),
+            "peers": peers.chain(former).collect::<Vec<_>>(),
         })
     }
 

@@ -200,7 +200,8 @@ impl Copies {
             for (name, driver) in &*copies.drivers {
                 loop {
                     match sweep_driver(driver.as_ref(), &keep).await {
-                        Ok(()) => break,
+                        Ok(0) => break,
+                        Ok(processes) => break copies.events.publish(NodeEvent::OrphansEnded { processes }),
                         // Retries, because the node accepts no new instance until the sweep is complete.
                         Err(message) => {
                             copies.events.publish(NodeEvent::Fault { message: format!("driver `{name}`: {message}") });
@@ -295,12 +296,13 @@ impl Copies {
     }
 }
 
-async fn sweep_driver(driver: &dyn Driver, keep: &[WorkloadId]) -> Result<(), String> {
+/// Kills every copy that is not to be kept. Returns how many processes of former journals were killed.
+async fn sweep_driver(driver: &dyn Driver, keep: &[WorkloadId]) -> Result<usize, String> {
     let running = driver.running().await.map_err(|error| error.to_string())?;
     for workload in running.into_iter().filter(|workload| !keep.contains(workload)) {
         driver.stop(workload).await.map_err(|error| error.to_string())?;
     }
-    Ok(())
+    driver.end_former().await.map_err(|error| error.to_string())
 }
 
 impl Copy {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mario_colony::routing::{Router, RouterConfig, RouterInput};
-use mario_colony::{Effect, Input, JournalRecord, Message, Node, TraceEvent};
+use mario_colony::{Confirmation, Effect, Input, JournalRecord, Message, Node, TraceEvent};
 use mario_domain::{InstanceId, NodeId, Rule, Time, Verdict};
 use mario_wire::{Body, Envelope};
 use tokio::sync::mpsc;
@@ -153,6 +153,14 @@ impl Core {
 
     /// Runs until the daemon shuts down or all senders are gone.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle, mut inbox: mpsc::Receiver<Event>) {
+        match self.node.confirmation() {
+            Confirmation::Confirmed => {}
+            Confirmation::Unconfirmed => self.events.publish(NodeEvent::Unconfirmed),
+            Confirmation::Outdated => {
+                let message = self.outdated().map(|(cause, hint)| format!("{cause} ({hint})")).unwrap_or_default();
+                self.events.publish(NodeEvent::Fault { message });
+            }
+        }
         self.flush();
         loop {
             let wake = self.wake();
@@ -267,7 +275,7 @@ impl Core {
         let message = match body {
             Body::Colony(message) => message,
             Body::Routing(message) => return self.routing_received(from, message),
-            Body::Ping(_) | Body::Pong(_) => return,
+            Body::Ping(_) | Body::Pong(_) | Body::Goodbye(_) => return,
         };
         if matches!(message, Message::Hello(_)) {
             self.greeted(&from);

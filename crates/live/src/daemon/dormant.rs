@@ -83,7 +83,12 @@ impl Sleepers {
 impl Core {
     /// Publishes which instances are dormant, if that has changed.
     pub(crate) fn publish_dormant(&mut self) {
+        let is_outdated = self.node.ledger().outdated().is_some();
         let state = |owned: &Owned| {
+            // No request may wake an instance that may be on another node.
+            if is_outdated {
+                return None;
+            }
             if owned.is_asleep() {
                 let is_refused = self.node.wake_refused(&owned.instance).is_some();
                 return Some(if is_refused { DormantState::Refused } else { DormantState::Asleep });

@@ -2,14 +2,16 @@
 
 use std::collections::VecDeque;
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use mario_colony::{TraceEvent, WorkloadId};
 use mario_domain::{ApplicationId, InstanceId, NodeId, Verdict};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
+
+use super::repeats::Repeats;
 
 /// How many of the latest events are kept for later readers.
 const KEPT: usize = 1_000;
@@ -20,6 +22,10 @@ const KEPT: usize = 1_000;
 pub(crate) enum NodeEvent {
     /// The daemon has started.
     Started { node: NodeId, journal: String, records: u64 },
+    /// The node has restarted, and no neighbour has confirmed its journal yet.
+    Unconfirmed,
+    /// Processes of workloads of a former journal in the same data directory were ended.
+    OrphansEnded { processes: usize },
     /// The daemon shuts down; workloads keep running.
     Stopping,
     /// An error.
@@ -61,6 +67,9 @@ pub(crate) struct Stamped {
     pub(crate) time_ms: u64,
     #[serde(flatten)]
     pub(crate) event: NodeEvent,
+    /// For an event that repeats: how many were not published since the last one, including this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) repeated: Option<u64>,
 }
 
 /// The sink of events. A clone is a handle to the same sink.
@@ -73,19 +82,39 @@ pub(crate) struct Events {
 struct Kept {
     next: u64,
     events: VecDeque<Arc<Stamped>>,
+    repeats: Repeats,
 }
 
 impl Events {
     pub(crate) fn new() -> Events {
-        let kept = Kept { next: 1, events: VecDeque::new() };
+        let kept = Kept { next: 1, events: VecDeque::new(), repeats: Repeats::default() };
         Events { kept: Arc::new(Mutex::new(kept)), news: broadcast::channel(256).0 }
     }
 
-    /// Keeps an event for later readers, logs it to standard error, and sends it to all subscribers.
+    /// Keeps an event for later readers, logs it to standard error, and sends it to all subscribers. An event that
+    /// repeats is only counted, see [`Repeats`].
     pub(crate) fn publish(&self, event: NodeEvent) {
+        if self.kept().repeats.admit(&event, Instant::now()) {
+            self.write(event, None);
+        }
+    }
+
+    /// Publishes the events that were counted and whose intervals have ended.
+    pub(crate) fn publish_repeated(&self) {
+        let due = self.kept().repeats.due(Instant::now());
+        for (event, repeated) in due {
+            self.write(event, Some(repeated));
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, event: NodeEvent, repeated: Option<u64>) {
         let time_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let stamped = Arc::new(Stamped { number: kept.next, time_ms, event });
+        let mut kept = self.kept();
+        let stamped = Arc::new(Stamped { number: kept.next, time_ms, event, repeated });
         kept.next += 1;
         if kept.events.len() == KEPT {
             kept.events.pop_front();
@@ -102,7 +131,7 @@ impl Events {
     /// The kept events with numbers above this one, and a receiver for later events. An event that is being published
     /// may be among both.
     pub(crate) fn since(&self, number: u64) -> (Vec<Arc<Stamped>>, broadcast::Receiver<Arc<Stamped>>) {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept();
         let news = self.news.subscribe();
         (kept.events.iter().filter(|event| event.number > number).cloned().collect(), news)
     }
@@ -173,6 +202,10 @@ pub(crate) fn report_json(report: &TraceEvent) -> Value {
             json!({ "kind": "initiative-failed", "cause": failure.0.cause })
         }
         TraceEvent::RefusedPeer(node) => json!({ "kind": "refused-peer", "node": node }),
+        TraceEvent::Confirmed { by } => json!({ "kind": "confirmed", "by": by }),
+        TraceEvent::Outdated(outdated) => {
+            json!({ "kind": "outdated", "by": outdated.by, "cause": outdated.to_string() })
+        }
         TraceEvent::Neighbours { .. }
         | TraceEvent::Availability(_)
         | TraceEvent::Preparing { .. }

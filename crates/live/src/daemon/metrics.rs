@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
+use mario_colony::Confirmation;
 use mario_domain::Capacity;
 
 use super::core::Core;
@@ -43,6 +44,16 @@ pub(super) fn text(core: &Core) -> String {
             "mario_journal_fails",
             "1 while the journal cannot be written, else 0.",
             f64::from(u8::from(core.stalled.is_some())),
+        ),
+        (
+            "mario_journal_unconfirmed",
+            "1 after a restart until a neighbour has confirmed the journal, else 0.",
+            f64::from(u8::from(core.node.confirmation() == Confirmation::Unconfirmed)),
+        ),
+        (
+            "mario_journal_outdated",
+            "1 if the journal is an old copy, so that nothing runs on this node any more, else 0.",
+            f64::from(u8::from(core.node.confirmation() == Confirmation::Outdated)),
         ),
         (
             "mario_trace_fails",
@@ -90,6 +101,13 @@ fn links(core: &Core, text: &mut String) {
         links.iter().map(|link| (link.neighbour.to_string(), value(link))).collect::<Vec<_>>()
     };
     labelled("mario_link_up", "1 while the link is up, else 0.", "gauge", of(|link| f64::from(u8::from(link.is_up))));
+    let rejected = |neighbour: &mario_domain::NodeId| f64::from(u8::from(core.node.rejects(neighbour)));
+    labelled(
+        "mario_link_rejected",
+        "1 while the neighbour is rejected because its journal is an old copy or was declared lost, else 0.",
+        "gauge",
+        links.iter().map(|link| (link.neighbour.to_string(), rejected(&link.neighbour))).collect(),
+    );
     labelled("mario_link_sent_total", "Frames sent.", "counter", of(|link| link.counts.sent as f64));
     labelled("mario_link_received_total", "Frames received.", "counter", of(|link| link.counts.received as f64));
     labelled(

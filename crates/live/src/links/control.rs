@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use mario_colony::Message;
 use mario_domain::NodeId;
-use mario_wire::{Body, Envelope, Framer, Ping, Pong, Versions, decode, encode_frame};
+use mario_wire::{Body, Envelope, Framer, Goodbye, GoodbyeReason, Ping, Pong, Versions, decode, encode_frame};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -13,9 +13,9 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use super::{Connection, HANDSHAKE_TIMEOUT, LinkEvent, Links};
+use super::{Attempt, Connection, HANDSHAKE_TIMEOUT, LASTING, LinkEvent, Links};
 use crate::config::Neighbour;
-use crate::daemon::{Event, NodeEvent};
+use crate::daemon::Event;
 use crate::error::LiveError;
 use crate::identity::{CONTROL_PROTOCOL, ExpectedPeer, Subject};
 
@@ -27,34 +27,128 @@ const FRAMES_PER_SECOND: f64 = 2_000.0;
 /// The journal id in pings and pongs, which do not belong to any journal.
 const NO_JOURNAL: mario_colony::JournalId = mario_colony::JournalId(0);
 
+/// How long a neighbour may take to send its first frame.
+const FIRST_FRAME_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// Spawns a task that connects to a neighbour, and reconnects whenever the connection fails or ends.
 pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>) -> Result<(), LiveError> {
-    let expected = ExpectedPeer::Exactly(Subject::Node(neighbour.id.clone()));
-    let connector = TlsConnector::from(links.shared.identity.client(expected, CONTROL_PROTOCOL)?);
+    let connector = connector(links, neighbour)?;
     let (links, neighbour) = (links.clone(), neighbour.clone());
     tasks.spawn(async move {
         let mut backoff = links.backoff(&neighbour.id, Connection::Control);
-        let mut last_error = String::new();
         loop {
-            match connect(&connector, &neighbour.address).await {
-                Ok(stream) => {
-                    last_error.clear();
-                    backoff.reset();
-                    run(&links, &neighbour.id, stream).await;
+            let attempt = match connect(&connector, &neighbour.address).await {
+                Ok(mut stream) => match first_bytes(&mut stream).await {
+                    Ok(Opening::Session(early)) => {
+                        let begun = Instant::now();
+                        run(&links, &neighbour.id, stream, early).await;
+                        Attempt::since(begun)
+                    }
+                    Ok(Opening::Refused(reason)) => {
+                        links.failed(&neighbour.id, &links.rejection_by(&neighbour.id, reason));
+                        Attempt::Refused
+                    }
+                    Err(cause) => {
+                        links.failed(&neighbour.id, &cause);
+                        Attempt::Refused
+                    }
+                },
+                Err(cause) => {
+                    links.failed(&neighbour.id, &cause);
+                    Attempt::Failed
                 }
-                Err(error) if error != last_error => {
-                    links
-                        .shared
-                        .events
-                        .publish(NodeEvent::LinkFailed { neighbour: neighbour.id.clone(), cause: error.clone() });
-                    last_error = error;
-                }
-                Err(_) => {}
-            }
-            backoff.wait().await;
+            };
+            backoff.wait(attempt).await;
         }
     });
     Ok(())
+}
+
+/// Spawns a task that, while the neighbour that has to open the control connection does not open it, connects to it
+/// and asks why.
+pub(super) fn ask(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>) -> Result<(), LiveError> {
+    let connector = connector(links, neighbour)?;
+    let (links, neighbour) = (links.clone(), neighbour.clone());
+    tasks.spawn(async move {
+        let mut backoff = links.backoff(&neighbour.id, Connection::Control);
+        let mut attempt = Attempt::Lasted;
+        loop {
+            // The neighbour usually connects by itself within that time.
+            tokio::time::sleep(LASTING).await;
+            backoff.wait(attempt).await;
+            if links.has_session(&neighbour.id) {
+                attempt = Attempt::Lasted;
+                continue;
+            }
+            let asked = async {
+                let mut stream = connect(&connector, &neighbour.address).await?;
+                match first_bytes(&mut stream).await? {
+                    Opening::Refused(reason) => Ok(links.rejection_by(&neighbour.id, reason)),
+                    Opening::Session(_) => Err("the neighbour does not connect".to_owned()),
+                }
+            };
+            let (cause, next) = match asked.await {
+                Ok(cause) => (cause, Attempt::Refused),
+                Err(cause) => (cause, Attempt::Failed),
+            };
+            links.failed(&neighbour.id, &cause);
+            attempt = next;
+        }
+    });
+    Ok(())
+}
+
+fn connector(links: &Links, neighbour: &Neighbour) -> Result<TlsConnector, LiveError> {
+    let expected = ExpectedPeer::Exactly(Subject::Node(neighbour.id.clone()));
+    Ok(TlsConnector::from(links.shared.identity.client(expected, CONTROL_PROTOCOL)?))
+}
+
+/// How a neighbour answers a control connection.
+enum Opening {
+    /// With its first frames: the session begins.
+    Session(Vec<u8>),
+    /// With a goodbye.
+    Refused(GoodbyeReason),
+}
+
+/// Waits for the first frame of a neighbour. Neighbours send it at once, because it is a ping.
+async fn first_bytes<S: AsyncRead + Unpin>(stream: &mut S) -> Result<Opening, String> {
+    let reading = async {
+        let (mut bytes, mut buffer) = (Vec::new(), vec![0; 4 << 10]);
+        loop {
+            match stream.read(&mut buffer).await {
+                Ok(0) => {
+                    return Err("the neighbour closed the connection without a reason: does its configuration list \
+                                this node as a neighbour?"
+                        .to_owned());
+                }
+                Ok(count) => bytes.extend_from_slice(&buffer[..count]),
+                Err(error) => return Err(super::in_words(&error)),
+            }
+            let mut framer = Framer::default();
+            framer.extend(&bytes);
+            match framer.next_frame() {
+                Ok(None) => {}
+                Ok(Some(frame)) => {
+                    return Ok(match decode(frame) {
+                        Ok(Envelope { body: Body::Goodbye(goodbye), .. }) => Opening::Refused(goodbye.reason),
+                        _ => Opening::Session(bytes),
+                    });
+                }
+                Err(error) => return Err(format!("it does not keep to the protocol: {error}")),
+            }
+        }
+    };
+    timeout(FIRST_FRAME_TIMEOUT, reading).await.unwrap_or_else(|_| Err("the neighbour says nothing".to_owned()))
+}
+
+/// Ends a connection that this node does not want, and tells the peer why.
+pub(super) async fn reject<S: AsyncWrite + Unpin>(mut stream: S, reason: GoodbyeReason) {
+    let mut frame = Vec::new();
+    let goodbye = Envelope::new(NO_JOURNAL, None, Body::Goodbye(Goodbye { reason }));
+    if encode_frame(&goodbye, &mut frame).is_ok() && stream.write_all(&frame).await.is_ok() {
+        let _ = stream.shutdown().await;
+    }
 }
 
 /// Opens a TLS connection to an address.
@@ -68,13 +162,16 @@ pub(super) async fn connect(
         let _ = stream.set_nodelay(true);
         // Nodes are identified by their certificates only, so the server name is arbitrary.
         let name = ServerName::try_from("node.mario").map_err(|error| error.to_string())?;
-        connector.connect(name, stream).await.map_err(|error| format!("{address} is not the neighbour: {error}"))
+        connector
+            .connect(name, stream)
+            .await
+            .map_err(|error| format!("{address} is not the neighbour: {}", super::in_words(&error)))
     };
     timeout(HANDSHAKE_TIMEOUT, connecting).await.unwrap_or_else(|_| Err(format!("{address} does not answer")))
 }
 
-/// Runs a control connection until it ends.
-pub(super) async fn run<S>(links: &Links, neighbour: &NodeId, stream: S)
+/// Runs a control connection until it ends. `early` are bytes of the neighbour that were read already.
+pub(super) async fn run<S>(links: &Links, neighbour: &NodeId, stream: S, early: Vec<u8>)
 where
     S: AsyncRead + AsyncWrite + Send + 'static,
 {
@@ -86,10 +183,10 @@ where
     let _ = core.send(Event::Link(LinkEvent::Up { neighbour: neighbour.clone(), session })).await;
     let (reader, writer) = tokio::io::split(stream);
     let writing = tokio::spawn(write(writer, frames));
-    let cause = read(links, neighbour, session, reader).await;
+    let cause = read(links, neighbour, session, reader, &early).await;
     links.close(neighbour, session);
     writing.abort();
-    links.shared.events.publish(NodeEvent::LinkFailed { neighbour: neighbour.clone(), cause });
+    links.failed(neighbour, &cause);
     let _ = core.send(Event::Link(LinkEvent::Down { neighbour: neighbour.clone(), session })).await;
 }
 
@@ -109,15 +206,22 @@ async fn write<W: AsyncWrite + Unpin>(mut writer: W, mut frames: mpsc::Receiver<
 }
 
 /// Handles received frames and sends pings until the connection ends. Returns why it ended.
-async fn read<R: AsyncRead + Unpin>(links: &Links, neighbour: &NodeId, session: u64, mut reader: R) -> String {
+async fn read<R: AsyncRead + Unpin>(
+    links: &Links,
+    neighbour: &NodeId,
+    session: u64,
+    mut reader: R,
+    early: &[u8],
+) -> String {
     let silence = links.shared.silence;
     let start = Instant::now();
-    let clock = || start.elapsed().as_micros() as u64;
-    let mut framer = Framer::default();
+    let mut inward = Inward { links, neighbour, session, framer: Framer::default(), bucket: Bucket::new(), start };
     let mut buffer = vec![0; 16 << 10];
     let mut pings = tokio::time::interval(silence / 3);
     let mut heard = Instant::now();
-    let mut bucket = Bucket::new();
+    if let Err(cause) = inward.take(early).await {
+        return cause;
+    }
     loop {
         if !links.is_current(neighbour, session) {
             return "another connection took its place".to_owned();
@@ -126,60 +230,87 @@ async fn read<R: AsyncRead + Unpin>(links: &Links, neighbour: &NodeId, session: 
             read = reader.read(&mut buffer) => match read {
                 Ok(0) => return "the neighbour closed it".to_owned(),
                 Ok(count) => count,
-                Err(error) => return format!("it broke: {error}"),
+                Err(error) => return format!("it broke: {}", super::in_words(&error)),
             },
             _ = pings.tick() => {
                 if heard.elapsed() > silence {
                     return format!("nothing was heard for {} ms", heard.elapsed().as_millis());
                 }
-                links.send_raw(neighbour, session, Body::Ping(Ping { sent: clock() }));
+                links.send_raw(neighbour, session, Body::Ping(Ping { sent: inward.clock() }));
                 continue;
             }
         };
         heard = Instant::now();
-        framer.extend(&buffer[..count]);
-        loop {
-            let frame = match framer.next_frame() {
-                Ok(Some(frame)) => frame,
-                Ok(None) => break,
-                Err(error) => return format!("it does not keep to the protocol: {error}"),
-            };
-            let envelope = match decode(frame) {
-                Ok(envelope) => envelope,
-                // A message of a kind that only newer versions know is dropped.
-                Err(error) if error.is_newer() => continue,
-                Err(error) => return format!("it does not keep to the protocol: {error}"),
-            };
-            links.count_received(neighbour);
-            if let Some(wait) = bucket.take() {
-                tokio::time::sleep(wait).await;
-            }
-            match envelope.body {
-                Body::Ping(ping) => {
-                    let pong = Pong { ping_sent: ping.sent, received: clock(), sent: clock() };
-                    links.send_raw(neighbour, session, Body::Pong(pong));
-                }
-                Body::Pong(pong) => {
-                    if pong.round_trip(clock()).is_some_and(|round_trip| links.measured(neighbour, round_trip)) {
-                        let _ = links.shared.core.send(Event::Link(LinkEvent::Changed)).await;
-                    }
-                }
-                _ => {
-                    if let (Body::Colony(Message::Hello(_)), Some(theirs)) = (&envelope.body, envelope.versions)
-                        && let Err(error) = Versions::OURS.agree(theirs)
-                    {
-                        return error.to_string();
-                    }
-                    let envelope = Box::new(envelope);
-                    let event = LinkEvent::Received { neighbour: neighbour.clone(), session, envelope };
-                    if links.shared.core.send(Event::Link(event)).await.is_err() {
-                        return "the daemon ends".to_owned();
-                    }
-                }
-            }
+        if let Err(cause) = inward.take(&buffer[..count]).await {
+            return cause;
         }
     }
 }
+
+/// The receiving side of a session.
+struct Inward<'a> {
+    links: &'a Links,
+    neighbour: &'a NodeId,
+    session: u64,
+    framer: Framer,
+    bucket: Bucket,
+    start: Instant,
+}
+
+impl Inward<'_> {
+    fn clock(&self) -> u64 {
+        self.start.elapsed().as_micros() as u64
+    }
+
+    /// Handles received bytes. Returns an error if the session must end.
+    async fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.framer.extend(bytes);
+        loop {
+            let envelope = match self.framer.next_frame().map(|frame| frame.map(decode)) {
+                Ok(Some(Ok(envelope))) => envelope,
+                Ok(None) => return Ok(()),
+                // A message of a kind that only newer versions know is dropped.
+                Ok(Some(Err(error))) if error.is_newer() => continue,
+                Ok(Some(Err(error))) => return Err(format!("it does not keep to the protocol: {error}")),
+                Err(error) => return Err(format!("it does not keep to the protocol: {error}")),
+            };
+            self.links.count_received(self.neighbour);
+            if let Some(wait) = self.bucket.take() {
+                tokio::time::sleep(wait).await;
+            }
+            self.handle(envelope).await?;
+        }
+    }
+
+    async fn handle(&self, envelope: Envelope) -> Result<(), String> {
+        let Inward { links, neighbour, session, .. } = *self;
+        match envelope.body {
+            Body::Ping(ping) => {
+                let pong = Pong { ping_sent: ping.sent, received: self.clock(), sent: self.clock() };
+                links.send_raw(neighbour, session, Body::Pong(pong));
+            }
+            Body::Pong(pong) if pong.ping_sent == PROBE => links.has_answered(neighbour, session),
+            Body::Pong(pong) => {
+                if pong.round_trip(self.clock()).is_some_and(|round_trip| links.measured(neighbour, round_trip)) {
+                    let _ = links.shared.core.send(Event::Link(LinkEvent::Changed)).await;
+                }
+            }
+            Body::Goodbye(goodbye) => return Err(links.rejection_by(neighbour, goodbye.reason)),
+            Body::Colony(_) | Body::Routing(_) => {
+                if let (Body::Colony(Message::Hello(_)), Some(theirs)) = (&envelope.body, envelope.versions) {
+                    Versions::OURS.agree(theirs).map_err(|error| error.to_string())?;
+                }
+                let envelope = Box::new(envelope);
+                let event = LinkEvent::Received { neighbour: neighbour.clone(), session, envelope };
+                links.shared.core.send(Event::Link(event)).await.map_err(|_| "the daemon ends".to_owned())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The time in a ping that only asks whether the neighbour still answers. No clock of a session reaches it.
+const PROBE: u64 = u64::MAX;
 
 impl Links {
     /// Sends a ping or a pong; drops it if the session is no longer the current one or its queue is full.
@@ -195,11 +326,67 @@ impl Links {
         }
     }
 
+    /// Whether the neighbour still answers in its current session. A node opens a control connection only after its
+    /// last one has ended on its side, so if both exist, there are two nodes.
+    pub(super) async fn answers(&self, neighbour: &NodeId) -> bool {
+        let probed = self.table().get_mut(neighbour).and_then(|link| {
+            let session = link.session.as_mut()?;
+            session.has_answered = false;
+            Some(session.number)
+        });
+        let Some(session) = probed else { return false };
+        self.send_raw(neighbour, session, Body::Ping(Ping { sent: PROBE }));
+        let deadline = Instant::now() + self.shared.silence / 3;
+        while Instant::now() < deadline {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            let table = self.table();
+            let current = table.get(neighbour).and_then(|link| link.session.as_ref());
+            match current.filter(|current| current.number == session) {
+                None => return false,
+                Some(current) if current.has_answered => return true,
+                Some(_) => {}
+            }
+        }
+        false
+    }
+
+    fn has_answered(&self, neighbour: &NodeId, session: u64) {
+        let mut table = self.table();
+        let current = table.get_mut(neighbour).and_then(|link| link.session.as_mut());
+        if let Some(current) = current.filter(|current| current.number == session) {
+            current.has_answered = true;
+        }
+    }
+
+    fn has_session(&self, neighbour: &NodeId) -> bool {
+        self.table().get(neighbour).is_some_and(|link| link.session.is_some())
+    }
+
+    /// Why a neighbour rejects this node, in words.
+    fn rejection_by(&self, neighbour: &NodeId, reason: GoodbyeReason) -> String {
+        let own = &self.shared.node;
+        match reason {
+            GoodbyeReason::NotListed => not_listed(neighbour, own),
+            GoodbyeReason::TwoNodes => format!("{}: `{neighbour}` is connected to another one", two_nodes(own)),
+            GoodbyeReason::Wait => format!(
+                "`{neighbour}` has not connected yet: it reaches this node by the address in its own configuration"
+            ),
+        }
+    }
+
     fn count_received(&self, neighbour: &NodeId) {
         if let Some(link) = self.table().get_mut(neighbour) {
             link.counts.received += 1;
         }
     }
+}
+
+pub(super) fn not_listed(node: &NodeId, neighbour: &NodeId) -> String {
+    format!("`{node}` does not list `{neighbour}` as a neighbour")
+}
+
+pub(super) fn two_nodes(id: &NodeId) -> String {
+    format!("two nodes have the id `{id}`")
 }
 
 /// A token bucket for received frames.

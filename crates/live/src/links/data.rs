@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Instant;
 
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -11,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 
 use super::control::connect;
-use super::{Connection, LinkEvent, Links};
+use super::{Attempt, Connection, LinkEvent, Links};
 use crate::config::Neighbour;
 use crate::daemon::{Event, NodeEvent};
 use crate::error::LiveError;
@@ -32,6 +33,7 @@ pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>
     tasks.spawn(async move {
         let mut backoff = links.backoff(&neighbour.id, Connection::Data);
         loop {
+            let mut attempt = Attempt::Failed;
             // Failures are not reported, because the control connection determines whether the link is up.
             if let Ok(stream) = connect(&connector, &neighbour.address).await {
                 let interval = links.shared.silence / 3;
@@ -47,13 +49,14 @@ pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>
                     .handshake(TokioIo::new(stream))
                     .await;
                 if let Ok((sender, connection)) = handshake {
-                    backoff.reset();
+                    let begun = Instant::now();
                     links.set_data(&neighbour.id, Some(DataLink::new(sender))).await;
                     let _ = connection.await;
                     links.set_data(&neighbour.id, None).await;
+                    attempt = Attempt::since(begun);
                 }
             }
-            backoff.wait().await;
+            backoff.wait(attempt).await;
         }
     });
     Ok(())

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use mario_domain::NodeId;
+use mario_wire::GoodbyeReason;
+use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -37,21 +39,31 @@ pub(super) fn spawn(
             connections.spawn(async move {
                 let greeted = timeout(HANDSHAKE_TIMEOUT, greet(&links, &acceptor, stream)).await;
                 drop(permit);
+                let refused = |cause: String| {
+                    links.shared.events.publish(NodeEvent::Refused { address: address.ip().to_string(), cause });
+                };
                 let (neighbour, protocol, stream) = match greeted {
                     Ok(Ok(known)) => known,
-                    Ok(Err(cause)) => {
-                        links.shared.events.publish(NodeEvent::Refused { address: address.ip().to_string(), cause });
-                        return;
+                    Ok(Err(Rejection::Unknown(cause))) => return refused(cause),
+                    Ok(Err(Rejection::NotListed(node, protocol, stream))) => {
+                        refused(control::not_listed(&links.shared.node, &node));
+                        return say_goodbye(protocol, stream, GoodbyeReason::NotListed).await;
                     }
-                    Err(_) => {
-                        let cause = "it did not say who it is in time".to_owned();
-                        links.shared.events.publish(NodeEvent::Refused { address: address.ip().to_string(), cause });
-                        return;
-                    }
+                    Err(_) => return refused("it did not say who it is in time".to_owned()),
                 };
+                if matches!(protocol, Protocol::Control) {
+                    if links.answers(&neighbour).await {
+                        refused(format!("{}: one is connected, and this is another", control::two_nodes(&neighbour)));
+                        return say_goodbye(protocol, stream, GoodbyeReason::TwoNodes).await;
+                    }
+                    if neighbour > links.shared.node {
+                        links.heard_from(&neighbour);
+                        return say_goodbye(protocol, stream, GoodbyeReason::Wait).await;
+                    }
+                }
                 links.heard_from(&neighbour);
                 match protocol {
-                    Protocol::Control => control::run(&links, &neighbour, stream).await,
+                    Protocol::Control => control::run(&links, &neighbour, stream, Vec::new()).await,
                     Protocol::Data => data::serve(&links, &neighbour, stream, forward).await,
                 }
             });
@@ -67,27 +79,56 @@ enum Protocol {
 
 type Stream = tokio_rustls::server::TlsStream<TcpStream>;
 
-/// Identifies the peer, and checks that it is a neighbour and may open this kind of connection.
-async fn greet(links: &Links, acceptor: &TlsAcceptor, stream: TcpStream) -> Result<(NodeId, Protocol, Stream), String> {
+/// Why a connection is rejected.
+enum Rejection {
+    /// The peer is not a node of this colony, or does not prove it.
+    Unknown(String),
+    /// The peer is a node of this colony, but not a neighbour.
+    NotListed(NodeId, Protocol, Stream),
+}
+
+/// Closes a connection, and says why if its protocol has words for it.
+async fn say_goodbye(protocol: Protocol, mut stream: Stream, reason: GoodbyeReason) {
+    let closing = async {
+        match protocol {
+            Protocol::Control => control::reject(stream, reason).await,
+            Protocol::Data => {
+                let _ = stream.shutdown().await;
+            }
+        }
+    };
+    let _ = timeout(HANDSHAKE_TIMEOUT, closing).await;
+}
+
+/// Identifies the peer, and checks that it is a neighbour.
+async fn greet(
+    links: &Links,
+    acceptor: &TlsAcceptor,
+    stream: TcpStream,
+) -> Result<(NodeId, Protocol, Stream), Rejection> {
     let _ = stream.set_nodelay(true);
-    let stream = acceptor.accept(stream).await.map_err(|error| error.to_string())?;
+    let unknown = |cause: String| Err(Rejection::Unknown(cause));
+    let stream = match acceptor.accept(stream).await {
+        Ok(stream) => stream,
+        Err(error) => return unknown(super::in_words(&error)),
+    };
     let connection = stream.get_ref().1;
     let protocol = match connection.alpn_protocol() {
         Some(protocol) if protocol == CONTROL_PROTOCOL => Protocol::Control,
         Some(protocol) if protocol == DATA_PROTOCOL => Protocol::Data,
-        _ => return Err("it speaks neither protocol of a link".to_owned()),
+        _ => return unknown("it speaks neither protocol of a link".to_owned()),
     };
-    let certified = peer(connection.peer_certificates()).map_err(|fault| fault.line())?;
+    let certified = match peer(connection.peer_certificates()) {
+        Ok(certified) => certified,
+        Err(fault) => return unknown(fault.line()),
+    };
     let uri = certified.uri();
-    let Subject::Node(node) = certified.subject else { return Err(format!("{uri} is not a node")) };
+    let Subject::Node(node) = certified.subject else { return unknown(format!("{uri} is not a node")) };
     if certified.colony != links.shared.identity.certified().colony {
-        return Err(format!("{uri} is of another colony"));
+        return unknown(format!("{uri} is of another colony"));
     }
     if !links.shared.neighbours.iter().any(|neighbour| neighbour.id == node) {
-        return Err(format!("{uri} is not a neighbour of this node"));
-    }
-    if matches!(protocol, Protocol::Control) && node > links.shared.node {
-        return Err(format!("{uri} is to wait until this node connects"));
+        return Err(Rejection::NotListed(node, protocol, stream));
     }
     Ok((node, protocol, stream))
 }

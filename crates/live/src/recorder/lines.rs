@@ -101,6 +101,9 @@ impl Recorder {
             JournalRecord::Woke { instance } => LiveEvent::Woke { instance: instance.clone() },
             JournalRecord::Shrunk { workload } => LiveEvent::Shrunk { workload: workload_text(*workload) },
             JournalRecord::Lost { journal } => LiveEvent::Lost { journal: journal_text(*journal) },
+            JournalRecord::Outdated(outdated) => {
+                LiveEvent::Outdated { by: outdated.by.clone(), evidence: outdated.to_string() }
+            }
             JournalRecord::Peer { node, journal, .. } => {
                 LiveEvent::Peer { node: node.clone(), journal: journal_text(*journal) }
             }
@@ -160,7 +163,9 @@ impl Recorder {
             | TraceEvent::LivesOn { .. }
             | TraceEvent::AcceptanceFailed { .. }
             | TraceEvent::InitiativeFailed { .. }
-            | TraceEvent::RefusedPeer(_) => return None,
+            | TraceEvent::RefusedPeer(_)
+            | TraceEvent::Confirmed { .. }
+            | TraceEvent::Outdated(_) => return None,
         };
         Some(PartLine::Event(event))
     }

@@ -184,9 +184,44 @@ fn listening(table: &str, port: u16) -> Vec<String> {
 /// The environment variable that marks the processes of a workload, set before any of them is executed.
 pub const MARK: &str = "MARIO_WORKLOAD";
 
+/// The environment variable with the node and the data directory for which a process of a workload was started. Unlike
+/// [`MARK`], it does not change when the node begins a new journal.
+pub const PLACE: &str = "MARIO_WORKLOAD_PLACE";
+
+/// Returns all living processes with this [`PLACE`] whose mark fulfils a condition.
+pub(super) fn placed(place: &str, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<Process>> {
+    let is_it = |stat: &Stat| -> io::Result<bool> {
+        Ok(!stat.is_zombie
+            && variable_of(stat.pid, PLACE)?.as_deref() == Some(place)
+            && mark_of(stat.pid)?.is_some_and(|mark| is_wanted(&mark))
+            && sees_the_same_files(stat.pid))
+    };
+    let mut found = Vec::new();
+    for pid in all_pids()? {
+        if let Some(stat) = Stat::load(pid)?
+            && is_it(&stat)?
+        {
+            found.extend(Process::open_if(pid, is_it)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a process has the same root directory as this one: in another container, the same path is another
+/// directory.
+fn sees_the_same_files(pid: i32) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let root = |of: &str| fs::metadata(format!("/proc/{of}/root")).ok().map(|root| (root.dev(), root.ino()));
+    root(&pid.to_string()).is_some_and(|theirs| root("self") == Some(theirs))
+}
+
 fn mark_of(pid: i32) -> io::Result<Option<String>> {
+    variable_of(pid, MARK)
+}
+
+fn variable_of(pid: i32, name: &str) -> io::Result<Option<String>> {
     let Some(environment) = unless_exhausted(fs::read(format!("/proc/{pid}/environ")))? else { return Ok(None) };
-    let prefix = format!("{MARK}=");
+    let prefix = format!("{name}=");
     let value = environment.split(|&byte| byte == 0).find_map(|variable| variable.strip_prefix(prefix.as_bytes()));
     Ok(value.and_then(|value| String::from_utf8(value.to_vec()).ok()))
 }

@@ -1,7 +1,9 @@
 //! The driver that runs workloads as processes.
 
+mod listing;
+
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
@@ -16,8 +18,9 @@ use rustix::process::Signal;
 use crate::seams::{Driver, DriverContext, DriverError, Health, Pending, Task, Usage};
 
 use super::cgroup::Cgroups;
+use super::former;
 use super::health::probe;
-use super::identity::{self, MARK, Process, Stat};
+use super::identity::{self, MARK, PLACE, Process, Stat};
 use super::launch::{Confinement, Plan};
 use super::logs::{LogBounds, tail};
 use super::ports::Ports;
@@ -59,11 +62,9 @@ struct Copy {
     child: Mutex<Option<Child>>,
 }
 
-/// How many directories of ended copies are kept for their logs.
-const ENDED_KEPT: usize = 16;
 const PROBE_PATIENCE: Duration = Duration::from_secs(1);
 /// How long killed processes may take to vanish, before the kill counts as failed.
-const KILL_PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const KILL_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long a shim may take to record the exit status of its program, before it is killed.
 const NOTE_PATIENCE: Duration = Duration::from_secs(1);
@@ -171,6 +172,10 @@ impl Driver for ProcessDriver {
 
     fn running(&self) -> Pending<'_, Result<Vec<WorkloadId>, DriverError>> {
         Box::pin(self.blocking(Shared::running))
+    }
+
+    fn end_former(&self) -> Pending<'_, Result<usize, DriverError>> {
+        Box::pin(self.blocking(|shared| former::end(&shared.place(), &format!("{:032x}/", shared.context.journal.0))))
     }
 
     fn measure(&self, workload: WorkloadId) -> Option<Usage> {
@@ -298,6 +303,7 @@ impl Shared {
             .arg("shim")
             .env_clear()
             .env(MARK, self.mark(workload))
+            .env(PLACE, self.place())
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -352,6 +358,7 @@ impl Shared {
             ("MARIO_INSTANCE", task.instance.to_string()),
             ("MARIO_APPLICATION", task.application.to_string()),
             (MARK, self.mark(task.workload)),
+            (PLACE, self.place()),
         ];
         environment.retain(|(name, _)| own.iter().all(|(reserved, _)| name != reserved));
         environment.extend(own.map(|(name, value)| (name.to_owned(), value)));
@@ -446,32 +453,6 @@ impl Shared {
         self.prune();
         Ok(())
     }
-
-    fn running(&self) -> Result<Vec<WorkloadId>, DriverError> {
-        let workspaces = Workspace::all(&self.context.directory).map_err(failed("cannot list workloads"))?;
-        let recorded =
-            workspaces.into_iter().filter(|(_, workspace)| workspace.is_open()).map(|(workload, _)| workload);
-        let prefix = format!("{:032x}/", self.context.journal.0);
-        let marks = identity::marks_with_prefix(&prefix).map_err(failed("cannot list processes"))?;
-        let marked = marks.iter().filter_map(|mark| parse_name(mark.strip_prefix(&prefix)?));
-        let mut running: Vec<WorkloadId> = recorded.chain(marked).collect();
-        running.sort();
-        running.dedup();
-        Ok(running)
-    }
-
-    /// Removes the oldest directories of ended copies; the newest [`ENDED_KEPT`] stay.
-    fn prune(&self) {
-        let Ok(workspaces) = Workspace::all(&self.context.directory) else { return };
-        let closed: Vec<_> = workspaces.into_iter().filter(|(_, workspace)| !workspace.is_open()).collect();
-        let excess = closed.len().saturating_sub(ENDED_KEPT);
-        for (workload, workspace) in closed.into_iter().take(excess) {
-            if self.copy(workload).is_none() {
-                // If a directory cannot be removed, the removal is retried when the next copy ends.
-                let _ = fs::remove_dir_all(workspace.path());
-            }
-        }
-    }
 }
 
 /// The name of the directory and the control groups of a copy.
@@ -488,7 +469,7 @@ fn address(port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
 
-fn failed(attempted: &str) -> impl FnOnce(io::Error) -> DriverError {
+pub(super) fn failed(attempted: &str) -> impl FnOnce(io::Error) -> DriverError {
     move |cause| DriverError { attempted: attempted.to_owned(), cause: Some(cause) }
 }
 
@@ -501,7 +482,7 @@ fn concerns_copy(error: &io::Error) -> bool {
 }
 
 /// Waits until one of the processes has ended, for at most 50 ms.
-fn wait_a_little(processes: &[Process]) {
+pub(super) fn wait_a_little(processes: &[Process]) {
     let deadline = Instant::now() + Duration::from_millis(50);
     while processes.iter().all(Process::is_alive) && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(1));

@@ -38,6 +38,14 @@ pub struct Daemon {
     process: Option<Child>,
 }
 
+impl Daemon {
+    /// A daemon that was not started, with a configuration that exists, and its addresses for neighbours, clients and
+    /// operators.
+    pub fn new(name: &str, config: PathBuf, [links, ingress, operators]: [SocketAddr; 3]) -> Daemon {
+        Daemon { name: name.to_owned(), config, links, ingress, operators, process: None }
+    }
+}
+
 impl Colony {
     /// Creates a chain of daemons with these names, each with `capacity` units of hardware, without starting them.
     pub fn new(test: &str, names: &[&str], capacity: u64) -> Colony {

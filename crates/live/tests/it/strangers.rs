@@ -47,7 +47,7 @@ fn strangers_are_rejected_and_neighbours_served_meanwhile() {
     // A node of the colony that is not a neighbour, an operator, and a neighbour whose certificate has expired.
     let stranger = colony.authority.node(node_id("z").expect("a name"), Vec::new());
     colony.certificate("z", &stranger, 5);
-    knock(&mut colony, "z", "is not a neighbour of this node");
+    knock(&mut colony, "z", "`a` does not list `z` as a neighbour");
     knock(&mut colony, "ada", "is not a node");
     let neighbour = colony.authority.node(node_id("b").expect("a name"), Vec::new());
     colony.certificate("expired", &neighbour, -1);

@@ -25,7 +25,7 @@ pub fn connect_as_each_stranger(nodes: &Nodes) {
     for (name, says, told) in [
         ("expired", &b"hello"[..], "certificate expired"),
         ("early", b"hello", "certificate not valid yet"),
-        ("stranger", b"hello", "is not a neighbour of this node"),
+        ("stranger", b"hello", "as a neighbour"),
         ("babble", &[0xff; 2_000], "it does not keep to the protocol"),
         ("mute", b"", "nothing was heard"),
     ] {
