@@ -18,7 +18,9 @@ pub(super) fn figures(runs: &[BTreeMap<u64, &Values>], declared: &[String]) -> V
         groups.truncate(1);
     }
     let of_groups = |measure: Measure| groups.iter().map(move |group| key(group, measure));
-    let usual = || of_groups(Measure::Response).chain([LOST.to_owned()]).collect();
+    // A kind that only other applications call has no response times of its own.
+    let is_known = |name: &String| all().any(|values| values.get(name).copied().flatten().is_some());
+    let usual = || of_groups(Measure::Response).chain([LOST.to_owned()]).filter(is_known).collect();
     let primary: Vec<String> = if declared.is_empty() {
         usual()
     } else {
