@@ -49,8 +49,10 @@ pub(crate) fn tell_notes(notes: &[String], scenario: &Path, overrides: &[String]
         [] => {}
         [note] => console.inform(format!("note: {note}")),
         notes => {
-            let set: String = overrides.iter().map(|set| format!(" --set {}", quoted(Path::new(set)))).collect();
-            let command = format!("mario scenario check {}{set}", quoted(scenario));
+            let mut command = format!("mario scenario check {}", quoted(scenario));
+            for set in overrides {
+                command += &format!(" --set {}", quoted(Path::new(set)));
+            }
             console.inform(format!("note: {} notes about this scenario: `{command}` prints them", notes.len()));
         }
     }

@@ -41,8 +41,8 @@ const WIDE: [&str; 2] = ["network.bandwidth=1e9", "network.occupancy=transmissio
 #[test]
 fn an_overloaded_instance_serves_no_more_than_its_capacity() {
     // Six instances in the cloud, each of which serves a request in 10 ms: 2,000 in 20 s. The users move all the time.
-    let settings = [WIDE[0], WIDE[1], "network.service_time=10"];
     const CAPACITY: u64 = 6 * 2_000;
+    let settings = [WIDE[0], WIDE[1], "network.service_time=10"];
     for workload in ["workload.kind=periodic", "workload.kind=poisson"] {
         let settings: Vec<&str> = settings.into_iter().chain([workload]).collect();
         let messages = totals("messages", "never-move", &settings);
