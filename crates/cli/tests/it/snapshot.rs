@@ -94,6 +94,7 @@ fn refuses_invalid_snapshots_and_replays_that_differ_from_the_trace() {
         ("report recorded --animation mine.toml", "is not an animation"),
         ("snapshot recorded --at 0", "after 0 and before 6000"),
         ("snapshot recorded --at 6000", "after 0 and before 6000"),
+        ("snapshot recorded --at 7000", "has no state at time 7000: it ends at 6000"),
         ("replay recorded --until 100 --policy latency-awre", "latency-awre"),
         ("replay recorded --until 100 --policy baseline:central-greedy", "cannot take over in the middle"),
         ("replay recorded --until 100 --policy app9=latency-aware", "app9"),
