@@ -24,7 +24,7 @@ pub(super) struct Font {
 }
 
 /// The tables that a font program in a PDF needs, sorted by name.
-const EMBEDDED: [&[u8; 4]; 6] = [b"glyf", b"head", b"hhea", b"hmtx", b"loca", b"maxp"];
+const EMBEDDED: [[u8; 4]; 6] = [*b"glyf", *b"head", *b"hhea", *b"hmtx", *b"loca", *b"maxp"];
 
 impl Font {
     fn read(file: &'static [u8]) -> Font {
@@ -35,14 +35,14 @@ impl Font {
             let name = [file[entry], file[entry + 1], file[entry + 2], file[entry + 3]];
             font.tables.insert(name, (u32_at(file, entry + 8) as usize, u32_at(file, entry + 12) as usize));
         }
-        font.units_per_em = f64::from(u16_at(font.table(b"head"), 18));
-        font.glyph_count = u16_at(font.table(b"maxp"), 4);
-        font.glyphs = characters(font.table(b"cmap"));
+        font.units_per_em = f64::from(u16_at(font.table(*b"head"), 18));
+        font.glyph_count = u16_at(font.table(*b"maxp"), 4);
+        font.glyphs = characters(font.table(*b"cmap"));
         font
     }
 
-    fn table(&self, name: &[u8; 4]) -> &'static [u8] {
-        let (start, length) = self.tables[name];
+    fn table(&self, name: [u8; 4]) -> &'static [u8] {
+        let (start, length) = self.tables[&name];
         &self.file[start..start + length]
     }
 
@@ -54,18 +54,18 @@ impl Font {
 
     /// The width of a glyph in thousandths of the size.
     pub(super) fn width(&self, glyph: Glyph) -> f64 {
-        let wide = u16_at(self.table(b"hhea"), 34) - 1;
-        self.thousandths(f64::from(u16_at(self.table(b"hmtx"), 4 * usize::from(glyph.min(wide)))))
+        let wide = u16_at(self.table(*b"hhea"), 34) - 1;
+        self.thousandths(f64::from(u16_at(self.table(*b"hmtx"), 4 * usize::from(glyph.min(wide)))))
     }
 
     /// The height above and the depth below the base line, in thousandths of the size.
     pub(super) fn ascent_and_descent(&self) -> [f64; 2] {
-        [4, 6].map(|at| self.thousandths(f64::from(i16_at(self.table(b"hhea"), at))))
+        [4, 6].map(|at| self.thousandths(f64::from(i16_at(self.table(*b"hhea"), at))))
     }
 
     /// The box around all glyphs, in thousandths of the size: left, bottom, right and top.
     pub(super) fn bounds(&self) -> [f64; 4] {
-        [36, 38, 40, 42].map(|at| self.thousandths(f64::from(i16_at(self.table(b"head"), at))))
+        [36, 38, 40, 42].map(|at| self.thousandths(f64::from(i16_at(self.table(*b"head"), at))))
     }
 
     fn thousandths(&self, units: f64) -> f64 {
@@ -84,27 +84,27 @@ impl Font {
             }
         }
         places.extend_from_slice(&(shapes.len() as u32).to_be_bytes());
-        let mut head = self.table(b"head").to_vec();
+        let mut head = self.table(*b"head").to_vec();
         // The checksum of the whole file is set below, and places have four bytes.
         head[8..12].fill(0);
         head[50..52].copy_from_slice(&1_u16.to_be_bytes());
-        let content = |name: &[u8; 4]| match name {
+        let content = |name: [u8; 4]| match &name {
             b"glyf" => shapes.clone(),
             b"loca" => places.clone(),
             b"head" => head.clone(),
-            other => self.table(other).to_vec(),
+            _ => self.table(name).to_vec(),
         };
         write_font(&EMBEDDED.map(|name| (name, content(name))))
     }
 
     /// The shape of a glyph; empty for a space.
     fn shape(&self, glyph: Glyph) -> &'static [u8] {
-        let (places, glyph) = (self.table(b"loca"), usize::from(glyph));
-        let is_long = u16_at(self.table(b"head"), 50) == 1;
+        let (places, glyph) = (self.table(*b"loca"), usize::from(glyph));
+        let is_long = u16_at(self.table(*b"head"), 50) == 1;
         let place = |nth: usize| {
             if is_long { u32_at(places, 4 * nth) as usize } else { 2 * usize::from(u16_at(places, 2 * nth)) }
         };
-        &self.table(b"glyf")[place(glyph)..place(glyph + 1)]
+        &self.table(*b"glyf")[place(glyph)..place(glyph + 1)]
     }
 
     /// These glyphs, the one for missing characters, and the glyphs of which they are composed, such as a letter and its
@@ -174,7 +174,7 @@ fn components(shape: &[u8]) -> Vec<Glyph> {
 }
 
 /// Writes a font file with these tables, which are sorted by name.
-fn write_font(tables: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
+fn write_font(tables: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
     let count = tables.len() as u16;
     let power = count.ilog2();
     let range = 16 << power;
@@ -184,7 +184,7 @@ fn write_font(tables: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
     }
     let mut start = file.len() + 16 * tables.len();
     for (name, content) in tables {
-        file.extend_from_slice(*name);
+        file.extend_from_slice(name);
         for number in [checksum(content), start as u32, content.len() as u32] {
             file.extend_from_slice(&number.to_be_bytes());
         }
@@ -192,7 +192,7 @@ fn write_font(tables: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
     }
     let mut head = 0;
     for (name, content) in tables {
-        if *name == b"head" {
+        if name == b"head" {
             head = file.len();
         }
         file.extend_from_slice(content);

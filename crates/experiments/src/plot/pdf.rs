@@ -190,13 +190,21 @@ fn content(scene: &Scene) -> Vec<u8> {
                     Anchor::Middle => text_width(words, *size) / 2.0,
                     Anchor::End => text_width(words, *size),
                 };
-                let glyphs: String = words.chars().map(|letter| format!("{:04X}", FONT.glyph(letter))).collect();
+                let glyphs = codes(words);
                 let (x, y) = (at[0] - shift, y(at[1]));
                 let _ = writeln!(text, "{} rg BT /F1 {size:.2} Tf {x:.2} {y:.2} Td <{glyphs}> Tj ET", parts(*colour));
             }
         }
     }
     content.into_bytes()
+}
+
+/// The glyphs of a text as hexadecimal digits.
+fn codes(text: &str) -> String {
+    text.chars().fold(String::new(), |mut codes, letter| {
+        let _ = write!(codes, "{:04X}", FONT.glyph(letter));
+        codes
+    })
 }
 
 fn parts(colour: Colour) -> String {
@@ -261,7 +269,7 @@ mod tests {
     fn texts_are_aligned_and_y_grows_upwards() {
         let text = String::from_utf8_lossy(&content(&scene())).into_owned();
         let left = 100.0 - text_width("a\\b", TEXT_SIZE);
-        let glyphs: String = "a\\b".chars().map(|letter| format!("{:04X}", FONT.glyph(letter))).collect();
+        let glyphs = codes("a\\b");
         assert!(text.contains(&format!("{left:.2} 10.00 Td <{glyphs}> Tj ET")), "{text}");
         assert!(text.contains("1.00 w [5 2.5] 0 d 0.00 49.00 m 9.00 49.00 l S"), "{text}");
         assert!(text.contains("0.00 50.00 m 100.00 0.00 l S"), "{text}");

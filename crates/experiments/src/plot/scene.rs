@@ -138,7 +138,7 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
 }
 
 /// Returns the width to leave for a text, in points: an SVG file may be shown in another font if the preferred ones are
-/// not installed. DejaVu Sans, the widest of the usual ones, is up to 18 % wider for words and numbers.
+/// not installed. `DejaVu Sans`, the widest of the usual ones, is up to 18 % wider for words and numbers.
 pub(super) fn room_for(text: &str, size: f64) -> f64 {
     text_width(text, size) * 1.2
 }

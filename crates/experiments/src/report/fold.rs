@@ -46,6 +46,9 @@ const LOADING_INFERENCES: u64 = 100_000_000;
 /// Replaces the name of the inhibiting node if the trace records only counts.
 const ALL_NODES: &str = "all nodes";
 
+/// The response times of an application so far, and its histogram.
+type Responding = (ResponseRow, BTreeMap<Option<i64>, u64>);
+
 struct Fold {
     header: Arc<Header>,
     about: About,
@@ -66,7 +69,7 @@ struct Fold {
     owners: Option<Samples<[u64; 2]>>,
     tiers: Samples<Vec<u64>>,
     tracks: Vec<Vec<u32>>,
-    responses: Vec<(ResponseRow, BTreeMap<Option<i64>, u64>)>,
+    responses: Vec<Responding>,
     latencies: Vec<Option<Latency>>,
     inhibited: BTreeMap<String, BTreeMap<&'static str, u64>>,
     reasons: BTreeMap<(String, String), u64>,
@@ -443,11 +446,8 @@ impl Fold {
     }
 }
 
-fn response_rows(
-    rows: Vec<(ResponseRow, BTreeMap<Option<i64>, u64>)>,
-    latencies: &[Option<Latency>],
-) -> Vec<ResponseRow> {
-    let row = |((row, histogram), latency): ((ResponseRow, BTreeMap<Option<i64>, u64>), &Option<Latency>)| {
+fn response_rows(rows: Vec<Responding>, latencies: &[Option<Latency>]) -> Vec<ResponseRow> {
+    let row = |((row, histogram), latency): (Responding, &Option<Latency>)| {
         let times = (row.served > 0).then(|| ResponseTimes::of(&histogram, latency.as_ref()));
         ResponseRow { histogram: histogram.into_iter().collect(), times, ..row }
     };

@@ -11,6 +11,9 @@ use crate::figures::{ApplicationFigures, CallFigures, Consumption, Measurements,
 /// The maximum number of rows of a table. A note states the number of omitted rows.
 const ROWS_MAX: usize = 100;
 
+/// Rows, each with the index of its run.
+type RunRows = Vec<(usize, Vec<String>)>;
+
 /// The table of applications, and the other tables that are not empty.
 fn measured_tables(measured: &Measurements) -> Vec<Table> {
     let mut tables = vec![applications(&measured.applications)];
@@ -31,7 +34,7 @@ fn measured_tables(measured: &Measurements) -> Vec<Table> {
 /// The tables of runs: their optional measures, and the reasons that owners of nodes gave. A table of several runs has a
 /// column with the run, and the rows of one application, tier and so on follow each other.
 pub(super) fn tables_of(runs: &[Run]) -> Vec<Table> {
-    let mut all: Vec<(Table, Vec<(usize, Vec<String>)>)> = Vec::new();
+    let mut all: Vec<(Table, RunRows)> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
         let measured = run.measured.as_ref().map(measured_tables).unwrap_or_default();
         for mut table in measured.into_iter().chain(reasons(run)) {
@@ -45,7 +48,7 @@ pub(super) fn tables_of(runs: &[Run]) -> Vec<Table> {
             }
         }
     }
-    let joined = |(mut table, rows): (Table, Vec<(usize, Vec<String>)>)| {
+    let joined = |(mut table, rows): (Table, RunRows)| {
         table.id = format!("measured-{}", table.id);
         table.rows =
             if runs.len() > 1 { with_runs(runs, rows) } else { rows.into_iter().map(|(_, row)| row).collect() };
@@ -58,13 +61,12 @@ pub(super) fn tables_of(runs: &[Run]) -> Vec<Table> {
 }
 
 /// Inserts the name of the run after the first cell. Rows with the same first cell follow each other.
-fn with_runs(runs: &[Run], rows: Vec<(usize, Vec<String>)>) -> Vec<Vec<String>> {
+fn with_runs(runs: &[Run], mut rows: RunRows) -> Vec<Vec<String>> {
     let mut order: BTreeMap<String, usize> = BTreeMap::new();
     for (_, row) in &rows {
         let next = order.len();
         order.entry(row[0].clone()).or_insert(next);
     }
-    let mut rows: Vec<(usize, Vec<String>)> = rows;
     rows.sort_by_key(|(_, row)| order[&row[0]]);
     let named = |(place, mut row): (usize, Vec<String>)| {
         row.insert(1, runs[place].label.clone());

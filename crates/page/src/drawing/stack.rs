@@ -44,6 +44,7 @@ pub struct Ends {
 
 impl Ends {
     /// The smallest ends that include both.
+    #[must_use]
     pub fn and(self, other: Ends) -> Ends {
         Ends { time: self.time.max(other.time), count: self.count.max(other.count) }
     }

@@ -10,7 +10,10 @@ use mario_page::drawing::{
 use super::super::run::{Nodes, Run};
 
 const SIZE: f64 = 560.0;
+/// The space around the nodes; more if a path between outer nodes bends beyond it.
 const MARGIN: f64 = 22.0;
+/// How far paths of users bend, as a fraction of their length.
+const BEND: f64 = 0.12;
 /// The dashes of paths, by application. They differ also where colours repeat.
 const DASHES: [&str; 5] = ["", "7 3", "2 3", "9 3 2 3", "4 2"];
 /// The number of applications in the legend; the others are counted.
@@ -30,7 +33,8 @@ pub(super) fn is_known(run: &Run) -> bool {
 }
 
 fn layout(run: &Run, nodes: &Nodes, positions: &[[f64; 2]]) -> Layout {
-    let at = project(positions);
+    let near = project(positions, MARGIN);
+    let at = project(positions, MARGIN + beyond(run, &near));
     let legend = legend(run, nodes);
     let height = SIZE + LEGEND_ROW * legend.len() as f64;
     let mut canvas = Canvas::new(SIZE, height, Room { left: 0.0, right: 0.0, top: 0.0, bottom: 0.0 });
@@ -55,7 +59,7 @@ fn layout(run: &Run, nodes: &Nodes, positions: &[[f64; 2]]) -> Layout {
         let Some((id, application)) = run.users.get(*user as usize) else { continue };
         let colour = application_colour(*application as usize);
         let points: Vec<[f64; 2]> = track.iter().map(|node| beside(at[*node as usize], *user)).collect();
-        let way: String = points.windows(2).map(|pair| bend(pair[0], pair[1], 0.12)).collect();
+        let way: String = points.windows(2).map(|pair| bend(pair[0], pair[1], BEND)).collect();
         if !way.is_empty() {
             let way = path(way, *application as usize).with("stroke-opacity", 0.7);
             canvas.add(way.tip(format!("user {id}, {}", run.applications[*application as usize].id)));
@@ -154,21 +158,36 @@ fn in_rows(keys: Vec<Key>) -> Vec<Vec<Key>> {
 
 /// Projects longitudes and latitudes to the drawing, with north up. Longitudes are scaled by the cosine of the middle
 /// latitude.
-fn project(positions: &[[f64; 2]]) -> Vec<[f64; 2]> {
+fn project(positions: &[[f64; 2]], margin: f64) -> Vec<[f64; 2]> {
     let ends = |axis: usize| {
         let values = positions.iter().map(|position| position[axis]);
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
     };
     let ((west, east), (south, north)) = (ends(0), ends(1));
     let shrink = f64::midpoint(south, north).to_radians().cos();
-    let room = SIZE - 2.0 * MARGIN;
+    let room = SIZE - 2.0 * margin;
     let span = ((east - west) * shrink).max(north - south).max(1e-9);
     let scale = room / span;
     let shift = [(room - (east - west) * shrink * scale) / 2.0, (room - (north - south) * scale) / 2.0];
     let place = |[longitude, latitude]: &[f64; 2]| {
-        [MARGIN + shift[0] + (longitude - west) * shrink * scale, MARGIN + shift[1] + (north - latitude) * scale]
+        [margin + shift[0] + (longitude - west) * shrink * scale, margin + shift[1] + (north - latitude) * scale]
     };
     positions.iter().map(place).collect()
+}
+
+/// How far paths of users reach beyond the drawing, if nodes are at these positions; 0 if they do not.
+fn beyond(run: &Run, at: &[[f64; 2]]) -> f64 {
+    let mut most: f64 = 0.0;
+    for (user, track) in &run.tracks {
+        for pair in track.windows(2) {
+            let [[x0, y0], [x1, y1]] = [pair[0], pair[1]].map(|node| beside(at[node as usize], *user));
+            // The middle of a curve is half as far from its chord as its control point.
+            let middle =
+                [f64::midpoint(x0, x1) - (y1 - y0) * BEND / 2.0, f64::midpoint(y0, y1) + (x1 - x0) * BEND / 2.0];
+            most = middle.into_iter().fold(most, |most, place| most.max(-place).max(place - SIZE));
+        }
+    }
+    if most > 0.0 { most + 2.0 } else { 0.0 }
 }
 
 /// Returns a position near an access point. Successive users are a golden angle apart, so that few coincide.

@@ -142,3 +142,39 @@ fn percentiles_are_those_of_the_finest_bins_and_say_how_exact_they_are() {
         assert!((coarse[nth] - exact).abs() <= exact * 0.091 + 0.5, "{share}: {} and {exact}", coarse[nth]);
     }
 }
+
+#[test]
+fn paths_along_the_edge_of_the_map_are_inside_the_drawing_and_the_legend_explains_them() {
+    // With four access points, users move along the whole edge.
+    let report = report(&[&paper_trace("never-move", &["topology.size=2"])]);
+    let map = report.drawings().into_iter().find(|drawing| drawing.file_name.ends_with("-map.svg")).expect("a map").svg;
+    let curves: Vec<Vec<f64>> = map
+        .split(['M', '"'])
+        .filter(|curve| curve.contains('Q'))
+        .map(|curve| curve.split([' ', 'Q']).filter_map(|number| number.parse().ok()).collect())
+        .collect();
+    assert!(curves.len() > 10 && curves.iter().all(|curve| curve.len() == 6), "{curves:?}");
+    for curve in &curves {
+        let middle = [0, 1].map(|axis| (curve[axis] + 2.0 * curve[axis + 2] + curve[axis + 4]) / 4.0);
+        assert!(middle.iter().all(|place| (0.0..=560.0).contains(place)), "{curve:?}");
+    }
+    for name in ["app1", "app6", "access points"] {
+        assert!(map.contains(&format!(">{name}</text>")), "{name}: {map}");
+    }
+    assert!(map.contains("stroke-dasharray=\"7 3\""), "paths differ in their dash");
+}
+
+#[test]
+fn tables_of_several_runs_have_a_row_for_each_run() {
+    let measured = ["measures.applications=true", "duration=9000"];
+    let report = report(&[&paper_trace("workload-aware", &measured), &paper_trace("never-move", &measured)]);
+    let tables = report.measured_tables();
+    let applications = tables.iter().find(|table| table.id == "measured-applications").expect("a table");
+    assert_eq!(applications.head[..3], ["application", "run", "served"]);
+    let rows: Vec<[&str; 2]> = applications.rows.iter().take(4).map(|row| [row[0].as_str(), row[1].as_str()]).collect();
+    let labels = [&report.runs[0].label, &report.runs[1].label];
+    let first = [applications.rows[0][0].as_str(), applications.rows[2][0].as_str()];
+    assert_ne!(first[0], first[1]);
+    assert_eq!(rows, [[first[0], labels[0]], [first[0], labels[1]], [first[1], labels[0]], [first[1], labels[1]]]);
+    assert!(tables.iter().all(|table| table.id != "measured-consumption"), "there are no models of cost");
+}
