@@ -298,7 +298,7 @@ mod tests {
     fn table(random: &mut Random, rows: usize) -> Table {
         let mut table = Table::new(3);
         for _ in 0..rows {
-            let row = [20, 5, 300].map(|below| Value::Integer(random.below(below) as i64));
+            let row = [20, 5, 300].map(|below| Value::Integer(i64::from(random.below(below))));
             table.push(&row);
         }
         table
@@ -311,7 +311,7 @@ mod tests {
             let rows = random.below(400);
             let table = table(&mut random, rows);
             let columns: Vec<u8> = (0..3).filter(|_| random.below(2) == 0).collect();
-            let words: Vec<Term> = columns.iter().map(|_| Term::small(random.below(20) as i64)).collect();
+            let words: Vec<Term> = columns.iter().map(|_| Term::small(i64::from(random.below(20)))).collect();
             for from in [0, random.below(rows + 1)] {
                 let mut from = from;
                 loop {
