@@ -26,7 +26,11 @@ class Details {
   /** Keeps all details, because the server ends soon after the run. */
   async keepAll() {
     try {
-      this.last ??= await (await fetch("snapshot.json")).json();
+      if (this.last) return;
+      this.last = await (await fetch("snapshot.json")).json();
+      // A node that was stopped explains nothing: its button goes.
+      this.text = "";
+      this.refresh();
     } catch {
       // The server has ended already: only what is shown is known.
     }

@@ -222,11 +222,14 @@ fn the_end_of_a_run_is_no_loss_of_the_connection() {
     let served = Served::with_extra(picture, Some(extra_seen), 0);
     browser.visit(&served.page());
     browser.wait_for("document.querySelectorAll('.stage .node').length === 21");
+    browser.evaluate("document.querySelector('.chip').dispatchEvent(new MouseEvent('click', {bubbles: true})); 1");
+    browser.wait_for("document.querySelector('[data-key=explain]') !== null");
     extra["outcome"] = "It ran for 60 s: 15201 client requests, 0 failed.".into();
     told.send_replace(extra);
     browser.wait_for("!document.querySelector('.over-note').hidden");
     assert!(browser.text(".over-note").contains("The run is over. It ran for 60 s: 15201 client requests, 0 failed."));
     assert_eq!(browser.text("#connection"), "over");
+    browser.wait_for("document.querySelector('[data-key=explain]') === null");
     // The page has asked for the last details by the time it shows the end, so it needs the server no more.
     browser.evaluate("new Promise(done => setTimeout(done, 500)).then(() => 1)");
     served.end();
