@@ -87,7 +87,7 @@ impl Store {
     }
 
     /// Follows a chain of variables that are bound to variables. Long ones are charged, because a program can make a
-    /// chain as long as its memory allows, and follow it again and again.
+    /// chain as long as its memory allows, and follow it repeatedly.
     #[inline(never)]
     fn deref_chain(&self, mut term: Term) -> Term {
         let mut steps = 0;

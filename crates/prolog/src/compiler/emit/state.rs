@@ -25,7 +25,7 @@ pub(super) struct Saved {
 }
 
 impl State {
-    /// The state at the start of a clause with so many variables.
+    /// The state at the start of a clause with this many variables.
     pub(super) fn new(variables: usize, registers: Registers) -> State {
         State {
             registers,
