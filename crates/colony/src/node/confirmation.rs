@@ -88,7 +88,8 @@ impl Step<'_> {
         let running = self.state.ledger.owned.values().chain(custody.map(|custody| &custody.owned));
         let running: Vec<WorkloadId> = running.map(|owned| owned.workload).collect();
         let state = &mut *self.state;
-        (state.is_unconfirmed, state.agents) = (false, Default::default());
+        state.is_unconfirmed = false;
+        state.agents.clear();
         state.outgoing.clear();
         state.retries.clear();
         state.restarts.clear();

@@ -47,7 +47,7 @@ pub(super) fn spawn(
                     Ok(Err(Rejection::Unknown(cause))) => return refused(cause),
                     Ok(Err(Rejection::NotListed(node, protocol, stream))) => {
                         refused(control::not_listed(&links.shared.node, &node));
-                        return say_goodbye(protocol, stream, GoodbyeReason::NotListed).await;
+                        return say_goodbye(protocol, *stream, GoodbyeReason::NotListed).await;
                     }
                     Err(_) => return refused("it did not say who it is in time".to_owned()),
                 };
@@ -84,7 +84,7 @@ enum Rejection {
     /// The peer is not a node of this colony, or does not prove it.
     Unknown(String),
     /// The peer is a node of this colony, but not a neighbour.
-    NotListed(NodeId, Protocol, Stream),
+    NotListed(NodeId, Protocol, Box<Stream>),
 }
 
 /// Closes a connection, and says why if its protocol has words for it.
@@ -128,7 +128,7 @@ async fn greet(
         return unknown(format!("{uri} is of another colony"));
     }
     if !links.shared.neighbours.iter().any(|neighbour| neighbour.id == node) {
-        return Err(Rejection::NotListed(node, protocol, stream));
+        return Err(Rejection::NotListed(node, protocol, Box::new(stream)));
     }
     Ok((node, protocol, stream))
 }
