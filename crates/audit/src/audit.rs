@@ -391,7 +391,8 @@ impl Audit {
         if !self.has_begun {
             self.require_first_consent(record.node, record.application, &instance_text(&record.instance));
         }
-        self.appear(&record.instance, record.application, record.policy, record.node, (0, false));
+        let is_anchor = self.header.applications[record.application as usize].anchor;
+        self.appear(&record.instance, record.application, record.policy, record.node, (0, false, is_anchor));
         if self.header.detail == Detail::Summary {
             self.tiers.add(record.application, self.header.nodes[record.node as usize].tier);
         }
@@ -440,7 +441,7 @@ impl Audit {
         application: u32,
         policy: u32,
         node: u32,
-        (flavour, is_asleep): (u32, bool),
+        (flavour, is_asleep, is_anchor): (u32, bool, bool),
     ) {
         if let Some(standing) = self.world.standing(instance) {
             let found = match standing {
@@ -456,7 +457,8 @@ impl Audit {
         let held = self.header.applications[application as usize].held_in(flavour, is_asleep);
         self.sums.appeared(application);
         let state = InstanceState { flavour, is_asleep, held };
-        self.world.appear(instance, application, policy, node, state, self.time);
+        let place = self.world.appear(instance, application, policy, node, state, self.time);
+        self.world.agent_mut(place).is_anchor = is_anchor;
     }
 
     fn require_up(&mut self, node: u32, who: &str) {

@@ -72,6 +72,7 @@ kinds! {
     Step, "step", "Users move, and response times are recorded, at steps of mobility; users also move when nodes or links change.";
     Handover, "handover", "A user moves from the current access point to one that is up.";
     Sleep, "sleep", "A client request wakes only a sleeping instance, and its manager is asked once between two evaluations.";
+    Anchor, "anchor", "An anchor does not undeploy itself; it stays an anchor when it migrates, and a replica is none.";
     Owner, "owner", "Owners act after a cycle, as their policies say; only announced instances are evicted, after their last evaluation.";
     Down, "down", "Nothing happens on a node that is down, and nothing arrives on a leaving node.";
     Context, "context", "Only existing nodes, links and users disappear, and only absent ones appear.";

@@ -78,6 +78,8 @@ pub(crate) struct Agent {
     /// The index of its instance's flavour.
     pub(crate) flavour: u32,
     pub(crate) is_asleep: bool,
+    /// Whether its instance is an anchor.
+    pub(crate) is_anchor: bool,
     /// Whether the manager of its node has refused, since the agent's last evaluation, to wake its instance for a
     /// client request.
     pub(crate) is_wake_refused: bool,
@@ -214,6 +216,7 @@ impl World {
             node,
             flavour: state.flavour,
             is_asleep: state.is_asleep,
+            is_anchor: false,
             is_wake_refused: false,
             held: state.held,
             born,

@@ -104,6 +104,8 @@ pub enum Command {
         key: DeployKey,
         /// The description of the application.
         descriptor: Arc<Descriptor>,
+        /// Whether the instance becomes an anchor: its agent cannot undeploy it.
+        is_anchor: bool,
     },
     /// Ends an instance.
     Undeploy(InstanceId),
@@ -124,6 +126,14 @@ pub enum Command {
     Pin(InstanceId),
     /// Ends the pinning of an instance.
     Unpin(InstanceId),
+    /// Makes an instance an anchor, or ends that. An anchor migrates with this property; a replica does not have it. An
+    /// operator can still undeploy it, and the owner of the node can still evict it.
+    Anchor {
+        /// The instance.
+        instance: InstanceId,
+        /// Whether it is an anchor from now on.
+        is_anchor: bool,
+    },
     /// Migrates an instance to a neighbour, as if its agent had proposed it: managers accept or inhibit it as usual.
     /// It replaces a proposal of the agent that was not judged yet. Ignored while the agent waits for a transfer, and
     /// if this node does not own the instance.
@@ -306,6 +316,8 @@ pub enum TraceEvent {
         /// Why the command was rejected; `None` if it was accepted.
         refused: Option<Inhibition>,
     },
+    /// An operator undeploys an instance that this node owns. The record of its end follows.
+    Undeploying(InstanceId),
     /// An instance that an operator undeployed has ended.
     Undeployed(InstanceId),
     /// An instance that an operator undeployed while it was in custody is alive, because the target took it without

@@ -118,6 +118,13 @@ pub enum JournalRecord {
         /// Whether it is pinned now.
         is_pinned: bool,
     },
+    /// An operator made an instance an anchor, or ended that.
+    Anchored {
+        /// The instance.
+        instance: InstanceId,
+        /// Whether it is an anchor now.
+        is_anchor: bool,
+    },
     /// An operator declared that a journal will never come back.
     Lost {
         /// The id of the journal.
@@ -241,9 +248,10 @@ impl Ledger {
                 self.taken.remove(transfer);
             }
             JournalRecord::Pinned { instance, is_pinned } => {
-                if let Some(owned) = self.owned.get_mut(instance) {
-                    owned.is_pinned = *is_pinned;
-                }
+                self.change(instance, |owned| owned.is_pinned = *is_pinned)
+            }
+            JournalRecord::Anchored { instance, is_anchor } => {
+                self.change(instance, |owned| owned.is_anchor = *is_anchor)
             }
             JournalRecord::Lost { journal } => {
                 self.lost.insert(*journal);

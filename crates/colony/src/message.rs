@@ -49,6 +49,8 @@ pub enum Message {
         token: Token,
         /// The snapshot of the agent.
         snapshot: Arc<AgentSnapshot>,
+        /// Whether the instance is an anchor; never of a replica.
+        is_anchor: bool,
         /// As in [`Hello::concerning`].
         concerning: u64,
     },

@@ -381,8 +381,8 @@ impl Step<'_> {
             Message::Hello(_) => {}
             Message::Prepare(prepare) => self.prepare(from, sender, prepare),
             Message::Abort { transfer } => self.aborted(sender, transfer),
-            Message::Transfer { transfer, token, snapshot, concerning } => {
-                self.transfer(from, sender, (transfer, token), &snapshot, concerning);
+            Message::Transfer { transfer, token, snapshot, is_anchor, concerning } => {
+                self.transfer(from, sender, (transfer, token), (&snapshot, is_anchor), concerning);
             }
             Message::Forget { transfer } => self.forget(sender, transfer),
             Message::Ready { transfer, token } => self.ready(from, sender, transfer, token),

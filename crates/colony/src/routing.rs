@@ -12,8 +12,9 @@
 //! | the quantised latency of its link changes | [`RouterInput::LinkCost`] |
 //! | the session ends | [`RouterInput::LinkDown`] |
 //! | an instance, owned or in custody, is healthy or sleeps | [`RouterInput::Hosted`], then [`RouterInput::Named`] |
+//! | an instance that is owned has no healthy copy: it starts, or its copy failed | [`RouterInput::Starting`], then [`RouterInput::Named`] |
 //! | an instance is about to end, but still accepts requests | [`RouterInput::Leaving`] |
-//! | an instance accepts no more requests: it moved or ended, or its copy failed | [`RouterInput::Unhosted`] |
+//! | an instance is no longer here: it moved or ended | [`RouterInput::Unhosted`] |
 //! | [`Router::next_timeout`] has come | [`RouterInput::Timeout`] |
 //!
 //! **Loop freedom.** A node announces its route to an application as a [`RouteLabel`]: a sequence number and a metric.
@@ -95,6 +96,15 @@ pub enum RouterInput {
         /// How many owners the instance has had.
         epoch: Epoch,
     },
+    /// An instance here does not accept requests, but is to: its copy starts, or failed and is started again. So that
+    /// every node knows the application and its names, this node announces it like an instance that is about to end,
+    /// and other instances are preferred.
+    Starting {
+        /// The application.
+        application: ApplicationId,
+        /// The instance.
+        instance: InstanceId,
+    },
     /// An application that is hosted here has names under which clients reach it.
     Named {
         /// The application.
@@ -109,7 +119,7 @@ pub enum RouterInput {
         /// The instance.
         instance: InstanceId,
     },
-    /// An instance here accepts no more requests.
+    /// An instance is no longer here.
     Unhosted {
         /// The application.
         application: ApplicationId,
@@ -213,6 +223,7 @@ impl Router {
             RouterInput::LinkDown { neighbour } => step.drop_link(&neighbour),
             RouterInput::Received { from, message } => step.receive(&from, message),
             RouterInput::Hosted { application, instance, epoch } => step.hosted(&application, instance, epoch),
+            RouterInput::Starting { application, instance } => step.starting(&application, instance),
             RouterInput::Named { application, names } => step.named(&application, names),
             RouterInput::Leaving { application, instance } => step.leaving(&application, instance),
             RouterInput::Unhosted { application, instance, moved_to } => {
@@ -340,6 +351,19 @@ impl Step<'_> {
         }
         entry.leaving.remove(&instance);
         entry.hosted.insert(instance);
+        self.settle(application, Cause::Other);
+    }
+
+    /// Called when an instance here does not accept requests for the moment. If this node has announced a route before,
+    /// it increases the sequence, so that the label is feasible for every node that forwarded requests here.
+    fn starting(&mut self, application: &ApplicationId, instance: InstanceId) {
+        let entry = self.router.applications.entry(application.clone()).or_default();
+        entry.hosted.remove(&instance);
+        if entry.hosted.is_empty() {
+            let newest = entry.newest_sequence();
+            entry.sequence = if entry.best_announced.is_some() { newest.saturating_add(1) } else { newest.max(1) };
+        }
+        entry.leaving.insert(instance);
         self.settle(application, Cause::Other);
     }
 

@@ -5,6 +5,7 @@
 //! | a manager accepts or inhibits a request that concerns its node | [`judge`] |
 //! | an instance adapts to another flavour of its application | [`adapt`] |
 //! | an instance falls asleep, or wakes | [`sleep`], [`wake`] |
+//! | an anchor does not undeploy itself | [`anchor`] |
 //! | a node's own acceptance policy may inhibit a request, and fails closed | [`consent`] |
 //! | an owner shrinks instances on its node, and announces evictions | [`initiative`] |
 //! | an agent remembers an operation that was inhibited or accepted | [`remember`] |
@@ -17,6 +18,7 @@
 //! are generic over how instances and nodes are identified: by ids, or by indices into a table.
 
 mod adapt;
+mod anchor;
 mod history;
 mod initiative;
 mod judge;
@@ -25,6 +27,7 @@ mod memory;
 mod sleep;
 
 pub use adapt::{HardwareChange, adapt};
+pub use anchor::anchor;
 pub use history::History;
 pub use initiative::{EvictionNotice, HostedInstance, OwnerAct, initiative};
 pub use judge::{Concern, Refusal, consent, judge};

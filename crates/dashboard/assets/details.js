@@ -154,6 +154,7 @@ class Details {
           facts.is_transferring ? "it is being transferred" : told.target ? `handed over to ${told.target}` : null,
         ],
         ["asleep", facts.is_asleep ? "yes: the next client request wakes it, if there is room" : null],
+        ["anchor", facts.is_anchor ? "yes: its agent cannot end it" : null],
         ["pinned", facts.is_pinned ? "yes: its agent can neither end nor move it" : null],
         ["hardware", facts.hardware === undefined ? null : hardwareWords(facts.hardware)],
         ["evaluations", facts.evaluations],

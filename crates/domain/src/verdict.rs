@@ -69,6 +69,8 @@ pub enum Rule {
     Sleepless,
     /// An operator pinned the instance: its agent can neither undeploy nor move it.
     Pinned,
+    /// The instance is an anchor, which an operator deployed: its agent cannot undeploy it.
+    Anchor,
     /// The instance has used up its share of the replication budget that the owner of the application set.
     Budget,
     /// The node has already offered a replica of this application to the same target and does not know the outcome yet.
@@ -119,6 +121,7 @@ impl Rule {
             Rule::Awake => "awake",
             Rule::Sleepless => "sleepless",
             Rule::Pinned => "pinned",
+            Rule::Anchor => "anchor",
             Rule::Budget => "budget",
             Rule::OpenGrant => "open-grant",
             Rule::Busy => "busy",
@@ -175,6 +178,9 @@ impl fmt::Display for Inhibition {
                 write!(formatter, "the application of the instance on node {node} does not say how it sleeps")
             }
             Rule::Pinned => write!(formatter, "an operator pinned the instance to node {node}"),
+            Rule::Anchor => {
+                write!(formatter, "the instance on node {node} is an anchor, which does not undeploy itself")
+            }
             Rule::Budget => write!(formatter, "the instance on node {node} has used up its replications"),
             Rule::OpenGrant => {
                 write!(formatter, "node {node} waits to hear how its last replication to this target ended")
@@ -215,6 +221,7 @@ mod tests {
             r#"{"verdict":"inhibited","node":7,"rule":"awake"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"sleepless"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"pinned"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"anchor"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"budget"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"open-grant"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"busy"}"#,

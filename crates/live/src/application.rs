@@ -4,6 +4,7 @@
 //! JSON, the application's certificate, and a signature. [`open`] verifies the certificate and the signature before it
 //! parses the JSON, and returns what a node needs.
 
+mod defaults;
 mod file;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use crate::error::LiveError;
 use crate::identity::{CertificateContent, Identity, Subject, application_id, check_host, check_prefix};
 use crate::seams::Run;
 
+use defaults::{default_drain_ms, default_start_ms, first_version, is_anchor_by_default, is_true};
 pub use file::{read, schema_text};
 
 /// The maximum size of a document, in bytes. Nodes send a document in one frame.
@@ -67,6 +69,11 @@ pub struct ApplicationFile {
     /// before the new one starts.
     #[serde(default)]
     pub exclusive: bool,
+    /// Whether an instance that an operator deploys is an anchor: its policy cannot undeploy it, so the application does
+    /// not go away by itself. True by default; replicas are never anchors. It takes effect at the deploy: an update
+    /// changes no running instance, but `mario app anchor` does.
+    #[serde(default = "is_anchor_by_default", skip_serializing_if = "is_true")]
+    pub anchor: bool,
     /// Host names under which clients reach it, in addition to `ID` and `ID.COLONY`; its certificate must list them.
     #[serde(default)]
     pub hosts: Vec<String>,
@@ -168,18 +175,6 @@ pub struct RunFile {
     pub settings: BTreeMap<String, String>,
 }
 
-fn first_version() -> u64 {
-    1
-}
-
-fn default_start_ms() -> u64 {
-    20_000
-}
-
-fn default_drain_ms() -> u64 {
-    30_000
-}
-
 /// The signed content: the file, and the policy that it names.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -198,6 +193,8 @@ pub struct VerifiedDocument {
     /// A checksum of the `run` table of the file. [`Task::shape`](crate::seams::Task::shape) combines it with the
     /// flavour.
     pub shape: u32,
+    /// Whether an instance that an operator deploys is an anchor.
+    pub is_anchor: bool,
     /// The host names and path prefixes under which clients reach it, with the certificate that lists them.
     pub names: Arc<Names>,
     /// Environment variables of every copy.
@@ -406,6 +403,7 @@ fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<Verifie
         descriptor: Arc::new(descriptor),
         run,
         shape,
+        is_anchor: file.anchor,
         names: Arc::new(names),
         environment,
         from_store,

@@ -62,7 +62,7 @@ pub const OLDER_VERSION: &str = "older-version";
 
 /// The routes: method, path with names in braces, and the required role; `None` if every certificate of the colony
 /// suffices.
-pub const ROUTES: [(Method, &str, Option<Role>); 23] = [
+pub const ROUTES: [(Method, &str, Option<Role>); 25] = [
     (Method::GET, "/healthz", None),
     (Method::GET, "/metrics", None),
     (Method::GET, "/v1/status", Some(Role::Look)),
@@ -84,6 +84,8 @@ pub const ROUTES: [(Method, &str, Option<Role>); 23] = [
     (Method::DELETE, "/v1/applications/{application}/shadow", Some(Role::Deploy)),
     (Method::PUT, "/v1/instances/{instance}/pin", Some(Role::Deploy)),
     (Method::DELETE, "/v1/instances/{instance}/pin", Some(Role::Deploy)),
+    (Method::PUT, "/v1/instances/{instance}/anchor", Some(Role::Deploy)),
+    (Method::DELETE, "/v1/instances/{instance}/anchor", Some(Role::Deploy)),
     (Method::PUT, "/v1/drain", Some(Role::Drain)),
     (Method::POST, "/v1/lost/{journal}", Some(Role::Drain)),
 ];
@@ -280,6 +282,8 @@ impl OperatorApi {
             }
             ("PUT", "/v1/instances/{instance}/pin") => Question::Pin(instance()?, true),
             ("DELETE", "/v1/instances/{instance}/pin") => Question::Pin(instance()?, false),
+            ("PUT", "/v1/instances/{instance}/anchor") => Question::Anchor(instance()?, true),
+            ("DELETE", "/v1/instances/{instance}/anchor") => Question::Anchor(instance()?, false),
             ("PUT", "/v1/drain") => {
                 let wanted: Value = serde_json::from_slice(&collect(body, 1024).await?)
                     .map_err(|error| refusal(400, format!("the body is not JSON: {error}")))?;

@@ -125,6 +125,8 @@ pub struct ApplicationPlan {
     pub facts: Vec<Fact>,
     /// The node on which operators deploy the application by default, and redeploy it when no instance is left.
     pub home: NodeIndex,
+    /// Whether an instance that operators deploy is an anchor, which its agent cannot undeploy.
+    pub is_anchor: bool,
     /// The calls that an instance makes for each request that it serves, in stages.
     pub stages: Vec<Stage>,
 }

@@ -154,6 +154,7 @@ fn application_file(application: &PlannedApplication) -> ApplicationFile {
         memory: Some(application.policy.memory),
         replications_max: None,
         exclusive: false,
+        anchor: application.is_anchor,
         hosts: Vec::new(),
         prefixes: Vec::new(),
         flavours: application.flavours.clone(),

@@ -107,6 +107,8 @@ pub struct PlannedApplication {
     pub flavours: Vec<FlavourFile>,
     /// How its instances sleep; `None` if they never sleep.
     pub sleep: Option<SleepFile>,
+    /// Whether deployed instances are anchors, as in the scenario, so that simulated and live runs are alike.
+    pub is_anchor: bool,
 }
 
 /// A deploy, by indices in [`Plan::applications`] and [`Plan::nodes`].
@@ -293,6 +295,7 @@ fn applications(scenario: &Scenario) -> Result<Vec<PlannedApplication>, LiveErro
             hardware: units(application.hardware, &format!("application {id}"))?,
             id,
             kind: planned.kind.clone(),
+            is_anchor: planned.is_anchor,
             max_rate: application.max_rate.value(),
             max_latency: application.max_latency.value(),
             policy: scenario.policies[planned.policy.position()].clone(),

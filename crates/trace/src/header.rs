@@ -22,6 +22,8 @@ pub enum Version {
     Sixth,
     /// For runs in which applications call others. Adds [`Header::calls`] and [`Header::traffic`].
     Seventh,
+    /// For runs with anchors: instances that operators deployed, and that do not undeploy themselves.
+    Eighth,
 }
 
 /// The header of a trace. The first line has the version and the program, then these fields as keys, in order.
@@ -116,6 +118,10 @@ pub struct HeaderApplication<'a> {
     pub kind: &'a str,
     /// The policy of its agents.
     pub policy: PolicyRef,
+    /// Whether an instance that an operator deploys is an anchor. Not used for live nodes, where each instance says so
+    /// itself.
+    #[serde(rename = "anchor", skip_serializing_if = "std::ops::Not::not")]
+    pub is_anchor: bool,
 }
 
 /// A call in a header.
@@ -194,6 +200,7 @@ impl Header<'_> {
             Version::Fifth => 5,
             Version::Sixth => 6,
             Version::Seventh => 7,
+            Version::Eighth => 8,
         };
         let line = Line { mario_trace, program, header: self };
         serde_json::to_writer(out, &line).expect("writing to memory does not fail");

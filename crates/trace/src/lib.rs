@@ -34,7 +34,7 @@
 //! #     memory: "sliding",
 //! #     forgets_every: None,
 //! #     notice: None,
-//! #     applications: vec![HeaderApplication { application: &application, kind: "WS", policy: PolicyRef(0) }],
+//! #     applications: vec![HeaderApplication { application: &application, kind: "WS", policy: PolicyRef(0), is_anchor: false }],
 //! #     calls: Vec::new(),
 //! #     traffic: None,
 //! #     tiers: &[],

@@ -13,8 +13,12 @@ use crate::writer::TraceWriter;
 
 pub use state::{CustodyState, NodeState, OfferState, OwnedState, ReservedState};
 
-/// The version of the format of parts. Version 2 adds the actions of owners; version 1 can still be read.
-pub const PART_VERSION: u32 = 2;
+/// The version of the format of parts. Version 2 adds the actions of owners, version 3 anchors; older ones can still be
+/// read.
+pub const PART_VERSION: u32 = 3;
+
+/// The first version that has anchors.
+pub(crate) const PART_VERSION_OF_ANCHORS: u32 = 3;
 
 /// A timestamp of a hybrid logical clock: later than the timestamps of all messages that its node has accepted before,
 /// and close to wall-clock time.
@@ -250,6 +254,18 @@ pub enum LiveEvent<N> {
         /// Whether it is pinned.
         is_pinned: bool,
     },
+    /// An operator made an instance an anchor, or ended that. In the journal.
+    Anchored {
+        /// The instance.
+        instance: InstanceId,
+        /// Whether it is an anchor.
+        is_anchor: bool,
+    },
+    /// An operator undeploys an instance that the node owns. [`LiveEvent::Undeployed`] follows.
+    Undeploying {
+        /// The instance.
+        instance: InstanceId,
+    },
     /// An operator updated an instance to another description of its application. In the journal.
     Updated {
         /// The instance.
@@ -407,6 +423,8 @@ impl<N> LiveEvent<N> {
             LiveEvent::Stopped { workload } => LiveEvent::Stopped { workload },
             LiveEvent::Forgotten { transfer } => LiveEvent::Forgotten { transfer },
             LiveEvent::Pinned { instance, is_pinned } => LiveEvent::Pinned { instance, is_pinned },
+            LiveEvent::Anchored { instance, is_anchor } => LiveEvent::Anchored { instance, is_anchor },
+            LiveEvent::Undeploying { instance } => LiveEvent::Undeploying { instance },
             LiveEvent::Updated { instance, application: place, needed, flavour } => {
                 LiveEvent::Updated { instance, application: application(place), needed, flavour }
             }

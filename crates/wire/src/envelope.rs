@@ -190,6 +190,7 @@ alternatives! { Message {
             2 token: Token = Required(Bits128),
             3 snapshot: Arc<AgentSnapshot> = Required(Nested),
             4 concerning: u64 = Required(Unsigned),
+            5 is_anchor: bool = OrDefault(Flag),
         },
         7 taken: Taken { 1 transfer: TransferId = Required(Nested), 2 concerning: u64 = Required(Unsigned) },
         8 not_taken: NotTaken { 1 transfer: TransferId = Required(Nested) },

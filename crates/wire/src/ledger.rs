@@ -12,7 +12,7 @@ use mario_domain::{ApplicationId, Hardware, InstanceId, NodeId};
 use crate::bounds::LEDGER_MAX;
 use crate::error::{DecodeError, EncodeError, Problem};
 use crate::raw::{Content, Fields, put_varint};
-use crate::records::RECORD_FORMAT;
+use crate::records::{RECORD_FORMAT, format_for};
 use crate::schema::{
     Bits128, List, Nested, Optional, Page, Presence, Required, Schema, Unknown, Unsigned, message, read_fields, row,
     slot, write_fields,
@@ -21,8 +21,9 @@ use crate::schema::{
 /// Appends a ledger to `out`; on an error, `out` is unchanged.
 pub fn encode_ledger(ledger: &Ledger, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let start = out.len();
-    put_varint(out, RECORD_FORMAT);
-    let written = ledger.keep().write(out);
+    let stored = ledger.keep();
+    put_varint(out, format_for(stored.owned.iter().chain(stored.custody.iter().map(|custody| &custody.owned))));
+    let written = stored.write(out);
     if written.is_err() {
         out.truncate(start);
     }

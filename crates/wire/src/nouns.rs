@@ -470,5 +470,6 @@ alternatives! { Rule {
         18 awake: Awake {},
         19 sleepless: Sleepless {},
         20 unconfirmed: Unconfirmed {},
+        21 anchor: Anchor {},
     }
 } }

@@ -17,13 +17,28 @@ use crate::schema::{
     alternatives, message, read_fields, row, slot, write_fields,
 };
 
-/// The newest format of records and ledgers. Increment it when one of them gets a field or an alternative.
-pub const RECORD_FORMAT: u64 = 1;
+/// The newest format of records and ledgers. Increment it when one of them gets a field or an alternative. Format 2 adds
+/// anchors; format 1 is written unless a record or a ledger has one, so that the previous version can still read it.
+pub const RECORD_FORMAT: u64 = 2;
+
+/// The format of records and ledgers without anchors.
+const FORMAT_WITHOUT_ANCHORS: u64 = 1;
+
+/// The lowest format that has everything in a record or a ledger with these instances.
+pub(crate) fn format_for<'a>(mut owned: impl Iterator<Item = &'a Owned>) -> u64 {
+    if owned.any(|owned| owned.is_anchor) { RECORD_FORMAT } else { FORMAT_WITHOUT_ANCHORS }
+}
 
 /// Appends a record to `out`; on an error, `out` is unchanged.
 pub fn encode_record(record: &JournalRecord, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let start = out.len();
-    put_varint(out, RECORD_FORMAT);
+    let format = match record {
+        JournalRecord::Own { owned, .. } => format_for(std::iter::once(owned)),
+        JournalRecord::Custody(custody) => format_for(std::iter::once(&custody.owned)),
+        JournalRecord::Anchored { .. } => RECORD_FORMAT,
+        _ => FORMAT_WITHOUT_ANCHORS,
+    };
+    put_varint(out, format);
     let written = record.write(out);
     if written.is_err() {
         out.truncate(start);
@@ -61,6 +76,7 @@ alternatives! { JournalRecord {
         9 stopped: Stopped { 1 workload: WorkloadId = Required(Nested) },
         10 forgotten: Forgotten { 1 transfer: TransferId = Required(Nested) },
         11 pinned: Pinned { 1 instance: InstanceId = Required(Nested), 2 is_pinned: bool = Required(Flag) },
+        20 anchored: Anchored { 1 instance: InstanceId = Required(Nested), 2 is_anchor: bool = Required(Flag) },
         12 lost: Lost { 1 journal: JournalId = Required(Bits128) },
         13 peer: Peer {
             1 node: NodeId = Required(Nested),
@@ -108,6 +124,7 @@ message! { Owned {
     7 is_pinned: bool = Required(Flag),
     8 flavour: FlavourIndex = OrDefault(Unsigned),
     9 wakefulness: Wakefulness = OrDefault(Flag),
+    10 is_anchor: bool = OrDefault(Flag),
 } }
 
 alternatives! { OwnCause {

@@ -169,7 +169,7 @@ impl Audit {
 pub(super) fn faults(header: &Header, faults: &mut Vec<Fault>) {
     let is_seventh = header.mario_trace == 7;
     let words = |are_there: bool| if are_there { "calls" } else { "no calls" }.to_owned();
-    if is_seventh == header.calls.is_empty() {
+    if header.mario_trace < super::header::ANCHORS && is_seventh == header.calls.is_empty() {
         faults.push((format!("format {}", header.mario_trace), words(is_seventh), words(!header.calls.is_empty())));
     }
     if header.traffic.is_some() == header.calls.is_empty() {

@@ -14,7 +14,14 @@ use crate::world::{AgentPlace, Arrival, InstanceState, Pending, Standing};
 pub(super) enum Enactment {
     Go(AgentPlace),
     Travel(AgentPlace, u32),
-    Appear { instance: InstanceId, application: u32, policy: u32, node: u32, flavour: u32, is_asleep: bool },
+    /// With its flavour, whether it is asleep, and whether it is an anchor.
+    Appear {
+        instance: InstanceId,
+        application: u32,
+        policy: u32,
+        node: u32,
+        state: (u32, bool, bool),
+    },
     Change(AgentPlace, InstanceState),
 }
 
@@ -43,7 +50,7 @@ pub(super) struct Case<'a> {
 /// The rules other than acceptance policies that would inhibit a request.
 #[derive(Clone)]
 struct Against {
-    /// The rule that makes an adapt, a sleep or a wake impossible, regardless of the hardware.
+    /// The rule that makes an adapt, a sleep, a wake or an undeploy impossible, regardless of the hardware.
     change: Option<Rule>,
     outside: bool,
     down: bool,
@@ -81,8 +88,8 @@ impl Audit {
             match enactment {
                 Enactment::Go(agent) => self.world.go(agent, self.line),
                 Enactment::Travel(agent, to) => self.world.travel(agent, to),
-                Enactment::Appear { instance, application, policy, node, flavour, is_asleep } => {
-                    self.appear(&instance, application, policy, node, (flavour, is_asleep));
+                Enactment::Appear { instance, application, policy, node, state } => {
+                    self.appear(&instance, application, policy, node, state);
                 }
                 Enactment::Change(agent, changed) => self.world.change(agent, changed),
             }
@@ -263,8 +270,8 @@ impl Audit {
                 self.require_consent(&case, None);
                 self.promise(&case);
                 let instance = new.clone();
-                let (flavour, is_asleep) = (0, false);
-                case.enactments.push(Enactment::Appear { instance, application, policy, node, flavour, is_asleep });
+                let state = (0, false, self.header.applications[application as usize].anchor);
+                case.enactments.push(Enactment::Appear { instance, application, policy, node, state });
             }
             (Verdict::Accepted(_), _) => {}
             (Verdict::Inhibited(reason), _) => self.inhibited(&case, reason),
@@ -282,6 +289,7 @@ impl Audit {
         let (Some(place), Some(own)) = (case.agent, case.own) else { return };
         let is_sequential = self.header.arbitration == Arbitration::Sequential;
         if case.operation == OperationName::Undeploy {
+            self.require_no_anchor(case, place);
             self.require_consent(case, None);
             self.frees(own, case.needed);
             case.enactments.push(Enactment::Go(place));
@@ -298,10 +306,12 @@ impl Audit {
         let Some(to) = case.target else { return };
         let agent = self.world.agent(place);
         let (application, policy) = (agent.application, agent.policy);
-        let (flavour, is_asleep) = (agent.flavour, agent.is_asleep);
+        let (flavour, is_asleep, is_anchor) = (agent.flavour, agent.is_asleep, agent.is_anchor);
+        // A migration to a new id keeps the anchor; a replica is none.
+        let is_anchor = is_anchor && case.operation == OperationName::Migrate;
         let appear = |instance: &InstanceId| {
-            let instance = instance.clone();
-            Enactment::Appear { instance, application, policy, node: to, flavour, is_asleep }
+            let (instance, state) = (instance.clone(), (flavour, is_asleep, is_anchor));
+            Enactment::Appear { instance, application, policy, node: to, state }
         };
         match (case.operation, new) {
             (OperationName::Migrate, Some(new)) => {
@@ -391,7 +401,8 @@ impl Audit {
             };
         }
         if !case.operation.asks_for_place() {
-            return nothing;
+            let is_anchor = case.agent.is_some_and(|agent| self.world.agent(agent).is_anchor);
+            return Against { change: is_anchor.then_some(Rule::Anchor), ..nothing };
         }
         let Some(target) = case.target else { return Against { outside: true, ..nothing } };
         let node = self.world.node(target);
@@ -438,7 +449,7 @@ impl Audit {
             Rule::Neighbourhood { target: named } => {
                 against.outside && named == target && own.as_ref() == Some(&reason.node)
             }
-            Rule::Flavour { .. } | Rule::Asleep | Rule::Awake | Rule::Sleepless => {
+            Rule::Flavour { .. } | Rule::Asleep | Rule::Awake | Rule::Sleepless | Rule::Anchor => {
                 against.change.as_ref() == Some(&reason.rule) && own.as_ref() == Some(&reason.node)
             }
             _ if against.change.is_some() => false,

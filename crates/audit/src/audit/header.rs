@@ -7,6 +7,9 @@ use rustc_hash::FxHashSet;
 
 use crate::reader::{Arbitration, Header, Memory};
 
+/// The format that adds anchors. It may have everything that earlier formats have.
+pub(super) const ANCHORS: u64 = 8;
+
 /// A fault of a header: the subject, the expected content, and the found content.
 pub(super) type Fault = (String, String, String);
 
@@ -53,7 +56,7 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
         faults.push(("the tiers".to_owned(), format!("as many names as tiers, {tier_count}"), found));
     }
     let is_fourth = header.mario_trace == 4;
-    if is_fourth != header.live.is_some() {
+    if header.mario_trace < ANCHORS && is_fourth != header.live.is_some() {
         let words = |is_live: bool| if is_live { "`live`" } else { "no `live`" }.to_owned();
         let who = format!("format {}", header.mario_trace);
         faults.push((who, words(is_fourth), words(header.live.is_some())));
@@ -68,17 +71,18 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
     owners(header, &mut faults);
     flavours(header, &mut faults);
     sleep(header, &mut faults);
+    anchors(header, &mut faults);
     super::calls::faults(header, &mut faults);
     faults
 }
 
-/// Checks that a header of format 5 has `notice`, and that one before format 5 has none; formats 6 and 7 may have it.
+/// Checks that a header of format 5 has `notice`, and that one before format 5 has none; later formats may have it.
 /// If there is a `notice`, checks that acceptance policies are evaluated, and that it is at least 1.
 fn owners(header: &Header, faults: &mut Vec<Fault>) {
     let words = |has_notice: bool| if has_notice { "`notice`" } else { "no `notice`" }.to_owned();
-    // Headers of formats 6 and 7 have `notice` only if owners may evict and shrink instances.
+    // Headers of later formats have `notice` only if owners may evict and shrink instances.
     let is_fifth = header.mario_trace == 5;
-    if !(6..=7).contains(&header.mario_trace) && is_fifth != header.notice.is_some() {
+    if header.mario_trace < 6 && is_fifth != header.notice.is_some() {
         faults.push((format!("format {}", header.mario_trace), words(is_fifth), words(header.notice.is_some())));
     }
     let may_have =
@@ -124,6 +128,16 @@ fn sleep(header: &Header, faults: &mut Vec<Fault>) {
             let found = format!("sleep in a trace of format {}", header.mario_trace);
             faults.push((what, "no sleep before format 6".to_owned(), found));
         }
+    }
+}
+
+/// Checks that applications have anchors only in [format 8](ANCHORS), and that a simulated run of that format has some.
+fn anchors(header: &Header, faults: &mut Vec<Fault>) {
+    let has_anchors = header.applications.iter().any(|application| application.anchor);
+    let may_have = header.mario_trace >= ANCHORS;
+    if header.live.is_none() && has_anchors != may_have {
+        let words = |are_there: bool| if are_there { "anchors" } else { "no anchors" }.to_owned();
+        faults.push((format!("format {}", header.mario_trace), words(may_have), words(has_anchors)));
     }
 }
 

@@ -9,10 +9,12 @@
 //! | `node` | one node: its records are consecutive, its hardware suffices, its reported state is the replayed one |
 //! | `transfers` | between nodes: owners, epochs, departures and arrivals |
 //! | `agents` | what agents saw, decided and proposed, and the outcome |
+//! | `anchors` | anchors end only by an operator or an eviction, migrate as anchors, and have replicas that are none |
 //! | `owners` | the actions of node owners: for example, they evict only announced instances |
 //! | `decisions` | the decisions of agents, by recomputing them |
 
 mod agents;
+mod anchors;
 mod decisions;
 mod node;
 mod owners;

@@ -1,14 +1,22 @@
-//! Checks operations that change an instance on its own node: adapt, sleep and wake.
+//! Checks operations that concern an instance on its own node: undeploy, adapt, sleep and wake.
 
 use mario_domain::{AgentOperation, Hardware, OperationName};
 
 use super::Audit;
 use super::cycles::{Case, Enactment};
 use crate::finding::FindingKind;
-use crate::reader::{Proposal, Rule, Target};
+use crate::reader::{Arbitration, Proposal, Rule, Target};
 use crate::world::{AgentPlace, InstanceState};
 
 impl Audit {
+    /// Checks that an instance that undeploys itself is no anchor. A central plan is an operator's.
+    pub(super) fn require_no_anchor(&mut self, case: &Case<'_>, place: AgentPlace) {
+        if self.world.agent(place).is_anchor && self.header.arbitration != Arbitration::Central {
+            let expected = "it stays: it is an anchor";
+            self.find(FindingKind::Anchor, &case.who, expected, "it undeploys itself");
+        }
+    }
+
     /// For an adapt, a sleep or a wake, the state of the agent's instance after it, or the rule that inhibits it;
     /// `None` for other operations.
     pub(super) fn change_by(&self, place: AgentPlace, proposal: &Proposal) -> Option<Result<InstanceState, Rule>> {

@@ -10,7 +10,7 @@ use super::live::TracedLive;
 use super::record::{Target, TraceRecord};
 
 /// The newest supported version of the format. All older versions are supported.
-pub const FORMAT: u64 = 7;
+pub const FORMAT: u64 = 8;
 
 /// The header of a trace: the run and its strategies, applications, nodes, policies and users.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -180,6 +180,10 @@ pub struct TracedApplication {
     pub kind: String,
     /// The index of the policy of its agents. A deployment or an update may name another one.
     pub policy: u32,
+    /// Whether an instance that an operator deploys is an anchor. Not recorded for live nodes, where each instance says
+    /// so itself.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub anchor: bool,
 }
 
 /// A node in a header.

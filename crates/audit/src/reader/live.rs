@@ -111,6 +111,18 @@ pub enum LiveEvent {
         /// Whether it is pinned.
         is_pinned: bool,
     },
+    /// An operator made an instance an anchor, or ended that.
+    Anchored {
+        /// The instance.
+        instance: InstanceId,
+        /// Whether it is an anchor.
+        is_anchor: bool,
+    },
+    /// An operator ends an instance that the node owns; [`LiveEvent::Undeployed`] follows.
+    Undeploying {
+        /// The instance.
+        instance: InstanceId,
+    },
     /// An operator updated an instance to another description of its application, or restored the previous one.
     Updated {
         /// The instance.
@@ -292,6 +304,9 @@ pub struct OwnedState {
     /// Whether it is asleep.
     #[serde(default)]
     pub is_asleep: bool,
+    /// Whether it is an anchor.
+    #[serde(default)]
+    pub is_anchor: bool,
 }
 
 /// An instance in custody: handed over, and kept until the target has answered.

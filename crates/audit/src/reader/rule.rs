@@ -47,13 +47,15 @@ pub enum Rule {
     Awake,
     /// The application has no sleep settings.
     Sleepless,
+    /// The instance is an anchor, and would undeploy itself.
+    Anchor,
     /// A rule of live nodes only.
     Live(LiveRule),
 }
 
 impl Rule {
     /// The words of all rules except those of live nodes.
-    pub const WORDS: [&'static str; 10] = [
+    pub const WORDS: [&'static str; 11] = [
         "capacity",
         "neighbourhood",
         "leaving",
@@ -64,6 +66,7 @@ impl Rule {
         "asleep",
         "awake",
         "sleepless",
+        "anchor",
     ];
 
     /// The word for the rule in a trace.
@@ -79,6 +82,7 @@ impl Rule {
             Rule::Asleep => "asleep",
             Rule::Awake => "awake",
             Rule::Sleepless => "sleepless",
+            Rule::Anchor => "anchor",
             Rule::Live(rule) => rule.word,
         }
     }
@@ -106,6 +110,7 @@ impl fmt::Display for Rule {
             Rule::Asleep => formatter.write_str("the instance sleeps already"),
             Rule::Awake => formatter.write_str("the instance is awake already"),
             Rule::Sleepless => formatter.write_str("its application does not say how it sleeps"),
+            Rule::Anchor => formatter.write_str("the instance is an anchor, which does not undeploy itself"),
             Rule::Live(LiveRule { detail: None, .. }) => formatter.write_str(self.live_text()),
             Rule::Live(LiveRule { detail: Some(detail), .. }) => write!(formatter, "{}: {detail}", self.live_text()),
         }

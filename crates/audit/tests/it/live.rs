@@ -1,6 +1,7 @@
 //! Lies about live nodes are detected. The trace is that of three daemons: an instance migrates from the first to the
 //! second, and replicates onto the third.
 
+mod anchors;
 mod owners;
 
 use mario_audit::reader::TraceReader;

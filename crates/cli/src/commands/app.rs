@@ -64,6 +64,9 @@ pub enum Command {
     /// Keep an instance on its node: its agent can neither migrate nor undeploy it; the node's owner can still evict
     /// it.
     Pin(PinArguments),
+    /// Make an instance an anchor: its agent cannot undeploy it. What operators deploy are anchors already, unless the
+    /// description of the application says otherwise.
+    Anchor(AnchorArguments),
     /// List the instances on a node.
     List(ListArguments),
     /// Show an instance: its facts, decisions and verdicts.
@@ -151,6 +154,27 @@ pub struct PinArguments {
     pub node: NodeArguments,
 }
 
+/// Arguments of `mario app anchor`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario app anchor 30b0-0-2 --node 127.0.0.1:7441 --as ada.pem
+  mario app anchor 30b0-0-2 --undo --node 127.0.0.1:7441 --as ada.pem
+
+An anchor still migrates, and stays an anchor; its replicas are none. An operator can undeploy it, and the owner of its
+node can evict it.")]
+pub struct AnchorArguments {
+    /// The id of the instance, as `mario app list` shows it. Its first part may be shortened, as in 30b0-0-2; 30b0
+    /// alone is enough if only one id begins with it. The id of the application will also do, if the node hosts only
+    /// one instance of it
+    #[arg(value_name = "INSTANCE")]
+    pub instance: String,
+    /// Let the agent undeploy the instance
+    #[arg(long)]
+    pub undo: bool,
+    #[command(flatten)]
+    pub node: NodeArguments,
+}
+
 /// Arguments of `mario app list`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
@@ -182,6 +206,16 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             let path = format!("/v1/instances/{instance}/pin");
             node.show(console, method, &path, Vec::new(), |_| format!("instance {instance} {what}\n"))?;
         }
+        Command::Anchor(AnchorArguments { instance, undo, node }) => {
+            let instance = find(node, instance)?;
+            let (method, what) = if *undo {
+                (Method::DELETE, "is no anchor: its agent may undeploy it")
+            } else {
+                (Method::PUT, "is an anchor: its agent cannot undeploy it")
+            };
+            let path = format!("/v1/instances/{instance}/anchor");
+            node.show(console, method, &path, Vec::new(), |_| format!("instance {instance} {what}\n"))?;
+        }
         Command::List(ListArguments { node }) => {
             node.show(console, Method::GET, "/v1/instances", Vec::new(), |answer| {
                 table(
@@ -192,6 +226,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
                         ("VERSION", "/version"),
                         ("STATE", "/state"),
                         ("COPY", "/copy/state"),
+                        ("ANCHOR", "/is_anchor"),
                         ("PINNED", "/is_pinned"),
                         ("EPOCH", "/epoch"),
                     ],
@@ -221,6 +256,7 @@ fn shown(answer: &Value) -> String {
         "state",
         "copy",
         "epoch",
+        "is_anchor",
         "is_pinned",
         "is_transferring",
         "replications_left",

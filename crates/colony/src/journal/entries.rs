@@ -31,6 +31,8 @@ pub struct Owned {
     pub replications_left: Option<u32>,
     /// Whether an operator pinned it.
     pub is_pinned: bool,
+    /// Whether it is an anchor: an operator deployed it, and its agent cannot undeploy it. A replica is none.
+    pub is_anchor: bool,
 }
 
 /// How a node came to own an instance.

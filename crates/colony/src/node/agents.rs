@@ -15,7 +15,7 @@ use crate::input::{Effect, FactsAndDecision, Failure, Proposal, TraceEvent};
 use crate::journal::{JournalRecord, OwnCause, Owned};
 use crate::message::{AgentSnapshot, TransferKind};
 use crate::rules::{
-    Concern, HardwareChange, Refusal, RememberedOperation, adapt, consent, expire, judge, remember, visible,
+    Concern, HardwareChange, Refusal, RememberedOperation, adapt, anchor, consent, expire, judge, remember, visible,
 };
 
 impl Step<'_> {
@@ -105,6 +105,7 @@ impl Step<'_> {
     fn judge_own(&mut self, instance: &InstanceId, proposal: &Proposal, request: &Request) -> Result<(), Rule> {
         let own = self.own_id();
         let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
+        anchor(owned.is_anchor, proposal.operation)?;
         let (needed, is_pinned) = (owned.needed(), owned.is_pinned);
         let descriptor = Arc::clone(&owned.descriptor);
         let change = match proposal.operation {
@@ -233,6 +234,7 @@ impl Step<'_> {
             snapshot: Arc::new(AgentSnapshot::default()),
             replications_left: split.map(|[_, child]| child),
             is_pinned: false,
+            is_anchor: false,
         };
         let cause = OwnCause::Replicated { parent: parent.clone(), replications_left: split.map(|[left, _]| left) };
         let instance = child.instance.clone();

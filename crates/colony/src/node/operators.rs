@@ -1,5 +1,5 @@
-//! Handles the commands of operators: deploy, undeploy, update, rollback, pin, unpin, migrate, and declare a journal
-//! lost.
+//! Handles the commands of operators: deploy, undeploy, update, rollback, pin, unpin, anchor, migrate, and declare a
+//! journal lost.
 
 use std::sync::Arc;
 
@@ -18,12 +18,13 @@ use crate::rules::{Concern, HardwareChange};
 impl Step<'_> {
     pub(super) fn command(&mut self, command: Command) {
         match command {
-            Command::Deploy { key, descriptor } => self.deploy(key, descriptor),
+            Command::Deploy { key, descriptor, is_anchor } => self.deploy(key, descriptor, is_anchor),
             Command::Undeploy(instance) => self.undeploy(&instance),
             Command::Update { instance, descriptor } => self.update(&instance, Some(descriptor)),
             Command::Rollback(instance) => self.update(&instance, None),
             Command::Pin(instance) => self.pin(instance, true),
             Command::Unpin(instance) => self.pin(instance, false),
+            Command::Anchor { instance, is_anchor } => self.anchor(instance, is_anchor),
             Command::Migrate { instance, target } => self.migrate(&instance, target),
             Command::Lost(journal) => self.lost(journal),
         }
@@ -32,7 +33,7 @@ impl Step<'_> {
     /// Creates an instance here, unless the node's manager inhibits it. Idempotent: as long as the key is kept, a
     /// repeated command with the same key only reports the instance that the first one created. A command that was
     /// inhibited is judged again.
-    fn deploy(&mut self, key: DeployKey, descriptor: Arc<Descriptor>) {
+    fn deploy(&mut self, key: DeployKey, descriptor: Arc<Descriptor>, is_anchor: bool) {
         let request = Request::deploy(descriptor.application.id.clone(), self.own_id());
         let known = self.state.ledger.deploys.iter().find(|(known, _)| *known == key);
         if let Some((_, instance)) = known {
@@ -55,6 +56,7 @@ impl Step<'_> {
             snapshot: Arc::new(AgentSnapshot::default()),
             replications_left,
             is_pinned: false,
+            is_anchor,
         };
         let created = Some(owned.instance.clone());
         self.own(owned, OwnCause::Deployed { key });
@@ -85,6 +87,7 @@ impl Step<'_> {
                 self.send_transfer(transfer);
             }
         } else if self.state.ledger.owned.contains_key(instance) {
+            self.report(TraceEvent::Undeploying(instance.clone()));
             self.end_instance(instance);
             self.report(TraceEvent::Undeployed(instance.clone()));
         }
@@ -172,6 +175,12 @@ impl Step<'_> {
             self.give_up(transfer, inhibition);
         }
         self.journal(JournalRecord::Pinned { instance, is_pinned });
+    }
+
+    fn anchor(&mut self, instance: InstanceId, is_anchor: bool) {
+        if self.state.ledger.owned.get(&instance).is_some_and(|owned| owned.is_anchor != is_anchor) {
+            self.journal(JournalRecord::Anchored { instance, is_anchor });
+        }
     }
 
     /// Called when an operator declares a journal lost: the neighbour with this journal will never answer again.

@@ -203,17 +203,20 @@ impl Step<'_> {
             self.send(&target, receiver, Message::Abort { transfer });
         }
         let ledger = &self.state.ledger;
-        let (target, receiver, token, snapshot) = match (ledger.custody_of(transfer), ledger.grants.get(&transfer)) {
-            (Some(custody), _) => {
-                (custody.target.clone(), custody.receiver, custody.token, Arc::clone(&custody.owned.snapshot))
-            }
-            (None, Some(grant)) => {
-                (grant.target.clone(), grant.receiver, grant.token, Arc::new(AgentSnapshot::default()))
-            }
-            (None, None) => return,
-        };
+        let (target, receiver, token, snapshot, is_anchor) =
+            match (ledger.custody_of(transfer), ledger.grants.get(&transfer)) {
+                (Some(custody), _) => {
+                    let owned = &custody.owned;
+                    let snapshot = Arc::clone(&owned.snapshot);
+                    (custody.target.clone(), custody.receiver, custody.token, snapshot, owned.is_anchor)
+                }
+                (None, Some(grant)) => {
+                    (grant.target.clone(), grant.receiver, grant.token, Arc::new(AgentSnapshot::default()), false)
+                }
+                (None, None) => return,
+            };
         let concerning = ledger.concerning(&target);
-        self.send(&target, receiver, Message::Transfer { transfer, token, snapshot, concerning });
+        self.send(&target, receiver, Message::Transfer { transfer, token, snapshot, is_anchor, concerning });
     }
 
     /// Called when the target inhibits the request. The target may have made a reservation for a duplicate of the

@@ -11,7 +11,7 @@ use crate::descriptor::Copies;
 use crate::ids::{JournalId, Token, TransferId, WorkloadId};
 use crate::input::{Effect, TraceEvent};
 use crate::journal::{Custody, JournalRecord, OwnCause, Owned};
-use crate::message::{AgentSnapshot, Message, Prepare};
+use crate::message::{AgentSnapshot, Message, Prepare, TransferKind};
 use crate::rules::Concern;
 
 impl Step<'_> {
@@ -155,7 +155,7 @@ impl Step<'_> {
         from: &NodeId,
         sender: JournalId,
         (transfer, token): (TransferId, Token),
-        snapshot: &Arc<AgentSnapshot>,
+        (snapshot, is_anchor): (&Arc<AgentSnapshot>, bool),
         concerning: u64,
     ) {
         if transfer.journal != sender {
@@ -172,13 +172,19 @@ impl Step<'_> {
             self.drop_reservation(transfer);
             return self.send(from, sender, Message::NotTaken { transfer });
         }
-        self.take(transfer, from, snapshot, concerning);
+        self.take(transfer, from, (snapshot, is_anchor), concerning);
         self.retry_later(transfer);
         let concerning = self.state.ledger.concerning(from);
         self.send(from, sender, Message::Taken { transfer, concerning });
     }
 
-    fn take(&mut self, transfer: TransferId, from: &NodeId, snapshot: &Arc<AgentSnapshot>, concerning: u64) {
+    fn take(
+        &mut self,
+        transfer: TransferId,
+        from: &NodeId,
+        (snapshot, is_anchor): (&Arc<AgentSnapshot>, bool),
+        concerning: u64,
+    ) {
         let Some(place) = self.state.incoming.remove(&transfer) else { return };
         self.state.manager.release(&transfer);
         let starts_later = place.starts_later();
@@ -195,6 +201,8 @@ impl Step<'_> {
             snapshot: Arc::clone(snapshot),
             replications_left: prepare.replications_left,
             is_pinned: false,
+            // A replica is no anchor, whatever its source claims.
+            is_anchor: is_anchor && prepare.kind == TransferKind::Migrate,
         };
         let arrived =
             TraceEvent::Arrived { instance: owned.instance.clone(), epoch: owned.epoch, from: from.clone(), transfer };

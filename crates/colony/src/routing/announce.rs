@@ -109,7 +109,7 @@ impl Step<'_> {
     }
 
     /// Announces urgent changes: a route that a neighbour does not know, a shorter path by another next hop, a newer
-    /// sequence that a neighbour waits for, an instance that is about to end. Nothing is announced to the next hop, and
+    /// sequence that a neighbour waits for, an instance that is about to end, or whose copy is healthy now. Nothing is announced to the next hop, and
     /// an earlier announcement to it is withdrawn, since the route leads through it.
     pub(super) fn announce_urgent(&mut self, application: &ApplicationId, has_changed: bool) {
         let Router { applications, neighbours, .. } = &mut *self.router;
@@ -126,7 +126,8 @@ impl Step<'_> {
                 Some(before) => {
                     let is_nearer = has_changed && label.metric < before.metric;
                     let begins_to_leave = label.metric >= LEAVING && before.metric < LEAVING;
-                    (is_waited_for || is_nearer || begins_to_leave) && label.is_better_than(*before)
+                    let begins_to_stay = label.metric < LEAVING && before.metric >= LEAVING;
+                    (is_waited_for || is_nearer || begins_to_leave || begins_to_stay) && label.is_better_than(*before)
                 }
             };
             if is_waited_for {

@@ -14,7 +14,7 @@ use super::{Hops, Neighbour};
 pub(crate) struct Entry {
     /// The instances here that accept requests and stay.
     pub(crate) hosted: BTreeSet<InstanceId>,
-    /// The instances here that are about to end.
+    /// The instances here that are about to end, or whose copies are not healthy yet.
     pub(crate) leaving: BTreeSet<InstanceId>,
     /// The sequence that this node announces while it hosts an instance.
     pub(crate) sequence: u64,
@@ -63,7 +63,7 @@ pub(crate) struct Search {
 const FREELY_RAISED_MAX: u64 = 1 << 62;
 const STEP_MAX: u64 = 1 << 20;
 
-/// The metric of an instance that is about to end: about 18 minutes in microseconds, so larger than the metric of any
+/// The metric of an instance that is about to end or has no healthy copy: about 18 minutes in microseconds, so larger than the metric of any
 /// real path to an instance that stays.
 pub(crate) const LEAVING: u32 = 1 << 30;
 

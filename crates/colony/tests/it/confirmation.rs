@@ -47,7 +47,8 @@ fn an_exclusive_instance_waits_until_a_neighbour_has_confirmed_the_journal() {
     pair.input(0, Input::Swept);
     pair.restore(0, pair.sides[0].shadow.clone());
     assert_eq!((pair.copies(&waits), pair.copies(&runs)), (0, 1));
-    let deploy = Command::Deploy { key: mario_colony::DeployKey(99), descriptor: descriptor().into() };
+    let deploy =
+        Command::Deploy { key: mario_colony::DeployKey(99), descriptor: descriptor().into(), is_anchor: false };
     pair.command(0, deploy);
     assert_eq!(pair.sides[0].last_rule(), Some(Rule::Unconfirmed), "its ids may exist already");
     pair.advance(100_000.0);

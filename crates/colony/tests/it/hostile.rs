@@ -80,7 +80,13 @@ impl Peer {
             1..5 => Message::Prepare(Arc::new(self.prepare())),
             5..8 => {
                 let (transfer, token) = self.promise(sent);
-                Message::Transfer { transfer, token, snapshot: Arc::new(AgentSnapshot::default()), concerning: 0 }
+                Message::Transfer {
+                    transfer,
+                    token,
+                    snapshot: Arc::new(AgentSnapshot::default()),
+                    is_anchor: transfer.counter % 2 == 0,
+                    concerning: 0,
+                }
             }
             8 => Message::Ready { transfer, token: Token(u128::from(self.random.below(4_u64))) },
             9 => {

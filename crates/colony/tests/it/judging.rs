@@ -109,7 +109,7 @@ fn a_policy_of_one_each_counts_an_exclusive_instance_that_may_come_back() {
     pair.withholds = |message| matches!(message, mario_colony::Message::Transfer { .. });
     pair.ask(0, &instance, Ask::Migrate);
     let key = mario_colony::DeployKey(99);
-    pair.command(0, Command::Deploy { key, descriptor: Arc::new(crate::pair::exclusive()) });
+    pair.command(0, Command::Deploy { key, descriptor: Arc::new(crate::pair::exclusive()), is_anchor: false });
     assert_eq!(pair.sides[0].last_rule(), Some(Rule::Acceptance { reason: "one_each".to_owned() }));
 }
 
@@ -132,7 +132,7 @@ fn a_descriptor_with_a_broken_policy_is_inhibited() {
     let mut pair = Pair::new();
     let broken = Descriptor { policy: policy("operation(migrate, I, M :- "), ..descriptor() };
     let key = mario_colony::DeployKey(1);
-    pair.command(0, Command::Deploy { key, descriptor: Arc::new(broken) });
+    pair.command(0, Command::Deploy { key, descriptor: Arc::new(broken), is_anchor: false });
     assert!(matches!(pair.sides[0].last_rule(), Some(Rule::Descriptor { .. })));
     assert_eq!(pair.sides[0].node.instances().count(), 0);
 }
@@ -144,7 +144,7 @@ fn a_policy_whose_loading_does_not_end_costs_no_more_than_a_decision() {
     let endless = Descriptor { policy: policy(text), ..descriptor() };
     let key = mario_colony::DeployKey(1);
     let started = Instant::now();
-    pair.command(0, Command::Deploy { key, descriptor: Arc::new(endless) });
+    pair.command(0, Command::Deploy { key, descriptor: Arc::new(endless), is_anchor: false });
     let rule = pair.sides[0].last_rule();
     let is_interrupted = matches!(&rule, Some(Rule::Descriptor { cause }) if cause.contains("loading was interrupted"));
     assert!(is_interrupted, "{rule:?}");

@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 
+mod anchors;
 mod colonies;
 mod confirmation;
 mod hostile;

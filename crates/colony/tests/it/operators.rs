@@ -10,7 +10,7 @@ use crate::pair::{Ask, Pair, descriptor, policy};
 #[test]
 fn a_repeated_deploy_is_one_deploy() {
     let mut pair = Pair::new();
-    let deploy = Command::Deploy { key: DeployKey(7), descriptor: Arc::new(descriptor()) };
+    let deploy = Command::Deploy { key: DeployKey(7), descriptor: Arc::new(descriptor()), is_anchor: false };
     pair.command(0, deploy.clone());
     let first = pair.sides[0].reports.last().cloned();
     pair.command(0, deploy.clone());

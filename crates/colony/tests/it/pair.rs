@@ -299,11 +299,21 @@ impl Pair {
         self.now = end;
     }
 
-    /// An operator deploys an instance. Returns its id.
+    /// An operator deploys an instance that is no anchor. Returns its id.
     pub fn deploy(&mut self, side: SideIndex, descriptor: &Descriptor) -> InstanceId {
+        self.deploy_as(side, descriptor, false)
+    }
+
+    /// An operator deploys an anchor. Returns its id.
+    pub fn deploy_anchor(&mut self, side: SideIndex, descriptor: &Descriptor) -> InstanceId {
+        self.deploy_as(side, descriptor, true)
+    }
+
+    fn deploy_as(&mut self, side: SideIndex, descriptor: &Descriptor, is_anchor: bool) -> InstanceId {
         self.deploys += 1;
         let key = DeployKey(self.deploys);
-        self.input(side, Input::Operator(Command::Deploy { key, descriptor: Arc::new(descriptor.clone()) }));
+        let descriptor = Arc::new(descriptor.clone());
+        self.input(side, Input::Operator(Command::Deploy { key, descriptor, is_anchor }));
         match self.sides[side].reports.last() {
             Some(TraceEvent::Judged { created: Some(instance), .. }) => instance.clone(),
             other => panic!("it was not deployed: {other:?}"),

@@ -43,7 +43,7 @@ fn an_offer_of_an_instance_that_the_target_owns_changes_nothing() {
         matches!(answer, Some(Message::Inhibit { inhibition, .. }) if inhibition.rule == Rule::Unanswered);
     assert!(is_inhibited, "{answer:?}");
     let snapshot = Arc::new(AgentSnapshot::default());
-    says(&mut pair, Message::Transfer { transfer: FORGED, token: Token(1), snapshot, concerning: 0 });
+    says(&mut pair, Message::Transfer { transfer: FORGED, token: Token(1), snapshot, is_anchor: false, concerning: 0 });
     assert_eq!(pair.sides[0].sent.last(), Some(&Message::NotTaken { transfer: FORGED }));
     assert_eq!((pair.sides[0].records.len(), pair.sides[0].free()), (records, free));
     assert!(pair.sides[0].owns(&instance) && pair.copies(&instance) == 1);
@@ -62,7 +62,16 @@ fn a_reservation_is_void_once_the_instance_arrived_by_another_transfer() {
     pair.ask(1, &instance, Ask::Migrate);
     assert!(pair.sides[0].owns(&instance));
     let snapshot = Arc::new(AgentSnapshot::default());
-    says(&mut pair, Message::Transfer { transfer: FORGED, token: token.expect("a place"), snapshot, concerning: 0 });
+    says(
+        &mut pair,
+        Message::Transfer {
+            transfer: FORGED,
+            token: token.expect("a place"),
+            snapshot,
+            is_anchor: false,
+            concerning: 0,
+        },
+    );
     assert_eq!(pair.sides[0].sent.last(), Some(&Message::NotTaken { transfer: FORGED }));
     assert_eq!((pair.sides[0].free(), pair.copies(&instance)), (8, 1));
 }
@@ -73,7 +82,7 @@ fn a_transfer_with_another_token_is_not_taken() {
     let instance = pair.deploy(1, &descriptor());
     says(&mut pair, prepare(&instance, FORGED));
     let snapshot = Arc::new(AgentSnapshot::default());
-    says(&mut pair, Message::Transfer { transfer: FORGED, token: Token(1), snapshot, concerning: 0 });
+    says(&mut pair, Message::Transfer { transfer: FORGED, token: Token(1), snapshot, is_anchor: false, concerning: 0 });
     assert_eq!(pair.sides[0].sent.last(), Some(&Message::NotTaken { transfer: FORGED }));
     assert!(!pair.sides[0].owns(&instance) && pair.sides[0].free() == 10);
 }

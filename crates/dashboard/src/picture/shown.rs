@@ -98,6 +98,8 @@ pub(super) struct ShownInstance {
     #[cfg_attr(test, ts(type = "unknown"))]
     is_pinned: Value,
     #[cfg_attr(test, ts(type = "unknown"))]
+    is_anchor: Value,
+    #[cfg_attr(test, ts(type = "unknown"))]
     is_asleep: Value,
     is_moving: bool,
     target: Option<String>,
@@ -364,6 +366,7 @@ impl ShownInstance {
             state: json!("elsewhere"),
             is_silent: false,
             is_pinned: Value::Null,
+            is_anchor: Value::Null,
             is_asleep: Value::Null,
             is_moving: false,
             target: None,
@@ -410,6 +413,7 @@ fn shown_instance(id: &str, placed: &Placed<'_>) -> ShownInstance {
         state,
         is_silent: !source.answers(),
         is_pinned: told["is_pinned"].clone(),
+        is_anchor: told["is_anchor"].clone(),
         is_asleep: told["is_asleep"].clone(),
         is_moving: told["is_transferring"] == true || !is_owned,
         target: text(&told["target"]),

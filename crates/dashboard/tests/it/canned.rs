@@ -103,6 +103,7 @@ fn instances(source: usize, tier: usize) -> Vec<Value> {
             "instance": format!("{}-{}", &application[..2], source * 10 + place), "application": application, "state": "owned", "epoch": 1,
             "copy": { "state": "healthy", "address": "127.0.0.1:20001", "open_requests": 1, "memory_bytes": 5_000_000, "cpu_time_ms": 1_400 },
             "hardware": 1, "max_rate": 40.0, "max_latency": 20.0, "evaluations": 17, "replications_left": 8, "is_pinned": place == 1,
+            "is_anchor": place == 0,
             "facts": {
                 "requests": [{ "neighbour": "self", "rate": 21.0, "latency": 3.0 }, { "neighbour": "ap1", "rate": 30.0, "latency": 31.0 }],
                 "neighbours": ["cloud", "ap1"], "free": 1,

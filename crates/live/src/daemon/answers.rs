@@ -61,6 +61,8 @@ pub(crate) enum Question {
     /// A command about the shadow policy of an application.
     Shadow(ApplicationId, ShadowCommand),
     Pin(InstanceId, bool),
+    /// Make an instance an anchor (`true`), or end that (`false`).
+    Anchor(InstanceId, bool),
     /// Start to drain the node (`true`), or accept new instances again (`false`).
     Drain(bool),
     Lost(JournalId),
@@ -183,8 +185,12 @@ pub(crate) fn answer(core: &mut Core, ask: Ask) {
 
 impl Question {
     fn changes(&self) -> bool {
-        use Question::{Deploy, Drain, Lost, Pin, Rollback, Undeploy, Update};
-        matches!(self, Deploy { .. } | Update { .. } | Rollback { .. } | Undeploy(_) | Pin(..) | Drain(_) | Lost(_))
+        use Question::{Anchor, Deploy, Drain, Lost, Pin, Rollback, Undeploy, Update};
+        match self {
+            Deploy { .. } | Update { .. } | Rollback { .. } | Undeploy(_) => true,
+            Pin(..) | Anchor(..) | Drain(_) | Lost(_) => true,
+            _ => false,
+        }
     }
 }
 
@@ -224,6 +230,7 @@ impl Core {
                 self.handle(Input::Operator(command));
                 Ok(json!({ "instance": instance, "is_pinned": is_pinned }))
             }
+            Question::Anchor(instance, is_anchor) => self.anchor(instance, is_anchor),
             Question::Drain(drains) => {
                 self.is_draining = drains;
                 let availability = if drains { Availability::Leaving } else { Availability::Up };
@@ -278,6 +285,19 @@ impl Core {
             self.node.journal().0
         );
         Some((outdated.to_string(), hint))
+    }
+
+    fn anchor(&mut self, instance: InstanceId, is_anchor: bool) -> Answer {
+        self.is_here(&instance)?;
+        if !self.node.ledger().owned().any(|owned| owned.instance == instance) {
+            return Err(Refusal {
+                status: 409,
+                message: format!("instance {instance} is being handed over to a neighbour"),
+                hint: Some("repeat it on the node that has the instance then".to_owned()),
+            });
+        }
+        self.handle(Input::Operator(Command::Anchor { instance: instance.clone(), is_anchor }));
+        Ok(json!({ "instance": instance, "is_anchor": is_anchor }))
     }
 
     fn is_here(&self, instance: &InstanceId) -> Result<(), Refusal> {
@@ -347,6 +367,7 @@ impl Core {
                 "application": custody.owned.descriptor.application.id,
                 "state": "in-custody",
                 "target": custody.target,
+                "is_anchor": custody.owned.is_anchor,
                 "copy": self.copies.status(custody.owned.workload),
             })
         });
@@ -368,6 +389,7 @@ impl Core {
             "is_asleep": owned.is_asleep(),
             "epoch": owned.epoch.0,
             "is_pinned": owned.is_pinned,
+            "is_anchor": owned.is_anchor,
             "is_transferring": self.node.is_frozen(instance),
             "replications_left": owned.replications_left,
             "hardware": owned.needed(),

@@ -209,6 +209,7 @@ pub(crate) fn report_json(report: &TraceEvent) -> Value {
         TraceEvent::Neighbours { .. }
         | TraceEvent::Availability(_)
         | TraceEvent::Preparing { .. }
+        | TraceEvent::Undeploying(_)
         | TraceEvent::Aborted { .. }
         | TraceEvent::Reserved { .. }
         | TraceEvent::Released { .. }

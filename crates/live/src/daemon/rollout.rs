@@ -147,7 +147,8 @@ impl Core {
         if older == OlderVersion::Refused {
             self.check_version(key, &opened.descriptor)?;
         }
-        self.handle(Input::Operator(Command::Deploy { key, descriptor: Arc::clone(&opened.descriptor) }));
+        let (descriptor, is_anchor) = (Arc::clone(&opened.descriptor), opened.is_anchor);
+        self.handle(Input::Operator(Command::Deploy { key, descriptor, is_anchor }));
         // The node judges a deploy at once: the verdict is in its last report about a deploy.
         let judged = self.push_effects().filter_map(|effect| match effect {
             Effect::Trace(TraceEvent::Judged { request, verdict, created }) => Some((request, verdict, created)),

@@ -18,12 +18,21 @@ use super::names::{Conflict, Name};
 /// router.
 #[derive(Default)]
 pub(crate) struct Hosted {
-    instances: BTreeMap<InstanceId, (ApplicationId, Epoch)>,
+    instances: BTreeMap<InstanceId, HostedInstance>,
     departed: BTreeMap<InstanceId, NodeId>,
     /// Messages to send after the effects of the node, because the hello of a session must be sent first.
     outbox: Vec<(NodeId, RoutingMessage)>,
     /// Whether the last published routes include those of all neighbours.
     are_complete: bool,
+}
+
+/// An instance here, as passed to the router.
+#[derive(Clone, PartialEq, Eq)]
+struct HostedInstance {
+    application: ApplicationId,
+    epoch: Epoch,
+    /// Whether it accepts requests. Otherwise its copy starts, or failed.
+    accepts: bool,
 }
 
 impl Core {
@@ -102,8 +111,8 @@ impl Core {
         (f64::from(self.links.quanta(neighbour)) * quantum_us).clamp(1.0, f64::from(u32::MAX)) as u32
     }
 
-    /// If the instances here that accept requests have changed, tells the router, passes it the names of their
-    /// applications, and publishes the routes. Does nothing while the journal cannot be written, so that only changes
+    /// If the instances here have changed, or whether they accept requests, tells the router, passes it the names of
+    /// their applications, and publishes the routes. An instance that is owned stays known while its copy does not run. Does nothing while the journal cannot be written, so that only changes
     /// on disk are announced.
     pub(crate) fn pass_hosted(&mut self) {
         if self.stalled.is_some() {
@@ -112,27 +121,35 @@ impl Core {
         let ledger = self.node.ledger();
         let custody = ledger.custody().filter(|custody| custody.is_running).map(|custody| &custody.owned);
         // A sleeping instance accepts requests too: they wake it.
-        let serves = |owned: &&Owned| {
+        let accepts = |owned: &Owned| {
             self.copies.state(owned.workload) == Some(CopyState::Healthy) || self.sleepers.has(&owned.instance)
         };
-        let now: BTreeMap<InstanceId, (ApplicationId, Epoch)> = ledger
-            .owned()
-            .chain(custody)
-            .filter(serves)
-            .map(|owned| (owned.instance.clone(), (owned.descriptor.application.id.clone(), owned.epoch)))
-            .collect();
+        let hosted = |owned: &Owned| {
+            let application = owned.descriptor.application.id.clone();
+            (owned.instance.clone(), HostedInstance { application, epoch: owned.epoch, accepts: accepts(owned) })
+        };
+        // With an outdated journal, instances may run elsewhere, and none starts here.
+        let is_outdated = ledger.outdated().is_some();
+        let owned = ledger.owned().map(hosted).filter(|(_, hosted)| hosted.accepts || !is_outdated);
+        let now: BTreeMap<InstanceId, HostedInstance> =
+            owned.chain(custody.map(hosted).filter(|(_, kept)| kept.accepts)).collect();
         if now == self.hosted.instances {
             return;
         }
         let before = std::mem::replace(&mut self.hosted.instances, now.clone());
-        for (instance, (application, epoch)) in &now {
-            if before.get(instance).is_none_or(|(_, known)| known != epoch) {
-                let (application, instance, epoch) = (application.clone(), instance.clone(), *epoch);
-                self.route(RouterInput::Hosted { application, instance, epoch });
+        for (instance, hosted) in &now {
+            if before.get(instance) == Some(hosted) {
+                continue;
             }
+            let HostedInstance { application, epoch, accepts } = hosted.clone();
+            let instance = instance.clone();
+            self.route(match accepts {
+                true => RouterInput::Hosted { application, instance, epoch },
+                false => RouterInput::Starting { application, instance },
+            });
         }
         self.pass_names();
-        for (instance, (application, _)) in before {
+        for (instance, HostedInstance { application, .. }) in before {
             if !now.contains_key(&instance) {
                 let moved_to = self.hosted.departed.remove(&instance);
                 self.route(RouterInput::Unhosted { application, instance, moved_to });
@@ -151,7 +168,7 @@ impl Core {
         }
     }
 
-    /// Passes to the router the names of the applications whose instances here accept requests.
+    /// Passes to the router the names of the applications whose instances are here.
     pub(crate) fn pass_names(&mut self) {
         let ledger = self.node.ledger();
         let custody = ledger.custody().map(|custody| &custody.owned);

@@ -61,6 +61,7 @@ impl Recorder {
             workload: workload_text(owned.workload),
             flavour: u32::from(owned.flavour.0),
             is_asleep: owned.is_asleep(),
+            is_anchor: owned.is_anchor,
         }
     }
 
@@ -88,6 +89,9 @@ impl Recorder {
             JournalRecord::Forgotten { transfer } => LiveEvent::Forgotten { transfer: transfer_of(transfer) },
             JournalRecord::Pinned { instance, is_pinned } => {
                 LiveEvent::Pinned { instance: instance.clone(), is_pinned: *is_pinned }
+            }
+            JournalRecord::Anchored { instance, is_anchor } => {
+                LiveEvent::Anchored { instance: instance.clone(), is_anchor: *is_anchor }
             }
             JournalRecord::Updated { instance, descriptor, flavour } => {
                 let needed = descriptor.application.needed_in(*flavour);
@@ -137,6 +141,7 @@ impl Recorder {
             TraceEvent::Availability(availability) => {
                 LiveEvent::Draining { is_draining: *availability != Availability::Up }
             }
+            TraceEvent::Undeploying(instance) => LiveEvent::Undeploying { instance: instance.clone() },
             TraceEvent::Aborted { transfer } => LiveEvent::Aborted { transfer: transfer_text(*transfer) },
             TraceEvent::Woken { instance, verdict: Verdict::Inhibited(inhibition) } => {
                 LiveEvent::WakeRefused { instance: instance.clone(), inhibition: inhibition.clone() }

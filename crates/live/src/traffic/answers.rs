@@ -1,6 +1,6 @@
 //! The answers of the data plane itself, when no copy answered.
 
-use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::seams::Body;
@@ -53,7 +53,9 @@ impl Failure {
             Failure::UnknownYet => {
                 "no application is known here by this host name or path, and a neighbour is out of reach".to_owned()
             }
-            Failure::Unreachable => "no instance of the application is in reach".to_owned(),
+            Failure::Unreachable => {
+                "no instance of the application serves at the moment: it starts, restarts or is out of reach".to_owned()
+            }
             Failure::Busy => "all instances in reach are busy".to_owned(),
             Failure::TooFar => "the request has passed too many nodes".to_owned(),
             Failure::Failed(cause) => format!("the instance did not answer: {cause}"),
@@ -92,7 +94,9 @@ impl Failure {
         let mut response = Response::new(body::full(format!("{text}\n")));
         *response.status_mut() = self.status();
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-        if *self == Failure::Busy {
+        // An answer of a node says how things are now: a cache must not repeat it once the application serves.
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if self.status() == StatusCode::SERVICE_UNAVAILABLE {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response

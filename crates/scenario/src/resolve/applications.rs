@@ -64,6 +64,7 @@ impl Resolving<'_> {
                 service_time: service_time.span(),
                 facts,
                 home: home.unwrap_or(NodeIndex(0)),
+                is_anchor: application.anchor,
                 stages: Vec::new(),
             });
         }

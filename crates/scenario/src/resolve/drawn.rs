@@ -91,6 +91,7 @@ impl Resolving<'_> {
             service_time,
             facts: Vec::new(),
             home,
+            is_anchor: false,
             stages: Vec::new(),
         }
     }

@@ -54,6 +54,10 @@ pub struct ApplicationSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenId>")]
     pub home: Option<NodeId>,
+    /// Whether an instance that operators deploy is an anchor: its agent cannot undeploy it. It stays one when it
+    /// migrates; replicas are none. By default, it is no anchor, unlike on live nodes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub anchor: bool,
     /// Further facts about the application: `fact/3` in a policy.
     #[serde(default, skip_serializing_if = "Facts::is_empty")]
     #[schemars(with = "BTreeMap<String, WrittenId>")]

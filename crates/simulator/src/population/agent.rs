@@ -52,7 +52,7 @@ pub(crate) struct ExtraKnowledge {
     pub(crate) remembered: Vec<RememberedOperation<Target>>,
     /// Its history; `None` if its policy does not look back. May be `None` before its first evaluation.
     pub(crate) history: Option<Box<History<RequestFact, Target>>>,
-    /// The flavour and wakefulness of its instance.
+    /// The flavour and wakefulness of its instance, and whether it is an anchor.
     pub(crate) body: Body,
     /// Whether, since its last evaluation, a client request was not allowed to wake its instance.
     pub(crate) is_wake_refused: bool,
@@ -70,13 +70,15 @@ impl ExtraKnowledge {
     }
 }
 
-/// The flavour and wakefulness of an instance.
+/// The flavour and wakefulness of an instance, and whether it is an anchor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Body {
     /// The flavour.
     pub flavour: FlavourIndex,
     /// Whether the instance is awake.
     pub wakefulness: Wakefulness,
+    /// Whether it is an anchor, which its agent cannot undeploy.
+    pub is_anchor: bool,
 }
 
 /// Whether an agent exists, and whether cycles visit it.
@@ -106,6 +108,18 @@ pub enum Neighbour {
     Own,
     /// A neighbour.
     Node(NodeIndex),
+}
+
+impl Body {
+    /// The body of a new instance that an operator deploys.
+    pub(crate) fn deployed(is_anchor: bool) -> Body {
+        Body { is_anchor, ..Body::default() }
+    }
+
+    /// The body of a replica, which is no anchor.
+    pub(crate) fn replica(self) -> Body {
+        Body { is_anchor: false, ..self }
+    }
 }
 
 impl Agent {
@@ -186,6 +200,11 @@ impl Agent {
     /// Whether its instance is asleep.
     pub fn is_asleep(&self) -> bool {
         self.body().wakefulness.is_asleep()
+    }
+
+    /// Whether its instance is an anchor, which it cannot undeploy.
+    pub fn is_anchor(&self) -> bool {
+        self.body().is_anchor
     }
 
     /// Changes the flavour and wakefulness of its instance.
@@ -380,7 +399,8 @@ mod tests {
 
     #[test]
     fn a_refused_sleeper_that_adapts_stays_refused_until_it_evaluates_moves_or_wakes() {
-        let asleep = |flavour| Body { flavour: FlavourIndex(flavour), wakefulness: Wakefulness::Asleep };
+        let asleep =
+            |flavour| Body { flavour: FlavourIndex(flavour), wakefulness: Wakefulness::Asleep, is_anchor: false };
         let mut agent = Agent::new(ApplicationIndex(0), PolicyIndex(0), NodeIndex(0));
         agent.set_body(asleep(0));
         agent.refuse_wake();

@@ -148,6 +148,9 @@ impl Population {
     /// The verdict of the manager of the agent's own node on an operation that concerns no other node.
     fn judge_own(&self, index: AgentIndex, proposal: &Proposal, context: &mut AcceptanceContext) -> CompactVerdict {
         let own = self.agent(index).node;
+        if let Err(rule) = rules::anchor(self.agent(index).is_anchor(), proposal.operation) {
+            return self.inhibited(own, rule);
+        }
         let arrives = match self.taken(index, proposal) {
             Ok(arrives) => arrives,
             Err(rule) => return self.inhibited(own, rule),

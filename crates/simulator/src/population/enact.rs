@@ -2,12 +2,12 @@
 
 use mario_colony::rules::HardwareChange;
 use mario_domain::AgentOperation;
-use mario_scenario::Arbitration;
+use mario_scenario::{ApplicationIndex, Arbitration};
 
 use crate::population::agent::Body;
 use crate::population::index::AgentIndex;
 use crate::population::label::{Action, CycleLabel};
-use crate::population::proposal::{CompactVerdict, Deployed, Proposal};
+use crate::population::proposal::{CompactVerdict, Deployed, Deployment, Proposal};
 use crate::population::state::Population;
 
 impl Population {
@@ -19,8 +19,9 @@ impl Population {
             Action::Deployed(Deployed { deployment, verdict, created }) => {
                 if verdict.is_accepted() {
                     self.change_node(deployment.node, |node| node.manager_mut().release_all());
-                    *created =
-                        Some(self.create(deployment.application, deployment.policy, deployment.node, Body::default()));
+                    let Deployment { application, policy, node } = *deployment;
+                    let body = Body::deployed(self.deploys_anchors(application));
+                    *created = Some(self.create(application, policy, node, body));
                 }
             }
             Action::Judged(judged) => match judged.verdict {
@@ -30,6 +31,11 @@ impl Population {
                 }
             },
         }
+    }
+
+    /// Whether the instances of an application that operators deploy are anchors.
+    pub fn deploys_anchors(&self, application: ApplicationIndex) -> bool {
+        self.anchors.get(application.position()).copied().unwrap_or(false)
     }
 
     /// Enacts the last entry of a label.
@@ -77,7 +83,7 @@ impl Population {
                 self.remove(index);
                 Some(successor)
             }
-            (AgentOperation::Replicate, _) => Some(self.create(application, policy, to, body)),
+            (AgentOperation::Replicate, _) => Some(self.create(application, policy, to, body.replica())),
         }
     }
 

@@ -37,6 +37,7 @@ impl Population {
             application_facts: _,
             node_facts: _,
             has_node_facts: _,
+            anchors: _,
             policies: _,
             nodes,
             agents,

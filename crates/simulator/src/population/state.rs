@@ -29,6 +29,8 @@ pub struct Population {
     pub(crate) application_facts: Vec<Fact>,
     pub(crate) node_facts: Vec<Vec<Fact>>,
     pub(crate) has_node_facts: bool,
+    /// For each application, whether deployed instances are anchors; empty if none are.
+    pub(crate) anchors: Vec<bool>,
     pub(crate) policies: Vec<Policy>,
     pub(crate) names: Names,
     pub(crate) nodes: Vec<SimulatedNode>,
@@ -95,6 +97,8 @@ pub struct PopulationConfig {
     pub applications: Vec<Application>,
     /// Extra facts about applications.
     pub application_facts: Vec<Fact>,
+    /// For each application, whether the instances that operators deploy are anchors. May be left empty if none are.
+    pub anchors: Vec<bool>,
     /// The policies of agents.
     pub policies: Vec<Policy>,
     /// The nodes.
@@ -164,6 +168,7 @@ impl Population {
             numbers: config.numbers,
             applications: config.applications,
             application_facts: config.application_facts,
+            anchors: config.anchors,
             node_facts: config.node_facts,
             policies: config.policies,
             names,

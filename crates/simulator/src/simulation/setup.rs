@@ -227,6 +227,7 @@ fn build_population(
         numbers,
         applications: scenario.applications.iter().map(|plan| plan.application.clone()).collect(),
         application_facts,
+        anchors: scenario.applications.iter().map(|plan| plan.is_anchor).collect(),
         policies: policies.collect::<Result<_, _>>()?,
         nodes: nodes.collect(),
         node_facts: topology.nodes().map(|(_, node)| node.facts.clone()).collect(),

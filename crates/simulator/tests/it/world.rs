@@ -111,6 +111,7 @@ impl ScenarioExt for Scenario {
             service_time: Duration::of(0.01),
             facts: Vec::new(),
             home,
+            is_anchor: false,
             stages: Vec::new(),
         });
         let application = ApplicationIndex::at(number);

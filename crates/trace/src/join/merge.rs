@@ -398,7 +398,7 @@ fn header<'a>(survey: &'a Survey<'_>, run: Option<&'a RunContext>) -> Header<'a>
     let known = |node: &NodeId| run.and_then(|run| run.nodes.get(node));
     let kind = |id: &ApplicationId| run.and_then(|run| run.kinds.get(id)).map_or("all", String::as_str);
     Header {
-        version: Version::Fourth,
+        version: if survey.has_anchors { Version::Eighth } else { Version::Fourth },
         scenario: run.map_or(&survey.colony, |run| &run.scenario),
         seed: run.map_or(0, |run| run.seed),
         duration: Duration::of(duration),
@@ -417,6 +417,7 @@ fn header<'a>(survey: &'a Survey<'_>, run: Option<&'a RunContext>) -> Header<'a>
                 application: &application.application,
                 kind: kind(&application.application.id),
                 policy: PolicyRef(place),
+                is_anchor: false,
             })
             .collect(),
         calls: Vec::new(),

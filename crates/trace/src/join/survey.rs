@@ -7,7 +7,7 @@ use mario_domain::{Capacity, Fact, NodeId};
 
 use super::parts::{Line, Reader};
 use super::{JoinError, JoinProblem, Open};
-use crate::live::{Cause, LiveEvent, PartApplication, PartHeader, PartLine, Stamp};
+use crate::live::{Cause, LiveEvent, PART_VERSION_OF_ANCHORS, PartApplication, PartHeader, PartLine, Stamp};
 use crate::reference::NodeRef;
 
 /// The result of the first pass.
@@ -24,6 +24,8 @@ pub(super) struct Survey<'a> {
     pub(super) decision_budget: u64,
     pub(super) colony: String,
     pub(super) lines: u64,
+    /// Whether a part has a version that can have anchors.
+    pub(super) has_anchors: bool,
 }
 
 /// The parts of one data directory.
@@ -98,6 +100,7 @@ impl<'a> Survey<'a> {
             decision_budget: any.header.decision_budget,
             colony: any.header.colony.clone(),
             lines: read.iter().map(|(_, read)| read.lines).sum(),
+            has_anchors: read.iter().any(|(_, read)| read.header.mario_trace_part >= PART_VERSION_OF_ANCHORS),
         };
         let mut places: BTreeMap<String, u32> = BTreeMap::new();
         for (paths, read) in read {

@@ -52,6 +52,9 @@ pub struct OwnedState {
     /// Whether it is asleep.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_asleep: bool,
+    /// Whether it is an anchor: an operator deployed it, and its agent cannot undeploy it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_anchor: bool,
 }
 
 /// Whether a flavour is the default.

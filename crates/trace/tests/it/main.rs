@@ -55,7 +55,12 @@ fn written(detail: Detail, write: impl FnOnce(&mut TraceWriter<Vec<u8>>)) -> Vec
         memory: "sliding",
         forgets_every: None,
         notice: None,
-        applications: vec![HeaderApplication { application: &application, kind: "WS", policy: PolicyRef(0) }],
+        applications: vec![HeaderApplication {
+            application: &application,
+            kind: "WS",
+            policy: PolicyRef(0),
+            is_anchor: false,
+        }],
         calls: Vec::new(),
         traffic: None,
         tiers: &[],

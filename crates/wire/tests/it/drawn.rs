@@ -235,6 +235,7 @@ impl Draw {
                 transfer,
                 token: Token(self.bits()),
                 snapshot: self.snapshot(),
+                is_anchor: false,
                 concerning: self.unsigned(),
             },
             6 => Message::Taken { transfer, concerning: self.unsigned() },
@@ -307,6 +308,7 @@ impl Draw {
             snapshot: self.snapshot(),
             replications_left: self.maybe(Draw::short),
             is_pinned: self.flag(),
+            is_anchor: false,
         }
     }
 

@@ -240,8 +240,13 @@ fn a_full_memory_fits_into_a_frame() {
     let mut snapshot = AgentSnapshot::clone(&snapshot.expect("some has"));
     let one = snapshot.memory[0].clone();
     snapshot.memory = vec![one; bounds::MEMORY_MAX];
-    let message =
-        Message::Transfer { transfer: TRANSFER, token: Token(1), snapshot: Arc::new(snapshot), concerning: 0 };
+    let message = Message::Transfer {
+        transfer: TRANSFER,
+        token: Token(1),
+        snapshot: Arc::new(snapshot),
+        is_anchor: false,
+        concerning: 0,
+    };
     let mut bytes = Vec::new();
     encode(&Envelope::new(JournalId(1), None, Body::Colony(message)), &mut bytes).expect("it fits");
 }

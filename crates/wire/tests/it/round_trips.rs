@@ -36,7 +36,7 @@ fn the_past_of_an_agent_round_trips() {
     for seed in 0..500 {
         let snapshot = Draw::new(seed).past();
         let transfer = TransferId { journal: JournalId(7), boot: 1, counter: 2 };
-        let message = Message::Transfer { transfer, token: Token(9), snapshot, concerning: 1 };
+        let message = Message::Transfer { transfer, token: Token(9), snapshot, is_anchor: false, concerning: 1 };
         let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), Body::Colony(message));
         assert_eq!(decode(&encoded(&envelope)), Ok(envelope), "seed {seed}");
     }
@@ -77,7 +77,13 @@ fn flavours_round_trip() {
         let rule = Rule::Flavour { flavour: FlavourId::name("huge").expect("a name") };
         for message in [
             Message::Prepare(Arc::new(prepare)),
-            Message::Transfer { transfer, token: Token(9), snapshot: Arc::new(snapshot), concerning: 5 },
+            Message::Transfer {
+                transfer,
+                token: Token(9),
+                snapshot: Arc::new(snapshot),
+                is_anchor: false,
+                concerning: 5,
+            },
             Message::Inhibit { transfer, inhibition: Inhibition { node: NodeId::number(3), rule } },
         ] {
             let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), Body::Colony(message));
@@ -89,6 +95,46 @@ fn flavours_round_trip() {
         let mut bytes = Vec::new();
         encode_record(&record, &mut bytes).expect("drawn values keep their bounds");
         assert_eq!(decode_record(&bytes), Ok(record), "seed {seed}");
+    }
+}
+
+#[test]
+fn anchors_round_trip_and_only_they_need_the_newer_format() {
+    for seed in 0..200 {
+        let mut draw = Draw::new(seed);
+        let Message::Transfer { transfer, token, snapshot, concerning, .. } = draw.message(5) else {
+            panic!("not what was drawn")
+        };
+        let sent = [false, true].map(|is_anchor| {
+            let snapshot = Arc::clone(&snapshot);
+            let message = Message::Transfer { transfer, token, snapshot, is_anchor, concerning };
+            let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), Body::Colony(message));
+            let bytes = encoded(&envelope);
+            assert_eq!(decode(&bytes), Ok(envelope), "seed {seed}");
+            bytes
+        });
+        assert!(sent[0].len() < sent[1].len(), "a transfer of another instance has the bytes of older versions");
+        let JournalRecord::Own { mut owned, cause } = draw.record(1) else { panic!("not what was drawn") };
+        for is_anchor in [false, true] {
+            owned.is_anchor = is_anchor;
+            let instance = owned.instance.clone();
+            let mut ledger = Ledger::default();
+            for record in [
+                JournalRecord::Own { owned: owned.clone(), cause: cause.clone() },
+                JournalRecord::Anchored { instance: instance.clone(), is_anchor },
+            ] {
+                let mut bytes = Vec::new();
+                encode_record(&record, &mut bytes).expect("drawn values keep their bounds");
+                let is_newer = is_anchor || matches!(record, JournalRecord::Anchored { .. });
+                assert_eq!(u64::from(bytes[0]), if is_newer { RECORD_FORMAT } else { 1 }, "seed {seed}");
+                ledger.apply(&record);
+                assert_eq!(decode_record(&bytes), Ok(record), "seed {seed}");
+            }
+            let mut bytes = Vec::new();
+            encode_ledger(&ledger, &mut bytes).expect("drawn values keep their bounds");
+            assert_eq!(u64::from(bytes[0]), if is_anchor { RECORD_FORMAT } else { 1 }, "seed {seed}");
+            assert_eq!(decode_ledger(&bytes), Ok(ledger), "seed {seed}");
+        }
     }
 }
 
@@ -112,7 +158,7 @@ fn sleepers_round_trip() {
         };
         for message in [
             Message::Prepare(Arc::new(prepare)),
-            Message::Transfer { transfer, token: Token(9), snapshot, concerning: 5 },
+            Message::Transfer { transfer, token: Token(9), snapshot, is_anchor: false, concerning: 5 },
             inhibit(Rule::Asleep),
             inhibit(Rule::Awake),
             inhibit(Rule::Sleepless),
@@ -217,7 +263,7 @@ fn a_journal_of_a_newer_format_is_rejected() {
     }
     assert_eq!(
         decode_record(&[0]).expect_err("no format").problem(),
-        &Problem::UnknownFormat { format: 0, format_max: 1 }
+        &Problem::UnknownFormat { format: 0, format_max: RECORD_FORMAT }
     );
 }
 

@@ -6,7 +6,7 @@ use super::super::instance_text;
 use super::{Expected, LiveWorld};
 use crate::finding::FindingKind;
 use crate::reader::{
-    Cycle, Evaluation, FactsAndDecision, Neighbour, Outcome, Proposal, Solution, Target, TraceRecord, Verdict,
+    Cycle, Evaluation, FactsAndDecision, Neighbour, Outcome, Proposal, Rule, Solution, Target, TraceRecord, Verdict,
 };
 use crate::report::Counts;
 use crate::texts::proposal_text;
@@ -113,9 +113,12 @@ impl LiveWorld {
     pub(super) fn cycle(&mut self, cycle: &Cycle) {
         for outcome in &cycle.outcomes {
             let recorded = match outcome {
-                Outcome::Judged { instance, proposal, verdict: Verdict::Inhibited(_) } => {
+                Outcome::Judged { instance, proposal, verdict: Verdict::Inhibited(reason) } => {
                     self.counts.inhibited += 1;
                     self.inhibited(instance, proposal);
+                    if reason.rule == Rule::Anchor {
+                        self.require_anchor(instance);
+                    }
                     continue;
                 }
                 Outcome::Judged { instance, proposal, verdict: Verdict::Accepted(new) } => {

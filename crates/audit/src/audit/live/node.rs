@@ -36,6 +36,8 @@ pub(super) struct LiveNode {
     pub(super) was_drained: bool,
     /// Instances whose eviction was announced.
     pub(super) notices: BTreeMap<InstanceId, EvictionNotice>,
+    /// The instance that an operator undeploys, until the node records its end.
+    pub(super) undeploying: Option<InstanceId>,
     /// The last undeployed instance and its notice, if its eviction had been announced.
     pub(super) ended_notice: Option<(InstanceId, EvictionNotice)>,
 }
@@ -62,6 +64,7 @@ impl LiveNode {
             introduced: Vec::new(),
             was_drained: false,
             notices: BTreeMap::new(),
+            undeploying: None,
             ended_notice: None,
         }
     }
@@ -135,6 +138,7 @@ impl LiveNode {
         self.up.clear();
         self.introduced.clear();
         self.notices.clear();
+        self.undeploying = None;
     }
 
     /// The first difference between the replayed and the reported state, in words; `None` if they are the same.
@@ -198,6 +202,7 @@ impl LiveWorld {
                 | LiveEvent::Freed { .. }
                 | LiveEvent::Neighbours { .. }
                 | LiveEvent::Draining { .. }
+                | LiveEvent::Undeploying { .. }
                 | LiveEvent::WakeRefused { .. }
         );
         self.number(live, is_numbered);
@@ -259,6 +264,8 @@ impl LiveWorld {
                 let is_there = self.nodes[node as usize].owned.contains_key(instance);
                 self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
             }
+            LiveEvent::Anchored { instance, is_anchor } => self.set_anchor(node, instance, *is_anchor),
+            LiveEvent::Undeploying { instance } => self.nodes[node as usize].undeploying = Some(instance.clone()),
             LiveEvent::Updated { instance, application, needed, flavour } => {
                 // A sleeping instance does not use the hardware of its flavour.
                 let keeps = self.header.applications[*application as usize].held_in(*flavour, true);

@@ -28,6 +28,8 @@ pub(super) struct Departure {
     epoch: u32,
     /// The instance of the replicating agent; `None` for a migrating instance.
     parent: Option<InstanceId>,
+    /// Whether a migrating instance left as an anchor; `false` for a new one.
+    pub(super) is_anchor: bool,
     has_arrived: bool,
 }
 
@@ -35,6 +37,7 @@ impl LiveWorld {
     /// Adds an instance to those that a node owns, and checks that the cause allows it.
     pub(super) fn own(&mut self, node: u32, owned: &OwnedState, cause: &OwnCause) {
         let instance = &owned.instance;
+        self.require_same_anchor(node, owned, cause);
         let expected_epoch = match cause {
             OwnCause::Taken { transfer, from } => self.arrive(node, instance, transfer, *from),
             OwnCause::NotTaken { transfer } => self.take_back(node, instance, transfer),
@@ -188,10 +191,12 @@ impl LiveWorld {
         }
         self.lives.entry(instance.clone()).or_default().owner = None;
         let (transfer, is_ended) = (transfer.to_owned(), false);
+        let is_anchor = owned.is_anchor;
         let custody = CustodyState { owned, transfer: transfer.clone(), target, is_running, is_ended };
         self.nodes[node as usize].custody.insert(instance.clone(), custody);
         let instance = instance.clone();
-        self.depart(transfer, Departure { from: node, target, instance, epoch, parent: None, has_arrived: false });
+        let (parent, has_arrived) = (None, false);
+        self.depart(transfer, Departure { from: node, target, instance, epoch, parent, is_anchor, has_arrived });
     }
 
     /// Checks that the offer of a new instance was prepared, and that the node owns the parent. Adds the offer to the
@@ -202,7 +207,8 @@ impl LiveWorld {
         self.require(is_here, node, FindingKind::Transfer, "a parent that it owns", &offer.parent.to_string());
         self.nodes[node as usize].offers.insert(offer.transfer.clone(), offer.clone());
         let (instance, parent) = (offer.instance.clone(), Some(offer.parent.clone()));
-        let departure = Departure { from: node, target: offer.target, instance, epoch: 0, parent, has_arrived: false };
+        let (target, epoch, is_anchor, has_arrived) = (offer.target, 0, false, false);
+        let departure = Departure { from: node, target, instance, epoch, parent, is_anchor, has_arrived };
         self.depart(offer.transfer.clone(), departure);
     }
 
@@ -286,6 +292,7 @@ impl LiveWorld {
         };
         state.drain(&owned);
         state.ended_notice = state.notices.remove(instance).map(|notice| (instance.clone(), notice));
+        self.require_no_anchor(node, &owned);
         let life = self.lives.entry(instance.clone()).or_default();
         (life.owner, life.has_ended) = (None, true);
         self.expect_end(instance.clone());

@@ -39,6 +39,7 @@ impl<'de> Deserialize<'de> for Reason {
             "asleep" => Rule::Asleep,
             "awake" => Rule::Awake,
             "sleepless" => Rule::Sleepless,
+            "anchor" => Rule::Anchor,
             other => match LiveRule::with_word(other, written.cause) {
                 Some(rule) => Rule::Live(rule),
                 None => return Err(de::Error::custom(format_args!("`{other}` is not a rule"))),

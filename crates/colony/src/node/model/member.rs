@@ -130,7 +130,7 @@ impl Members {
         let mut members: Vec<Member> = (0..count).map(|node| self.started(node, Ledger::default(), 0)).collect();
         for (key, owner) in (0..).zip(self.bounds.owners) {
             let descriptor = Arc::new(descriptor(self.bounds.is_exclusive));
-            let command = Command::Deploy { key: crate::ids::DeployKey(key), descriptor };
+            let command = Command::Deploy { key: crate::ids::DeployKey(key), descriptor, is_anchor: true };
             self.handle(&mut members[*owner], Input::Operator(command), &mut Outcome::default());
         }
         for (node, member) in members.iter_mut().enumerate() {

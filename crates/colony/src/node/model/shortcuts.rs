@@ -31,10 +31,10 @@ impl Shortcut {
     /// Returns a message as a node with the shortcut interprets it. May also change the state of the node.
     pub(super) fn distort(self, member: &mut Member, message: Message) -> Message {
         match (self, message) {
-            (Shortcut::TokenIgnored, Message::Transfer { transfer, token, snapshot, concerning }) => {
+            (Shortcut::TokenIgnored, Message::Transfer { transfer, token, snapshot, is_anchor, concerning }) => {
                 let place = member.state.incoming.get(&transfer);
                 let token = place.and_then(|place| place.token).unwrap_or(token);
-                Message::Transfer { transfer, token, snapshot, concerning }
+                Message::Transfer { transfer, token, snapshot, is_anchor, concerning }
             }
             (Shortcut::UncountedReservations, message @ Message::Prepare(_)) => {
                 member.state.manager.release_all();

@@ -42,6 +42,7 @@ pub struct Held {
     pub epoch: u32,
     pub workload: WorkloadId,
     pub hardware: u64,
+    pub is_anchor: bool,
 }
 
 /// An instance in custody for a transfer.
@@ -66,6 +67,11 @@ impl Book {
             | JournalRecord::Slept { .. }
             | JournalRecord::Woke { .. }
             | JournalRecord::Shrunk { .. } => {}
+            JournalRecord::Anchored { instance, is_anchor } => {
+                if let Some(held) = self.owned.get_mut(&numbers.of(instance)) {
+                    held.is_anchor = *is_anchor;
+                }
+            }
             JournalRecord::Own { owned, cause } => self.own(owned, cause, numbers),
             JournalRecord::Custody(custody) => {
                 let instance = numbers.of(&custody.owned.instance);
@@ -151,6 +157,7 @@ impl Held {
             epoch: owned.epoch.0,
             workload: owned.workload,
             hardware: owned.descriptor.application.hardware.as_units(),
+            is_anchor: owned.is_anchor,
         }
     }
 }

@@ -22,6 +22,10 @@ pub struct Checker {
     offered: BTreeMap<TransferId, usize>,
     /// The instances that were handed over, and their agents' snapshots, by transfer.
     snapshot: BTreeMap<TransferId, (InstanceId, Arc<AgentSnapshot>)>,
+    /// The transfers that handed over an anchor.
+    anchors_sent: BTreeSet<TransferId>,
+    /// The anchors that have ended.
+    anchors_ended: BTreeSet<InstanceId>,
     /// The transfer that is being prepared for each agent, by node and instance.
     proposed: BTreeMap<(usize, InstanceId), TransferId>,
     /// The keys of deploys that a node has enacted since it last lost its disk.
@@ -78,6 +82,7 @@ impl Checker {
                         "invariant 5: an operator ended instance {instance}, and n{node} owns it again"
                     ));
                 }
+                self.check_anchor(node, book, owned, cause);
                 self.count_birth(node, book, owned, cause);
             }
             JournalRecord::Grant(grant) => {
@@ -102,6 +107,9 @@ impl Checker {
             JournalRecord::Custody(custody) => {
                 let handed = (custody.owned.instance.clone(), Arc::clone(&custody.owned.snapshot));
                 self.snapshot.insert(custody.transfer, handed);
+                if custody.owned.is_anchor {
+                    self.anchors_sent.insert(custody.transfer);
+                }
             }
             // No disk is restored from a backup in these worlds.
             JournalRecord::Outdated(outdated) => self.violate(format!("a good journal is stopped: {outdated}")),
@@ -111,6 +119,7 @@ impl Checker {
             | JournalRecord::Stopped { .. }
             | JournalRecord::Forgotten { .. }
             | JournalRecord::Pinned { .. }
+            | JournalRecord::Anchored { .. }
             | JournalRecord::Adapted { .. }
             | JournalRecord::Slept { .. }
             | JournalRecord::Woke { .. }
@@ -132,6 +141,39 @@ impl Checker {
         }
         if is_ended {
             self.violate(format!("invariant 5: instance {instance} was undeployed, and n{node} owns it"));
+        }
+    }
+
+    /// Checks that an anchor stays one when it is handed over, comes back or is adopted, and that no replica is one.
+    fn check_anchor(&mut self, node: usize, book: &Book, owned: &Owned, cause: &OwnCause) {
+        let expected = match cause {
+            OwnCause::Deployed { .. } => return,
+            OwnCause::Replicated { .. } => false,
+            OwnCause::Taken { transfer, .. } => self.anchors_sent.contains(transfer),
+            OwnCause::NotTaken { transfer } | OwnCause::Adopted { transfer } => {
+                book.kept_by(*transfer).is_some_and(|kept| book.custody[&kept].held.is_anchor)
+            }
+        };
+        if owned.is_anchor != expected {
+            let instance = &owned.instance;
+            self.violate(format!("{instance} is an anchor on n{node}: {}, expected {expected}", owned.is_anchor));
+        }
+        if expected && matches!(cause, OwnCause::Taken { .. }) {
+            self.tally.count("anchors migrated");
+        }
+    }
+
+    /// Notes that a node ends an instance.
+    pub fn ends(&mut self, memory: &Book, instance: &InstanceId) {
+        if memory.owned.get(&self.numbers.of(instance)).is_some_and(|held| held.is_anchor) {
+            self.anchors_ended.insert(instance.clone());
+        }
+    }
+
+    /// Checks an accepted undeploy of an agent: its instance was no anchor.
+    pub fn undeployed_itself(&mut self, instance: &InstanceId) {
+        if self.anchors_ended.contains(instance) {
+            self.violate(format!("the anchor {instance} undeployed itself"));
         }
     }
 

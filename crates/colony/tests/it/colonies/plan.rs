@@ -84,6 +84,11 @@ pub enum What {
         node: usize,
         pick: usize,
     },
+    Anchor {
+        node: usize,
+        pick: usize,
+        is_anchor: bool,
+    },
     /// An operator declares to `node` that the journal of `peer` is lost, although `peer` may be alive.
     DeclareLost {
         node: usize,
@@ -290,6 +295,7 @@ fn draw_events(nodes: usize, links: usize, applications: usize, random: &mut Ran
             10..12 => What::LoseDisk { node, down_for },
             12 => What::JumpClock { node, by: random.below(8_000_u64) as i64 - 4_000 },
             13 | 14 => What::Undeploy { node, pick },
+            15 | 16 if pick % 2 == 1 => What::Anchor { node, pick: pick / 2, is_anchor: random.percent(50) },
             15 => What::Pin { node, pick },
             16 => What::Unpin { node, pick },
             17 => What::DeclareLost { node, peer: random.below(nodes) },

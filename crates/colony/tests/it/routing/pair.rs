@@ -263,6 +263,35 @@ fn names_travel_once_with_the_routes_and_later_ones_replace_earlier_ones() {
 }
 
 #[test]
+fn an_application_is_known_while_its_instance_starts_and_another_instance_is_preferred() {
+    let mut one = One::new(|_| {});
+    one.up(1);
+    one.up(2);
+    let instance = || InstanceId::number(1);
+    let starting = || RouterInput::Starting { application: application(), instance: instance() };
+    let sent = one.handle(starting());
+    let metrics = |sent: &[(NodeId, RoutingMessage)]| -> Vec<Option<RouteLabel>> {
+        let updates = sent.iter().filter_map(|(_, message)| match message {
+            RoutingMessage::Update(update) => Some(&update.routes),
+            _ => None,
+        });
+        updates.flatten().map(|route| route.label).collect()
+    };
+    assert_eq!(metrics(&sent), [Some(label(1, 1 << 30)); 2], "both neighbours know it, as a last resort");
+    let sent = one.handle(RouterInput::Named { application: application(), names: names(1) });
+    assert_eq!(announced_names(&sent, 1), [(application(), 1)]);
+    let hosted = || RouterInput::Hosted { application: application(), instance: instance(), epoch: Epoch(1) };
+    assert_eq!(metrics(&one.handle(hosted())), [Some(label(1, 0)); 2]);
+    // Its copy fails. A neighbour with another instance is used, once its label is feasible.
+    assert_eq!(metrics(&one.handle(starting())), [Some(label(2, 1 << 30)); 2]);
+    assert_eq!(one.router.next_hop(&application()), None, "here");
+    one.hear(2, 1, label(3, 5));
+    assert_eq!(one.router.next_hop(&application()), Some(&id(2)));
+    one.handle(hosted());
+    assert_eq!(one.router.next_hop(&application()), None, "here again");
+}
+
+#[test]
 fn names_of_hosted_applications_are_announced_and_those_of_others_are_bounded() {
     let mut one = One::new(|config| {
         config.limits.names_max = 2;

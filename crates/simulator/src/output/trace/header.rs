@@ -61,6 +61,7 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
                 application: &plan.application,
                 kind: &plan.kind,
                 policy: PolicyRef(plan.policy.0),
+                is_anchor: plan.is_anchor,
             })
             .collect(),
         calls: calls(scenario),
@@ -90,7 +91,9 @@ fn version(scenario: &Scenario, has_owners: bool) -> Version {
     let has_flavours = scenario.has_flavours() || scenario.policies.iter().any(adapts);
     let has_updates = !scenario.updates.is_empty();
     let has_sleep = scenario.has_sleep() || scenario.policies.iter().any(sleeps);
-    if scenario.has_calls() {
+    if scenario.applications.iter().any(|plan| plan.is_anchor) {
+        Version::Eighth
+    } else if scenario.has_calls() {
         Version::Seventh
     } else if has_sleep {
         Version::Sixth

@@ -1,5 +1,7 @@
 //! The prototype's arbitration.
 
+use mario_colony::rules;
+
 use crate::population::acceptance::AcceptanceContext;
 use crate::population::label::CycleLabel;
 use crate::population::proposal::{Deployed, Deployment, Judged, Target};
@@ -24,7 +26,10 @@ impl Population {
         for position in (0..self.pending.len()).rev() {
             let Some((agent, mut proposal)) = self.proposal_at(position, label) else { continue };
             let from = self.agent(agent).node;
-            let mut verdict = self.judge_by_room(agent, &proposal);
+            let mut verdict = match rules::anchor(self.agent(agent).is_anchor(), proposal.operation) {
+                Ok(()) => self.judge_by_room(agent, &proposal),
+                Err(rule) => self.inhibited(from, rule),
+            };
             if verdict.is_accepted() {
                 let to = proposal.target.resolve(from).filter(|to| *to != from);
                 let mut concerned = [Some(from), to].into_iter().flatten();

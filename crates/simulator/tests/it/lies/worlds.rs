@@ -235,6 +235,11 @@ pub fn worlds() -> Vec<World> {
     worlds.push(traced("central", &central, Detail::Full, true));
     worlds.push(traced("drawn numbers", &base(DRAWS), Detail::Full, false));
     worlds.push(traced("looking back", &troubled(LOOKS_BACK), Detail::Full, false));
+    let mut anchored = troubled(FOLLOWS);
+    anchored.applications[0].is_anchor = true;
+    for detail in [Detail::Full, Detail::Operations] {
+        worlds.push(traced("anchors", &anchored, detail, false));
+    }
     let flavoured = flavoured();
     for detail in [Detail::Full, Detail::Operations, Detail::Summary] {
         worlds.push(traced("flavours", &flavoured, detail, false));

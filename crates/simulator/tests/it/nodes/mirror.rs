@@ -22,7 +22,7 @@ use mario_simulator::{Cause, Recorder};
 pub struct Counts(BTreeMap<&'static str, u64>);
 
 /// The events that must occur often enough for the comparison to be meaningful.
-const WANTED: [&str; 12] = [
+const WANTED: [&str; 13] = [
     "evaluations",
     "proposals",
     "evaluations with memory",
@@ -34,6 +34,7 @@ const WANTED: [&str; 12] = [
     "acceptance",
     "neighbourhood",
     "down",
+    "anchor",
     "crashes",
 ];
 
@@ -236,7 +237,8 @@ impl<'a> Mirror<'a> {
         self.deploys += 1;
         let key = DeployKey(self.deploys);
         let descriptor = descriptor(self.scenario, deployment.application, deployment.policy);
-        self.handle(deployment.node, Input::Operator(Command::Deploy { key, descriptor }));
+        let is_anchor = self.scenario.applications[deployment.application.position()].is_anchor;
+        self.handle(deployment.node, Input::Operator(Command::Deploy { key, descriptor, is_anchor }));
         let (_, verdict, twin) = self.judged().expect("a deploy is judged");
         self.adopt(created, twin);
         verdict

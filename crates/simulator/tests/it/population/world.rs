@@ -102,6 +102,7 @@ impl Plan {
             numbers: InstanceNumbers::COUNTED,
             applications: applications.collect(),
             application_facts: Vec::new(),
+            anchors: Vec::new(),
             policies: policies.collect(),
             nodes: nodes.collect(),
             node_facts: Vec::new(),

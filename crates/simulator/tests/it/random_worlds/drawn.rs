@@ -181,6 +181,7 @@ impl Dice {
                 service_time: Duration::of(self.of(&[0.01, 0.0, 1.0, 30.0])),
                 facts: Vec::new(),
                 home,
+                is_anchor: home.0 % 3 == 1,
                 stages: Vec::new(),
             });
             for _ in 0..=self.below(3) {

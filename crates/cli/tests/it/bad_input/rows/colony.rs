@@ -116,6 +116,12 @@ pub(super) const ROWS: &[Row] = &[
         accepts: &[],
     },
     Row {
+        command: "app anchor",
+        refuses: &[(&[], "INSTANCE"), (&["a b", "--node", "127.0.0.1:1", "--as", "ada.pem"], "a b")],
+        path: Some(&["9f3c", "--node", "127.0.0.1:1", "--as", "PATH"]),
+        accepts: &[],
+    },
+    Row {
         command: "app list",
         refuses: &[(&[], "--node"), (&["--node", "127.0.0.1:1"], "--as")],
         path: Some(&["--node", "127.0.0.1:1", "--as", "PATH"]),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use mario_colony::{Copies, Descriptor, Effect, Input, JournalRecord, Message, OwnCause, TraceEvent, WorkloadId};
-use mario_domain::{InstanceId, Verdict};
+use mario_domain::{InstanceId, Operation, Rule, Verdict};
 
 use super::{Scheduled, World};
 use crate::colonies::daemon::Queued;
@@ -79,6 +79,9 @@ impl World<'_> {
                 match record {
                     JournalRecord::Custody(custody) => self.checker.close(custody.transfer),
                     JournalRecord::Grant(grant) => self.checker.close(grant.transfer),
+                    JournalRecord::Undeployed { instance } => {
+                        self.checker.ends(&self.daemons[node].memory, instance);
+                    }
                     _ => {}
                 }
             }
@@ -91,7 +94,16 @@ impl World<'_> {
             Effect::Trace(report) => {
                 if let TraceEvent::Judged { verdict: Verdict::Inhibited(inhibition), .. } = report {
                     self.checker.tally.count("inhibited");
+                    if inhibition.rule == Rule::Anchor {
+                        self.checker.tally.count("anchors kept");
+                    }
                     let _ = writeln!(self.log, "{} n{node} inhibited: {}", self.now, inhibition.rule.as_str());
+                }
+                if let TraceEvent::Judged { request, verdict: Verdict::Accepted, .. } = report
+                    && *request.operation() == Operation::Undeploy
+                    && let Some(instance) = request.instance()
+                {
+                    self.checker.undeployed_itself(instance);
                 }
                 if let TraceEvent::Evaluated { instance, .. } = report {
                     self.checker.evaluated(node, &self.daemons[node].memory, instance);

@@ -17,11 +17,14 @@ impl World<'_> {
         match what {
             What::Deploy { node, application, key } => {
                 let (key, descriptor) = (mario_colony::DeployKey(key), self.plan.applications[application].clone());
-                self.command(node, Command::Deploy { key, descriptor });
+                self.command(node, Command::Deploy { key, descriptor, is_anchor: key.0 % 2 == 0 });
             }
             What::Undeploy { node, pick } => self.pick(node, pick, Command::Undeploy),
             What::Pin { node, pick } => self.pick(node, pick, Command::Pin),
             What::Unpin { node, pick } => self.pick(node, pick, Command::Unpin),
+            What::Anchor { node, pick, is_anchor } => {
+                self.pick(node, pick, |instance| Command::Anchor { instance, is_anchor });
+            }
             What::DeclareLost { node, peer } => {
                 let journal = self.daemons[peer].journal;
                 if node != peer && self.daemons[node].node.is_some() {

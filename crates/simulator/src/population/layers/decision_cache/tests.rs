@@ -98,6 +98,7 @@ fn population(dice: &mut Random, policies: Vec<Policy>, facts: Vec<Fact>) -> Pop
         numbers: InstanceNumbers::COUNTED,
         applications: applications.collect(),
         application_facts: facts,
+        anchors: Vec::new(),
         policies,
         nodes,
         node_facts: Vec::new(),
