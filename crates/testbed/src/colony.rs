@@ -19,6 +19,7 @@ use crate::clients::{Clients, FailedRequest, IngressState, Tally, wait_until_ser
 use crate::daemons::{Daemons, ListenAddresses};
 use crate::directory::{Directory, make, write};
 use crate::feed::{DashboardFeed, outcome_words};
+use crate::memory::check_available_memory;
 use crate::plan::Plan;
 use crate::reach::FaultHistory;
 use crate::relay::Relays;
@@ -33,9 +34,6 @@ const ASK: Duration = Duration::from_secs(2);
 /// How long a node may take until it accepts a deploy. At first, it may still be searching for processes that a
 /// previous daemon left running.
 const DEPLOY: Duration = Duration::from_secs(30);
-
-/// The approximate memory of one node, in bytes: a daemon, and the copies of one application.
-const NODE_BYTES: u64 = 24 << 20;
 
 /// The options of a run.
 #[derive(Clone, Debug)]
@@ -153,29 +151,6 @@ pub async fn run(
     summary.save(&options.directory)?;
     save_failed(&options.directory, &ended.failed)?;
     Ok(Some((summary, ended.log)))
-}
-
-/// Checks that the machine has enough memory for this many nodes, because a machine that runs out of memory may kill
-/// unrelated processes.
-fn check_available_memory(nodes: u64) -> Result<(), LiveError> {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let available = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map(|kib| kib << 10);
-    has_room(nodes, available)
-}
-
-/// Checks that this many nodes fit into the available memory, in bytes, if that is known.
-fn has_room(nodes: u64, available: Option<u64>) -> Result<(), LiveError> {
-    let (needed, mb) = (nodes * NODE_BYTES, |bytes: u64| bytes / 1_000_000);
-    match available {
-        Some(available) if available < needed => {
-            let cause = format!("it takes about {} MB, and {} MB are free", mb(needed), mb(available));
-            Err(LiveError::new(format!("there is no room for {nodes} nodes"))
-                .caused_by(cause)
-                .hint("take fewer with `--nodes`"))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Returns a future that completes on SIGINT (Ctrl-C), SIGTERM or SIGHUP (the terminal closes).
@@ -483,20 +458,5 @@ impl Colony {
             .ok_or_else(|| LiveError::new(format!("the daemon of node {} does not run", self.plan.nodes[node].id)))?;
         let identity = Identity::load_bundle(&self.directory.operator())?;
         Client::new(&identity, &address.to_string())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn too_little_memory_is_reported_with_the_amount_needed() {
-        assert!(has_room(85, Some(85 * NODE_BYTES)).is_ok());
-        assert!(has_room(85, None).is_ok(), "where nobody knows, it is tried");
-        let fault = has_room(85, Some(1_000_000_000)).expect_err("too little");
-        assert!(fault.to_string().contains("there is no room for 85 nodes"), "{fault}");
-        assert!(fault.line().contains("it takes about 2139 MB, and 1000 MB are free"), "{}", fault.line());
-        assert_eq!(fault.help(), Some("take fewer with `--nodes`"));
     }
 }

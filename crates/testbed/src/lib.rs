@@ -9,6 +9,7 @@
 //! | [`plan`] | the live form of a scenario: nodes, links with delays, applications, users |
 //! | `directory` | the files of a colony: keys, `node.toml`, signed applications |
 //! | `relay` | links with the latency of the scenario, which can be cut |
+//! | `memory` | whether the machine has enough memory |
 //! | `daemons` | the processes: start, kill, stop, and leave none behind |
 //! | [`clients`] | the users: HTTP requests in an open loop, from the access point where each user is |
 //! | `reach` | which requests could have been answered, given the faults |
@@ -48,6 +49,7 @@
 
 mod daemons;
 mod directory;
+mod memory;
 mod reach;
 mod relay;
 
