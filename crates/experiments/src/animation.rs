@@ -337,3 +337,35 @@ impl std::fmt::Display for AnimationError {
 }
 
 impl std::error::Error for AnimationError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_node_of_a_tier_with_many_has_room_for_a_square() {
+        let node = |place: usize| {
+            let tier = usize::from(place > 0);
+            let neighbours = if place == 0 { (1..=132).collect() } else { vec![0] };
+            format!("{{\"id\":\"n{place}\",\"capacity\":2,\"tier\":{tier},\"neighbours\":{neighbours:?}}}")
+        };
+        let nodes: Vec<String> = (0..=132).map(node).collect();
+        let trace = format!(
+            "{{\"mario_trace\":1,\"program\":\"by hand\",\"scenario\":\"wide\",\"seed\":1,\"duration\":300,\"step\":100,\
+             \"evaluation_period\":10,\"detail\":\"operations\",\"observation\":\"arrivals\",\"routing\":\"nearest\",\
+             \"arbitration\":\"managers\",\"memory\":\"sliding\",\"applications\":[{{\"id\":\"a\",\"hardware\":1,\"max_rate\":4,\
+             \"max_latency\":1,\"kind\":\"LS\",\"policy\":0}}],\"nodes\":[{}],\"policies\":[{{\"name\":\"p\",\"memory\":0,\
+             \"files\":[[\"p.pl\",\"operation(migrate, i, n1).\"]]}}],\"users\":[]}}\n[\"deployed\",0,1,0,0,0]\n",
+            nodes.join(",")
+        );
+        let svg = animated_svg(TraceReader::new(trace.as_bytes()).expect("a header")).expect("an animation");
+        let boxes: Vec<f64> = svg
+            .split("<rect class=\"n\"")
+            .skip(1)
+            .map(|rect| rect.split(" width=\"").nth(1).and_then(|width| width.split('"').next()).expect("a width"))
+            .map(|width| width.parse().expect("a number"))
+            .collect();
+        assert_eq!(boxes.len(), 133);
+        assert!(boxes.iter().all(|width| *width > SQUARE + GAP), "{boxes:?}");
+    }
+}

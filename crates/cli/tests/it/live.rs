@@ -76,6 +76,7 @@ fn check_that_it_is_like_a_simulated_run(out: &Path) {
         assert_eq!(compared["runs"][1]["figures"][title].as_f64(), summary[key].as_f64(), "{title}");
     }
     check_that_the_trace_and_the_summary_agree(out, &summary);
+    check_that_changed_results_of_clients_are_found(out);
     let scenario = succeed(&["snapshot", &run, "--at", "9000"]);
     assert!(scenario.contains("# Not in this scenario:") && scenario.contains("[[deploy]]"), "{scenario}");
     let told = succeed(&["replay", &run, "--until", "9000", "--policy", "never-move", "--out", &beside("replayed")]);
@@ -109,6 +110,19 @@ fn check_that_the_trace_and_the_summary_agree(out: &Path, summary: &Value) {
             assert!((found - exact).abs() <= exact * 0.008 + 1e-9, "{key}: {found} and {exact}");
         }
     }
+}
+
+/// Checks that the auditor notices a changed number of served requests in the trace of a live run.
+fn check_that_changed_results_of_clients_are_found(out: &Path) {
+    let trace = fs::read_to_string(out.join("trace.jsonl")).expect("a trace");
+    let line = trace.lines().find(|line| line.starts_with("[\"client\"")).expect("a user");
+    let mut record: Value = serde_json::from_str(line).expect("JSON");
+    record[3] = (record[3].as_u64().expect("a count") + 1).into();
+    let changed = out.join("changed.jsonl");
+    fs::write(&changed, trace.replacen(line, &record.to_string(), 1)).expect("writable");
+    let audited = mario().arg("audit").arg(&changed).output().expect("it runs");
+    assert_eq!(audited.status.code(), Some(1), "{}", stderr(&audited));
+    assert!(stdout(&audited).contains("expected clients with"), "{}", stdout(&audited));
 }
 
 #[test]
