@@ -226,6 +226,7 @@ mod tests {
             r#"{"verdict":"inhibited","node":7,"rule":"open-grant"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"busy"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"recovering"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"unconfirmed"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"unanswered"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"not-started","cause":"exit code 1"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"oversized","bytes":70000,"bytes_max":65536}"#,

@@ -173,6 +173,8 @@ pub enum LiveEvent {
     Outdated {
         /// The neighbour.
         by: u32,
+        /// How it shows, in words.
+        evidence: String,
     },
     /// A neighbour introduced itself.
     Peer {
@@ -366,12 +368,13 @@ pub struct LiveRule {
 
 impl LiveRule {
     /// The words of all these rules.
-    pub const WORDS: [&'static str; 9] = [
+    pub const WORDS: [&'static str; 10] = [
         "pinned",
         "budget",
         "open-grant",
         "busy",
         "recovering",
+        "unconfirmed",
         "unanswered",
         "not-started",
         "oversized",
@@ -391,6 +394,7 @@ impl LiveRule {
             b"open-grant" => "it waits to hear how its last replication to this target ended",
             b"busy" => "it has too many transfers open",
             b"recovering" => "it has just restarted",
+            b"unconfirmed" => "it has restarted, and no neighbour has confirmed its journal yet",
             b"unanswered" => "it did not take the instance in time",
             b"not-started" => "the copy did not start",
             b"oversized" => "the agent's memory is too large",
@@ -424,7 +428,7 @@ impl Live {
             LiveEvent::Updated { application, .. } => places.application(*application),
             LiveEvent::Custody { target, .. } | LiveEvent::Prepare { target, .. } => places.node(*target),
             LiveEvent::Offer(offer) => places.node(offer.target),
-            LiveEvent::Peer { node, .. } | LiveEvent::Outdated { by: node } => places.node(*node),
+            LiveEvent::Peer { node, .. } | LiveEvent::Outdated { by: node, .. } => places.node(*node),
             LiveEvent::Neighbours { up, told } => up.iter().chain(told).copied().fold(places, Places::node),
             _ => places,
         }

@@ -104,6 +104,10 @@ fn an_old_copy_of_a_data_directory_stops_its_copies_and_the_documented_repair_wo
 
     // The repair, in the documented order.
     assert!(colony.stop(0));
+    let trace = colony.joined();
+    assert!(trace.contains("\"outdated\""), "{trace}");
+    let audited = mario_audit::audit(trace.as_bytes(), mario_audit::Options::default(), &mut |_| ());
+    assert!(!audited.expect("a trace that the auditor reads").is_clean(), "for a moment there were two owners");
     fs::rename(&now, colony.directory.join("a").join("old")).expect("moved away");
     colony.start(0, None);
     colony.wait("the new node is welcome", |colony| {
