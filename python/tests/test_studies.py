@@ -24,6 +24,23 @@ def test_a_comparison_leaves_the_same_bytes(command, tmp_path):
     assert made.missing == 0 and len(made.runs) == 6
 
 
+def test_declared_outcomes_are_those_of_the_command_line(command, tmp_path):
+    policies = ["latency-aware", "workload-aware"]
+    typed = [word for policy in policies for word in ("--policy", policy)]
+    figures = ["LS.response", "all.migrate"]
+    declared = [word for figure in figures for word in ("--figure", figure)]
+    command("compare", "paper", *typed, *declared, "--seeds", 2, "--set", "duration=3000", "--out", tmp_path / "typed")
+    made = mario.compare("paper", policies, seeds=2, set=SET, figures=figures, out=tmp_path / "called")
+    for name in ("comparison.json", "comparison.csv", "study.json"):
+        assert (tmp_path / "called" / name).read_bytes() == (tmp_path / "typed" / name).read_bytes(), name
+    primary = [row["figure"]["name"] for row in made.results["figures"] if row["figure"]["outcome"] == "primary"]
+    assert primary == figures
+    with pytest.raises(TypeError, match="`figures` is a list"):
+        mario.compare("paper", policies, seeds=2, set=SET, figures="lost")
+    with pytest.raises(mario.InputError, match="no figure `LS.colour`"):
+        mario.compare("paper", policies, seeds=2, set=SET, figures=["LS.colour"])
+
+
 def test_merged_shards_equal_the_sweep_of_one_machine(command, tmp_path):
     keys = {"workload.period": [20, 40], "memory.cycles": [2]}
     whole = mario.sweep("paper", keys, ["latency-aware", "cells"], seeds=2, set=SET, out=tmp_path / "whole")
