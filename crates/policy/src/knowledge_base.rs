@@ -10,7 +10,6 @@ use mario_prolog::{Relation, Relations, Symbols, Table, Value};
 mod later;
 
 use crate::vocabulary::{ASLEEP, LEAVE};
-pub(crate) use later::Copied;
 use later::{Flavours, History, Kinds};
 
 /// A name or a number in a fact. Names are those of one engine's [`Symbols`].
@@ -341,6 +340,28 @@ impl KnowledgeBase {
 
     fn set_node_form(&mut self, row: usize, form: NodeForm) {
         self.node_forms[row] = form;
+    }
+
+    /// Replaces the free hardware of the nodes by these values, in order; `from` has the same nodes.
+    pub(crate) fn replace_nodes(&mut self, from: &KnowledgeBase, free: impl Iterator<Item = Constant>) {
+        self.nodes.clear();
+        for (row, free) in (0..from.nodes.len()).zip(free) {
+            self.nodes.push(&[from.nodes.value(row, 0), free, from.nodes.value(row, 2)]);
+        }
+    }
+
+    /// Replaces all facts of `requests`, `inhibited`, or a predicate that [`KnowledgeBase::push_row`] accepts.
+    pub(crate) fn replace_rows<'r>(&mut self, predicate: &str, rows: impl Iterator<Item = &'r [Constant]>) {
+        let table = match predicate {
+            "requests" => &mut self.requests,
+            "inhibited" => &mut self.inhibited,
+            later => match self.later_table(later) {
+                Some(table) => table,
+                None => return,
+            },
+        };
+        table.clear();
+        rows.for_each(|row| table.push(row));
     }
 
     /// The table of the facts at a position of [`FACTS`](crate::FACTS); `None` beyond the last position.

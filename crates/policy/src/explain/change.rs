@@ -1,10 +1,14 @@
 //! Describes changes of facts that would make a clause fire.
 
 use mario_prolog::Value;
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use super::edit::{Kind, Row, Situation, ago};
+use super::situation::{Kind, Row, Situation, ago, pairs};
 use crate::knowledge_base::{KnowledgeBase, NodeFact};
+
+/// The maximum number of changed facts that a sentence names.
+const PARTS_MAX: usize = 12;
 
 /// A change of facts with which a clause fires, verified by evaluating the policy again.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -34,15 +38,11 @@ pub struct FactChange {
 pub(super) fn fact_changes(base: &Situation, changed: &Situation, names: &KnowledgeBase) -> Vec<FactChange> {
     let mut changes = Vec::new();
     for kind in Kind::ALL {
-        for before in base.rows(kind) {
-            let after = changed.rows(kind).iter().find(|row| row.origin == before.origin);
-            if after.is_none_or(|after| after.values != before.values) {
+        for (before, after) in pairs(base.rows(kind), changed.rows(kind)) {
+            if before.map(|row| &row.values) != after.map(|row| &row.values) {
                 let text = |row: &Row| fact_text(kind, row, names);
-                changes.push(FactChange { before: Some(text(before)), after: after.map(text) });
+                changes.push(FactChange { before: before.map(text), after: after.map(text) });
             }
-        }
-        for added in changed.rows(kind).iter().filter(|row| row.origin.is_none()) {
-            changes.push(FactChange { before: None, after: Some(fact_text(kind, added, names)) });
         }
     }
     changes
@@ -76,8 +76,9 @@ fn quoted(constant: Value<'_>, names: &KnowledgeBase) -> String {
 pub(super) fn condition(base: &Situation, changed: &Situation, names: &KnowledgeBase) -> String {
     let mut parts = removed_requests(base, changed, names);
     for kind in Kind::ALL {
-        for before in base.rows(kind) {
-            match changed.rows(kind).iter().find(|row| row.origin == before.origin) {
+        for (before, after) in pairs(base.rows(kind), changed.rows(kind)) {
+            let Some(before) = before else { continue };
+            match after {
                 Some(after) if after.values != before.values => parts.push(changed_part(kind, before, after, names)),
                 None if kind == Kind::Inhibited => {
                     let [operation, _, target] = [0, 1, 2].map(|column| names.text(before.values[column]));
@@ -97,6 +98,11 @@ pub(super) fn condition(base: &Situation, changed: &Situation, names: &Knowledge
         parts.push(format!("requests came through {hop} at rate {rate} with latency {latency}"));
     }
     parts.extend(other_past(base, changed));
+    if parts.len() > PARTS_MAX {
+        let more = parts.len() - PARTS_MAX;
+        parts.truncate(PARTS_MAX);
+        parts.push(format!("{more} more such changes were made"));
+    }
     parts.join(" and ")
 }
 
@@ -108,7 +114,8 @@ fn evaluations_ago(ago: i64) -> String {
 fn other_past(base: &Situation, changed: &Situation) -> Vec<String> {
     let is_new = |row: &&Row| row.origin.is_none();
     let as_now: Vec<i64> = distinct(changed.rows(Kind::Earlier).iter().filter(is_new).map(ago));
-    let remains = |row: &Row| changed.rows(Kind::Earlier).iter().any(|after| after.origin == row.origin);
+    let kept = origins(changed, Kind::Earlier);
+    let remains = |row: &Row| kept.contains(&row.origin);
     let gone = distinct(base.rows(Kind::Earlier).iter().filter(|row| !remains(row)).map(ago));
     let gone: Vec<i64> = gone.into_iter().filter(|ago| !as_now.contains(ago)).collect();
     let mut parts = Vec::new();
@@ -119,6 +126,11 @@ fn other_past(base: &Situation, changed: &Situation) -> Vec<String> {
         parts.push(format!("no requests had come {}", listed(&gone)));
     }
     parts
+}
+
+/// The origins of the rows of a kind.
+fn origins(situation: &Situation, kind: Kind) -> FxHashSet<Option<usize>> {
+    situation.rows(kind).iter().map(|row| row.origin).collect()
 }
 
 fn distinct(numbers: impl Iterator<Item = i64>) -> Vec<i64> {
@@ -140,7 +152,8 @@ fn listed(ago: &[i64]) -> String {
 
 fn removed_requests(base: &Situation, changed: &Situation, names: &KnowledgeBase) -> Vec<String> {
     let before = base.rows(Kind::Requests);
-    let remains = |row: &Row| changed.rows(Kind::Requests).iter().any(|after| after.origin == row.origin);
+    let kept = origins(changed, Kind::Requests);
+    let remains = |row: &Row| kept.contains(&row.origin);
     let nothing_is_new = changed.rows(Kind::Requests).iter().all(|row| row.origin.is_some());
     if !before.is_empty() && nothing_is_new && !before.iter().any(remains) {
         return vec!["no requests came".to_owned()];

@@ -1,349 +1,346 @@
-//! Hypothetical facts, and the single changes that the search tries.
+//! The single changes that the search tries.
+
+use std::rc::Rc;
 
 use mario_prolog::Value;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::reads::{Key, Reads, key};
+use super::situation::{Cell, Kind, Row, Situation, ago, as_number, distance, row_distance};
 use super::step::{Comparison, ProofStep};
-use crate::knowledge_base::{Constant, Copied, KnowledgeBase};
-use crate::policy::Policy;
+use crate::knowledge_base::{Constant, KnowledgeBase};
 
 /// The maximum number of the node's neighbours that are tried as new last hops of client requests. The last hops of the
 /// actual requests and `self` are candidates, too; in total, at most `NEW_HOPS_MAX + 1` new hops are tried.
 const NEW_HOPS_MAX: usize = 3;
 
-/// The predicates whose facts the search may change.
+/// The maximum number of failed comparisons from which changes of quantities are derived.
+const COMPARISONS_MAX: usize = 40;
+
+/// A single change of a situation.
+#[derive(Clone, Debug)]
+pub(super) enum Edit {
+    /// A quantity is another one.
+    Set(Cell, Constant),
+    /// All numbers in this column of the instance's requests that exceed the limit are lowered to it.
+    Lower(usize, f64),
+    /// The facts that agree with this row, or are alike in one column, are removed.
+    Drop(Kind, Alike, usize),
+    /// The instance's requests through other last hops than that of this row are removed.
+    KeepHop(usize),
+    /// All requests of the instance are removed.
+    DropRequests,
+    /// All requests of the instance come through this last hop.
+    Reroute(Constant),
+    /// Requests come through this last hop, with rate 1 and latency 0.
+    Add(Constant),
+    /// The requests of these earlier evaluations, from and to, are removed.
+    Forget(i64, i64),
+    /// The requests of these earlier evaluations, from and to, were as they are now.
+    Repeat(i64, i64),
+}
+
+/// In what facts agree that are removed together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    Requests,
-    Inhibited,
-    Node,
-    Fact,
-    Earlier,
-    Done,
-    Age,
-    Free,
+pub(super) enum Alike {
+    Whole,
+    Column(usize),
 }
 
-impl Kind {
-    pub(super) const ALL: [Kind; 8] =
-        [Kind::Requests, Kind::Inhibited, Kind::Node, Kind::Fact, Kind::Earlier, Kind::Done, Kind::Age, Kind::Free];
-
-    pub(super) fn predicate(self) -> &'static str {
-        match self {
-            Kind::Requests => "requests",
-            Kind::Inhibited => "inhibited",
-            Kind::Node => "node",
-            Kind::Fact => "fact",
-            Kind::Earlier => "earlier",
-            Kind::Done => "done",
-            Kind::Age => "age",
-            Kind::Free => "free",
-        }
-    }
-
-    /// The zero-based columns whose numbers the search may change.
-    fn quantities(self) -> &'static [usize] {
-        match self {
-            Kind::Requests => &[2, 3],
-            Kind::Inhibited | Kind::Done => &[],
-            Kind::Node | Kind::Age => &[1],
-            Kind::Fact | Kind::Free => &[2],
-            Kind::Earlier => &[3, 4],
-        }
-    }
-
-    /// The costs of removing and of adding a fact. Facts of `earlier/5` are cheap, because the requests of one earlier
-    /// evaluation may be several facts.
-    fn weights(self) -> (f64, f64) {
-        match self {
-            Kind::Inhibited | Kind::Done => (1.0, 3.0),
-            Kind::Earlier => (0.75, 0.75),
-            _ => (2.0, 3.0),
-        }
-    }
+/// A change that the search may try.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    /// The distance of the changed situation from the actual facts.
+    pub(super) cost: f64,
+    pub(super) edit: Edit,
+    /// What is changed, so that each sort of change gets its share of the trials.
+    pub(super) stratum: (u8, u8),
 }
 
-/// A fact. `origin` is the index of the corresponding actual fact; `None` for an added fact.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Row {
-    pub(super) origin: Option<usize>,
-    pub(super) values: Vec<Constant>,
+/// Facts that agree: the first of them, what it costs to remove them, and whether the evaluation read one.
+struct Group {
+    first: usize,
+    cost: f64,
+    is_read: bool,
 }
 
-/// The facts that may change, actual or hypothetical.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Situation {
-    rows: [Vec<Row>; 8],
-    /// The maximum number of earlier evaluations whose client requests the policy sees, as `earlier/5`.
-    evaluations: u32,
+/// The single changes of one situation.
+pub(super) struct Edits<'a> {
+    pub(super) situation: &'a Situation,
+    pub(super) real: &'a Situation,
+    pub(super) base: &'a KnowledgeBase,
+    pub(super) instance: Constant,
+    /// What the evaluation read in this situation. No other facts are changed.
+    pub(super) reads: &'a Reads,
 }
 
-/// The position of a quantity in a situation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Cell {
-    kind: Kind,
-    row: usize,
-    column: usize,
-}
-
-impl Situation {
-    /// The actual facts. Extra facts are included only if their subject is an instance, its application, its node, a
-    /// neighbour or a last hop of requests: an agent may see the prices of a whole region, and the search would try
-    /// each of them. `free/3` is included only if the policy may read it.
-    pub(super) fn of(facts: &KnowledgeBase, policy: &Policy) -> Situation {
-        fn rows<const COUNT: usize>(facts: impl Iterator<Item = [Constant; COUNT]>) -> Vec<Row> {
-            facts.enumerate().map(|(index, values)| Row { origin: Some(index), values: values.to_vec() }).collect()
-        }
-        let nodes = facts.nodes().map(|node| [node.node, node.free]);
-        let mut near: Vec<Constant> = facts.instances().flatten().chain(facts.requests().map(|row| row[1])).collect();
-        for node in facts.nodes() {
-            near.push(node.node);
-            near.extend(node.neighbours.iter().filter_map(|&neighbour| constant(neighbour)));
-        }
-        let mut extra = rows(facts.facts());
-        extra.retain(|row| near.contains(&row.values[0]));
-        let (earlier, done, ages) = (rows(facts.earlier()), rows(facts.done()), rows(facts.ages()));
-        let free = if policy.reads_kinds() { rows(facts.free()) } else { Vec::new() };
-        Situation {
-            rows: [rows(facts.requests()), rows(facts.inhibited()), rows(nodes), extra, earlier, done, ages, free],
-            evaluations: policy.remembers().requests,
-        }
-    }
-
-    pub(super) fn rows(&self, kind: Kind) -> &[Row] {
-        &self.rows[kind as usize]
-    }
-
-    /// Replaces the content of `facts`: the changeable facts come from this situation, all others from `base`.
-    pub(super) fn fill(&self, base: &KnowledgeBase, facts: &mut KnowledgeBase) {
-        facts.clear();
-        for [application, hardware, rate, latency] in base.services() {
-            facts.push_service(application, hardware, rate, latency);
-        }
-        for [instance, application, node] in base.instances() {
-            facts.push_instance(instance, application, node);
-        }
-        for (node, row) in base.nodes().zip(self.rows(Kind::Node)) {
-            let neighbours: Vec<Constant> =
-                node.neighbours.iter().filter_map(|&neighbour| constant(neighbour)).collect();
-            facts.push_node(row.values[0], row.values[1], neighbours);
-        }
-        for row in self.rows(Kind::Requests) {
-            facts.push_requests(row.values[0], row.values[1], row.values[2], row.values[3]);
-        }
-        for row in self.rows(Kind::Inhibited) {
-            facts.push_inhibited(row.values[0], row.values[1], row.values[2]);
-        }
-        facts.copy_unedited(base, if self.rows(Kind::Free).is_empty() { Copied::AllKinds } else { Copied::NeedsOnly });
-        let mut earlier: Vec<&Row> = self.rows(Kind::Earlier).iter().collect();
-        earlier.sort_by_key(|row| ago(row));
-        for (kind, rows) in [
-            (Kind::Earlier, earlier),
-            (Kind::Done, self.rows(Kind::Done).iter().collect()),
-            (Kind::Age, self.rows(Kind::Age).iter().collect()),
-            (Kind::Free, self.rows(Kind::Free).iter().collect()),
-        ] {
-            for row in rows {
-                facts.push_row(kind.predicate(), &row.values);
-            }
-        }
-        // The order of `fact/3` is preserved, because a policy may use the first solution.
-        let mut changeable = self.rows(Kind::Fact).iter().peekable();
-        for (index, [subject, key, value]) in base.facts().enumerate() {
-            let value = changeable.next_if(|row| row.origin == Some(index)).map_or(value, |row| row.values[2]);
-            facts.push_fact(subject, key, value);
-        }
-    }
-
-    /// The distance from `base`: the sum of the costs of all changed values, removed facts and added facts.
-    pub(super) fn cost(&self, base: &Situation) -> f64 {
-        let mut cost = 0.0;
-        for kind in Kind::ALL {
-            let (gone, new) = kind.weights();
-            for before in base.rows(kind) {
-                cost += match self.rows(kind).iter().find(|row| row.origin == before.origin) {
-                    Some(after) => {
-                        before.values.iter().zip(&after.values).map(|(&one, &other)| distance(one, other)).sum()
-                    }
-                    None => gone,
-                };
-            }
-            cost += new * self.rows(kind).iter().filter(|row| row.origin.is_none()).count() as f64;
-        }
-        cost
-    }
-
-    /// The quantities that differ from those of `base`, with their values in `base`.
-    pub(super) fn changed_quantities(&self, base: &Situation) -> Vec<(Cell, Constant)> {
-        let differs = |&cell: &Cell| {
-            let origin = self.rows(cell.kind)[cell.row].origin?;
-            let before = base.rows(cell.kind).iter().find(|row| row.origin == Some(origin))?.values[cell.column];
-            (before != self.quantity(cell)).then_some((cell, before))
-        };
-        self.cells().iter().filter_map(differs).collect()
-    }
-
-    pub(super) fn quantity(&self, cell: Cell) -> Constant {
-        self.rows(cell.kind)[cell.row].values[cell.column]
-    }
-
-    pub(super) fn with_quantity(&self, cell: Cell, value: Constant) -> Situation {
-        let mut changed = self.clone();
-        changed.rows[cell.kind as usize][cell.row].values[cell.column] = value;
-        changed
-    }
-
-    fn cells(&self) -> Vec<Cell> {
-        let mut cells = Vec::new();
-        for kind in Kind::ALL {
-            for row in 0..self.rows(kind).len() {
-                cells.extend(kind.quantities().iter().map(|&column| Cell { kind, row, column }));
-            }
-        }
-        cells
-    }
-
-    fn without(&self, kind: Kind, gone: impl Fn(&Row) -> bool) -> Situation {
-        let mut changed = self.clone();
-        changed.rows[kind as usize].retain(|row| !gone(row));
-        changed
-    }
-
-    /// The situations that the search reaches from this one with a single change. `steps` are the steps at which the
-    /// clause failed; the changes of quantities are derived from their comparisons.
-    pub(super) fn neighbours(&self, steps: &[ProofStep], instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
-        let mut found = Vec::new();
+impl Edits<'_> {
+    /// Passes each single change to `receive`. `steps` are the steps at which the clause failed; the changes of
+    /// quantities are derived from their comparisons.
+    pub(super) fn each(&self, steps: &[ProofStep], receive: &mut dyn FnMut(Candidate)) {
         let mut comparisons = Vec::new();
         collect_comparisons(steps, &mut comparisons);
-        for cell in self.cells() {
-            for delta in comparisons.iter().flat_map(|comparison| deltas(comparison)) {
-                if let Some(value) = added(self.quantity(cell), delta) {
-                    found.push(self.with_quantity(cell, value));
-                }
-            }
+        self.quantities(&comparisons, receive);
+        for comparison in &comparisons {
+            self.lowered(comparison, receive);
         }
-        found.extend(comparisons.iter().flat_map(|comparison| self.lowered(comparison, instance)));
         // The operation is the first argument of `inhibited/3`, and the third of `done/4`.
         for (kind, operation) in [(Kind::Inhibited, 0), (Kind::Done, 2)] {
-            let rows = self.rows(kind);
-            for (index, row) in rows.iter().enumerate() {
-                if !rows[..index].iter().any(|before| before.values == row.values) {
-                    found.push(self.without(kind, |other| other.values == row.values));
-                }
-                if !rows[..index].iter().any(|before| before.values[operation] == row.values[operation]) {
-                    found.push(self.without(kind, |other| other.values[operation] == row.values[operation]));
+            for alike in [Alike::Whole, Alike::Column(operation)] {
+                for group in self.groups(kind, alike).iter().filter(|group| group.is_read) {
+                    let cost = self.situation.cost() + group.cost;
+                    self.give(cost, Edit::Drop(kind, alike, group.first), receive);
                 }
             }
         }
-        found.extend(self.other_requests(instance, base));
-        found.extend(self.other_past(instance));
-        found.retain(|situation| situation != self);
-        found
+        self.other_requests(receive);
+        self.other_past(receive);
     }
 
-    /// Situations in which all rates, or all latencies, above a limit are lowered to it. The limit is the right side of
-    /// a comparison with `>`, or one less with `>=`; other comparisons give no situations. Only requests of `instance`
-    /// are changed, and only if at least two exceed the limit.
-    fn lowered(&self, comparison: &Comparison, instance: Constant) -> Vec<Situation> {
+    fn give(&self, cost: f64, edit: Edit, receive: &mut dyn FnMut(Candidate)) {
+        let stratum = match &edit {
+            Edit::Set(cell, _) => (cell.kind as u8, cell.column as u8),
+            Edit::Lower(column, _) => (8, *column as u8),
+            Edit::Drop(kind, ..) => (9, *kind as u8),
+            Edit::KeepHop(_) => (10, 0),
+            Edit::DropRequests | Edit::Reroute(_) | Edit::Add(_) => (11, 0),
+            Edit::Forget(..) | Edit::Repeat(..) => (12, 0),
+        };
+        receive(Candidate { cost, edit, stratum });
+    }
+
+    /// Gives a change whose cost is best computed by making it, unless it changes nothing.
+    fn give_made(&self, edit: Edit, receive: &mut dyn FnMut(Candidate)) {
+        let made = self.made(&edit);
+        if made.hash() != self.situation.hash() {
+            self.give(made.cost(), edit, receive);
+        }
+    }
+
+    fn quantities(&self, comparisons: &[&Comparison], receive: &mut dyn FnMut(Candidate)) {
+        let mut all: Vec<f64> = Vec::new();
+        for delta in comparisons.iter().flat_map(|comparison| deltas(comparison)) {
+            if !all.contains(&delta) {
+                all.push(delta);
+            }
+        }
+        for kind in Kind::ALL {
+            let places = self.places(kind);
+            for (row, actual) in self.rows_with_actual(kind) {
+                let own = &self.situation.rows(kind)[row];
+                let place = places.get(row).copied().unwrap_or(row);
+                for &column in kind.quantities() {
+                    let cell = Cell { kind, row, column };
+                    if !self.reads.reads_value(kind, place, column, &own.values) {
+                        continue;
+                    }
+                    let before = actual.map(|actual| actual.values[column]);
+                    let price = |value: Constant| before.map_or(0.0, |before| distance(before, value));
+                    let quantity = own.values[column];
+                    let mut tried = vec![quantity];
+                    for value in all.iter().filter_map(|&delta| added(quantity, delta)) {
+                        if !tried.contains(&value) {
+                            tried.push(value);
+                            let cost = self.situation.cost() - price(quantity) + price(value);
+                            self.give(cost, Edit::Set(cell, value), receive);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The rows of a kind by index, each with the actual fact of the same origin.
+    fn rows_with_actual(&self, kind: Kind) -> impl Iterator<Item = (usize, Option<&Row>)> {
+        let mut actual = self.real.rows(kind).iter().peekable();
+        self.situation.rows(kind).iter().enumerate().map(move |(index, row)| {
+            let Some(origin) = row.origin else { return (index, None) };
+            while actual.next_if(|before| before.origin < Some(origin)).is_some() {}
+            (index, actual.peek().copied().filter(|before| before.origin == Some(origin)))
+        })
+    }
+
+    /// For each row of a kind, its index among the facts that the evaluation sees; empty if that is the same index.
+    fn places(&self, kind: Kind) -> Vec<usize> {
+        let rows = self.situation.rows(kind);
+        match kind {
+            // Only some of these facts may change.
+            Kind::Fact => rows.iter().enumerate().map(|(index, row)| row.origin.unwrap_or(index)).collect(),
+            Kind::Earlier => {
+                let mut sorted: Vec<usize> = (0..rows.len()).collect();
+                sorted.sort_by_key(|&index| ago(&rows[index]));
+                let mut places = vec![0; rows.len()];
+                sorted.iter().enumerate().for_each(|(place, &index)| places[index] = place);
+                places
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The facts of a kind in groups, in the order of their first ones; of requests, only those of the instance.
+    fn groups(&self, kind: Kind, alike: Alike) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut places: FxHashMap<Vec<Key>, usize> = FxHashMap::default();
+        let (gone, new) = kind.weights();
+        let sorted = self.places(kind);
+        for (index, actual) in self.rows_with_actual(kind) {
+            let row = &self.situation.rows(kind)[index];
+            if kind == Kind::Requests && row.values[0] != self.instance {
+                continue;
+            }
+            let name = match alike {
+                Alike::Whole => row.values.iter().map(|&value| key(value)).collect(),
+                Alike::Column(column) => vec![key(row.values[column])],
+            };
+            let place = *places.entry(name).or_insert(groups.len());
+            if place == groups.len() {
+                groups.push(Group { first: index, cost: 0.0, is_read: false });
+            }
+            groups[place].cost += actual.map_or(-new, |actual| gone - row_distance(actual, row));
+            groups[place].is_read |= self.reads.returns(kind, sorted.get(index).copied().unwrap_or(index));
+        }
+        groups
+    }
+
+    /// Changes that lower all rates, or all latencies, above a limit to it. The limit is the right side of a comparison
+    /// with `>`, or one less with `>=`; other comparisons give no changes. Only requests of the instance are changed,
+    /// and only if at least two exceed the limit.
+    fn lowered(&self, comparison: &Comparison, receive: &mut dyn FnMut(Candidate)) {
         let limit = match &*comparison.operator {
             ">" => comparison.right,
             ">=" => comparison.right - 1.0,
-            _ => return Vec::new(),
+            _ => return,
         };
         if !(0.0..1e15).contains(&limit) {
-            return Vec::new();
+            return;
         }
-        let too_high = |row: &&Row, column: usize| {
-            row.values[0] == instance && as_number(row.values[column]).is_some_and(|value| value > limit)
-        };
-        let lowered = |&column: &usize| {
+        for &column in Kind::Requests.quantities() {
+            let too_high = |row: &&Row| {
+                row.values[0] == self.instance && as_number(row.values[column]).is_some_and(|value| value > limit)
+            };
             // A single row is covered by the changes of single quantities.
-            if self.rows(Kind::Requests).iter().filter(|row| too_high(row, column)).count() < 2 {
-                return None;
+            let is_read = self.reads.reads_column(Kind::Requests, column);
+            if is_read && self.situation.rows(Kind::Requests).iter().filter(too_high).count() >= 2 {
+                self.give_made(Edit::Lower(column, limit), receive);
             }
-            let mut changed = self.clone();
-            for row in changed.rows[Kind::Requests as usize].iter_mut().filter(|row| row.values[0] == instance) {
-                row.values[column] = match row.values[column] {
-                    Value::Integer(value) if value as f64 > limit => Value::Integer(limit.floor() as i64),
-                    Value::Float(value) if value > limit => Value::Float(limit),
-                    other => other,
-                };
-            }
-            Some(changed)
-        };
-        Kind::Requests.quantities().iter().filter_map(lowered).collect()
+        }
     }
 
-    /// Situations with other requests of the instance: no requests, none through one of the present last hops, only
-    /// those through one of them, or all through a new last hop. If the instance has no requests: one fact with rate 1
-    /// and latency 0, through each new last hop.
-    fn other_requests(&self, instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
-        let mut hops: Vec<Constant> = Vec::new();
-        for row in self.rows(Kind::Requests).iter().filter(|row| row.values[0] == instance) {
-            if !hops.contains(&row.values[1]) {
-                hops.push(row.values[1]);
-            }
-        }
-        let own = |row: &Row| row.values[0] == instance;
-        let neighbours = base.nodes().flat_map(|node| node.neighbours.iter().filter_map(|&it| constant(it)));
-        let known = base.requests().map(|row| row[1]);
+    /// Changes to other requests of the instance: no requests, none through one of the present last hops, only those
+    /// through one of them, or all through a new last hop. If the instance has no requests: one fact with rate 1 and
+    /// latency 0, through each new last hop.
+    fn other_requests(&self, receive: &mut dyn FnMut(Candidate)) {
+        let groups = self.groups(Kind::Requests, Alike::Column(1));
+        let rows = self.situation.rows(Kind::Requests);
+        let known: FxHashSet<Key> = groups.iter().map(|group| key(rows[group.first].values[1])).collect();
+        let neighbours = self.base.nodes().flat_map(|node| node.neighbours.iter().filter_map(|&it| constant(it)));
+        let actual = self.base.requests().map(|row| row[1]);
         let mut new_hops: Vec<Constant> = Vec::new();
-        for hop in neighbours.take(NEW_HOPS_MAX).chain(known).chain([base.constant(mario_domain::SELF)]) {
-            if !hops.contains(&hop) && !new_hops.contains(&hop) {
+        for hop in neighbours.take(NEW_HOPS_MAX).chain(actual).chain([self.base.constant(mario_domain::SELF)]) {
+            if new_hops.len() > NEW_HOPS_MAX {
+                break;
+            }
+            if !known.contains(&key(hop)) && !new_hops.contains(&hop) {
                 new_hops.push(hop);
             }
         }
-        new_hops.truncate(NEW_HOPS_MAX + 1);
-        if hops.is_empty() {
-            return new_hops.into_iter().map(|hop| self.with_requests(instance, hop)).collect();
-        }
-        let mut found = vec![self.without(Kind::Requests, own)];
-        for &hop in &hops {
-            found.push(self.without(Kind::Requests, |row| own(row) && row.values[1] == hop));
-            found.push(self.without(Kind::Requests, |row| own(row) && row.values[1] != hop));
-        }
-        found.extend(new_hops.into_iter().map(|hop| self.rerouted(instance, hop)));
-        found
-    }
-
-    /// Situations in which the requests of one or all earlier evaluations are removed, or replaced by the current
-    /// requests.
-    fn other_past(&self, instance: Constant) -> Vec<Situation> {
-        let all = 1..=i64::from(self.evaluations);
-        let mut found = Vec::new();
-        for evaluations in all.clone().map(|ago| ago..=ago).chain([all]) {
-            let mut changed = self.without(Kind::Earlier, |row| evaluations.contains(&ago(row)));
-            found.push(changed.clone());
-            for ago in evaluations {
-                for row in self.rows(Kind::Requests).iter().filter(|row| row.values[0] == instance) {
-                    let values = [&[Value::Integer(ago)], row.values.as_slice()].concat();
-                    changed.rows[Kind::Earlier as usize].push(Row { origin: None, values });
+        if groups.is_empty() {
+            for hop in new_hops {
+                if self.reads.would_return(Kind::Requests, &requests(self.instance, hop)) {
+                    self.give_made(Edit::Add(hop), receive);
                 }
             }
-            found.push(changed);
+            return;
         }
-        found
+        let (total, cost) = (groups.iter().map(|group| group.cost).sum::<f64>(), self.situation.cost());
+        let read = groups.iter().filter(|group| group.is_read).count();
+        if read > 0 {
+            self.give(cost + total, Edit::DropRequests, receive);
+        }
+        // With a single last hop, to drop it is to drop all requests, and to keep only it changes nothing.
+        for group in groups.iter().filter(|_| groups.len() > 1) {
+            if group.is_read {
+                let edit = Edit::Drop(Kind::Requests, Alike::Column(1), group.first);
+                self.give(cost + group.cost, edit, receive);
+            }
+            if read > usize::from(group.is_read) {
+                self.give(cost + total - group.cost, Edit::KeepHop(group.first), receive);
+            }
+        }
+        if self.reads.reads_column(Kind::Requests, 1) {
+            new_hops.into_iter().for_each(|hop| self.give_made(Edit::Reroute(hop), receive));
+        }
     }
 
-    fn with_requests(&self, instance: Constant, hop: Constant) -> Situation {
-        let mut changed = self.clone();
-        let values = vec![instance, hop, Value::Integer(1), Value::Integer(0)];
-        changed.rows[Kind::Requests as usize].push(Row { origin: None, values });
-        changed
+    /// Changes that remove the requests of one or all earlier evaluations, or replace them by the current requests.
+    fn other_past(&self, receive: &mut dyn FnMut(Candidate)) {
+        if !self.reads.looks_up(Kind::Earlier) {
+            return;
+        }
+        let last = i64::from(self.situation.evaluations);
+        for (from, to) in (1..=last).map(|ago| (ago, ago)).chain([(1, last)]) {
+            self.give_made(Edit::Forget(from, to), receive);
+            self.give_made(Edit::Repeat(from, to), receive);
+        }
     }
 
-    /// The situation in which all requests of the instance come through `hop`.
-    fn rerouted(&self, instance: Constant, hop: Constant) -> Situation {
-        let mut changed = self.clone();
-        for row in changed.rows[Kind::Requests as usize].iter_mut().filter(|row| row.values[0] == instance) {
-            row.values[1] = hop;
+    /// The situation with a change.
+    pub(super) fn made(&self, edit: &Edit) -> Situation {
+        let own = |row: &Row| row.values[0] == self.instance;
+        let retained = |kind: Kind, is_kept: &dyn Fn(&Row) -> bool| {
+            let rows = self.situation.rows(kind).iter().filter(|row| is_kept(row)).cloned().collect();
+            self.situation.with_rows(kind, rows, self.real)
+        };
+        let of_own_requests = |changed: &dyn Fn(&Row) -> Row| {
+            let rows = self.situation.rows(Kind::Requests).iter();
+            let rows = rows.map(|row| if own(row) { changed(row) } else { row.clone() }).collect();
+            self.situation.with_rows(Kind::Requests, rows, self.real)
+        };
+        match *edit {
+            Edit::Set(cell, value) => self.situation.with_quantity(cell, value, self.real),
+            Edit::Lower(column, limit) => of_own_requests(&|row| match row.values[column] {
+                Value::Integer(value) if value as f64 > limit => row.with(column, Value::Integer(limit.floor() as i64)),
+                Value::Float(value) if value > limit => row.with(column, Value::Float(limit)),
+                _ => row.clone(),
+            }),
+            Edit::Drop(kind, alike, row) => {
+                let sample = Rc::clone(&self.situation.rows(kind)[row].values);
+                retained(kind, &|row| match alike {
+                    Alike::Whole => row.values != sample,
+                    Alike::Column(column) => {
+                        row.values[column] != sample[column] || (kind == Kind::Requests && !own(row))
+                    }
+                })
+            }
+            Edit::KeepHop(row) => {
+                let hop = self.situation.rows(Kind::Requests)[row].values[1];
+                retained(Kind::Requests, &|row| !own(row) || row.values[1] == hop)
+            }
+            Edit::DropRequests => retained(Kind::Requests, &|row| !own(row)),
+            Edit::Reroute(hop) => of_own_requests(&|row| row.with(1, hop)),
+            Edit::Add(hop) => {
+                let mut rows = self.situation.rows(Kind::Requests).to_vec();
+                rows.push(Row { origin: None, values: requests(self.instance, hop).into() });
+                self.situation.with_rows(Kind::Requests, rows, self.real)
+            }
+            Edit::Forget(from, to) => retained(Kind::Earlier, &|row| !(from..=to).contains(&ago(row))),
+            Edit::Repeat(from, to) => {
+                let earlier = self.situation.rows(Kind::Earlier).iter();
+                let mut rows: Vec<Row> = earlier.filter(|row| !(from..=to).contains(&ago(row))).cloned().collect();
+                for ago in from..=to {
+                    for row in self.situation.rows(Kind::Requests).iter().filter(|row| own(row)) {
+                        let values = [&[Value::Integer(ago)], &*row.values].concat();
+                        rows.push(Row { origin: None, values: values.into() });
+                    }
+                }
+                self.situation.with_rows(Kind::Earlier, rows, self.real)
+            }
         }
-        changed
     }
 }
 
-/// How many evaluations ago, the first argument of a row of `earlier/5` or `done/4`.
-pub(super) fn ago(row: &Row) -> i64 {
-    as_number(row.values[0]).unwrap_or(0.0) as i64
+fn requests(instance: Constant, hop: Constant) -> [Constant; 4] {
+    [instance, hop, Value::Integer(1), Value::Integer(0)]
 }
 
 /// The value as a constant; `None` if it is neither a name nor an integer.
@@ -355,29 +352,11 @@ fn constant(value: Value<'_>) -> Option<Constant> {
     }
 }
 
-/// The cost of changing one value to another: 0 for equal values, between 1 and 2 for numbers that differ, 1.5 for
-/// other values.
-fn distance(one: Constant, other: Constant) -> f64 {
-    match (as_number(one), as_number(other)) {
-        _ if one == other => 0.0,
-        (Some(one), Some(other)) => {
-            let size = (one - other).abs();
-            1.0 + size / (1.0 + size + one.abs())
-        }
-        _ => 1.5,
-    }
-}
-
-pub(super) fn as_number(constant: Constant) -> Option<f64> {
-    match constant {
-        Value::Integer(value) => Some(value as f64),
-        Value::Float(value) => Some(value),
-        _ => None,
-    }
-}
-
 fn collect_comparisons<'a>(steps: &'a [ProofStep], found: &mut Vec<&'a Comparison>) {
     for step in steps {
+        if found.len() >= COMPARISONS_MAX {
+            return;
+        }
         if let Some(comparison) = &step.comparison
             && !found.contains(&comparison)
         {

@@ -110,18 +110,18 @@ fn missed(missed: &MissedOperation) -> Vec<Line> {
         let head = miss.clause.text.as_deref().unwrap_or("a clause without a text");
         let head = head.lines().next().unwrap_or_default().trim_end();
         lines.push(Line { place: place(&miss.clause), ..Line::new(1, LineRole::Code, head) });
-        if miss.steps.is_empty() {
+        if miss.steps.is_empty() && !miss.is_cut {
             lines.push(Line::new(2, LineRole::Remark, "it has no answer"));
         }
         failed(&miss.steps, 2, &mut lines);
         lines.extend(miss.changes.iter().map(|change| Line::new(2, LineRole::Change, change.text.clone())));
-        if miss.changes.is_empty() {
-            lines.push(Line::new(
-                2,
-                LineRole::Remark,
-                "no small change of the facts was found that would make it fire",
-            ));
-        }
+        let remark = match (miss.is_cut, miss.changes.is_empty()) {
+            (false, false) => continue,
+            (false, true) => "no small change of the facts was found that would make it fire",
+            (true, false) => "cut short: the budget of the explanation ran out, so a smaller change may exist",
+            (true, true) => "cut short: the budget of the explanation ran out",
+        };
+        lines.push(Line::new(2, LineRole::Remark, remark));
     }
     lines
 }

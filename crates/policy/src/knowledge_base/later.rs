@@ -21,13 +21,6 @@ pub(super) struct Kinds {
     pub(super) free: Table,
 }
 
-/// Which facts about hardware by kind are copied: `needs/3` and `free/3`, or `needs/3` only.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Copied {
-    AllKinds,
-    NeedsOnly,
-}
-
 /// The flavours of applications, and the flavours in which instances run.
 #[derive(Clone, Debug)]
 pub(super) struct Flavours {
@@ -100,34 +93,27 @@ impl KnowledgeBase {
         }
     }
 
-    /// Copies the facts about hardware by kind, flavours, evictions and sleep from `other`, which must have the same
-    /// atom table. The search for changes (see `explain`) does not edit them, except `free/3`, which is left empty with
-    /// [`Copied::NeedsOnly`].
-    pub(crate) fn copy_unedited(&mut self, other: &KnowledgeBase, copied: Copied) {
-        self.kinds.clone_from(&other.kinds);
-        if copied == Copied::NeedsOnly {
-            self.kinds.free.clear();
-        }
-        self.flavours.clone_from(&other.flavours);
-        self.leaving.clone_from(&other.leaving);
-        self.asleep.clone_from(&other.asleep);
-    }
-
     /// Adds a row to the table of `predicate`. Only the predicates of this module are accepted; rows of others are
     /// ignored.
     pub(crate) fn push_row(&mut self, predicate: &str, row: &[Constant]) {
-        match predicate {
-            "earlier" => self.history.earlier.push(row),
-            "done" => self.history.done.push(row),
-            "age" => self.history.age.push(row),
-            "needs" => self.kinds.needs.push(row),
-            "free" => self.kinds.free.push(row),
-            "flavour" => self.flavours.known.push(row),
-            "running" => self.flavours.running.push(row),
-            "leave" => self.leaving.push(row),
-            "asleep" => self.asleep.push(row),
-            _ => {}
+        if let Some(table) = self.later_table(predicate) {
+            table.push(row);
         }
+    }
+
+    pub(super) fn later_table(&mut self, predicate: &str) -> Option<&mut Table> {
+        Some(match predicate {
+            "earlier" => &mut self.history.earlier,
+            "done" => &mut self.history.done,
+            "age" => &mut self.history.age,
+            "needs" => &mut self.kinds.needs,
+            "free" => &mut self.kinds.free,
+            "flavour" => &mut self.flavours.known,
+            "running" => &mut self.flavours.running,
+            "leave" => &mut self.leaving,
+            "asleep" => &mut self.asleep,
+            _ => return None,
+        })
     }
 
     /// Adds `needs(Application, Kind, Amount)` for units and for each other kind that an application needs.

@@ -1,5 +1,7 @@
 //! Tests that explanations prove the solutions of decisions, and that the changes they suggest have the stated effect.
 
+mod changes;
+
 use std::fs;
 
 use mario_policy::{
