@@ -4,10 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use mario_audit::INFERENCE_BUDGET_DEFAULT;
 use mario_diagnostics::Diagnostic;
-use mario_experiments::report::Run;
-use mario_prolog::Allowance;
+use mario_experiments::report::{EXPLAINING_INFERENCES_DEFAULT, Explained, Run};
 
 pub(crate) use mario_frontend::traces::{cannot_read, refuse, trace_path};
 
@@ -22,31 +20,48 @@ pub(crate) enum Explain {
     No,
 }
 
-/// Reads the parts of a run that a report shows. It is an error if explanations exhaust their budget.
+/// Reads the parts of a run that a report shows. Warns if the budget did not suffice for all explanations.
 pub(crate) fn read_run(typed: &Path, explain: Explain, console: &Console) -> Result<Run, Failure> {
     let path = trace_path(typed);
     let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;
     let Explain::Within(inferences) = explain else {
         return Run::read_unexplained(input).map_err(|error| refuse(&path, &error));
     };
-    let allowance = Allowance::new(inferences);
     let mut progress = console.progress("decisions explained");
-    let run = Run::read_within(input, &allowance, &mut |done, all| progress.done_of(done, all));
+    let run = Run::read_within(input, inferences, &mut |done, all| progress.done_of(done, all));
     drop(progress);
     let run = run.map_err(|error| refuse(&path, &error))?;
-    if allowance.is_spent() {
-        let title = format!("the policies in `{}` take too long to explain", path.display());
-        let hint = "allow more with --budget, or omit explanations with --no-explanations";
-        return Err(Failure::input(spent(&title, inferences).hint(hint)));
+    if let Some(explained) = run.explained() {
+        console.show(&left_unexplained(&path, explained, inferences));
     }
     Ok(run)
+}
+
+/// A warning if the budget left decisions of a trace unexplained, or cut their explanations short.
+fn left_unexplained(path: &Path, explained: Explained, inferences: u64) -> Option<Diagnostic> {
+    let Explained { all, explained, cut, limit } = explained;
+    let missing = all.min(limit) - explained;
+    let mut parts = Vec::new();
+    if missing > 0 {
+        parts.push(format!("{missing} of {all} decisions are not explained"));
+    }
+    if cut > 0 {
+        parts.push(format!("the explanations of {cut} are cut short"));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    let title =
+        format!("`{}`: the budget of {inferences} inferences was used up: {}", path.display(), parts.join(", "));
+    let hint = "the page marks them; allow more with --budget, or explain one with `mario policy explain --run`";
+    Some(Diagnostic::warning(title).hint(hint))
 }
 
 /// Like [`read_run`], for a run that may be in progress. Decisions are explained only once the run is complete, because
 /// a run in progress is read repeatedly.
 pub(crate) fn read_growing_run(typed: &Path, console: &Console) -> Result<Run, Failure> {
     let is_growing = typed.join("PARTIAL").exists();
-    read_run(typed, if is_growing { Explain::No } else { Explain::Within(INFERENCE_BUDGET_DEFAULT) }, console)
+    read_run(typed, if is_growing { Explain::No } else { Explain::Within(EXPLAINING_INFERENCES_DEFAULT) }, console)
 }
 
 /// Returns a diagnostic for policies of a trace that exhausted their budget. `title` says which task is incomplete.

@@ -249,7 +249,7 @@ function decisionDetails(run, app, policy, decision, now) {
             : null,
         ]
       : h("p", { class: "rule" }, `No clause of ${policy.name} had an answer.`),
-    parts ? explanationDetails(parts) : hint(explanationMissing(run, explanation)),
+    parts ? explanationDetails(parts) : hint(explanationMissing(run, decision)),
     policy.clauses.length
       ? h(
           "details",

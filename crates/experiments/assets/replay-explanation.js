@@ -27,14 +27,17 @@ function explanationParts(run, place) {
 }
 
 /**
- * Why there is no explanation of a case; null if its policy could not be loaded.
+ * Why there is no explanation of a decision; null if its policy could not be loaded.
  * @param {Replayed} run
- * @param {number} place
+ * @param {Decision} decision
  */
-function explanationMissing(run, place) {
-  const { explanations } = run.replay;
+function explanationMissing(run, { instance, first, explanation }) {
+  const { explanations, instances } = run.replay;
   if (!explanations) return "Decisions are explained when the run is complete.";
-  return place >= explanations.all.length
-    ? "This run has too many different decisions to explain them all in a page; mario policy explain explains any of them."
+  const alone = `mario policy explain --run DIR --instance ${instances[instance][0]} --time ${first} explains it.`;
+  if (explanation >= explanations.all.length)
+    return `This run has too many different decisions to explain them all in a page; ${alone}`;
+  return explanations.all[explanation] === null
+    ? `Not explained: the budget for explanations was used up. mario report --budget allows more; ${alone}`
     : null;
 }

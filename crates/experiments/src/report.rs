@@ -31,9 +31,7 @@ mod types;
 
 use std::io::BufRead;
 
-use mario_audit::INFERENCE_BUDGET_DEFAULT;
 use mario_audit::reader::ReadError;
-use mario_prolog::Allowance;
 use serde::Serialize;
 
 use crate::published::PublishedValues;
@@ -45,6 +43,7 @@ use replay::Explain;
 pub(crate) use placement::{Reach, resolve};
 
 pub use drawings::Drawing;
+pub use explanations::{EXPLAINING_INFERENCES_DEFAULT, Explained};
 pub use mario_page::server::ServerLimits;
 pub use measured::measured_text;
 pub use run::Run;
@@ -111,18 +110,23 @@ pub(crate) struct PageData<'a> {
 impl Run {
     /// Reads a run from its trace. A truncated trace yields an incomplete run.
     pub fn read(trace: impl BufRead) -> Result<Run, ReadError> {
-        Run::read_within(trace, &Allowance::new(INFERENCE_BUDGET_DEFAULT), &mut |_, _| ())
+        Run::read_within(trace, EXPLAINING_INFERENCES_DEFAULT, &mut |_, _| ())
     }
 
-    /// As [`Run::read`], for an untrusted trace. Its policies are evaluated to explain decisions until the allowance is
-    /// exhausted; further explanations are missing. `progress` is called with the number of decisions explained so far,
-    /// and the number to explain, which is limited. Decisions of an agent from the same knowledge count once.
+    /// As [`Run::read`], with at most about this many inferences for explaining decisions. What does not fit is left out,
+    /// and marked: see [`Run::explained`]. `progress` is called with the number of decisions explained so far, and the
+    /// number to explain, which is limited. Decisions of an agent from the same knowledge count once.
     pub fn read_within(
         trace: impl BufRead,
-        allowance: &Allowance,
+        inferences: u64,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Run, ReadError> {
-        fold::read(trace, Explain::Within(allowance, progress))
+        fold::read(trace, Explain::Within(inferences, progress))
+    }
+
+    /// How many decisions are explained; `None` if the run has no replay, or explanations were not wanted.
+    pub fn explained(&self) -> Option<Explained> {
+        self.replay.as_ref()?.explained()
     }
 
     /// As [`Run::read`], without explanations of decisions, which take the most time. For a run in progress that is

@@ -9,11 +9,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use mario_audit::INFERENCE_BUDGET_DEFAULT;
 use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
 use mario_experiments::published::{PublishedResults, PublishedValues};
-use mario_experiments::report::{ReferenceValues, Report, Run, Scale, ScaleError};
+use mario_experiments::report::{EXPLAINING_INFERENCES_DEFAULT, ReferenceValues, Report, Run, Scale, ScaleError};
 use mario_experiments::reproduce::{published_about, published_policies};
 use mario_experiments::study::{Results, STUDY, load};
 use mario_frontend::studies::store_failure;
@@ -67,8 +66,9 @@ pub struct Arguments {
     /// The title of the page
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// Spend at most N inferences (calls of a predicate) on explaining the decisions of each trace
-    #[arg(long, value_name = "N", default_value_t = INFERENCE_BUDGET_DEFAULT)]
+    /// Spend about N inferences (calls of a predicate) on explaining the decisions of each trace; the page marks the
+    /// decisions for which they did not suffice
+    #[arg(long, value_name = "N", default_value_t = EXPLAINING_INFERENCES_DEFAULT)]
     pub budget: u64,
     /// Do not explain decisions, which takes most of the time because it runs the policies of the traces
     #[arg(long)]
@@ -150,7 +150,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 /// Reads runs for one report. Runs of the same name are also labelled with their seed, and if necessary with their
 /// path.
 pub(crate) fn read(runs: &[PathBuf], title: Option<&str>, console: &Console) -> Result<Report, Failure> {
-    read_with(|path| read_run(path, Explain::Within(INFERENCE_BUDGET_DEFAULT), console), runs, title, console)
+    read_with(|path| read_run(path, Explain::Within(EXPLAINING_INFERENCES_DEFAULT), console), runs, title, console)
 }
 
 /// Like [`read`], but `read_one` reads each run.

@@ -17,10 +17,17 @@ use serde::Serialize;
 use super::placement::Placement;
 use crate::runs::{Progress, in_parallel};
 
-/// The maximum number of explained cases. An explanation takes a few milliseconds, and half a kilobyte of the page.
+/// The inferences for explaining the decisions of one trace, unless the user sets another number: a few seconds.
+pub const EXPLAINING_INFERENCES_DEFAULT: u64 = 60_000_000;
+/// The maximum number of explained cases. An explanation takes half a kilobyte of the page.
 pub(crate) const EXPLAINED_MAX: usize = 3_000;
+/// The least budget of one explanation, in inferences. With less, most explanations would be cut short, so with a small
+/// budget fewer cases are explained.
+const SHARE_MIN: u64 = 10_000;
 /// The number of cases that a thread explains at a time.
 const CHUNK: usize = 64;
+/// The inferences for loading the policies of a trace.
+const LOADING_INFERENCES: u64 = 100_000_000;
 
 /// The kinds of lines, indexed by their codes in the page.
 pub(crate) const LINE_ROLES: [LineRole; 8] = [
@@ -65,51 +72,84 @@ pub(crate) struct Explanations {
     lines: Vec<Vec<u32>>,
     /// For each part of an explanation, the indices of its lines.
     parts: Vec<Vec<u32>>,
-    /// For each explanation, the indices of its parts; empty if the policy can no longer be loaded.
-    all: Vec<Vec<u32>>,
+    /// For each of the first cases, the indices of the parts of its explanation. Empty if its policy can no longer be
+    /// loaded; `None` if the budget was used up before.
+    all: Vec<Option<Vec<u32>>>,
+    #[serde(skip)]
+    pub(crate) extent: Explained,
 }
 
-/// Explains the first cases, at most [`EXPLAINED_MAX`], in order. Ends earlier if the allowance is exhausted.
+/// How many decisions of a run are explained. Decisions of an agent from the same knowledge count once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Explained {
+    /// All different decisions.
+    pub all: usize,
+    /// Those that are explained, at least in part.
+    pub explained: usize,
+    /// Those of which a part of the explanation was cut short by the budget.
+    pub cut: usize,
+    /// The limit on explanations in a page.
+    pub limit: usize,
+}
+
+/// Explains the first cases, at most [`EXPLAINED_MAX`], in order, with at most about this many inferences. Each case has
+/// a fixed share of the budget, so the result does not depend on the number of threads.
 pub(crate) fn explain(
     header: &Header,
     placement: &Placement,
     cases: &[Case],
-    allowance: &Allowance,
+    inferences: u64,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Explanations {
-    let chunks: Vec<&[Case]> = cases[..cases.len().min(EXPLAINED_MAX)].chunks(CHUNK).collect();
+    let shown = cases.len().min(EXPLAINED_MAX);
+    let affordable = shown.min(usize::try_from(inferences / SHARE_MIN).unwrap_or(usize::MAX));
+    let share = inferences.checked_div(affordable as u64).unwrap_or(0);
+    let chunks: Vec<&[Case]> = cases[..affordable].chunks(CHUNK).collect();
     let jobs = thread::available_parallelism().map_or(1, NonZero::get);
+    let loading = Allowance::new(LOADING_INFERENCES);
     let mut table = ExplanationTable::default();
     table.text("");
-    let mut is_spent = false;
+    table.explanations.extent = Explained { all: cases.len(), limit: EXPLAINED_MAX, ..Explained::default() };
     in_parallel(
         jobs,
         &chunks,
-        |chunk, _| explain_chunk(header, placement, chunk, allowance),
+        |chunk, _| explain_chunk(header, placement, chunk, share, &loading),
         |news| {
-            // A case and its explanation have the same index, so chunks after an incomplete one are dropped.
-            if let Progress::Done(_, explained) = news
-                && !is_spent
-            {
-                explained.iter().for_each(|parts| table.add(parts));
-                progress(table.explanations.all.len(), cases.len().min(EXPLAINED_MAX));
-                is_spent = allowance.is_spent();
+            if let Progress::Done(_, explained) = news {
+                explained.iter().for_each(|case| table.add(case));
+                progress(table.explanations.all.len(), affordable);
             }
-            !is_spent
+            true
         },
     );
+    table.explanations.all.resize(shown, None);
     table.explanations
 }
 
-fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowance: &Allowance) -> Vec<Vec<Vec<Line>>> {
+/// The explanation of a case, as lines in parts; `None` if the budget was used up before it.
+struct ExplainedCase {
+    parts: Option<Vec<Vec<Line>>>,
+    is_cut: bool,
+}
+
+fn explain_chunk(
+    header: &Header,
+    placement: &Placement,
+    cases: &[Case],
+    share: u64,
+    loading: &Allowance,
+) -> Vec<ExplainedCase> {
     let engine = Engine::new();
     let mut knowledge = Knowledge::new(header, &engine);
     let mut explainers: FxHashMap<u32, Option<Explainer>> = FxHashMap::default();
+    // What a case does not need is left to the next ones of the chunk. A decision itself may take more than its share.
+    let (mut granted, mut used) = (0, 0);
     let mut explained = Vec::with_capacity(cases.len());
     for case in cases {
-        // When the allowance is exhausted, further explanations would be incomplete.
-        if allowance.is_spent() {
-            return explained;
+        granted += share;
+        if used >= granted {
+            explained.push(ExplainedCase { parts: None, is_cut: false });
+            continue;
         }
         let placed = placement.get(case.instance);
         let explainer = explainers.entry(case.policy).or_insert_with(|| {
@@ -117,7 +157,10 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
             let (name, text) = policy.files.first()?;
             let mut settings = PolicySettings::default();
             settings.budget.inferences = header.decision_budget.unwrap_or(settings.budget.inferences);
-            Explainer::load_within(&engine, name, text, Some(resolver(policy)), settings, allowance).ok()
+            let explainer = Explainer::load_within(&engine, name, text, Some(resolver(policy)), settings, loading);
+            let mut explainer = explainer.ok()?;
+            explainer.set_allowance(None);
+            Some(explainer)
         });
         let situation = Situation {
             policy: case.policy,
@@ -130,14 +173,18 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
             seen: &case.seen,
             visible_history: &case.visible_history,
         };
-        let parts = explainer.as_mut().map(|explainer| {
-            let (facts, instance) =
-                knowledge.of(header, &situation, |_, neighbour| !case.unreached.contains(&neighbour));
-            let explanation = explainer.explain(facts, instance);
-            let error = explanation.error_line().map(|line| vec![line]);
-            explanation.parts().into_iter().chain(error).collect()
+        explained.push(match explainer {
+            None => ExplainedCase { parts: Some(Vec::new()), is_cut: false },
+            Some(explainer) => {
+                let (facts, instance) =
+                    knowledge.of(header, &situation, |_, neighbour| !case.unreached.contains(&neighbour));
+                let (explanation, inferences) = explainer.explain_within(facts, instance, granted - used);
+                used += inferences;
+                let error = explanation.error_line().map(|line| vec![line]);
+                let parts = explanation.parts().into_iter().chain(error).collect();
+                ExplainedCase { parts: Some(parts), is_cut: explanation.is_cut() }
+            }
         });
-        explained.push(parts.unwrap_or_default());
     }
     explained
 }
@@ -152,12 +199,16 @@ struct ExplanationTable {
 }
 
 impl ExplanationTable {
-    fn add(&mut self, parts: &[Vec<Line>]) {
-        let places = parts.iter().map(|lines| {
-            let lines: Vec<u32> = lines.iter().map(|line| self.line(line)).collect();
-            place_of(lines, &mut self.part_places, &mut self.explanations.parts)
+    fn add(&mut self, case: &ExplainedCase) {
+        self.explanations.extent.explained += usize::from(case.parts.is_some());
+        self.explanations.extent.cut += usize::from(case.is_cut);
+        let places = case.parts.as_ref().map(|parts| {
+            let places = parts.iter().map(|lines| {
+                let lines: Vec<u32> = lines.iter().map(|line| self.line(line)).collect();
+                place_of(lines, &mut self.part_places, &mut self.explanations.parts)
+            });
+            places.collect()
         });
-        let places = places.collect();
         self.explanations.all.push(places);
     }
 
@@ -212,12 +263,15 @@ mod tests {
         let mut table = ExplanationTable::default();
         table.text("");
         let common = vec![line(1, "idle(s1)", Some("library.pl:20"))];
-        table.add(&[common.clone(), vec![line(0, "idle(s1)", None), line(1, "a", None)]]);
-        table.add(&[common]);
+        let case = |parts: Option<Vec<Vec<Line>>>| ExplainedCase { parts, is_cut: false };
+        table.add(&case(Some(vec![common.clone(), vec![line(0, "idle(s1)", None), line(1, "a", None)]])));
+        table.add(&case(Some(vec![common])));
+        table.add(&case(None));
         let explanations = table.explanations;
         assert_eq!(explanations.texts, ["", "idle(s1)", "fails", "library.pl:20", "a"]);
         assert_eq!(explanations.lines, [vec![1, 4, 1, 2, 0, 3], vec![0, 4, 1, 2], vec![1, 4, 4, 2]]);
         assert_eq!(explanations.parts, [vec![0], vec![1, 2]]);
-        assert_eq!(explanations.all, [vec![0, 1], vec![0]]);
+        assert_eq!(explanations.all, [Some(vec![0, 1]), Some(vec![0]), None]);
+        assert_eq!(explanations.extent.explained, 2);
     }
 }

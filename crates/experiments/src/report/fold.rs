@@ -31,8 +31,9 @@ const INHIBITING_NODES_MAX: usize = 40;
 pub(crate) fn read(input: impl BufRead, explain: Explain<'_>) -> Result<Run, ReadError> {
     let mut reader = TraceReader::new(input)?;
     let mut fold = Fold::new(Arc::clone(reader.header()));
-    if let Explain::Within(allowance, _) = &explain {
-        fold.histories = Some(Histories::new(reader.header(), &Engine::new(), allowance));
+    if let Explain::Within(..) = &explain {
+        let allowance = Allowance::new(LOADING_INFERENCES);
+        fold.histories = Some(Histories::new(reader.header(), &Engine::new(), &allowance));
     }
     while let Some(record) = reader.next_record()? {
         fold.record(record);
@@ -40,7 +41,7 @@ pub(crate) fn read(input: impl BufRead, explain: Explain<'_>) -> Result<Run, Rea
     Ok(fold.finish(explain))
 }
 
-/// The inferences allowed for loading all policies of a trace, if nothing is explained.
+/// The inferences allowed for loading all policies of a trace.
 const LOADING_INFERENCES: u64 = 100_000_000;
 
 /// Replaces the name of the inhibiting node if the trace records only counts.
@@ -407,10 +408,7 @@ impl Fold {
 
     fn finish(self, explain: Explain<'_>) -> Run {
         let header = &self.header;
-        let allowance = match &explain {
-            Explain::Within(allowance, _) => (*allowance).clone(),
-            Explain::No => Allowance::new(LOADING_INFERENCES),
-        };
+        let allowance = Allowance::new(LOADING_INFERENCES);
         let TraceFigures { figures, cycles, measured, .. } = self.reading.figures();
         let nodes = Nodes::new(header);
         let is_replayed = nodes.is_some() && header.detail != Detail::Summary;

@@ -7,14 +7,13 @@ use std::collections::BTreeMap;
 use mario_audit::VisibleHistory;
 use mario_audit::reader::{Evaluation, Header, RequestFact};
 use mario_domain::InstanceId;
-use mario_prolog::Allowance;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::json;
 
 use super::columns::Columns;
 use super::compact::Compact;
-use super::explanations::{self, Case, Explanations};
+use super::explanations::{self, Case, Explained, Explanations};
 use super::placement::{Placed, Placement};
 use records::{EventColumns, SeenFacts, free_units};
 
@@ -31,9 +30,9 @@ const DECISIONS_MAX: usize = 60_000;
 
 /// Whether decisions are explained.
 pub(crate) enum Explain<'a> {
-    /// Within the allowance. The callback receives the number of cases explained so far, and the number of cases to
+    /// With at most about this many inferences. The callback receives the number of cases explained so far, and the number of cases to
     /// explain.
-    Within(&'a Allowance, &'a mut dyn FnMut(usize, usize)),
+    Within(u64, &'a mut dyn FnMut(usize, usize)),
     No,
 }
 
@@ -179,8 +178,8 @@ impl Recording {
         }
         let explanations = match explain {
             Explain::No => None,
-            Explain::Within(allowance, progress) => {
-                Some(explanations::explain(header, placement, &self.cases, allowance, progress))
+            Explain::Within(inferences, progress) => {
+                Some(explanations::explain(header, placement, &self.cases, inferences, progress))
             }
         };
         let instances = placement.instances.iter();
@@ -235,4 +234,11 @@ pub(crate) struct Replay {
     /// For each reason of an inhibition, or of an act of an owner: the id of the node, the rule or `owner`, and a text.
     #[cfg_attr(test, ts(type = "[node: string, rule: string, text: string][]"))]
     reasons: Vec<(String, String, String)>,
+}
+
+impl Replay {
+    /// How many decisions are explained; `None` if explanations were not wanted.
+    pub(crate) fn explained(&self) -> Option<Explained> {
+        self.explanations.as_ref().map(|explanations| explanations.extent)
+    }
 }
