@@ -99,7 +99,7 @@ impl LoadedPolicy {
         let inferences = budget.unwrap_or(CHECK_INFERENCES);
         let settings =
             PolicySettings { budget: Budget { inferences, ..self.settings.budget }, ..PolicySettings::default() };
-        let checked = py.detach(|| check_policy(&self.engine, &self.text, settings, &mut |_| {}));
+        let checked = py.detach(|| check_policy(&self.engine, &self.text, settings, None, &mut |_| {}));
         let report = checked.map_err(|failure| exception(py, &failure))?;
         serde_json::to_string(&report_json(self.name(), &report))
             .map_err(|error| PyValueError::new_err(error.to_string()))

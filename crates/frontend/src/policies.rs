@@ -1,9 +1,11 @@
 //! Loads and checks the policies that a user names, and formats their decisions and errors.
 
+use std::collections::BTreeSet;
+
 use mario_diagnostics::{Diagnostic, Source};
 use mario_policy::{
     Acceptance, Bounds, CheckReport, Constant, Decision, Ending, Explainer, FactsError, Finding, KnowledgeBase, Policy,
-    PolicyError, PolicySettings, Solution, check, find_unknown_call,
+    PolicyError, PolicySettings, Solution, check, find_unknown_call, unknown_keys,
 };
 use mario_prolog::{Engine, Explanation, LoadError, Symbols};
 use serde_json::{Value, json};
@@ -199,11 +201,13 @@ pub fn add_faults(object: &mut Value, decision: &Decision) {
     }
 }
 
-/// Checks a policy by analysis and bounded exploration. `progress` is called with the number of worlds explored so far.
+/// Checks a policy by analysis and bounded exploration. If `keys` is given, the policy may read only extra facts with
+/// these keys. `progress` is called with the number of worlds explored so far.
 pub fn check_policy(
     engine: &Engine,
     text: &Text,
     settings: PolicySettings,
+    keys: Option<&BTreeSet<String>>,
     progress: &mut dyn FnMut(usize),
 ) -> Result<CheckReport, Failure> {
     let source = &text.source;
@@ -211,7 +215,11 @@ pub fn check_policy(
     match check(engine, &source.name, &source.text, &|| text.resolver(), settings, &bounds, &mut |worlds| {
         progress(worlds);
     }) {
-        Ok(report) => Ok(report),
+        Ok(mut report) => {
+            let unknown = |keys| unknown_keys(engine, &source.name, &source.text, &|| text.resolver(), keys);
+            report.findings.extend(keys.and_then(|keys| unknown(keys).ok()).unwrap_or_default());
+            Ok(report)
+        }
         Err(PolicyError::Load { problems, .. }) => Err(Failure::Input(diagnostics(&problems.errors))),
         Err(error @ PolicyError::NoOperation { .. }) => {
             Err(Failure::input(Diagnostic::from_error(&error).hint(NO_OPERATION_HINT)))

@@ -1,10 +1,11 @@
-//! Warnings at the end of a run: policies of agents or nodes failed, or every request of every agent was inhibited.
+//! Warnings at the end of a run: policies of agents or nodes failed, or every request of every agent was inhibited, or no
+//! agent proposed anything.
 
 use std::path::Path;
 
 use mario_diagnostics::{Diagnostic, Source};
 use mario_domain::{InstanceId, Time};
-use mario_scenario::{Fidelity, Management, PolicyText, Scenario};
+use mario_scenario::{Fidelity, Management, PolicyText, Scenario, unknown_keys};
 use mario_simulator::{AcceptanceStatistics, FailedDecision, PolicyLocation};
 
 use crate::drive::{Finished, quoted};
@@ -28,6 +29,7 @@ pub fn warnings(finished: &Finished, scenario: &Scenario, directory: &Path) -> V
             .push(format!("first at time {time}, instance {instance}, {}: {}", first.request, first.reason));
         warnings.push(diagnostic.hint(explaining(directory, instance, time)));
     }
+    warnings.extend(silent(finished, scenario, directory));
     warnings
 }
 
@@ -45,6 +47,21 @@ fn overload(finished: &Finished, scenario: &Scenario) -> Option<Diagnostic> {
     let hint = "the response times are those of served requests; rates estimate them under overload, and \
                 `network.fidelity = \"messages\"` simulates every request";
     Some(Diagnostic::warning(title).hint(hint))
+}
+
+/// The warning that no agent proposed an operation in the whole run, unless the policies are made for that.
+fn silent(finished: &Finished, scenario: &Scenario, directory: &Path) -> Option<Diagnostic> {
+    let statistics = &finished.statistics;
+    let first = &statistics.first_reasons;
+    let has_reason = first.has_accepted || first.inhibited.is_some() || first.failed.is_some();
+    let is_silent_by_purpose = scenario.policies.iter().all(|policy| policy.name == "never-move");
+    if scenario.management != Management::Agents || has_reason || statistics.due == 0 || is_silent_by_purpose {
+        return None;
+    }
+    let mut diagnostic = Diagnostic::warning("no agent proposed an operation in the whole run");
+    let known = scenario.fact_keys();
+    diagnostic.causes.extend(scenario.policies.iter().flat_map(|policy| unknown_keys(policy, &known)));
+    Some(diagnostic.hint(format!("to see why: mario policy explain --run {} --instance ID", quoted(directory))))
 }
 
 /// The warning that policies of agents failed to answer in a run: how often, and the first failure.

@@ -12,6 +12,7 @@
 
 mod allow;
 mod finding;
+mod keys;
 mod kinds;
 mod names;
 mod reach;
@@ -31,6 +32,7 @@ use text::{Text, calls};
 
 pub use allow::AllowedFinding;
 pub use finding::{Finding, FindingKind};
+pub use keys::unknown_keys;
 
 /// The result of a check.
 #[derive(Clone, Debug)]

@@ -82,7 +82,7 @@ pub use policies::{
 };
 // For `simulator`: which features of a run a policy uses.
 #[doc(hidden)]
-pub use policies::{adapts, asks_for, has_initiative, remembers, sleeps};
+pub use policies::{adapts, asks_for, has_initiative, remembers, sleeps, unknown_keys};
 pub use position::{Area, Position};
 pub use presets::{names as preset_names, starting_text};
 pub use resolve::Resolved;

@@ -1,13 +1,13 @@
 //! The texts of policies, shipped or in files. Files are checked by loading them as policies. Also finds out which
 //! features of a run a policy uses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
 use mario_domain::AgentOperation;
-use mario_policy::{Acceptance, AcceptanceError, MemoryDeclaration, Policy, PolicyError, PolicySettings};
+use mario_policy::{Acceptance, AcceptanceError, Finding, MemoryDeclaration, Policy, PolicyError, PolicySettings};
 use mario_prolog::{Engine, LoadError, Problem, Resolver};
 
 use crate::PolicyText;
@@ -100,6 +100,20 @@ pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
     let Some((_, text)) = policy.main() else { return false };
     let code: String = text.lines().flat_map(|line| [line.split('%').next().unwrap_or_default(), "\n"]).collect();
     code.split("fact(").skip(1).any(|arguments| arguments.split(',').nth(1).is_some_and(|second| second.trim() == key))
+}
+
+/// Notes on the keys of `fact/3` that a policy reads and that are not among `known`; none if the policy cannot be loaded.
+pub fn unknown_keys(policy: &PolicyText, known: &BTreeSet<String>) -> Vec<String> {
+    // Most policies read no extra facts, and then need not be compiled.
+    let may_read = policy.files.iter().any(|(_, text)| text.contains("fact("));
+    let Some((name, text)) = policy.main().filter(|_| may_read) else { return Vec::new() };
+    let found = mario_policy::unknown_keys(engine(), name, text, &|| policy.resolver(), known).unwrap_or_default();
+    let note = |finding: &Finding| {
+        let (line, _) = finding.place.position();
+        let hint = finding.hint.as_deref().unwrap_or_default();
+        format!("`{}`, line {line}: {}; {hint}", finding.place.source_name(), finding.message)
+    };
+    found.iter().map(note).collect()
 }
 
 /// How much of the past the agents of a policy must remember; nothing if the policy cannot be loaded.

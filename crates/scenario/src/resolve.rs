@@ -26,7 +26,7 @@ use crate::document::{At, Document};
 use crate::index::NodeIndex;
 use crate::layers::Files;
 use crate::mistake::{MISTAKES_MAX, Mistake, Place, ScenarioError};
-use crate::policies::asks_for;
+use crate::policies::{asks_for, unknown_keys};
 use crate::settings::{
     ArbitrationStrategy, CarriedFiles, FidelityKind, ManagementStrategy, MemoryStrategy, NumberingStrategy,
     ObservationStrategy, OccupancyKind, RoutingMetric, RoutingStrategy, Settings, shown,
@@ -162,6 +162,10 @@ impl Resolving<'_> {
             redeploy_delay: settings.redeploy.delay.map(crate::settings::Time::span),
         };
         self.note_unasked(&scenario);
+        let known = scenario.fact_keys();
+        for policy in scenario.policies.iter().chain(&scenario.acceptances) {
+            self.notes.extend(unknown_keys(policy, &known));
+        }
         let Noted { texts: files, left_out } = self.noted;
         let mut settings = settings.clone();
         if self.document.has_added_files {
@@ -300,7 +304,7 @@ fn network(settings: &Settings) -> Network {
 }
 
 /// The key of the fact that states the tier of a node.
-const TIER: &str = "tier";
+pub(crate) const TIER: &str = "tier";
 
 /// Adds a fact with the tier number to each node that has no fact with the key [`TIER`].
 fn add_tier_facts(topology: &mut Topology) {

@@ -1,5 +1,7 @@
 //! A resolved scenario: everything that a run depends on, as plain data.
 
+use std::collections::BTreeSet;
+
 use mario_domain::{Application, Duration, Fact, Models, Time};
 use mario_policy::PolicyText;
 use serde::{Deserialize, Serialize};
@@ -7,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::calls::Stage;
 use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
 use crate::mobility::Attachments;
+use crate::resolve::TIER;
 use crate::topology::Topology;
 
 /// Everything that a run depends on. Files have been read, and names have been looked up.
@@ -85,6 +88,14 @@ impl Scenario {
     /// Whether the results include optional measures: they are configured, or any application calls another.
     pub fn is_measured(&self) -> bool {
         self.measures.are_any() || self.has_calls()
+    }
+
+    /// The keys of the extra facts that agents may see: those of nodes and of applications, and `tier`, which every node
+    /// has for a policy that reads it.
+    pub fn fact_keys(&self) -> BTreeSet<String> {
+        let of_nodes = self.topology.nodes().flat_map(|(_, node)| &node.facts);
+        let facts = of_nodes.chain(self.applications.iter().flat_map(|plan| &plan.facts));
+        facts.map(|fact| fact.key.to_string()).chain([TIER.to_owned()]).collect()
     }
 
     /// Whether any application has flavours.

@@ -183,3 +183,54 @@ fn reports_which_policies_a_choice_replaces() {
     assert!(!said(&["--policy", "never-move"]).contains("replaces"));
     assert!(!said(&[]).contains("replaces"));
 }
+
+/// A policy that reads a key of `fact/3`, and a scenario whose nodes have a trust.
+fn misspelt(directory: &Path, key: &str) -> (String, String) {
+    let text = format!("operation(migrate, I, N) :- requests(I, N, _, _), N \\== self, fact(N, {key}, T), T > 100.\n");
+    let scenario = directory.join("scenario.toml");
+    fs::write(&scenario, "preset = \"paper\"\nduration = 2000\n[[nodes]]\ntier = 0\nfacts = { trust = 3 }\n")
+        .expect("writable");
+    (policy(directory, &text), scenario.to_str().expect("a path of the workspace").to_owned())
+}
+
+#[test]
+fn a_misspelt_key_of_a_fact_is_named_when_a_scenario_is_run_compared_or_checked() {
+    let directory = directory("key");
+    let likely = "did you mean `trust`?";
+    let (policy, scenario) = misspelt(&directory, "trsut");
+    let out = directory.join("run");
+    let out = out.to_str().expect("a path of the workspace");
+    let in_run = ["run", &scenario, "--policy", &policy, "--out", out, "--force"];
+    let in_study = ["compare", &scenario, "--policy", &policy, "--policy", "never-move", "--seeds", "1"];
+    for arguments in [&in_run[..], &in_study] {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stderr(&output).contains("facts with the key `trsut`"), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(likely), "{arguments:?}: {}", stderr(&output));
+    }
+    let output = run(&["policy", "check", &policy, "--scenario", &scenario]);
+    let said = format!("{}{}", stdout(&output), stderr(&output));
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("unknown-key") && said.contains(likely), "{said}");
+
+    let (policy, scenario) = misspelt(&directory, "trust");
+    for arguments in [&in_run[..], &["policy", "check", &policy, "--scenario", &scenario]] {
+        let output = run(arguments);
+        let said = format!("{}{}", stdout(&output), stderr(&output));
+        assert!(!said.contains("facts with the key"), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_run_without_any_proposal_says_so_and_why() {
+    let directory = directory("silent");
+    let (policy, scenario) = misspelt(&directory, "trsut");
+    let out = directory.join("run");
+    let out = out.to_str().expect("a path of the workspace");
+    let output = run(&["run", &scenario, "--policy", &policy, "--out", out]);
+    let said = stderr(&output);
+    assert!(said.contains("warning: no agent proposed an operation in the whole run"), "{said}");
+    assert!(said.contains("did you mean `trust`?") && said.contains("mario policy explain --run"), "{said}");
+    let output = run(&["run", &scenario, "--policy", "never-move", "--out", out, "--force"]);
+    assert!(!stderr(&output).contains("no agent proposed"), "{}", stderr(&output));
+}

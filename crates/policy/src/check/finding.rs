@@ -54,6 +54,8 @@ pub enum FindingKind {
     NoOperation,
     /// A goal reads facts that nothing supplies.
     UnsuppliedFact,
+    /// A goal reads an extra fact with a key that no fact of the scenario has. Found only for a given scenario.
+    UnknownKey,
     /// A clause stores state that some goal reads, but state does not survive an evaluation.
     LostState,
     /// A clause of `operation/3` has a goal that always fails.
@@ -87,7 +89,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All kinds.
-    pub const ALL: [FindingKind; 23] = [
+    pub const ALL: [FindingKind; 24] = [
         FindingKind::UnknownPredicate,
         FindingKind::WrongArity,
         FindingKind::WrongKind,
@@ -97,6 +99,7 @@ impl FindingKind {
         FindingKind::FailedDirective,
         FindingKind::NoOperation,
         FindingKind::UnsuppliedFact,
+        FindingKind::UnknownKey,
         FindingKind::LostState,
         FindingKind::NeverFires,
         FindingKind::NeverWins,
@@ -125,6 +128,7 @@ impl FindingKind {
             FindingKind::FailedDirective => "failed-directive",
             FindingKind::NoOperation => "no-operation",
             FindingKind::UnsuppliedFact => "unsupplied-fact",
+            FindingKind::UnknownKey => "unknown-key",
             FindingKind::LostState => "lost-state",
             FindingKind::NeverFires => "never-fires",
             FindingKind::NeverWins => "never-wins",

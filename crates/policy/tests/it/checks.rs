@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mario_policy::{Bounds, CheckReport, Finding, FindingKind, PolicyError, PolicySettings, check, find_unknown_call};
+use mario_policy::{
+    Bounds, CheckReport, Finding, FindingKind, PolicyError, PolicySettings, check, find_unknown_call, unknown_keys,
+};
 use mario_prolog::{Budget, Directories, Engine, Resolver};
 
 use crate::policies;
@@ -43,10 +45,65 @@ fn fixture(kind: FindingKind, ending: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/findings").join(format!("{kind}{ending}"))
 }
 
+fn unknown_keys_of(text: &str, known: &[&str]) -> Vec<(String, String)> {
+    let resolvers = || Box::new(Directories::new([policies()])) as Box<dyn Resolver>;
+    let known = known.iter().map(|&key| key.to_owned()).collect();
+    let found = unknown_keys(&Engine::new(), "policy.pl", text, &resolvers, &known).expect("it loads");
+    assert!(found.iter().all(|finding| finding.kind == FindingKind::UnknownKey));
+    let shown = |finding: &Finding| {
+        let place = &finding.place;
+        (place.source_text()[place.span.clone()].to_owned(), finding.hint.clone().expect("a hint"))
+    };
+    found.iter().map(shown).collect()
+}
+
+#[test]
+fn a_key_that_the_scenario_does_not_have_is_found_with_the_likely_one() {
+    let read = |ending: &str| fs::read_to_string(fixture(FindingKind::UnknownKey, ending)).expect("it is there");
+    let known = ["price", "tier", "trust"];
+    let expected = [("fact(N, trsut, T)".to_owned(), "did you mean `trust`?".to_owned())];
+    assert_eq!(unknown_keys_of(&read(".pl"), &known), expected);
+    assert_eq!(unknown_keys_of(&read(".twin.pl"), &known), []);
+    let found = unknown_keys_of("operation(migrate, I, N) :- requests(I, N, _, _), fact(N, colour, red).", &known);
+    assert_eq!(found[0].1, "the keys of the scenario's facts are `price`, `tier`, `trust`");
+    assert_eq!(found.len(), 1);
+}
+
+#[test]
+fn a_missing_key_that_the_policy_provides_for_is_found_only_if_it_is_likely_misspelt() {
+    for body in [
+        "( fact(I, KEY, L) -> true ; L = 0 )",
+        "( fact(I, KEY, L) ; L = 0 )",
+        "\\+ fact(I, KEY, _), L = 1",
+        "least(I, L)",
+    ] {
+        let text = |key: &str| {
+            format!(
+                "operation(undeploy, I, self) :- {}, L > 5.\nleast(I, L) :- fact(I, {key}, L), !.\nleast(_, 0).",
+                body.replace("KEY", key)
+            )
+        };
+        assert_eq!(unknown_keys_of(&text("colour"), &["trust"]), [], "{body}");
+        assert_eq!(unknown_keys_of(&text("turst"), &["trust"])[0].1, "did you mean `trust`?", "{body}");
+    }
+}
+
+#[test]
+fn keys_of_clauses_that_are_never_reached_or_are_allowed_are_not_found() {
+    let unreached = "operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\nother(N) :- fact(N, trsut, _).";
+    assert_eq!(unknown_keys_of(unreached, &["trust"]), []);
+    let allowed =
+        "% mario: allow unknown-key, other scenarios have it\noperation(undeploy, I, self) :- fact(I, trsut, 1).";
+    assert_eq!(unknown_keys_of(allowed, &["trust"]), []);
+    let manager = "accept(request(_, _, _, _, To)) :- fact(To, trsut, T), T > 1.";
+    assert_eq!(unknown_keys_of(manager, &["trust"])[0].1, "did you mean `trust`?");
+}
+
 #[test]
 fn every_kind_of_finding_has_a_policy_that_shows_it_and_a_twin_that_does_not() {
     let bounds = Bounds { nodes: 3, ..Bounds::default() };
-    for kind in FindingKind::ALL {
+    // The keys of facts depend on a scenario.
+    for kind in FindingKind::ALL.into_iter().filter(|kind| *kind != FindingKind::UnknownKey) {
         let report = check_file(&fixture(kind, ".pl"), &bounds);
         let kinds: Vec<FindingKind> = report.findings.iter().map(|finding| finding.kind).collect();
         assert_eq!(kinds, [kind], "{:?}", report.findings);

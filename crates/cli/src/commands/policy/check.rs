@@ -1,5 +1,6 @@
 //! `mario policy check`.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::inputs::Format;
 use crate::console::many;
+use crate::scenarios::{Disk, failure, open};
 use crate::{Console, Failure, Outcome};
 
 /// The default budget of one decision, in inferences.
@@ -22,11 +24,16 @@ const INFERENCES_MAX: u64 = 1_000_000;
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   mario policy check workload-aware
+  mario policy check policy.pl --scenario scenario.toml
   mario policy check policies/*.pl --format json")]
 pub struct Arguments {
     /// Policies, acceptance policies, or libraries for them: paths, or names of built-in ones
     #[arg(value_name = "POLICY", required = true)]
     pub files: Vec<PathBuf>,
+    /// Also find keys of `fact/3` that no node and no application of this scenario has, such as misspelt ones: a
+    /// built-in scenario or the path of a scenario file
+    #[arg(long, value_name = "SCENARIO")]
+    pub scenario: Option<PathBuf>,
     /// Treat a decision that needs more than N inferences as non-terminating
     #[arg(long, value_name = "N", default_value_t = INFERENCES_MAX, value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: u64,
@@ -42,6 +49,8 @@ unbound. Bounded model checking runs the policy for 6 cycles in every tree of up
 clients: it finds a last instance that is undeployed while clients still send requests, instances that move back and forth, \
 instances that multiply without end, exceptions and exhausted budgets. It shows each problem step by step, in the smallest world that has it.
 
+With --scenario, the policy may read extra facts only with the keys that nodes and applications of this scenario have.
+
 A comment `% mario: allow FINDING, REASON` in the text allows a finding; FINDING is its name in the output. Tables of tests (*.test.pl) are skipped.
 
 The exit code is 1 if there are findings, and 2 if a file cannot be read or is not Prolog.";
@@ -54,6 +63,11 @@ struct Checked {
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let engine = Engine::new();
+    let scenario = arguments.scenario.as_ref().map(|path| {
+        let resolved = open(path)?.resolve(&mut Disk).map_err(|error| failure(&error))?;
+        Ok::<_, Failure>(resolved.scenario.fact_keys())
+    });
+    let keys = scenario.transpose()?;
     let mut checked = Vec::new();
     let mut unreadable = Vec::new();
     for file in &arguments.files {
@@ -61,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             console.inform(format_args!("{} is a table of tests: `mario policy test` runs it", file.display()));
             continue;
         }
-        match check_file(&engine, file, arguments.budget, console) {
+        match check_file(&engine, file, arguments.budget, keys.as_ref(), console) {
             Ok(found) => checked.push(found),
             Err(Failure::Input(problems)) => unreadable.extend(problems),
             Err(other) => return Err(other),
@@ -78,13 +92,19 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(if is_clean { Outcome::Done } else { Outcome::CheckFailed })
 }
 
-fn check_file(engine: &Engine, path: &Path, budget: u64, console: &Console) -> Result<Checked, Failure> {
+fn check_file(
+    engine: &Engine,
+    path: &Path,
+    budget: u64,
+    keys: Option<&BTreeSet<String>>,
+    console: &Console,
+) -> Result<Checked, Failure> {
     let text = Text::find(path)?;
     let source = &text.source;
     let settings = PolicySettings::default();
     let settings = PolicySettings { budget: Budget { inferences: budget, ..settings.budget }, ..settings };
     let mut progress = console.progress("worlds");
-    let report = check_policy(engine, &text, settings, &mut |worlds| progress.done(worlds))?;
+    let report = check_policy(engine, &text, settings, keys, &mut |worlds| progress.done(worlds))?;
     Ok(Checked { name: source.name.to_string(), report })
 }
 

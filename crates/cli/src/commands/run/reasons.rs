@@ -8,10 +8,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use mario_diagnostics::Diagnostic;
-use mario_frontend::drive::{Finished, quoted};
+use mario_frontend::drive::Finished;
 use mario_frontend::warnings::warnings;
 use mario_policy::PolicySettings;
-use mario_scenario::{Management, Scenario};
+use mario_scenario::Scenario;
 use mario_simulator::{BudgetWatch, Simulation};
 
 use crate::Console;
@@ -73,21 +73,7 @@ fn too_expensive(budget: u64) -> Diagnostic {
         .hint("--budget N has a decision end after N inferences: the shipped policies take some hundred")
 }
 
-/// Prints the warnings about a run and, if no agent proposed an operation, the command that shows why.
+/// Prints the warnings about a run.
 pub(super) fn tell(finished: &Finished, scenario: &Scenario, directory: &Path, console: &Console) {
     console.show(&warnings(finished, scenario, directory));
-    let statistics = &finished.statistics;
-    let first = &statistics.first_reasons;
-    let has_reason = first.has_accepted || first.inhibited.is_some() || first.failed.is_some();
-    if scenario.management == Management::Agents && !has_reason && statistics.due > 0 && !is_silent_by_purpose(scenario)
-    {
-        let message = "note: no agent proposed an operation";
-        console
-            .inform(format!("{message}; `mario policy explain --run {} --instance ID` shows why", quoted(directory)));
-    }
-}
-
-/// Whether all policies are `never-move`, which never proposes anything.
-fn is_silent_by_purpose(scenario: &Scenario) -> bool {
-    scenario.policies.iter().all(|policy| policy.name == "never-move")
 }
