@@ -208,7 +208,7 @@ fn a_misspelt_key_of_a_fact_is_named_when_a_scenario_is_run_compared_or_checked(
         assert!(stderr(&output).contains("facts with the key `trsut`"), "{arguments:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(likely), "{arguments:?}: {}", stderr(&output));
     }
-    let output = run(&["policy", "check", &policy, "--scenario", &scenario]);
+    let output = run(["policy", "check", &policy, "--scenario", &scenario]);
     let said = format!("{}{}", stdout(&output), stderr(&output));
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("unknown-key") && said.contains(likely), "{said}");
@@ -227,10 +227,10 @@ fn a_run_without_any_proposal_says_so_and_why() {
     let (policy, scenario) = misspelt(&directory, "trsut");
     let out = directory.join("run");
     let out = out.to_str().expect("a path of the workspace");
-    let output = run(&["run", &scenario, "--policy", &policy, "--out", out]);
+    let output = run(["run", &scenario, "--policy", &policy, "--out", out]);
     let said = stderr(&output);
     assert!(said.contains("warning: no agent proposed an operation in the whole run"), "{said}");
     assert!(said.contains("did you mean `trust`?") && said.contains("mario policy explain --run"), "{said}");
-    let output = run(&["run", &scenario, "--policy", "never-move", "--out", out, "--force"]);
+    let output = run(["run", &scenario, "--policy", "never-move", "--out", out, "--force"]);
     assert!(!stderr(&output).contains("no agent proposed"), "{}", stderr(&output));
 }

@@ -89,7 +89,7 @@ impl Edits<'_> {
             for alike in [Alike::Whole, Alike::Column(operation)] {
                 for group in self.groups(kind, alike).iter().filter(|group| group.is_read) {
                     let cost = self.situation.cost() + group.cost;
-                    self.give(cost, Edit::Drop(kind, alike, group.first), receive);
+                    give(cost, Edit::Drop(kind, alike, group.first), receive);
                 }
             }
         }
@@ -97,23 +97,11 @@ impl Edits<'_> {
         self.other_past(receive);
     }
 
-    fn give(&self, cost: f64, edit: Edit, receive: &mut dyn FnMut(Candidate)) {
-        let stratum = match &edit {
-            Edit::Set(cell, _) => (cell.kind as u8, cell.column as u8),
-            Edit::Lower(column, _) => (8, *column as u8),
-            Edit::Drop(kind, ..) => (9, *kind as u8),
-            Edit::KeepHop(_) => (10, 0),
-            Edit::DropRequests | Edit::Reroute(_) | Edit::Add(_) => (11, 0),
-            Edit::Forget(..) | Edit::Repeat(..) => (12, 0),
-        };
-        receive(Candidate { cost, edit, stratum });
-    }
-
     /// Gives a change whose cost is best computed by making it, unless it changes nothing.
     fn give_made(&self, edit: Edit, receive: &mut dyn FnMut(Candidate)) {
         let made = self.made(&edit);
         if made.hash() != self.situation.hash() {
-            self.give(made.cost(), edit, receive);
+            give(made.cost(), edit, receive);
         }
     }
 
@@ -142,7 +130,7 @@ impl Edits<'_> {
                         if !tried.contains(&value) {
                             tried.push(value);
                             let cost = self.situation.cost() - price(quantity) + price(value);
-                            self.give(cost, Edit::Set(cell, value), receive);
+                            give(cost, Edit::Set(cell, value), receive);
                         }
                     }
                 }
@@ -255,16 +243,16 @@ impl Edits<'_> {
         let (total, cost) = (groups.iter().map(|group| group.cost).sum::<f64>(), self.situation.cost());
         let read = groups.iter().filter(|group| group.is_read).count();
         if read > 0 {
-            self.give(cost + total, Edit::DropRequests, receive);
+            give(cost + total, Edit::DropRequests, receive);
         }
         // With a single last hop, to drop it is to drop all requests, and to keep only it changes nothing.
         for group in groups.iter().filter(|_| groups.len() > 1) {
             if group.is_read {
                 let edit = Edit::Drop(Kind::Requests, Alike::Column(1), group.first);
-                self.give(cost + group.cost, edit, receive);
+                give(cost + group.cost, edit, receive);
             }
             if read > usize::from(group.is_read) {
-                self.give(cost + total - group.cost, Edit::KeepHop(group.first), receive);
+                give(cost + total - group.cost, Edit::KeepHop(group.first), receive);
             }
         }
         if self.reads.reads_column(Kind::Requests, 1) {
@@ -337,6 +325,19 @@ impl Edits<'_> {
             }
         }
     }
+}
+
+/// Passes on a change with its cost and stratum.
+fn give(cost: f64, edit: Edit, receive: &mut dyn FnMut(Candidate)) {
+    let stratum = match &edit {
+        Edit::Set(cell, _) => (cell.kind as u8, cell.column as u8),
+        Edit::Lower(column, _) => (8, *column as u8),
+        Edit::Drop(kind, ..) => (9, *kind as u8),
+        Edit::KeepHop(_) => (10, 0),
+        Edit::DropRequests | Edit::Reroute(_) | Edit::Add(_) => (11, 0),
+        Edit::Forget(..) | Edit::Repeat(..) => (12, 0),
+    };
+    receive(Candidate { cost, edit, stratum });
 }
 
 fn requests(instance: Constant, hop: Constant) -> [Constant; 4] {

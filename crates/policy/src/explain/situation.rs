@@ -96,7 +96,7 @@ pub(super) struct Situation {
 /// The facts of one kind.
 #[derive(Debug)]
 struct Rows {
-    rows: Vec<Row>,
+    all: Vec<Row>,
     /// The distance from the actual facts of this kind.
     cost: f64,
     hash: u64,
@@ -150,19 +150,19 @@ impl Situation {
             rows(facts.ages()),
             rows(facts.free()),
         ];
-        let kinds = all.map(|rows| Rc::new(Rows { hash: hash(&rows), rows, cost: 0.0 }));
+        let kinds = all.map(|rows| Rc::new(Rows { hash: hash(&rows), all: rows, cost: 0.0 }));
         Situation { kinds, evaluations: policy.remembers().requests }
     }
 
     pub(super) fn rows(&self, kind: Kind) -> &[Row] {
-        &self.kinds[kind as usize].rows
+        &self.kinds[kind as usize].all
     }
 
     /// The situation with other rows of one kind; `real` has the actual facts.
     pub(super) fn with_rows(&self, kind: Kind, rows: Vec<Row>, real: &Situation) -> Situation {
         let mut changed = self.clone();
         let cost = distance_of_rows(kind, real.rows(kind), &rows);
-        changed.kinds[kind as usize] = Rc::new(Rows { hash: hash(&rows), rows, cost });
+        changed.kinds[kind as usize] = Rc::new(Rows { hash: hash(&rows), all: rows, cost });
         changed
     }
 
