@@ -18,7 +18,7 @@ use super::placement::Placement;
 use crate::runs::{Progress, in_parallel};
 
 /// The inferences for explaining the decisions of one trace, unless the user sets another number: a few seconds.
-pub const EXPLAINING_INFERENCES_DEFAULT: u64 = 60_000_000;
+pub const EXPLAINING_INFERENCES_DEFAULT: u64 = 150_000_000;
 /// The maximum number of explained cases. An explanation takes half a kilobyte of the page.
 pub(crate) const EXPLAINED_MAX: usize = 3_000;
 /// The least budget of one explanation, in inferences. With less, most explanations would be cut short, so with a small
