@@ -1,5 +1,6 @@
 //! `mario app …`.
 
+mod deploy;
 mod rollback;
 mod rollout;
 mod shadow;
@@ -13,7 +14,7 @@ use clap::{Args, Subcommand};
 use mario_diagnostics::Diagnostic;
 use mario_live::application::{ApplicationFile, read, schema_text, sign};
 use mario_live::identity::{Identity, node_id};
-use mario_live::operators::{DEPLOY_FORCE, DEPLOY_KEY, Method, OLDER_VERSION};
+use mario_live::operators::Method;
 use mario_live::{BUDGET, LiveError};
 use mario_policy::{Policy, PolicySettings, PolicyText};
 use mario_prolog::{Directories, Resolver};
@@ -31,7 +32,7 @@ use crate::{Console, Failure, Outcome, read_text};
     subcommand_required = true,
     after_help = "Examples:
   mario app sign shop.toml --as shop.pem --out shop.signed
-  mario app deploy shop.signed --node 127.0.0.1:7441 --as ada.pem
+  mario app deploy shop.signed --wait --node 127.0.0.1:7441 --as ada.pem
   mario app list --node 127.0.0.1:7441 --as ada.pem"
 )]
 pub struct Arguments {
@@ -48,7 +49,7 @@ pub enum Command {
     /// Print the JSON schema of an application's description.
     Schema(SchemaArguments),
     /// Deploy a signed application on a node.
-    Deploy(DeployArguments),
+    Deploy(deploy::DeployArguments),
     /// Replace the description of an application's running instances, e.g. to change its policy.
     #[command(long_about = update::LONG_ABOUT)]
     Update(update::UpdateArguments),
@@ -102,27 +103,6 @@ pub struct SignArguments {
 #[command(after_help = "Examples:
   mario app schema > application.schema.json")]
 pub struct SchemaArguments {}
-
-/// Arguments of `mario app deploy`.
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "Examples:
-  mario app deploy shop.signed --node 127.0.0.1:7441 --as ada.pem
-  mario app deploy shop.signed --node 127.0.0.1:7441 --as ada.pem --once 17
-
-Repeating a deploy with the same --once starts no second instance; without --once, every deploy starts a new one.")]
-pub struct DeployArguments {
-    /// A signed description, as written by `mario app sign`
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// Start at most one instance for this key of up to 32 hexadecimal digits, even if the command is repeated
-    #[arg(long, value_name = "KEY")]
-    pub once: Option<String>,
-    /// Deploy even if an instance on the node runs a newer version of the application
-    #[arg(long)]
-    pub force: bool,
-    #[command(flatten)]
-    pub node: NodeArguments,
-}
 
 /// Arguments of commands about one instance.
 #[derive(Clone, Debug, Args)]
@@ -191,7 +171,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         Command::Schema(SchemaArguments {}) => {
             console.write_data(|stdout| stdout.write_all(schema_text().as_bytes()))?;
         }
-        Command::Deploy(arguments) => deploy(arguments, console)?,
+        Command::Deploy(arguments) => return deploy::deploy(arguments, console),
         Command::Update(arguments) => return update::update(arguments, console),
         Command::Rollback(arguments) => return rollback::rollback(arguments, console),
         Command::Shadow(arguments) => return shadow::run(arguments, console),
@@ -404,26 +384,6 @@ fn signed_document(path: &Path) -> Result<Vec<u8>, Failure> {
         return Err(failure(&fault.hint("sign it first: `mario app sign FILE --as CERTIFICATE --out SIGNED`")));
     }
     Ok(document)
-}
-
-fn deploy(arguments: &DeployArguments, console: &Console) -> Result<(), Failure> {
-    let document = signed_document(&arguments.file)?;
-    let key = match &arguments.once {
-        Some(key) => key.clone(),
-        None => format!("{:032x}", mario_live::random_id()),
-    };
-    if u128::from_str_radix(&key, 16).is_err() || key.len() > 32 {
-        return Err(failure(
-            &LiveError::new(format!("`{key}` is not a key")).hint("write up to 32 hexadecimal digits"),
-        ));
-    }
-    let mut headers = vec![(DEPLOY_KEY, key.as_str())];
-    if arguments.force {
-        headers.push((DEPLOY_FORCE, OLDER_VERSION));
-    }
-    let reply = arguments.node.ask(Method::POST, "/v1/instances", &headers, document)?;
-    let answer = reply.json().map_err(|fault| failure(&fault))?;
-    arguments.node.write(console, &answer, |answer| format!("{}\n", word(&answer["instance"])))
 }
 
 #[cfg(test)]

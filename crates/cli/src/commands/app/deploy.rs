@@ -1,0 +1,130 @@
+//! `mario app deploy`.
+
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use mario_live::LiveError;
+use mario_live::operators::{DEPLOY_FORCE, DEPLOY_KEY, Method, OLDER_VERSION};
+use serde_json::Value;
+
+use super::signed_document;
+use crate::live::{NodeArguments, failure, word};
+use crate::{Console, Failure, Outcome};
+
+/// How often `--wait` asks the node about the instance.
+const ASK_EVERY: Duration = Duration::from_millis(200);
+
+/// Arguments of `mario app deploy`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario app deploy shop.signed --wait --node 127.0.0.1:7441 --as ada.pem
+  mario app deploy shop.signed --node 127.0.0.1:7441 --as ada.pem --once 17
+
+Repeating a deploy with the same --once starts no second instance; without --once, every deploy starts a new one.
+
+The instance is an anchor, which its policy cannot undeploy, unless the description has `anchor = false`.")]
+pub struct DeployArguments {
+    /// A signed description, as written by `mario app sign`
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Start at most one instance for this key of up to 32 hexadecimal digits, even if the command is repeated
+    #[arg(long, value_name = "KEY")]
+    pub once: Option<String>,
+    /// Deploy even if an instance on the node runs a newer version of the application
+    #[arg(long)]
+    pub force: bool,
+    /// Wait until the instance is healthy, and say why it is not; needs the role `look`, too
+    #[arg(long)]
+    pub wait: bool,
+    /// How many seconds --wait takes at most
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400), requires = "wait")]
+    pub timeout: u64,
+    #[command(flatten)]
+    pub node: NodeArguments,
+}
+
+pub(super) fn deploy(arguments: &DeployArguments, console: &Console) -> Result<Outcome, Failure> {
+    let document = signed_document(&arguments.file)?;
+    let key = match &arguments.once {
+        Some(key) => key.clone(),
+        None => format!("{:032x}", mario_live::random_id()),
+    };
+    if u128::from_str_radix(&key, 16).is_err() || key.len() > 32 {
+        return Err(failure(
+            &LiveError::new(format!("`{key}` is not a key")).hint("write up to 32 hexadecimal digits"),
+        ));
+    }
+    let mut headers = vec![(DEPLOY_KEY, key.as_str())];
+    if arguments.force {
+        headers.push((DEPLOY_FORCE, OLDER_VERSION));
+    }
+    let reply = arguments.node.ask(Method::POST, "/v1/instances", &headers, document)?;
+    let answer = reply.json().map_err(|fault| failure(&fault))?;
+    // Printed before the wait, so that the id is known even if the instance does not become healthy.
+    arguments.node.write(console, &answer, |answer| format!("{}\n", word(&answer["instance"])))?;
+    if arguments.wait {
+        let timeout = Duration::from_secs(arguments.timeout);
+        wait(&arguments.node, &word(&answer["instance"]), timeout, console).map_err(|fault| failure(&fault))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Waits until the copy of an instance is healthy, or the instance sleeps. Shows each new state of the copy, and why it
+/// is down.
+fn wait(node: &NodeArguments, instance: &str, timeout: Duration, console: &Console) -> Result<(), LiveError> {
+    let begun = Instant::now();
+    let mut shown = String::new();
+    loop {
+        let reply = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
+        if reply.status == 404 {
+            let fault = LiveError::new(format!("instance {instance} is no longer on the node"));
+            return Err(fault.hint("it moved to a neighbour, was evicted or undeployed: `mario app list` of each node"));
+        }
+        let answer = reply.json()?;
+        let state = state(&answer);
+        if answer["copy"]["state"] == "healthy" || answer["is_asleep"] == true {
+            console.inform(format!("instance {instance} is {state} after {:.1} s", begun.elapsed().as_secs_f64()));
+            return Ok(());
+        }
+        if state != shown {
+            console.inform(format!("instance {instance}: {state}"));
+            shown = state;
+        }
+        if begun.elapsed() >= timeout {
+            let seconds = timeout.as_secs();
+            let fault = LiveError::new(format!("instance {instance} is not healthy after {seconds} s: {shown}"));
+            return Err(fault.hint(
+                "it stays deployed, and its node keeps trying; `mario app show` and `mario app logs` say more, \
+                 `mario app undeploy` removes it",
+            ));
+        }
+        sleep(ASK_EVERY);
+    }
+}
+
+/// The state of an instance's copy in words, with the reason why it was down last.
+fn state(answer: &Value) -> String {
+    let copy = if answer["is_asleep"] == true { "asleep".to_owned() } else { word(&answer["copy"]["state"]) };
+    match answer["restart"]["cause"].as_str() {
+        Some(cause) if copy != "healthy" => format!("{copy}; it was down because {cause}"),
+        _ => copy,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::state;
+
+    #[test]
+    fn the_reason_is_shown_until_the_copy_is_healthy() {
+        let answer = |state: &str| json!({ "copy": { "state": state }, "restart": { "cause": "signal 9 ended it" } });
+        assert_eq!(state(&answer("starting")), "starting; it was down because signal 9 ended it");
+        assert_eq!(state(&answer("healthy")), "healthy");
+        assert_eq!(state(&json!({ "copy": { "state": "starting" }, "restart": null })), "starting");
+        assert_eq!(state(&json!({ "copy": null, "is_asleep": true })), "asleep");
+    }
+}
