@@ -13,7 +13,7 @@ use mario_live::config::ConfigError;
 use mario_live::identity::Identity;
 use mario_live::operators::{Client, Method, Reply};
 use mario_prolog::Engine;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::console::column_width;
 use crate::{Console, Failure};
@@ -21,9 +21,10 @@ use crate::{Console, Failure};
 /// Arguments that name the node to query and the operator who queries it.
 #[derive(Clone, Debug, Args)]
 pub struct NodeArguments {
-    /// The address on which the node serves operators (`operators` in `[listen]` of its node.toml), e.g. 127.0.0.1:7441
-    #[arg(long, value_name = "ADDRESS")]
-    pub node: String,
+    /// The address on which the node serves operators (`operators` in `[listen]` of its node.toml), e.g.
+    /// 127.0.0.1:7441; this command is for one node
+    #[arg(long, value_name = "ADDRESS", required = true)]
+    pub node: Vec<String>,
     /// The certificate of the operator, e.g. ada.pem; its private key, ada.key, must be in the same directory. Queries
     /// need the role `look`, deploy needs `deploy`, undeploy and pin need both, and drain and lost need `drain`
     #[arg(long = "as", value_name = "FILE")]
@@ -42,7 +43,76 @@ pub enum Format {
     Json,
 }
 
+/// Arguments that name the nodes to query and the operator who queries them.
+#[derive(Clone, Debug, Args)]
+pub struct NodesArguments {
+    /// The operator address of a node, e.g. 127.0.0.1:7441; may be repeated
+    #[arg(long = "node", value_name = "ADDRESS", required = true)]
+    pub nodes: Vec<String>,
+    /// The certificate of the operator, e.g. ada.pem; its private key, ada.key, must be in the same directory
+    #[arg(long = "as", value_name = "FILE")]
+    pub operator: PathBuf,
+    /// How to print the answer
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+impl NodesArguments {
+    pub(crate) fn each(&self) -> impl Iterator<Item = NodeArguments> + '_ {
+        let operator = &self.operator;
+        self.nodes.iter().map(|node| NodeArguments {
+            node: vec![node.clone()],
+            operator: operator.clone(),
+            format: self.format,
+        })
+    }
+
+    /// Prints what `ask` returns for each node: for one node as it is; for several, as a list with their addresses in
+    /// JSON, and each after its address in text. If a node does not answer, the others are printed first.
+    pub(crate) fn show_each(
+        &self,
+        console: &Console,
+        ask: impl Fn(&NodeArguments) -> Result<Value, LiveError>,
+        text: impl Fn(&Value) -> String,
+    ) -> Result<(), Failure> {
+        let (mut answers, mut faults) = (Vec::new(), Vec::new());
+        for node in self.each() {
+            match ask(&node) {
+                Ok(answer) => answers.push((node.node.concat(), answer)),
+                Err(fault) => faults.extend(failure(&fault).diagnostics().to_vec()),
+            }
+        }
+        let shown = match (self.format, answers.as_slice()) {
+            (Format::Text, [(_, only)]) if self.nodes.len() == 1 => text(only),
+            (Format::Json, [(_, only)]) if self.nodes.len() == 1 => format!("{only:#}\n"),
+            (Format::Text, several) => {
+                let parts = several.iter().map(|(address, answer)| format!("{address}\n{}", text(answer)));
+                parts.collect::<Vec<_>>().join("\n")
+            }
+            (Format::Json, several) => {
+                let parts = several.iter().map(|(address, answer)| json!({ "address": address, "answer": answer }));
+                format!("{:#}\n", Value::from(parts.collect::<Vec<_>>()))
+            }
+        };
+        if !answers.is_empty() {
+            console.write_data(|stdout| stdout.write_all(shown.as_bytes()))?;
+        }
+        if faults.is_empty() { Ok(()) } else { Err(Failure::Input(faults)) }
+    }
+}
+
 impl NodeArguments {
+    /// The address of the only node.
+    pub(crate) fn address(&self) -> Result<&str, LiveError> {
+        match self.node.as_slice() {
+            [only] => Ok(only),
+            several => {
+                Err(LiveError::new(format!("this command is for one node, and `--node` names {}", several.len()))
+                    .hint("run it once for each node"))
+            }
+        }
+    }
+
     /// Sends a request to the node and returns the reply, whatever its status.
     pub(crate) fn ask(
         &self,
@@ -62,7 +132,8 @@ impl NodeArguments {
         headers: &[(&str, &str)],
         body: Vec<u8>,
     ) -> Result<Reply, LiveError> {
-        let client = Client::new(&Identity::load_bundle(&self.operator)?, &self.node)?;
+        let address = self.address()?;
+        let client = Client::new(&Identity::load_bundle(&self.operator)?, address)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| LiveError::new("cannot start a thread").caused_by(error))?;
         runtime.block_on(client.ask(method, path, headers, body))

@@ -143,6 +143,8 @@ pub enum Command {
         /// The neighbour.
         target: NodeId,
     },
+    /// Starts to drain this node (`true`): it accepts no new instances, also after a restart; or ends that (`false`).
+    Drain(bool),
     /// The neighbour with this journal will never come back. Each instance in custody for it is adopted under a fresh
     /// id, unless an operator ended the instance. Transfers to it that are being prepared are aborted, replicas offered
     /// to it are given up, and reservations for its transfers are dropped.

@@ -125,6 +125,11 @@ pub enum JournalRecord {
         /// Whether it is an anchor now.
         is_anchor: bool,
     },
+    /// An operator started to drain the node, or ended that.
+    Drained {
+        /// Whether the node is draining now.
+        is_draining: bool,
+    },
     /// An operator declared that a journal will never come back.
     Lost {
         /// The id of the journal.
@@ -178,6 +183,9 @@ pub struct Ledger {
     pub(crate) former: Vec<(NodeId, JournalId)>,
     /// Why this journal must not be used any more; `None` unless it is an old copy.
     pub(crate) outdated: Option<Outdated>,
+    /// Whether an operator drains the node.
+    #[serde(default)]
+    pub(crate) is_draining: bool,
 }
 
 impl Ledger {
@@ -253,6 +261,7 @@ impl Ledger {
             JournalRecord::Anchored { instance, is_anchor } => {
                 self.change(instance, |owned| owned.is_anchor = *is_anchor)
             }
+            JournalRecord::Drained { is_draining } => self.is_draining = *is_draining,
             JournalRecord::Lost { journal } => {
                 self.lost.insert(*journal);
             }
@@ -264,6 +273,11 @@ impl Ledger {
                 self.peers.insert(node.clone(), PeerRecord { journal: *journal, sequence: *sequence, concerning });
             }
         }
+    }
+
+    /// Whether an operator drains the node: it accepts no new instances, also after a restart.
+    pub fn is_draining(&self) -> bool {
+        self.is_draining
     }
 
     /// Stores the number that a neighbour sent with a transfer, see [`PeerRecord::concerning`], if it is higher than

@@ -40,6 +40,13 @@ pub enum Availability {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AccountingError;
 
+impl Availability {
+    /// The availability of a node that an operator drains, or does not drain.
+    pub(crate) fn of_drain(is_draining: bool) -> Availability {
+        if is_draining { Availability::Leaving } else { Availability::Up }
+    }
+}
+
 impl<K> Manager<K> {
     /// The manager of an empty node.
     pub fn new(node: NodeId, capacity: Capacity) -> Manager<K> {

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use serde::Serialize;
 use tokio::sync::Notify;
 
 /// How often a limit that keeps biting is reported.
@@ -57,7 +58,7 @@ struct Counts {
 }
 
 /// What the limits of a listener did since the last report.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct LimitReport {
     pub(crate) listener: &'static str,
     pub(crate) refused: u64,
@@ -175,7 +176,7 @@ impl Admission {
 
     fn count<T>(&self, counter: &AtomicU64, last: impl ToString, result: T) -> T {
         counter.fetch_add(1, Ordering::Relaxed);
-        *self.shared.last.lock().unwrap_or_else(PoisonError::into_inner).0 = last.to_string();
+        self.shared.last.lock().unwrap_or_else(PoisonError::into_inner).0 = last.to_string();
         if self.shared.report.get().is_some() && !self.shared.is_reporting.swap(true, Ordering::AcqRel) {
             tokio::spawn(self.clone().report());
         }
@@ -196,8 +197,7 @@ impl Admission {
             if counted == before {
                 break;
             }
-            let [refused, replaced, silent, full, failed] =
-                std::array::from_fn(|index| counted[index] - before[index]);
+            let [refused, replaced, silent, full, failed] = std::array::from_fn(|index| counted[index] - before[index]);
             if let Some(report) = self.shared.report.get() {
                 let listener = self.shared.listener;
                 (report.0)(LimitReport { listener, refused, replaced, silent, full, failed, last });

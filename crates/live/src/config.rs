@@ -4,6 +4,7 @@
 //! [`check`](check::check) verifies that the machine has what the text names.
 
 mod check;
+mod limits;
 mod positions;
 mod ranges;
 
@@ -23,6 +24,7 @@ use crate::application::{PlainValue, facts};
 use crate::identity::node_id;
 
 pub use check::{LoadedFiles, check};
+pub use limits::LimitsFile;
 pub(crate) use positions::Positions;
 pub use positions::{ConfigError, Mistake};
 
@@ -66,6 +68,9 @@ pub struct NodeFile {
     /// Periods and timeouts.
     #[serde(default)]
     pub timing: TimingFile,
+    /// How many connections the node serves at once.
+    #[serde(default)]
+    pub limits: LimitsFile,
     /// How workloads are run.
     #[serde(default)]
     pub workloads: WorkloadsFile,
@@ -143,6 +148,10 @@ pub struct IdentityFile {
     pub certificate: PathBuf,
     /// Its private key.
     pub key: PathBuf,
+    /// How many days before a certificate expires the log and the status warn.
+    #[serde(default = "default_warn_days")]
+    #[schemars(range(max = 36_500))]
+    pub warn_days: u32,
 }
 
 /// A certificate that the ingress presents to clients, from an authority that they trust. Paths are relative to the
@@ -263,6 +272,10 @@ impl Default for WorkloadsFile {
     }
 }
 
+const fn default_warn_days() -> u32 {
+    30
+}
+
 fn default_data() -> PathBuf {
     PathBuf::from("data")
 }
@@ -298,6 +311,8 @@ pub struct NodeConfig {
     pub neighbours: Vec<Neighbour>,
     /// Periods and timeouts.
     pub timing: TimingFile,
+    /// How many connections it serves at once.
+    pub limits: LimitsFile,
     /// How workloads are run.
     pub workloads: WorkloadsFile,
     /// The node's part of the trace of its colony.
@@ -358,9 +373,13 @@ impl NodeConfig {
             return Err(positions.error(name, mistakes));
         };
         let beside = |path: &Path| directory.join(path);
-        let IdentityFile { authority, certificate, key } = &file.identity;
-        let identity =
-            IdentityFile { authority: beside(authority), certificate: beside(certificate), key: beside(key) };
+        let IdentityFile { authority, certificate, key, warn_days } = &file.identity;
+        let identity = IdentityFile {
+            authority: beside(authority),
+            certificate: beside(certificate),
+            key: beside(key),
+            warn_days: *warn_days,
+        };
         let mut workloads = file.workloads;
         workloads.store = workloads.store.as_deref().map(beside);
         Ok(NodeConfig {
@@ -382,6 +401,7 @@ impl NodeConfig {
                 .collect(),
             neighbours,
             timing: file.timing,
+            limits: file.limits,
             workloads,
             trace: file.trace,
             journal: file.journal,

@@ -11,10 +11,14 @@
 //! | `answers` | answers to operators |
 //! | `rollout` | deploys, updates and rollbacks of operators |
 //! | `shadows` | shadow policies, evaluated for comparison with the policies in use |
+//! | `signals` | which signals end the daemon |
+//! | `certificates` | the expiry of the node's certificates |
+//! | `room` | whether workloads can be started, e.g. whether the disk is full |
 //! | `events`, `repeats`, `metrics` | events, summarised if they repeat, and counters for logs, operators and monitoring |
 
 mod answers;
 mod board;
+mod certificates;
 mod copies;
 mod core;
 mod documents;
@@ -25,13 +29,16 @@ mod metrics;
 mod names;
 mod repeats;
 mod rollout;
+mod room;
 mod routing;
 mod shadows;
+mod signals;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use mario_colony::{Config, Effect, Input, JournalId, Knowledge, Node, Start};
@@ -39,26 +46,31 @@ use mario_domain::{InstanceId, Time};
 use mario_prolog::Engine;
 use mario_trace::live::{PART_VERSION, PartHeader};
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinSet;
 
+use crate::admission::Admission;
 use crate::config::{LoadedFiles, NodeConfig};
+use crate::descriptors;
 use crate::error::LiveError;
 use crate::journal::DiskJournal;
 use crate::links::{LinkEvent, Links};
 use crate::operators;
 use crate::recorder::Recorder;
 use crate::seams::{Driver, DriverContext, Forward};
-use crate::traffic::{Forwarder, Ingress};
+use crate::traffic::{Forwarder, Ingress, TrafficLimits};
 use crate::workloads::{Cgroups, Launcher, Ports, ProcessDriver};
 
 pub(crate) use answers::{Answer, Question, Refusal};
 pub(crate) use copies::Copies;
 pub(crate) use events::{Events, NodeEvent, workload_text};
 pub(crate) use rollout::OlderVersion;
+pub(crate) use room::Room;
 pub(crate) use shadows::ShadowCommand;
+pub use signals::stop_signal;
 
 use board::Board;
+use certificates::Certificates;
 use core::{Core, Parts};
 use documents::Documents;
 use dormant::Sleepers;
@@ -97,6 +109,18 @@ pub(crate) struct Ask {
 pub struct DaemonDependencies {
     /// How this binary starts the processes of workloads.
     pub launcher: Launcher,
+    /// What happens to the workloads when the daemon stops.
+    pub workloads_at_stop: WorkloadsAtStop,
+}
+
+/// What happens to workloads when their daemon stops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum WorkloadsAtStop {
+    /// They keep running, and the next daemon adopts them.
+    #[default]
+    Keep,
+    /// They are ended. For colonies that do not outlive the process that runs them.
+    End,
 }
 
 /// The addresses on which a daemon listens.
@@ -110,8 +134,8 @@ pub struct Addresses {
     pub operators: SocketAddr,
 }
 
-/// Runs a node until `stop` completes. `ready` is called with its addresses once the node listens on them. Workloads
-/// keep running after the node has stopped.
+/// Runs a node until `stop` completes. `ready` is called with its addresses once the node listens on them. What happens
+/// to workloads then is in `dependencies`.
 pub async fn run(
     config: NodeConfig,
     checked: LoadedFiles,
@@ -122,33 +146,28 @@ pub async fn run(
 ) -> Result<(), LiveError> {
     let config = Arc::new(config);
     let start = Instant::now();
+    let events = Events::new();
+    let mut tasks = signals::ignored(&events)?;
     let (node, journal, effects) = start_node(&config, &checked, engine)?;
     let recorder = recorder(&config, &checked, &node, &journal)?;
-    let (links_listener, ingress_listener, operators_listener) =
-        (listen(config.links).await?, listen(config.ingress).await?, listen(config.operators).await?);
-    let addresses = Addresses {
-        links: local(&links_listener)?,
-        ingress: local(&ingress_listener)?,
-        operators: local(&operators_listener)?,
-    };
+    let listeners = Listeners::bind(&config).await?;
+    let addresses = listeners.addresses()?;
 
-    let events = Events::new();
+    let limits = raise_open_files(&config, &events);
     let (core_sender, inbox) = mpsc::channel(INBOX);
-    let runtime = tokio::runtime::Handle::current();
-    let context = DriverContext {
-        node: config.node.clone(),
-        journal: node.journal(),
-        directory: workload_directory(&config)?,
-        log_bytes_max: config.workloads.log_bytes_max,
-    };
-    let copies =
-        Copies::new(drivers(&config, context, dependencies), core_sender.clone(), events.clone(), runtime.clone());
-    let links = Links::new(&config, Arc::clone(&checked.identity), core_sender.clone(), events.clone());
+    let runtime = Handle::current();
+    let at_stop = dependencies.workloads_at_stop;
+    let cgroups = Cgroups::detect(&format!("{:032x}", node.journal().0));
+    let copies = copies(&config, &node, (dependencies, cgroups.clone()), core_sender.clone(), events.clone())?;
+    let [for_links, for_operators] = ["links", "operators"].map(|listener| config.strangers(listener));
+    let links =
+        Links::new(&config, Arc::clone(&checked.identity), core_sender.clone(), events.clone(), for_links.clone());
     let board = Board::new(&config.node, copies.clone(), links.clone());
     let published = board.clone();
     copies.set_on_change(Box::new(move || published.publish()));
-    let forwarder = Forwarder::new(Arc::clone(board.routes()), crate::traffic::TrafficLimits::default());
+    let forwarder = Forwarder::new(Arc::clone(board.routes()), limits);
 
+    let certificates = Certificates::watched(&checked.identity, config.identity.warn_days, &events, &mut tasks);
     publish_started(&events, &config, &node, &journal);
     let parts = Parts {
         sleepers: Sleepers::new(&core_sender),
@@ -164,17 +183,14 @@ pub async fn run(
         events: events.clone(),
         recorder,
         start,
+        certificates,
         has_initiative: checked.acceptance.as_ref().is_some_and(|acceptance| acceptance.has_initiative()),
     };
     let core = Core::new(parts, effects);
-    let thread = std::thread::Builder::new()
-        .name("core".to_owned())
-        .spawn(move || core.run(&runtime, inbox))
-        .map_err(|error| LiveError::new("cannot start the thread of the node").caused_by(error))?;
+    let thread = core_thread(core, runtime, inbox)?;
 
-    let mut tasks = JoinSet::new();
     let forward: Arc<dyn Forward> = Arc::new(forwarder.clone());
-    links.run(links_listener, &forward, &mut tasks)?;
+    links.run(listeners.links, &forward, &mut tasks)?;
     let repeated = events.clone();
     tasks.spawn(async move {
         loop {
@@ -184,9 +200,13 @@ pub async fn run(
     });
     let (stop_sender, stopped) = tokio::sync::watch::channel(false);
     let ingress = Ingress::new(forwarder.clone(), checked.tls.clone());
-    let ingress = tokio::spawn(async move { ingress.serve(ingress_listener, stopped, LAST_REQUESTS).await });
-    let api = operators::OperatorApi::new(core_sender.clone(), events.clone(), copies, forwarder, engine);
-    operators::spawn(api, &checked.identity, operators_listener, &mut tasks)?;
+    let admission = ingress.admission().clone();
+    let ingress = tokio::spawn(async move { ingress.serve(listeners.ingress, stopped, LAST_REQUESTS).await });
+    let ending = copies.clone();
+    let admissions = reported(vec![admission, for_links, for_operators.clone()], &events);
+    let api = operators::OperatorApi::new(core_sender.clone(), events.clone(), copies, forwarder, admissions, engine);
+    let places = (for_operators, config.limits.operators_max as usize);
+    operators::spawn(api, &checked.identity, listeners.operators, places, &mut tasks)?;
     ready(addresses);
 
     stop.await;
@@ -197,12 +217,88 @@ pub async fn run(
     tasks.shutdown().await;
     let _ = core_sender.send(Event::Stop).await;
     let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+    if at_stop == WorkloadsAtStop::End {
+        ending.end_all().await;
+    }
+    cgroups.remove_all();
     Ok(())
 }
 
 fn publish_started(events: &Events, config: &NodeConfig, node: &Node, journal: &DiskJournal) {
     let (node, journal_id) = (config.node.clone(), format!("{:032x}", node.journal().0));
     events.publish(NodeEvent::Started { node, journal: journal_id, records: crate::journal::Journal::count(journal) });
+}
+
+/// The listening sockets of a daemon.
+struct Listeners {
+    links: TcpListener,
+    ingress: TcpListener,
+    operators: TcpListener,
+}
+
+impl Listeners {
+    async fn bind(config: &NodeConfig) -> Result<Listeners, LiveError> {
+        Ok(Listeners {
+            links: listen(config.links).await?,
+            ingress: listen(config.ingress).await?,
+            operators: listen(config.operators).await?,
+        })
+    }
+
+    fn addresses(&self) -> Result<Addresses, LiveError> {
+        let Listeners { links, ingress, operators } = self;
+        Ok(Addresses { links: local(links)?, ingress: local(ingress)?, operators: local(operators)? })
+    }
+}
+
+/// Creates the copies of a node with their drivers; none runs yet.
+fn copies(
+    config: &NodeConfig,
+    node: &Node,
+    (dependencies, cgroups): (DaemonDependencies, Cgroups),
+    core: mpsc::Sender<Event>,
+    events: Events,
+) -> Result<Copies, LiveError> {
+    let context = DriverContext {
+        node: config.node.clone(),
+        journal: node.journal(),
+        directory: workload_directory(config)?,
+        log_bytes_max: config.workloads.log_bytes_max,
+    };
+    let room = Room::new(context.directory.clone());
+    let drivers = drivers(config, context, dependencies, cgroups);
+    Ok(Copies::new(drivers, room, core, events, Handle::current()))
+}
+
+fn core_thread(core: Core, runtime: Handle, inbox: mpsc::Receiver<Event>) -> Result<JoinHandle<()>, LiveError> {
+    let thread = std::thread::Builder::new().name("core".to_owned()).spawn(move || core.run(&runtime, inbox));
+    thread.map_err(|error| LiveError::new("cannot start the thread of the node").caused_by(error))
+}
+
+/// Publishes an event when a limit of one of these listeners bites.
+fn reported(admissions: Vec<Admission>, events: &Events) -> Vec<Admission> {
+    for admission in &admissions {
+        let events = events.clone();
+        admission.report_to(move |report| events.publish(NodeEvent::ConnectionsLimited(report)));
+    }
+    admissions
+}
+
+/// Raises the limit of open files, and publishes it with the number of clients that it allows. Returns the limits of the
+/// data plane.
+fn raise_open_files(config: &NodeConfig, events: &Events) -> TrafficLimits {
+    let files = descriptors::raise_limit();
+    let limits = &config.limits;
+    let (operators, strangers) = (limits.operators_max as usize, limits.strangers_max as usize);
+    let traffic = config.traffic_limits(files.clients_max(config.neighbours.len(), operators, strangers));
+    events.publish(NodeEvent::OpenFiles {
+        limit: files.limit,
+        limit_before: files.before,
+        clients_max: traffic.connections_max,
+        clients_per_address_max: traffic.connections_per_address_max,
+        is_enough: traffic.connections_max == limits.clients_max as usize,
+    });
+    traffic
 }
 
 /// Loads the stored shadow policies, and publishes an event for each that cannot be used.
@@ -280,25 +376,6 @@ fn recorder(
     Ok(recorder)
 }
 
-/// Returns a future that completes on SIGTERM or Ctrl-C.
-pub fn stop_signal() -> std::io::Result<impl Future<Output = ()> + Send> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        Ok(async move {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-        })
-    }
-    #[cfg(not(unix))]
-    Ok(async {
-        let _ = tokio::signal::ctrl_c().await;
-    })
-}
-
 /// Creates the directory of the drivers. Returns its absolute path, because workloads run in other directories.
 fn workload_directory(config: &NodeConfig) -> Result<PathBuf, LiveError> {
     let directory = config.data.join("workloads");
@@ -311,8 +388,8 @@ fn drivers(
     config: &NodeConfig,
     context: DriverContext,
     dependencies: DaemonDependencies,
+    cgroups: Cgroups,
 ) -> BTreeMap<String, Arc<dyn Driver>> {
-    let cgroups = Cgroups::detect(&format!("{:032x}", context.journal.0));
     let ports = Ports::new(config.workloads.ports_min..=config.workloads.ports_max, crate::random::number());
     // The sample service runs as a process too: it is this executable.
     let driver: Arc<dyn Driver> = Arc::new(ProcessDriver::new(context, dependencies.launcher, cgroups, ports));

@@ -6,6 +6,7 @@
 //! application. A node's certificate may list the DNS names and IP addresses under which operators reach it.
 
 mod authority;
+mod expiry;
 mod tls;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use webpki::EndEntityCert;
 use crate::error::LiveError;
 
 pub use authority::{Authority, IssuedCertificate, write_private, write_public};
+pub(crate) use expiry::expiry;
 pub use tls::{CONTROL_PROTOCOL, DATA_PROTOCOL, ExpectedPeer, HTTP_PROTOCOL, Identity, peer};
 pub(crate) use tls::{check_private, verify};
 

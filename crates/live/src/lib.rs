@@ -9,6 +9,7 @@
 //! | [`application`] | applications as their owners describe and sign them |
 //! | `journal` | the records of a node on disk |
 //! | `recorder` | the node's part of the trace of its colony |
+//! | `admission`, `descriptors` | which connections the node serves at once, and how many file descriptors it has |
 //! | `links` | connections with mutual TLS to each neighbour, for messages and for client requests |
 //! | [`daemon`] | the node's event loop, its copies and its routes |
 //! | [`operators`] | the operators' interface, and a client for it |
@@ -55,7 +56,7 @@
 //! use std::path::Path;
 //!
 //! use mario_live::config::{NodeConfig, check};
-//! use mario_live::daemon::{DaemonDependencies, run, stop_signal};
+//! use mario_live::daemon::{DaemonDependencies, WorkloadsAtStop, run, stop_signal};
 //! use mario_live::workloads::Launcher;
 //! use mario_prolog::Engine;
 //!
@@ -72,7 +73,8 @@
 //!     sample: vec!["workload-sample".to_owned()],
 //! };
 //! let ready = |addresses| println!("{addresses:?}");
-//! run(config, checked, &engine, DaemonDependencies { launcher }, ready, stop_signal()?).await?;
+//! let dependencies = DaemonDependencies { launcher, workloads_at_stop: WorkloadsAtStop::Keep };
+//! run(config, checked, &engine, dependencies, ready, stop_signal()?).await?;
 //! # Ok(())
 //! # }
 //! ```
@@ -94,6 +96,7 @@
 
 use mario_prolog::Budget;
 
+mod admission;
 mod descriptors;
 mod error;
 mod random;

@@ -26,9 +26,10 @@ use mario_domain::NodeId;
 use mario_wire::{Envelope, encode_frame};
 use serde::Serialize;
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, Semaphore, mpsc};
+use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
+use crate::admission::Admission;
 use crate::config::{Neighbour, NodeConfig};
 use crate::daemon::{Event, Events, NodeEvent};
 use crate::error::LiveError;
@@ -38,9 +39,6 @@ use crate::seams::{DataLink, Forward};
 /// The capacity of a link's send queue, in frames. When it is full, frames are dropped, as if the network had lost
 /// them.
 const OUTBOX_FRAMES: usize = 512;
-
-/// The maximum number of accepted connections whose peers are not identified yet.
-const STRANGERS_MAX: usize = 64;
 
 /// A connection that lasted at least this long was a success, even if it has ended since.
 const LASTING: Duration = Duration::from_secs(3);
@@ -77,7 +75,8 @@ struct Shared {
     next_session: AtomicU64,
     core: mpsc::Sender<Event>,
     events: Events,
-    strangers: Arc<Semaphore>,
+    /// Which connections may identify themselves.
+    strangers: Admission,
 }
 
 /// The state of the link to one neighbour.
@@ -149,6 +148,7 @@ impl Links {
         identity: Arc<Identity>,
         core: mpsc::Sender<Event>,
         events: Events,
+        strangers: Admission,
     ) -> Links {
         let table = config.neighbours.iter().map(|neighbour| (neighbour.id.clone(), Link::default())).collect();
         let shared = Shared {
@@ -161,7 +161,7 @@ impl Links {
             next_session: AtomicU64::new(1),
             core,
             events,
-            strangers: Arc::new(Semaphore::new(STRANGERS_MAX)),
+            strangers,
         };
         Links { shared: Arc::new(shared) }
     }

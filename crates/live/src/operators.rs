@@ -5,12 +5,12 @@
 mod client;
 mod connection;
 mod explanation;
+mod listen;
 
 #[doc(hidden)]
 pub mod fuzzing;
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -25,27 +25,23 @@ use mario_domain::InstanceId;
 use mario_prolog::Engine;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc, oneshot};
-use tokio::task::JoinSet;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
-use tokio_rustls::TlsAcceptor;
 
+use crate::admission::Admission;
 use crate::application::DOCUMENT_BYTES_MAX;
 use crate::daemon::{Answer, Ask, Copies, Event, Events, OlderVersion, Question, Refusal, ShadowCommand};
-use crate::error::LiveError;
-use crate::identity::{HTTP_PROTOCOL, Identity, Role, Subject, application_id, node_id, peer};
+use crate::identity::{Role, application_id, node_id};
 use crate::seams::Body;
 use crate::traffic::Forwarder;
 
 pub use client::{Client, Reply};
 pub use connection::{Connection, EventStream};
 pub use http::Method;
+pub(crate) use listen::spawn;
 
 use explanation::Explanations;
 
-/// The maximum number of operators' connections.
-const CONNECTIONS_MAX: usize = 64;
 /// The timeout of the TLS handshake, of the head of a request, and of its body.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the node may take to answer a request, including the arrival of its body.
@@ -98,6 +94,7 @@ pub(crate) struct OperatorApi {
     copies: Copies,
     forwarder: Forwarder,
     explanations: Explanations,
+    listeners: Vec<Admission>,
 }
 
 /// The operator of a connection.
@@ -105,6 +102,7 @@ pub(crate) struct OperatorApi {
 struct Operator {
     roles: Vec<Role>,
     uri: String,
+    is_operator: bool,
 }
 
 /// How to treat an operator that has closed its sending side.
@@ -122,53 +120,11 @@ impl OperatorApi {
         events: Events,
         copies: Copies,
         forwarder: Forwarder,
+        listeners: Vec<Admission>,
         engine: &Engine,
     ) -> OperatorApi {
-        OperatorApi { core, events, copies, forwarder, explanations: Explanations::new(engine) }
+        OperatorApi { core, events, copies, forwarder, explanations: Explanations::new(engine), listeners }
     }
-}
-
-/// Spawns a task that serves operators. Connections beyond [`CONNECTIONS_MAX`] are closed at once.
-pub(crate) fn spawn(
-    api: OperatorApi,
-    identity: &Identity,
-    listener: TcpListener,
-    tasks: &mut JoinSet<()>,
-) -> Result<(), LiveError> {
-    let acceptor = TlsAcceptor::from(identity.server(&[HTTP_PROTOCOL])?);
-    let colony = identity.certified().colony.clone();
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    tasks.spawn(async move {
-        let mut connections = JoinSet::new();
-        loop {
-            while connections.try_join_next().is_some() {}
-            let Ok((stream, _)) = listener.accept().await else {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
-            };
-            let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
-            let (api, acceptor, colony) = (api.clone(), acceptor.clone(), colony.clone());
-            connections.spawn(async move {
-                serve(api, &acceptor, &colony, stream).await;
-                drop(place);
-            });
-        }
-    });
-    Ok(())
-}
-
-async fn serve(api: OperatorApi, acceptor: &TlsAcceptor, colony: &str, stream: TcpStream) {
-    let Ok(Ok(stream)) = timeout(REQUEST_TIMEOUT, acceptor.accept(stream)).await else { return };
-    let operator = match peer(stream.get_ref().1.peer_certificates()) {
-        Ok(certified) if certified.colony == colony => {
-            let uri = certified.uri();
-            // A peer that is not an operator, such as a node, gets no roles.
-            let roles = if matches!(certified.subject, Subject::Operator(_)) { certified.roles } else { Vec::new() };
-            Operator { roles, uri }
-        }
-        _ => return,
-    };
-    converse(api, operator, stream, HalfClosed::Gone).await;
 }
 
 /// Answers the requests of an operator on one connection.
@@ -321,14 +277,16 @@ impl OperatorApi {
 
     async fn health(&self) -> Result<Response<Body>, Refusal> {
         let status = self.ask(Question::Status).await?;
-        let fault = ["outdated", "journal_fault"].map(|key| &status[key]).into_iter().find(|fault| !fault.is_null());
+        let fault = ["outdated", "journal_fault", "workload_fault"].map(|key| &status[key]);
+        let fault = fault.into_iter().find(|fault| !fault.is_null());
         let code = if fault.is_none() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
         Ok(json_response(code, &json!({ "is_healthy": fault.is_none(), "fault": fault })))
     }
 
     async fn metrics(&self) -> Result<Response<Body>, Refusal> {
         let own = self.ask(Question::Metrics).await?;
-        let text = format!("{}{}", own.as_str().unwrap_or_default(), traffic_metrics(&self.forwarder));
+        let mut text = format!("{}{}", own.as_str().unwrap_or_default(), traffic_metrics(&self.forwarder));
+        Admission::metrics(&self.listeners, &mut text);
         Ok(text_response("text/plain; version=0.0.4", text))
     }
 

@@ -30,8 +30,10 @@ mod backend;
 mod body;
 mod counts;
 mod forms;
+mod framing;
 mod headers;
 mod ingress;
+mod opening;
 mod select;
 mod tls;
 mod tunnel;
@@ -52,7 +54,7 @@ pub struct TrafficLimits {
     pub response_timeout: Duration,
     /// The idle timeout of the body of a request or a response.
     pub idle_timeout: Duration,
-    /// The timeout for the head of a client's HTTP/1.1 request, and the interval of keep-alive pings to HTTP/2 clients.
+    /// The timeout for the head of a client's HTTP/1.1 request, from the first moment of the connection, and the interval of keep-alive pings to HTTP/2 clients.
     pub head_timeout: Duration,
     /// How long a client's request may wait at its ingress for an instance that can take it. Also how long it may wait
     /// there for the routes of all neighbours, if this node knows no application with its host name or path. This
@@ -68,8 +70,14 @@ pub struct TrafficLimits {
     /// The maximum size of all headers of a client's request, in bytes. For HTTP/1.1, smaller values count as 8192, and
     /// there may be at most 128 headers.
     pub header_bytes_max: u32,
-    /// The maximum number of client connections. Further ones wait until one ends.
+    /// The maximum number of client connections. Further ones wait until one ends, or take the place of one that has
+    /// not sent anything yet.
     pub connections_max: usize,
+    /// The maximum number of connections of one client address. Further ones take the place of one that has not sent
+    /// anything yet, or are closed.
+    pub connections_per_address_max: usize,
+    /// The maximum number of connections to copies. Further requests wait for one, for at most two seconds.
+    pub copy_connections_max: usize,
     /// The maximum number of concurrent requests of one HTTP/2 connection.
     pub streams_max: u32,
     /// The maximum number of concurrent requests in one copy. Further ones go to other copies or neighbours, or wait at
@@ -89,6 +97,8 @@ impl Default for TrafficLimits {
             kept_bytes_max: 64 << 10,
             header_bytes_max: 32 << 10,
             connections_max: 4096,
+            connections_per_address_max: 1024,
+            copy_connections_max: 4096,
             streams_max: 256,
             requests_per_copy_max: 1024,
         }

@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::timeout;
 
 use crate::directory::Directory;
@@ -44,6 +44,9 @@ pub(crate) struct Daemons {
 struct Daemon {
     id: String,
     process: Option<Child>,
+    /// The standard input of the daemon. When this process ends, even by `kill -9`, it is closed, and the daemon ends with
+    /// its workloads.
+    lifeline: Option<ChildStdin>,
 }
 
 impl Daemons {
@@ -56,7 +59,7 @@ impl Daemons {
     ) -> Result<Daemons, LiveError> {
         nix::sys::prctl::set_child_subreaper(true)
             .map_err(|error| LiveError::new("cannot look after the processes of the colony").caused_by(error))?;
-        Ok(Daemons { binary, directory, nodes: ids.map(|id| Daemon { id, process: None }).collect() })
+        Ok(Daemons { binary, directory, nodes: ids.map(|id| Daemon { id, process: None, lifeline: None }).collect() })
     }
 
     /// Starts a daemon and waits until it listens.
@@ -85,9 +88,9 @@ impl Daemons {
         let log = OpenOptions::new().create(true).append(true).open(self.directory.log(&id)).map_err(unable)?;
         let mut command = Command::new(&self.binary);
         command
-            .args(["node", "--config", "node.toml"])
+            .args(["node", "--config", "node.toml", "--until-stdin-closes"])
             .current_dir(self.directory.node(&id))
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log)
             // The daemon gets its own process group, so that Ctrl-C at the terminal reaches only this process, which
@@ -95,6 +98,7 @@ impl Daemons {
             .process_group(0);
         let mut process = command.spawn().map_err(unable)?;
         let stdout = process.stdout.take().map(BufReader::new);
+        self.nodes[node].lifeline = process.stdin.take();
         self.nodes[node].process = Some(process);
         stdout.ok_or_else(|| LiveError::new(format!("cannot read what the daemon of node {id} says")))
     }

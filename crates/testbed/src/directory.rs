@@ -17,7 +17,7 @@ use std::time::Duration;
 use mario_live::LiveError;
 use mario_live::application::{ApplicationFile, RunFile, sign};
 use mario_live::config::{
-    IdentityFile, JournalFile, ListenFile, NeighbourFile, NodeFile, TimingFile, TraceFile, WorkloadsFile,
+    IdentityFile, JournalFile, LimitsFile, ListenFile, NeighbourFile, NodeFile, TimingFile, TraceFile, WorkloadsFile,
 };
 use mario_live::identity::{
     Authority, CertificateContent, Identity, Role, application_id, node_id, write_private, write_public,
@@ -120,6 +120,8 @@ fn node_file(plan: &Plan, place: usize, address: &impl Fn(usize, usize) -> Socke
             authority: "../../colony/ca.pem".into(),
             certificate: "node.pem".into(),
             key: "node.key".into(),
+            // The colony does not live long enough to renew them.
+            warn_days: 0,
         },
         tls: Vec::new(),
         neighbours: neighbours
@@ -132,10 +134,10 @@ fn node_file(plan: &Plan, place: usize, address: &impl Fn(usize, usize) -> Socke
             evaluation_ms: plan.evaluation.as_millis() as u64,
             owner_ms: Some(plan.management.as_millis() as u64),
             notice: plan.notice,
-            // The maximum delay between resends of a message, and the delay before a copy that ended is restarted.
             resend_ms_max: Duration::from_secs(5).as_millis() as u64,
             ..TimingFile::default()
         },
+        limits: LimitsFile::default(),
         workloads: WorkloadsFile { ports_min, ports_max: ports_min + ports - 1, ..WorkloadsFile::default() },
         trace: TraceFile::default(),
         journal: JournalFile::default(),

@@ -22,7 +22,8 @@ pub enum Version {
     Sixth,
     /// For runs in which applications call others. Adds [`Header::calls`] and [`Header::traffic`].
     Seventh,
-    /// For runs with anchors: instances that operators deployed, and that do not undeploy themselves.
+    /// For runs with anchors: instances that operators deployed, and that do not undeploy themselves; and for traces of live
+    /// nodes of which one may have been drained, with a record of that in its journal.
     Eighth,
 }
 
@@ -106,6 +107,11 @@ pub struct HeaderLive {
     pub acceptances: Vec<NodeRef>,
     /// Nodes whose facts differ between two of their parts. [`Header::facts`] has those of the part read last.
     pub facts_changed: Vec<NodeRef>,
+    /// For each application, how many of [`Header::facts`] belong to its description: the first ones to the first, and
+    /// so on. Only written if an application has several descriptions, because then the subject of a fact does not say
+    /// to which it belongs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub application_facts: Vec<usize>,
 }
 
 /// An application in a header.

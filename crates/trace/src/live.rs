@@ -13,8 +13,8 @@ use crate::writer::TraceWriter;
 
 pub use state::{CustodyState, NodeState, OfferState, OwnedState, ReservedState};
 
-/// The version of the format of parts. Version 2 adds the actions of owners, version 3 anchors; older ones can still be
-/// read.
+/// The version of the format of parts. Version 2 adds the actions of owners, version 3 anchors and the records of
+/// drains; older ones can still be read.
 pub const PART_VERSION: u32 = 3;
 
 /// The first version that has anchors.
@@ -308,6 +308,12 @@ pub enum LiveEvent<N> {
         /// The workload.
         workload: String,
     },
+    /// An operator started or ended draining the node. In the journal; older versions recorded it as
+    /// [`LiveEvent::Draining`], which is not in the journal.
+    Drained {
+        /// Whether the node is draining.
+        is_draining: bool,
+    },
     /// An operator declared that a journal will never return. In the journal.
     Lost {
         /// The journal.
@@ -433,6 +439,7 @@ impl<N> LiveEvent<N> {
             LiveEvent::Woke { instance } => LiveEvent::Woke { instance },
             LiveEvent::WakeRefused { instance, inhibition } => LiveEvent::WakeRefused { instance, inhibition },
             LiveEvent::Shrunk { workload } => LiveEvent::Shrunk { workload },
+            LiveEvent::Drained { is_draining } => LiveEvent::Drained { is_draining },
             LiveEvent::Lost { journal } => LiveEvent::Lost { journal },
             LiveEvent::Outdated { by, evidence } => LiveEvent::Outdated { by: node(by), evidence },
             LiveEvent::Peer { node: peer, journal } => LiveEvent::Peer { node: node(peer), journal },

@@ -14,8 +14,8 @@ use crate::error::{DecodeError, EncodeError, Problem};
 use crate::raw::{Content, Fields, put_varint};
 use crate::records::{RECORD_FORMAT, format_for};
 use crate::schema::{
-    Bits128, List, Nested, Optional, Page, Presence, Required, Schema, Unknown, Unsigned, message, read_fields, row,
-    slot, write_fields,
+    Bits128, Flag, List, Nested, Optional, OrDefault, Page, Presence, Required, Schema, Unknown, Unsigned, message,
+    read_fields, row, slot, write_fields,
 };
 
 /// Appends a ledger to `out`; on an error, `out` is unchanged.
@@ -56,6 +56,7 @@ message! { StoredLedger {
     13 previous: Vec<StoredPrevious> = List(Nested, LEDGER_MAX),
     14 former: Vec<StoredFormer> = List(Nested, LEDGER_MAX),
     15 outdated: Option<Outdated> = Optional(Nested),
+    16 is_draining: bool = OrDefault(Flag),
 } }
 
 message! { StoredFormer { 1 node: NodeId = Required(Nested), 2 journal: JournalId = Required(Bits128) } }

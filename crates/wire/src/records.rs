@@ -77,6 +77,7 @@ alternatives! { JournalRecord {
         10 forgotten: Forgotten { 1 transfer: TransferId = Required(Nested) },
         11 pinned: Pinned { 1 instance: InstanceId = Required(Nested), 2 is_pinned: bool = Required(Flag) },
         20 anchored: Anchored { 1 instance: InstanceId = Required(Nested), 2 is_anchor: bool = Required(Flag) },
+        21 drained: Drained { 1 is_draining: bool = Required(Flag) },
         12 lost: Lost { 1 journal: JournalId = Required(Bits128) },
         13 peer: Peer {
             1 node: NodeId = Required(Nested),

@@ -20,6 +20,10 @@ pub struct TracedLive {
     /// Nodes whose facts changed during the trace, so that the facts of the header do not always apply.
     #[serde(default)]
     pub facts_changed: Vec<u32>,
+    /// For each application, how many of the first facts of the header belong to its description. Empty if each
+    /// application has one description, and in traces of older versions.
+    #[serde(default)]
+    pub application_facts: Vec<usize>,
 }
 
 /// See [`TraceRecord::Live`](super::TraceRecord::Live).
@@ -164,6 +168,11 @@ pub enum LiveEvent {
         /// The copy.
         workload: String,
     },
+    /// An operator started or ended draining the node.
+    Drained {
+        /// Whether it is draining.
+        is_draining: bool,
+    },
     /// An operator declared that the neighbour with this journal will never return.
     Lost {
         /// The journal.
@@ -221,7 +230,7 @@ pub enum LiveEvent {
         /// The reachable neighbours whose facts are known.
         told: Vec<u32>,
     },
-    /// An operator started or ended draining the node.
+    /// An operator started or ended draining the node, which older versions did not record in the journal.
     Draining {
         /// Whether it is draining.
         is_draining: bool,

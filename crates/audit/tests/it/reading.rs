@@ -33,10 +33,10 @@ fn rejects_files_that_are_not_traces() {
 
 #[test]
 fn rejects_a_newer_format_by_its_number() {
-    let newer = header().replace("\"mario_trace\":1", "\"mario_trace\":8");
-    assert_eq!(refusal(&newer), "this trace has format 8; this mario reads 1 to 7");
+    let newer = header().replace("\"mario_trace\":1", "\"mario_trace\":9");
+    assert_eq!(refusal(&newer), "this trace has format 9; this mario reads 1 to 8");
     // Everything else may have changed in a newer format.
-    assert_eq!(refusal("{\"mario_trace\":9,\"nodes\":7}\n"), "this trace has format 9; this mario reads 1 to 7");
+    assert_eq!(refusal("{\"mario_trace\":9,\"nodes\":7}\n"), "this trace has format 9; this mario reads 1 to 8");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use mario_prolog::{Directories, Resolver};
 use serde_json::Value;
 
 use crate::input::directory;
-use crate::live::{NodeArguments, config_failure, engine, failure, lines, table, word};
+use crate::live::{NodeArguments, NodesArguments, config_failure, engine, failure, lines, table, word};
 use crate::problems::diagnostics;
 use crate::replacing::refuse_to_replace;
 use crate::{Console, Failure, Outcome, read_text};
@@ -159,10 +159,11 @@ pub struct AnchorArguments {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   mario app list --node 127.0.0.1:7441 --as ada.pem
+  mario app list --node 127.0.0.1:7441 --node 127.0.0.1:7451 --as ada.pem
   mario app list --node 127.0.0.1:7441 --as ada.pem --format json")]
 pub struct ListArguments {
     #[command(flatten)]
-    pub node: NodeArguments,
+    pub nodes: NodesArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
@@ -196,8 +197,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             let path = format!("/v1/instances/{instance}/anchor");
             node.show(console, method, &path, Vec::new(), |_| format!("instance {instance} {what}\n"))?;
         }
-        Command::List(ListArguments { node }) => {
-            node.show(console, Method::GET, "/v1/instances", Vec::new(), |answer| {
+        Command::List(ListArguments { nodes }) => {
+            let ask = |node: &NodeArguments| node.try_ask(Method::GET, "/v1/instances", &[], Vec::new())?.json();
+            nodes.show_each(console, ask, |answer| {
                 table(
                     &answer["instances"],
                     &[

@@ -6,15 +6,18 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use mario_diagnostics::{Diagnostic, printable_line};
+use mario_live::LiveError;
 use mario_live::config::{NodeConfig, check, schema_text};
-use mario_live::daemon::{self, DaemonDependencies};
+use mario_live::daemon::{self, DaemonDependencies, WorkloadsAtStop};
 use mario_live::operators::Method;
 use mario_live::workloads::{Launcher, launch, sample};
 use serde_json::Value;
 
 use crate::commands::app::{copy_text, find, is_down};
 use crate::input::directory;
-use crate::live::{NodeArguments as Asking, config_failure, engine, failure, lines, runtime, table, word};
+use crate::live::{
+    NodeArguments as Asking, NodesArguments, config_failure, engine, failure, lines, runtime, table, word,
+};
 use crate::{Console, Failure, Outcome, read_text};
 
 /// Arguments of `mario node`.
@@ -33,6 +36,10 @@ pub struct Arguments {
     /// Run a node as configured by this file, until SIGTERM or Ctrl-C; its workloads keep running after that
     #[arg(long, value_name = "FILE", required = true)]
     pub config: Option<PathBuf>,
+    /// End with the process that holds the other end of the standard input, and end the workloads too. For `mario live`,
+    /// whose daemons must not outlive it
+    #[arg(long, hide = true, requires = "config")]
+    pub until_stdin_closes: bool,
     /// The subcommand.
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -82,10 +89,11 @@ pub struct SchemaArguments {}
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   mario node status --node 127.0.0.1:7441 --as ada.pem
+  mario node status --node 127.0.0.1:7441 --node 127.0.0.1:7451 --as ada.pem
   mario node status --node 127.0.0.1:7441 --as ada.pem --format json")]
 pub struct StatusArguments {
     #[command(flatten)]
-    pub node: Asking,
+    pub nodes: NodesArguments,
 }
 
 /// Arguments of `mario node explain`.
@@ -166,7 +174,7 @@ pub(crate) fn workload_process(typed: &[OsString]) -> Option<u8> {
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     match (&arguments.command, &arguments.config) {
-        (None, Some(config)) => serve(config, console),
+        (None, Some(config)) => serve(config, arguments.until_stdin_closes, console),
         (None, None) => Err(Failure::input(Diagnostic::error("missing `--config <FILE>`"))),
         (Some(Command::Check(CheckArguments { config })), _) => {
             let config = read(config)?;
@@ -178,7 +186,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             console.write_data(|stdout| stdout.write_all(schema_text().as_bytes()))?;
             Ok(Outcome::Done)
         }
-        (Some(Command::Status(StatusArguments { node })), _) => status(node, console),
+        (Some(Command::Status(StatusArguments { nodes })), _) => status(nodes, console),
         (Some(Command::Explain(ExplainArguments { instance, node })), _) => {
             let instance = find(node, instance)?;
             let path = format!("/v1/instances/{instance}/explanation");
@@ -197,7 +205,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         }
         (Some(Command::Lost(LostArguments { journal, node })), _) => {
             if journal.len() != 32 || u128::from_str_radix(journal, 16).is_err() {
-                let fault = mario_live::LiveError::new(format!("`{journal}` is not the id of a journal"));
+                let fault = LiveError::new(format!("`{journal}` is not the id of a journal"));
                 return Err(failure(&fault.hint("write its 32 hexadecimal digits, as `mario node status` shows them")));
             }
             node.show(console, Method::POST, &format!("/v1/lost/{journal}"), Vec::new(), |_| {
@@ -239,17 +247,21 @@ fn explanation_line(line: &Value) -> String {
     format!("{:2$}{before}{mark}{}{after}{place}\n", "", text("text").unwrap_or_default(), depth * 2)
 }
 
-fn status(node: &Asking, console: &Console) -> Result<Outcome, Failure> {
-    let get = |path: &str| node.ask(Method::GET, path, &[], Vec::new())?.json().map_err(|fault| failure(&fault));
-    let answer = serde_json::json!({
+/// What `mario node status` shows of a node.
+fn status_of(node: &Asking) -> Result<Value, LiveError> {
+    let get = |path: &str| node.try_ask(Method::GET, path, &[], Vec::new())?.json();
+    Ok(serde_json::json!({
         "status": get("/v1/status")?,
         "links": get("/v1/links")?["links"],
         "peers": get("/v1/journal")?["peers"],
         "down": get("/v1/instances")?["instances"].as_array().map(|instances| {
             instances.iter().filter(|instance| is_down(instance)).cloned().collect::<Vec<_>>()
         }),
-    });
-    node.write(console, &answer, |answer| {
+    }))
+}
+
+fn status(nodes: &NodesArguments, console: &Console) -> Result<Outcome, Failure> {
+    nodes.show_each(console, status_of, |answer| {
         let keys = [
             "node",
             "version",
@@ -259,6 +271,7 @@ fn status(node: &Asking, console: &Console) -> Result<Outcome, Failure> {
             "confirmation",
             "outdated",
             "trace_fault",
+            "workload_fault",
             "is_draining",
             "capacity",
             "free",
@@ -285,6 +298,14 @@ fn status(node: &Asking, console: &Console) -> Result<Outcome, Failure> {
             &answer["peers"],
             &[("NEIGHBOUR", "/node"), ("JOURNAL", "/journal"), ("RECORDS", "/sequence"), ("STATE", "/state")],
         );
+        for certificate in answer["status"]["certificates"].as_array().into_iter().flatten() {
+            let days = certificate["expires_in_s"].as_i64().unwrap_or_default().div_euclid(86_400);
+            let name = word(&certificate["certificate"]);
+            text += &match certificate["warning"].as_str() {
+                Some(warning) => format!("\nwarning: {warning}\n"),
+                None => format!("\nthe certificate of the {name} expires in {days} days\n"),
+            };
+        }
         for instance in answer["down"].as_array().into_iter().flatten() {
             let id = word(&instance["instance"]);
             text +=
@@ -306,12 +327,23 @@ fn rounded(links: &Value) -> Value {
     links
 }
 
+/// Returns a receiver that completes when the standard input ends: its sender is dropped.
+fn stdin_closed() -> tokio::sync::oneshot::Receiver<()> {
+    let (open, closed) = tokio::sync::oneshot::channel();
+    // A thread of its own, because a read of the standard input cannot be cancelled.
+    std::thread::spawn(move || {
+        let _open = open;
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+    });
+    closed
+}
+
 fn read(path: &Path) -> Result<NodeConfig, Failure> {
     let source = read_text(path)?;
     NodeConfig::read(&source.name, &source.text, &directory(path)).map_err(|error| config_failure(&error))
 }
 
-fn serve(path: &Path, console: &Console) -> Result<Outcome, Failure> {
+fn serve(path: &Path, until_stdin_closes: bool, console: &Console) -> Result<Outcome, Failure> {
     let config = read(path)?;
     let checked = check(&config, engine()).map_err(|error| config_failure(&error))?;
     let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).clamp(1, 8);
@@ -320,11 +352,22 @@ fn serve(path: &Path, console: &Console) -> Result<Outcome, Failure> {
     let console = console.clone();
     let binary = std::env::current_exe().map_err(|error| Failure::file("cannot find the own program", &error))?;
     let [launch, sample] = [LAUNCH, SAMPLE].map(|word| vec![word.to_owned()]);
-    let dependencies = DaemonDependencies { launcher: Launcher { binary, launch, sample } };
+    let workloads_at_stop = if until_stdin_closes { WorkloadsAtStop::End } else { WorkloadsAtStop::Keep };
+    let dependencies = DaemonDependencies { launcher: Launcher { binary, launch, sample }, workloads_at_stop };
     let result = runtime.block_on(async {
         let stop = daemon::stop_signal().map_err(|error| {
             Failure::Environment(vec![Diagnostic::error("cannot listen for signals").caused_by(&error)])
         })?;
+        let closed = until_stdin_closes.then(stdin_closed);
+        let stop = async move {
+            match closed {
+                Some(closed) => tokio::select! {
+                    () = stop => {}
+                    _ = closed => {}
+                },
+                None => stop.await,
+            }
+        };
         let ready = |addresses: daemon::Addresses| {
             let line = format!(
                 "node {node}: links {}, clients {}, operators {}\n",

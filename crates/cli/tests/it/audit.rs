@@ -99,8 +99,8 @@ fn rejects_what_is_not_a_trace_with_place_and_remedy() {
     for (name, text, expected) in [
         (
             "newer.jsonl",
-            TRACE.replace("\"mario_trace\":1", "\"mario_trace\":8"),
-            "cause: this trace has format 8; this mario reads 1 to 7\nhint: use the version of mario that wrote it\n",
+            TRACE.replace("\"mario_trace\":1", "\"mario_trace\":9"),
+            "cause: this trace has format 9; this mario reads 1 to 8\nhint: use the version of mario that wrote it\n",
         ),
         (
             "table.csv",

@@ -168,6 +168,28 @@ fn faults_are_survived_and_counted() {
 }
 
 #[test]
+fn a_killed_colony_leaves_neither_daemons_nor_workloads() {
+    let out = directory("killed");
+    let mut child = mario()
+        .args(["live", "--nodes", "5", "--out"])
+        .arg(&out)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it runs");
+    let is_serving = || {
+        let log = fs::read_to_string(out.join("nodes/n0lt0ln0/log.jsonl")).unwrap_or_default();
+        log.contains("\"kind\":\"evaluated\"")
+    };
+    wait_for("the colony serves", Duration::from_mins(2), || is_serving().then_some(()));
+    assert!(processes_below(&out).len() > 5, "five daemons, and workloads");
+    child.kill().expect("it runs");
+    child.wait().expect("a child");
+    wait_for("nothing is left", Duration::from_secs(30), || processes_below(&out).is_empty().then_some(()));
+    fs::remove_dir_all(out).expect("it was there");
+}
+
+#[test]
 fn ctrl_c_ends_every_process_and_keeps_the_summary() {
     let out = directory("interrupted");
     let mut child = mario()

@@ -132,6 +132,43 @@ impl Node {
 }
 
 #[test]
+fn several_nodes_are_listed_together_and_one_command_changes_one_node() {
+    let (one, other) = (Node::start("several-one"), Node::start("several-other"));
+    let first = one.deployed();
+    // Both colonies have an operator `ada`; the second one trusts only its own.
+    let both = ["--node", &one.operators, "--node", &one.operators, "--as", "ada.pem"];
+    let output = run(&one.directory, &[&["app", "list"], &both[..]].concat());
+    let text = stdout(&output);
+    assert!(output.status.success() && text.matches("INSTANCE").count() == 2, "{text}{}", stderr(&output));
+    assert_eq!(text.matches(one.operators.as_str()).count(), 2, "{text}");
+    let output = run(&one.directory, &[&["node", "status", "--format", "json"], &both[..]].concat());
+    let list: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    assert_eq!(
+        (&list[0]["address"], &list[1]["answer"]["status"]["node"]),
+        (&one.operators.clone().into(), &"a".into())
+    );
+    // A node that does not answer is an error; the answers of the others are printed.
+    let mixed = ["app", "list", "--node", &one.operators, "--node", &other.operators, "--as", "ada.pem"];
+    let output = run(&one.directory, &mixed);
+    assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
+    assert!(stdout(&output).contains("shop") && stderr(&output).contains(&other.operators), "{}", stderr(&output));
+    // What changes a node is for one node, and nothing is done.
+    for command in
+        [&["app", "deploy", &first][..], &["node", "drain"], &["app", "undeploy", "shop"], &["app", "show", "shop"]]
+    {
+        let output = run(&one.directory, &[command, &both[..]].concat());
+        let text = stderr(&output);
+        assert!(output.status.code() == Some(2) && text.contains("is for one node"), "{command:?}: {text}");
+    }
+    assert_eq!(one.versions(), [1]);
+    // The status has the certificates, and `app show` the state of the copy.
+    let status = stdout(&one.asked(&["node", "status"]));
+    assert!(status.contains("the certificate of the node expires in ") && status.contains("copies down"), "{status}");
+    let shown = stdout(&one.asked(&["app", "show", "shop"]));
+    assert!(shown.lines().any(|line| line.starts_with("copy ")), "{shown}");
+}
+
+#[test]
 fn a_policy_is_checked_rolled_out_as_a_canary_and_rolled_back() {
     let node = Node::start("roll");
     let first = node.deployed();

@@ -42,6 +42,8 @@ pub struct StoredLedger {
     pub former: Vec<StoredFormer>,
     /// Why the journal must not be used any more; `None` unless it is an old copy.
     pub outdated: Option<Outdated>,
+    /// Whether an operator drains the node.
+    pub is_draining: bool,
 }
 
 /// A journal that a neighbour had before its present one.
@@ -163,6 +165,7 @@ impl Ledger {
             previous: previous.collect(),
             former: former.collect(),
             outdated: self.outdated.clone(),
+            is_draining: self.is_draining,
         }
     }
 }
@@ -182,6 +185,7 @@ impl From<StoredLedger> for Ledger {
             peers: stored.peers.into_iter().map(|stored| (stored.node, stored.peer)).collect(),
             concerning: stored.concerning.into_iter().map(|stored| (stored.node, stored.sequence)).collect(),
             lost: stored.lost.into_iter().collect(),
+            is_draining: stored.is_draining,
             previous: stored.previous.into_iter().map(|stored| (stored.instance, stored.descriptor)).collect(),
             former: stored.former.into_iter().map(|stored| (stored.node, stored.journal)).collect(),
             outdated: stored.outdated,

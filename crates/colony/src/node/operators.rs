@@ -12,6 +12,7 @@ use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, Epoch, JournalId, TransferId};
 use crate::input::{Command, Effect, Proposal, TraceEvent};
 use crate::journal::{Custody, JournalRecord, OwnCause, Owned};
+use crate::manager::Availability;
 use crate::message::AgentSnapshot;
 use crate::rules::{Concern, HardwareChange};
 
@@ -26,6 +27,7 @@ impl Step<'_> {
             Command::Unpin(instance) => self.pin(instance, false),
             Command::Anchor { instance, is_anchor } => self.anchor(instance, is_anchor),
             Command::Migrate { instance, target } => self.migrate(&instance, target),
+            Command::Drain(is_draining) => self.set_draining(is_draining),
             Command::Lost(journal) => self.lost(journal),
         }
     }
@@ -162,6 +164,14 @@ impl Step<'_> {
         }
         agent.proposal = Some(Proposal { operation: AgentOperation::Migrate, target: Target::Node(target) });
         self.judge_agent(instance);
+    }
+
+    /// Starts or ends draining, unless that is so already.
+    fn set_draining(&mut self, is_draining: bool) {
+        if self.state.ledger.is_draining != is_draining {
+            self.journal(JournalRecord::Drained { is_draining });
+            self.state.manager.set_availability(Availability::of_drain(is_draining));
+        }
     }
 
     fn pin(&mut self, instance: InstanceId, is_pinned: bool) {

@@ -6,6 +6,7 @@ use super::{Agent, Retry, Start, StartError, State, Unconfirmed};
 use crate::ids::{IdSource, WorkloadId};
 use crate::input::Effect;
 use crate::journal::{JournalRecord, Owned};
+use crate::manager::Availability;
 
 impl State {
     /// Returns the state of a node after a start. The effects kill copies that are not in the ledger, resume copies
@@ -27,6 +28,7 @@ impl State {
             return Err(StartError::TooSmall { used, capacity: state.config.capacity });
         }
         state.is_recovering = true;
+        state.manager.set_availability(Availability::of_drain(state.ledger.is_draining));
         if state.ledger.outdated.is_some() {
             effects.push(Effect::Sweep { keep: Vec::new() });
             effects.extend(state.ledger.draining.keys().map(|workload| Effect::Stop(*workload)));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use mario_dashboard::{Dashboard, NodeSource};
 use mario_live::config::{NodeConfig, check};
-use mario_live::daemon::{self, DaemonDependencies};
+use mario_live::daemon::{self, DaemonDependencies, WorkloadsAtStop};
 use mario_live::identity::{Authority, CertificateContent, Identity, Role, node_id, write_private, write_public};
 use mario_live::workloads::Launcher;
 use mario_testing::{Scratch, free_address};
@@ -69,9 +69,16 @@ async fn node(directory: &TestDirectory, authority: &Authority, name: &str) -> (
         let tell = move |_: daemon::Addresses| {
             let _ = ready.send(());
         };
-        daemon::run(config, checked, engine, DaemonDependencies { launcher: nothing }, tell, ended)
-            .await
-            .expect("it runs");
+        daemon::run(
+            config,
+            checked,
+            engine,
+            DaemonDependencies { launcher: nothing, workloads_at_stop: WorkloadsAtStop::Keep },
+            tell,
+            ended,
+        )
+        .await
+        .expect("it runs");
     });
     is_ready.await.expect("it starts");
     (operators, stop)

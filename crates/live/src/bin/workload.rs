@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use mario_live::config::{NodeConfig, check};
-use mario_live::daemon::{self, DaemonDependencies};
+use mario_live::daemon::{self, DaemonDependencies, WorkloadsAtStop};
 use mario_live::workloads::{Launcher, launch, sample};
 
 fn main() -> ExitCode {
@@ -49,7 +49,8 @@ fn node(path: &Path) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
     let binary = std::env::current_exe().expect("the own program");
     let [launch, sample] = ["launch", "sample"].map(|word| vec![word.to_owned()]);
-    let dependencies = DaemonDependencies { launcher: Launcher { binary, launch, sample } };
+    let dependencies =
+        DaemonDependencies { launcher: Launcher { binary, launch, sample }, workloads_at_stop: WorkloadsAtStop::Keep };
     let result = runtime.block_on(async {
         let stop = daemon::stop_signal().expect("signals");
         let ready = |addresses: daemon::Addresses| {

@@ -27,6 +27,18 @@ pub(super) fn check_ranges(file: &NodeFile, positions: &Positions<'_>, mistakes:
         (["timing", "restart_reset_ms"], file.timing.restart_reset_ms as f64, 100.0, 86_400_000.0),
         (["timing", "silence_ms"], silence_ms as f64, 300.0, 60_000.0),
         (["timing", "latency_quantum_ms"], quantum, 0.001, 1_000.0),
+        (["identity", "warn_days"], f64::from(file.identity.warn_days), 0.0, 36_500.0),
+        (["limits", "clients_max"], f64::from(file.limits.clients_max), 1.0, 1_000_000.0),
+        (
+            ["limits", "clients_per_address_max"],
+            f64::from(file.limits.clients_per_address_max.unwrap_or(1)),
+            1.0,
+            1_000_000.0,
+        ),
+        (["limits", "head_ms"], file.limits.head_ms as f64, 100.0, 3_600_000.0),
+        (["limits", "operators_max"], f64::from(file.limits.operators_max), 1.0, 100_000.0),
+        (["limits", "strangers_max"], f64::from(file.limits.strangers_max), 1.0, 100_000.0),
+        (["limits", "strangers_per_address_max"], f64::from(file.limits.strangers_per_address_max), 1.0, 100_000.0),
         (["journal", "shorten_after"], file.journal.shorten_after as f64, 16.0, 1_000_000_000.0),
         (["workloads", "log_bytes_max"], file.workloads.log_bytes_max as f64, 4_096.0, 1_073_741_824.0),
     ];

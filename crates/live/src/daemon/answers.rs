@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mario_colony::{
-    Availability, Command, Confirmation, DeployKey, Input, JournalId, Knowledge, RequestFact, TraceEvent, WorkloadId,
+    Command, Confirmation, DeployKey, Input, JournalId, Knowledge, RequestFact, TraceEvent, WorkloadId,
 };
 use mario_domain::{ApplicationId, InstanceId, NodeId};
 use serde_json::{Value, json};
@@ -233,8 +233,7 @@ impl Core {
             Question::Anchor(instance, is_anchor) => self.anchor(instance, is_anchor),
             Question::Drain(drains) => {
                 self.is_draining = drains;
-                let availability = if drains { Availability::Leaving } else { Availability::Up };
-                self.handle(Input::Availability(availability));
+                self.handle(Input::Operator(Command::Drain(drains)));
                 if drains {
                     self.drain_step();
                 }
@@ -341,6 +340,8 @@ impl Core {
             },
             "outdated": self.outdated().map(|(cause, _)| cause),
             "trace_fault": self.recorder.fault(),
+            "workload_fault": self.copies.room().fault(),
+            "certificates": self.certificates.status(),
             "is_draining": self.is_draining,
             "evaluation_ms": self.config.timing.evaluation_ms,
             "acceptance_policy": self.config.policy.as_ref().and_then(|path| path.file_name()?.to_str()),

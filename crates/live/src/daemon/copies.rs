@@ -13,14 +13,18 @@ use mario_domain::{ApplicationId, InstanceId};
 use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::events::{NodeEvent, workload_text};
+use super::room::Room;
 use super::{Event, Events};
 use crate::seams::{Backend, Driver, LocalCopy, Protocol, Task};
 use crate::workloads::protocol;
 
 use supervisor::Supervisor;
+
+/// How long the processes of all copies may take to end when the daemon takes them along.
+const END_PATIENCE: Duration = Duration::from_secs(8);
 
 /// All copies of a node. A clone is a handle to the same set.
 #[derive(Clone)]
@@ -31,6 +35,7 @@ pub(crate) struct Copies {
     events: Events,
     runtime: Handle,
     counts: Arc<CopyCounts>,
+    room: Room,
     /// Called when a supervisor has changed the state of its copy, because the routes depend on it.
     on_change: Arc<OnceLock<Box<dyn Fn() + Send + Sync>>>,
 }
@@ -96,6 +101,7 @@ pub(crate) struct CopyStatus {
 impl Copies {
     pub(crate) fn new(
         drivers: BTreeMap<String, Arc<dyn Driver>>,
+        room: Room,
         core: mpsc::Sender<Event>,
         events: Events,
         runtime: Handle,
@@ -107,8 +113,14 @@ impl Copies {
             events,
             runtime,
             counts: Arc::default(),
+            room,
             on_change: Arc::default(),
         }
+    }
+
+    /// The room for workloads.
+    pub(crate) fn room(&self) -> &Room {
+        &self.room
     }
 
     /// The counters of copies.
@@ -212,6 +224,23 @@ impl Copies {
             }
             let _ = copies.core.send(Event::Input(Input::Swept)).await;
         });
+    }
+
+    /// Ends all copies, and returns when their processes are gone, or after [`END_PATIENCE`].
+    pub(crate) async fn end_all(&self) {
+        let known: Vec<WorkloadId> = self.table().keys().copied().collect();
+        for workload in known {
+            self.stop(workload);
+        }
+        let ending = async {
+            for driver in self.drivers.values() {
+                // Nothing is left to report an error to but the log.
+                if let Err(message) = sweep_driver(driver.as_ref(), &[]).await {
+                    self.events.publish(NodeEvent::Fault { message });
+                }
+            }
+        };
+        let _ = timeout(END_PATIENCE, ending).await;
     }
 
     /// The copies that accept requests, by application.

@@ -19,6 +19,7 @@ use tokio::sync::mpsc;
 
 use super::answers::Memory;
 use super::board::Board;
+use super::certificates::Certificates;
 use super::copies::Copies;
 use super::documents::Documents;
 use super::dormant::Sleepers;
@@ -51,6 +52,7 @@ pub(crate) struct Core {
     pub(crate) names: NameBook,
     pub(crate) events: Events,
     pub(crate) recorder: Recorder,
+    pub(crate) certificates: Certificates,
     pub(crate) memory: Memory,
     pub(crate) shadows: Shadows,
     pub(crate) sleepers: Sleepers,
@@ -107,6 +109,7 @@ pub(crate) struct Parts {
     pub(crate) events: Events,
     pub(crate) recorder: Recorder,
     pub(crate) start: Instant,
+    pub(crate) certificates: Certificates,
     /// Whether the node's policy has rules for evicting or shrinking.
     pub(crate) has_initiative: bool,
     pub(crate) shadows: Shadows,
@@ -119,7 +122,8 @@ impl Core {
         let owner_at = parts.has_initiative.then(|| parts.start + parts.config.owner_period());
         let Parts { config, node, journal, links, copies, board, documents, names, events, recorder, .. } = parts;
         let (start, shadows, sleepers) = (parts.start, parts.shadows, parts.sleepers);
-        let compact_at = config.journal.shorten_after;
+        let certificates = parts.certificates;
+        let (compact_at, is_draining) = (config.journal.shorten_after, node.ledger().is_draining());
         Core {
             config,
             node,
@@ -131,6 +135,7 @@ impl Core {
             names,
             events,
             recorder,
+            certificates,
             memory: Memory::default(),
             shadows,
             sleepers,
@@ -144,7 +149,7 @@ impl Core {
             answers: Vec::new(),
             router,
             hosted: Hosted::default(),
-            is_draining: false,
+            is_draining,
             drain_at: start,
             counts: CoreCounts::default(),
             compact_at,

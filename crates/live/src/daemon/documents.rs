@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use mario_colony::routing::Names;
@@ -101,7 +102,7 @@ impl Documents {
         let mut environment: Vec<(String, String)> =
             opened.environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         environment.extend([
-            ("MARIO_INGRESS".to_owned(), config.ingress.to_string()),
+            ("MARIO_INGRESS".to_owned(), reachable(config.ingress).to_string()),
             ("MARIO_NODE".to_owned(), config.node.to_string()),
             ("MARIO_INSTANCE".to_owned(), instance.to_string()),
             ("MARIO_APPLICATION".to_owned(), application.to_string()),
@@ -122,6 +123,17 @@ impl Documents {
     }
 }
 
+/// An address to which a process on this machine can connect, if a listener has this one: listeners on all addresses
+/// are reached over loopback.
+fn reachable(listener: SocketAddr) -> SocketAddr {
+    let loopback: IpAddr = match listener.ip() {
+        IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(address) if address.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        address => address,
+    };
+    SocketAddr::new(loopback, listener.port())
+}
+
 /// Reads a value from the node's store, without its final newline. No error message contains the value.
 fn stored(config: &NodeConfig, name: &str) -> Result<String, LiveError> {
     let missing = || LiveError::new(format!("this node's store has no value `{name}`"));
@@ -135,4 +147,21 @@ fn stored(config: &NodeConfig, name: &str) -> Result<String, LiveError> {
     }
     let value = fs::read_to_string(&path).map_err(|error| missing().caused_by(error))?;
     Ok(value.strip_suffix('\n').map_or(value.clone(), str::to_owned))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reachable;
+
+    #[test]
+    fn a_workload_gets_an_address_of_the_ingress_to_which_it_can_connect() {
+        for (listener, expected) in [
+            ("0.0.0.0:8080", "127.0.0.1:8080"),
+            ("[::]:8080", "[::1]:8080"),
+            ("10.0.0.7:8080", "10.0.0.7:8080"),
+            ("[2001:db8::1]:80", "[2001:db8::1]:80"),
+        ] {
+            assert_eq!(reachable(listener.parse().unwrap()).to_string(), expected);
+        }
+    }
 }

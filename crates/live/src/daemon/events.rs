@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
 use super::repeats::Repeats;
+use crate::admission::LimitReport;
 
 /// How many of the latest events are kept for later readers.
 const KEPT: usize = 1_000;
@@ -26,6 +27,21 @@ pub(crate) enum NodeEvent {
     Unconfirmed,
     /// Processes of workloads of a former journal in the same data directory were ended.
     OrphansEnded { processes: usize },
+    /// The limit of open files, before and after the daemon raised it (`None` for no limit), and how many clients it
+    /// serves at once. `is_enough` is false if the limit is too low for as many clients as are configured.
+    OpenFiles {
+        limit: Option<u64>,
+        limit_before: Option<u64>,
+        clients_max: usize,
+        clients_per_address_max: usize,
+        is_enough: bool,
+    },
+    /// What the limits of a listener did since the last event of this kind.
+    ConnectionsLimited(LimitReport),
+    /// A signal that does not end the daemon.
+    SignalIgnored { signal: &'static str, message: &'static str },
+    /// A certificate has expired, or expires soon.
+    CertificateExpires { certificate: &'static str, expires_in_s: i64, message: String },
     /// The daemon shuts down; workloads keep running.
     Stopping,
     /// An error.

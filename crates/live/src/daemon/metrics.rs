@@ -7,6 +7,7 @@ use mario_colony::Confirmation;
 use mario_domain::Capacity;
 
 use super::core::Core;
+use crate::descriptors;
 
 /// Renders the metrics of the core and of the links.
 pub(super) fn text(core: &Core) -> String {
@@ -60,6 +61,17 @@ pub(super) fn text(core: &Core) -> String {
             "1 while the node's part of the trace cannot be written, else 0.",
             f64::from(u8::from(core.recorder.fault().is_some())),
         ),
+        (
+            "mario_workloads_fail",
+            "1 while workloads cannot be started here, e.g. because the disk is full, else 0.",
+            f64::from(u8::from(core.copies.room().fault().is_some())),
+        ),
+        ("mario_open_files", "Files that this process has open.", descriptors::count_open().unwrap_or(0) as f64),
+        (
+            "mario_open_files_max",
+            "The limit of open files of this process.",
+            descriptors::limit().map_or(f64::INFINITY, |limit| limit as f64),
+        ),
         ("mario_uptime_seconds", "Seconds since the daemon started.", core.start.elapsed().as_secs_f64()),
     ];
     for (name, help, value) in gauges {
@@ -83,6 +95,12 @@ pub(super) fn text(core: &Core) -> String {
     ];
     for (name, help, value) in counters {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}");
+    }
+    let name = "mario_certificate_expiry_seconds";
+    let help = "Seconds until a certificate expires; negative if it has expired.";
+    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge");
+    for (certificate, left_s) in core.certificates.seconds_left() {
+        let _ = writeln!(text, "{name}{{certificate=\"{certificate}\"}} {left_s}");
     }
     links(core, &mut text);
     text

@@ -147,6 +147,11 @@ impl Core {
         if older == OlderVersion::Refused {
             self.check_version(key, &opened.descriptor)?;
         }
+        self.copies.room().check().map_err(|fault| Refusal {
+            status: 507,
+            message: fault,
+            hint: Some("free space on the disk of the node's data directory, or deploy on another node".to_owned()),
+        })?;
         let (descriptor, is_anchor) = (Arc::clone(&opened.descriptor), opened.is_anchor);
         self.handle(Input::Operator(Command::Deploy { key, descriptor, is_anchor }));
         // The node judges a deploy at once: the verdict is in its last report about a deploy.

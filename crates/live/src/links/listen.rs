@@ -28,17 +28,25 @@ pub(super) fn spawn(
         let mut connections = JoinSet::new();
         loop {
             while connections.try_join_next().is_some() {}
-            let Ok((stream, address)) = listener.accept().await else {
+            let (stream, address) = match listener.accept().await {
+                Ok(accepted) => accepted,
                 // The usual cause is a lack of file descriptors, so this waits for some to be closed.
-                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-                continue;
+                Err(error) => {
+                    links.shared.strangers.not_accepted(&error);
+                    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                    continue;
+                }
             };
-            // Beyond the maximum of unidentified connections, new ones are closed at once.
-            let Ok(permit) = Arc::clone(&links.shared.strangers).try_acquire_owned() else { continue };
+            // A new connection takes the place of one that has not identified itself yet; a neighbour that has needs no
+            // place here.
+            let Ok(place) = links.shared.strangers.admit(address.ip()) else { continue };
             let (links, forward, acceptor) = (links.clone(), Arc::clone(&forward), acceptor.clone());
             connections.spawn(async move {
-                let greeted = timeout(HANDSHAKE_TIMEOUT, greet(&links, &acceptor, stream)).await;
-                drop(permit);
+                let greeted = tokio::select! {
+                    () = place.replaced() => return,
+                    greeted = timeout(HANDSHAKE_TIMEOUT, greet(&links, &acceptor, stream)) => greeted,
+                };
+                drop(place);
                 let refused = |cause: String| {
                     links.shared.events.publish(NodeEvent::Refused { address: address.ip().to_string(), cause });
                 };
@@ -49,7 +57,7 @@ pub(super) fn spawn(
                         refused(control::not_listed(&links.shared.node, &node));
                         return say_goodbye(protocol, *stream, GoodbyeReason::NotListed).await;
                     }
-                    Err(_) => return refused("it did not say who it is in time".to_owned()),
+                    Err(_) => return links.shared.strangers.was_silent(address.ip()),
                 };
                 if matches!(protocol, Protocol::Control) {
                     if links.answers(&neighbour).await {

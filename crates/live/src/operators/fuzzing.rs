@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::{HalfClosed, Operator, OperatorApi};
-use crate::daemon::{Copies, Event, Events};
+use crate::daemon::{Copies, Event, Events, Room};
 use crate::identity::Role;
 use crate::seams::Routes;
 use crate::traffic::{Forwarder, TrafficLimits};
@@ -35,7 +35,8 @@ pub fn converse(bytes: &[u8]) -> Vec<u8> {
         LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime"));
     RUNTIME.block_on(async {
         let (operator_side, node_side) = tokio::io::duplex(1 << 20);
-        let operator = Operator { roles: Role::ALL.to_vec(), uri: "spiffe://harbour/operator/ada".to_owned() };
+        let operator =
+            Operator { roles: Role::ALL.to_vec(), uri: "spiffe://harbour/operator/ada".to_owned(), is_operator: true };
         let serving = tokio::spawn(super::converse(api(), operator, node_side, HalfClosed::Answered));
         let (mut answers, mut requests) = tokio::io::split(operator_side);
         // The node may close the connection before it has read everything.
@@ -74,7 +75,8 @@ fn api() -> OperatorApi {
         }
     });
     let events = Events::new();
-    let copies = Copies::new(BTreeMap::new(), core.clone(), events.clone(), Handle::current());
+    let copies =
+        Copies::new(BTreeMap::new(), Room::new(std::env::temp_dir()), core.clone(), events.clone(), Handle::current());
     let forwarder = Forwarder::new(Arc::new(ArcSwap::from_pointee(Routes::default())), TrafficLimits::default());
-    OperatorApi::new(core, events, copies, forwarder, &ENGINE)
+    OperatorApi::new(core, events, copies, forwarder, Vec::new(), &ENGINE)
 }

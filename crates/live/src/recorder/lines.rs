@@ -104,6 +104,7 @@ impl Recorder {
             JournalRecord::Slept { instance } => LiveEvent::Slept { instance: instance.clone() },
             JournalRecord::Woke { instance } => LiveEvent::Woke { instance: instance.clone() },
             JournalRecord::Shrunk { workload } => LiveEvent::Shrunk { workload: workload_text(*workload) },
+            JournalRecord::Drained { is_draining } => LiveEvent::Drained { is_draining: *is_draining },
             JournalRecord::Lost { journal } => LiveEvent::Lost { journal: journal_text(*journal) },
             JournalRecord::Outdated(outdated) => {
                 LiveEvent::Outdated { by: outdated.by.clone(), evidence: outdated.to_string() }

@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::net::TcpStream;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::seams::Body;
@@ -30,6 +30,9 @@ pub struct Backend {
     idle: Mutex<Vec<Idle>>,
     shared: Mutex<Option<http2::SendRequest<Body>>>,
 }
+
+/// The places of connections to the copies of a node.
+pub(super) type CopyPlaces = Arc<Semaphore>;
 
 struct Idle {
     sender: http1::SendRequest<Body>,
@@ -107,23 +110,25 @@ impl Backend {
         self: &Arc<Backend>,
         address: SocketAddr,
         protocol: Protocol,
+        places: &CopyPlaces,
         request: Request<Body>,
     ) -> Result<(Response<Incoming>, Connection), CopyError> {
         match protocol {
-            Protocol::Http1 => self.send_http1(address, request).await,
-            Protocol::H2c => self.send_h2c(address, request).await,
+            Protocol::Http1 => self.send_http1(address, places, request).await,
+            Protocol::H2c => self.send_h2c(address, places, request).await,
         }
     }
 
     async fn send_http1(
         self: &Arc<Backend>,
         address: SocketAddr,
+        places: &CopyPlaces,
         mut request: Request<Body>,
     ) -> Result<(Response<Incoming>, Connection), CopyError> {
         loop {
             let (mut sender, is_new) = match self.take_idle() {
                 Some(sender) => (sender, false),
-                None => (connect_http1(address).await?, true),
+                None => (connect_http1(address, places).await?, true),
             };
             if sender.ready().await.is_err() {
                 if is_new {
@@ -166,6 +171,9 @@ impl Backend {
             return;
         }
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        // The oldest come first. They would not be used again, and each holds a file descriptor.
+        let expired = idle.iter().take_while(|one| one.since.elapsed() > IDLE_MAX).count();
+        idle.drain(..expired);
         if idle.len() < IDLE_CONNECTIONS_MAX {
             idle.push(Idle { sender, since: Instant::now() });
         }
@@ -174,9 +182,10 @@ impl Backend {
     async fn send_h2c(
         &self,
         address: SocketAddr,
+        places: &CopyPlaces,
         request: Request<Body>,
     ) -> Result<(Response<Incoming>, Connection), CopyError> {
-        let mut sender = self.shared_sender(address).await?;
+        let mut sender = self.shared_sender(address, places).await?;
         match sender.try_send_request(request).await {
             Ok(response) => Ok((response, Connection { backend: None })),
             Err(mut error) => Err(match error.take_message() {
@@ -186,14 +195,18 @@ impl Backend {
         }
     }
 
-    async fn shared_sender(&self, address: SocketAddr) -> Result<http2::SendRequest<Body>, CopyError> {
+    async fn shared_sender(
+        &self,
+        address: SocketAddr,
+        places: &CopyPlaces,
+    ) -> Result<http2::SendRequest<Body>, CopyError> {
         {
             let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(sender) = shared.as_ref().filter(|sender| !sender.is_closed()) {
                 return Ok(sender.clone());
             }
         }
-        let stream = connect(address).await.map_err(|error| CopyError::NotSent(error.to_string()))?;
+        let (stream, place) = connect(address, places).await.map_err(|error| CopyError::NotSent(error.to_string()))?;
         let handshake = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .max_header_list_size(HEADER_BYTES_MAX as u32)
@@ -202,6 +215,7 @@ impl Backend {
         tokio::spawn(async move {
             // The requests on this connection report its errors.
             let _ = connection.await;
+            drop(place);
         });
         sender.ready().await.map_err(|error| CopyError::NotSent(error.to_string()))?;
         // If two connects race, the later one is shared from now on.
@@ -239,17 +253,26 @@ impl fmt::Debug for Idle {
 }
 
 /// Connects to a copy, with a timeout.
-pub(super) async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
-    let stream = match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
-        Ok(stream) => stream?,
+///
+/// The connection has its place until the permit is dropped.
+pub(super) async fn connect(address: SocketAddr, places: &CopyPlaces) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+    let connecting = async {
+        let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
+        Ok::<_, io::Error>((TcpStream::connect(address).await?, place))
+    };
+    let (stream, place) = match timeout(CONNECT_TIMEOUT, connecting).await {
+        Ok(connected) => connected?,
+        Err(_) if places.available_permits() == 0 => {
+            return Err(io::Error::other("this node has too many connections to copies"));
+        }
         Err(_) => return Err(io::Error::new(io::ErrorKind::TimedOut, "it does not accept connections")),
     };
     stream.set_nodelay(true)?;
-    Ok(stream)
+    Ok((stream, place))
 }
 
-async fn connect_http1(address: SocketAddr) -> Result<http1::SendRequest<Body>, CopyError> {
-    let stream = connect(address).await.map_err(|error| CopyError::NotSent(error.to_string()))?;
+async fn connect_http1(address: SocketAddr, places: &CopyPlaces) -> Result<http1::SendRequest<Body>, CopyError> {
+    let (stream, place) = connect(address, places).await.map_err(|error| CopyError::NotSent(error.to_string()))?;
     let (sender, connection) = http1::Builder::new()
         .max_buf_size(HEADER_BYTES_MAX)
         .handshake(TokioIo::new(stream))
@@ -258,11 +281,15 @@ async fn connect_http1(address: SocketAddr) -> Result<http1::SendRequest<Body>, 
     tokio::spawn(async move {
         // The requests on this connection report its errors.
         let _ = connection.with_upgrades().await;
+        drop(place);
     });
     Ok(sender)
 }
 
 /// Opens a connection for one request that will upgrade it.
-pub(super) async fn connect_for_upgrade(address: SocketAddr) -> Result<http1::SendRequest<Body>, CopyError> {
-    connect_http1(address).await
+pub(super) async fn connect_for_upgrade(
+    address: SocketAddr,
+    places: &CopyPlaces,
+) -> Result<http1::SendRequest<Body>, CopyError> {
+    connect_http1(address, places).await
 }

@@ -11,6 +11,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
 use mario_colony::WorkloadId;
 use mario_domain::{ApplicationId, NodeId};
+use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use crate::seams::{
@@ -18,7 +19,7 @@ use crate::seams::{
 };
 
 use super::answers::Failure;
-use super::backend::{Admission, CopyError};
+use super::backend::{Admission, CopyError, CopyPlaces};
 use super::body::{Cut, Held, Replay};
 use super::forms::{label, to_absolute_form, to_origin_form};
 use super::headers::{self, APPLICATION, DEAD_END, ITINERARY, Itinerary, NO_RESPONSE};
@@ -30,6 +31,7 @@ pub struct Forwarder {
     pub(super) routes: Arc<ArcSwap<Routes>>,
     pub(super) settings: Arc<TrafficLimits>,
     pub(super) totals: Arc<Totals>,
+    pub(super) copy_places: CopyPlaces,
 }
 
 /// Counters of requests since the daemon started.
@@ -112,7 +114,8 @@ enum Attempt {
 impl Forwarder {
     /// Creates a forwarder for routes that the daemon updates.
     pub fn new(routes: Arc<ArcSwap<Routes>>, settings: TrafficLimits) -> Forwarder {
-        Forwarder { routes, settings: Arc::new(settings), totals: Arc::default() }
+        let copy_places = Arc::new(Semaphore::new(settings.copy_connections_max.min(Semaphore::MAX_PERMITS)));
+        Forwarder { routes, settings: Arc::new(settings), totals: Arc::default(), copy_places }
     }
 
     /// The counters.
@@ -397,7 +400,7 @@ impl Forwarder {
             Protocol::Http1 => to_origin_form(&mut request, parts),
             Protocol::H2c => to_absolute_form(&mut request, parts),
         }
-        let sent = copy.backend.send(copy.address, copy.protocol, request);
+        let sent = copy.backend.send(copy.address, copy.protocol, &self.copy_places, request);
         let Ok(sent) = timeout(self.settings.response_timeout, sent).await else {
             count(&copy.backend.counts, journey);
             return Attempt::Late;

@@ -67,7 +67,7 @@ enum TunnelRequest {
 /// The end of a tunnel at a copy or at the next node.
 enum FarEnd {
     Upgraded(Box<OnUpgrade>),
-    Tcp(tokio::net::TcpStream),
+    Tcp(tokio::net::TcpStream, tokio::sync::OwnedSemaphorePermit),
 }
 
 enum Attempt {
@@ -133,10 +133,10 @@ impl Forwarder {
 
     async fn open_copy(&self, parts: &Parts, protocol: &str, journey: &Journey, copy: &LocalCopy) -> Attempt {
         if protocol == RAW {
-            return match backend::connect(copy.address).await {
-                Ok(stream) => {
+            return match backend::connect(copy.address, &self.copy_places).await {
+                Ok((stream, place)) => {
                     count(&copy.backend.counts, journey);
-                    Attempt::Open { head: HeaderMap::new(), far_end: FarEnd::Tcp(stream) }
+                    Attempt::Open { head: HeaderMap::new(), far_end: FarEnd::Tcp(stream, place) }
                 }
                 Err(error) => Attempt::NotOpened(error.to_string()),
             };
@@ -158,7 +158,7 @@ impl Forwarder {
             headers.insert("sec-websocket-key", HeaderValue::from_static(WEBSOCKET_KEY));
         }
         let sent = async {
-            let mut sender = backend::connect_for_upgrade(copy.address).await?;
+            let mut sender = backend::connect_for_upgrade(copy.address, &self.copy_places).await?;
             sender.send_request(request).await.map_err(|error| CopyError::NoResponse(error.to_string()))
         };
         let response = match timeout(self.settings.response_timeout, sent).await {
@@ -225,7 +225,7 @@ fn switched(request_kind: TunnelRequest, protocol: &str, mut head: HeaderMap) ->
 async fn join(near_end: OnUpgrade, far_end: FarEnd, _admission: Option<Admission>) {
     let Ok(Ok(near)) = timeout(SWITCH_TIMEOUT, near_end).await else { return };
     match far_end {
-        FarEnd::Tcp(stream) => copy(near, stream).await,
+        FarEnd::Tcp(stream, _place) => copy(near, stream).await,
         FarEnd::Upgraded(far_end) => {
             if let Ok(Ok(far)) = timeout(SWITCH_TIMEOUT, *far_end).await {
                 copy(near, TokioIo::new(far)).await;

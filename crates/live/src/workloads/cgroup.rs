@@ -4,6 +4,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +56,7 @@ pub struct Cgroups {
 struct Base {
     path: PathBuf,
     version: Version,
+    controller: &'static str,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,6 +78,9 @@ pub(super) struct Groups {
 
 const CPU_PERIOD_US: u64 = 100_000;
 
+/// Held while groups are created or removed, so that the group of a node is not removed while one is created in it.
+static CHANGING: Mutex<()> = Mutex::new(());
+
 impl Cgroups {
     /// Uses no control groups: memory and open files are limited per process, processor time and processes not at all.
     pub fn none() -> Cgroups {
@@ -91,20 +96,33 @@ impl Cgroups {
     /// As [`Cgroups::detect`], with the mount points in another directory.
     pub fn detect_below(root: &Path, journal: &str) -> Cgroups {
         let name = format!("mario-{journal}");
-        let of = |controller: &str| v2(root, controller, &name).or_else(|| v1(root, controller, &name));
-        Cgroups { memory: of("memory"), pids: of("pids"), cpu: of("cpu") }
+        let of = |controller: &'static str| v2(root, controller, &name).or_else(|| v1(root, controller, &name));
+        let cgroups = Cgroups { memory: of("memory"), pids: of("pids"), cpu: of("cpu") };
+        // Groups of workloads that ended while no daemon ran.
+        cgroups.remove_all();
+        cgroups
     }
 
-    /// Removes the groups of the node, if all its workloads are gone.
+    /// Removes the groups of workloads that have no processes, and the groups of the node if none is left.
     pub fn remove_all(&self) {
-        for base in [&self.memory, &self.pids, &self.cpu].into_iter().flatten() {
+        let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+        for base in self.bases() {
+            for group in fs::read_dir(&base.path).into_iter().flatten().flatten() {
+                // Fails for files, and for groups with processes.
+                let _ = fs::remove_dir(group.path());
+            }
             let _ = fs::remove_dir(&base.path);
         }
+    }
+
+    fn bases(&self) -> impl Iterator<Item = &Base> {
+        [&self.memory, &self.pids, &self.cpu].into_iter().flatten()
     }
 
     /// Creates the groups that enforce the limits of a workload. If there is no group for memory, the workload has to
     /// set a limit per process; for open files, it always has to.
     pub(super) fn create(&self, workload: &str, limits: &CgroupLimits) -> Groups {
+        let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
         let mut groups = Groups::default();
         let cpu = limits.cpu_milli.map(|milli| (milli * CPU_PERIOD_US / 1000).max(1000));
         let wanted = [
@@ -141,7 +159,7 @@ impl Cgroups {
 
     /// The memory limit of a workload, in bytes, if it has killed one of the workload's processes.
     pub(super) fn memory_limit_that_killed(&self, workload: &str) -> Option<u64> {
-        let Base { path, version } = self.memory.as_ref()?;
+        let Base { path, version, .. } = self.memory.as_ref()?;
         let (events, limit) = match version {
             Version::V1 => ("memory.oom_control", "memory.limit_in_bytes"),
             Version::V2 => ("memory.events", "memory.max"),
@@ -152,18 +170,31 @@ impl Cgroups {
         if kills > 0 { read(limit)?.trim().parse().ok() } else { None }
     }
 
-    /// Removes the groups of an ended workload.
+    /// Removes the groups of an ended workload, and those of the node if it was the last one.
     pub(super) fn remove(&self, workload: &str) {
-        for base in [&self.memory, &self.pids, &self.cpu].into_iter().flatten() {
-            // Fails if the group was never created, or is still busy. That is ignored, because a group that stays is
-            // harmless.
+        let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+        for base in self.bases() {
+            // Fails if the group was never created, or is still busy. Then it is removed when the daemon ends or starts.
             let _ = fs::remove_dir(base.path.join(workload));
+            let _ = fs::remove_dir(&base.path);
         }
     }
 }
 
 impl Base {
+    /// Creates the group of the node, unless it is there.
+    fn prepare(&self) -> io::Result<()> {
+        if !self.path.is_dir() {
+            fs::create_dir(&self.path)?;
+        }
+        if self.version == Version::V2 {
+            fs::write(self.path.join("cgroup.subtree_control"), format!("+{}", self.controller))?;
+        }
+        Ok(())
+    }
+
     fn limit(&self, workload: &str, limit: &str, value: u64) -> io::Result<(PathBuf, Version)> {
+        self.prepare()?;
         let group = self.path.join(workload);
         if !group.is_dir() {
             fs::create_dir(&group)?;
@@ -182,32 +213,27 @@ impl Base {
     }
 }
 
-fn v2(root: &Path, controller: &str, name: &str) -> Option<Base> {
+fn v2(root: &Path, controller: &'static str, name: &str) -> Option<Base> {
     let controllers = fs::read_to_string(root.join("cgroup.controllers")).ok()?;
     if !controllers.split_ascii_whitespace().any(|word| word == controller) {
         return None;
     }
     // A group with processes cannot delegate controllers, so the node's group is a new child of the root without
     // processes.
-    let path = root.join(name);
     fs::write(root.join("cgroup.subtree_control"), format!("+{controller}")).ok()?;
-    if !path.is_dir() {
-        fs::create_dir(&path).ok()?;
-    }
-    fs::write(path.join("cgroup.subtree_control"), format!("+{controller}")).ok()?;
-    Some(Base { path, version: Version::V2 })
+    let base = Base { path: root.join(name), version: Version::V2, controller };
+    base.prepare().ok()?;
+    Some(base)
 }
 
-fn v1(root: &Path, controller: &str, name: &str) -> Option<Base> {
+fn v1(root: &Path, controller: &'static str, name: &str) -> Option<Base> {
     let mount = root.join(controller);
     if !mount.join("cgroup.procs").exists() || root.join("cgroup.controllers").exists() {
         return None;
     }
-    let path = mount.join(name);
-    if !path.is_dir() {
-        fs::create_dir(&path).ok()?;
-    }
-    Some(Base { path, version: Version::V1 })
+    let base = Base { path: mount.join(name), version: Version::V1, controller };
+    base.prepare().ok()?;
+    Some(base)
 }
 
 #[cfg(test)]
@@ -269,5 +295,25 @@ mod tests {
         assert_eq!(groups.members.len(), 2);
         assert_eq!(by(&groups)[0], ("memory", Enforcer::CgroupV1));
         assert_eq!(by(&groups)[2], ("cpu", Enforcer::Nothing));
+    }
+
+    #[test]
+    fn no_empty_group_is_left_when_workloads_or_daemons_end() {
+        let root = Scratch::new("left");
+        for controller in ["memory", "pids"] {
+            fs::create_dir(root.join(controller)).unwrap();
+            fs::write(root.join(controller).join("cgroup.procs"), "").unwrap();
+        }
+        let node = |controller: &str| root.join(controller).join("mario-ab");
+        // The group of a workload that ended while no daemon ran. Groups of a real system have no files to remove.
+        fs::create_dir_all(node("memory").join("1.1")).unwrap();
+        let cgroups = Cgroups::detect_below(&root, "ab");
+        assert!(!node("memory").exists() && !node("pids").exists(), "a node without workloads has no groups");
+        let limits = CgroupLimits { memory_bytes: None, cpu_milli: None, ..LIMITS };
+        cgroups.create("1.2", &limits);
+        assert!(node("pids").join("1.2").is_dir());
+        fs::remove_file(node("pids").join("1.2/pids.max")).unwrap();
+        cgroups.remove("1.2");
+        assert!(!node("pids").exists());
     }
 }

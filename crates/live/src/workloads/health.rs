@@ -34,3 +34,11 @@ async fn ask(address: SocketAddr, path: Option<&str>) -> io::Result<()> {
         _ => Err(io::Error::other(format!("`{path}` answers `{}`", String::from_utf8_lossy(&head).escape_debug()))),
     }
 }
+
+/// Whether a failed probe says something about the copy: it refused or closed the connection, or gave no or another
+/// answer. All other errors of the system, such as a lack of file descriptors, concern this node.
+pub(super) fn concerns_copy(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, TimedOut};
+    error.raw_os_error().is_none()
+        || matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionRefused | ConnectionReset | TimedOut)
+}

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Resource, Rlimit, setrlimit, setsid};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
 use serde::{Deserialize, Serialize};
 
 use super::logs::{LogBounds, RotatingLog};
@@ -41,6 +41,9 @@ pub(super) struct Confinement {
     pub(super) groups: Vec<PathBuf>,
     pub(super) memory_bytes: Option<u64>,
     pub(super) open_files_max: Option<u64>,
+    /// The soft limit of open files, if `open_files_max` does not set one: the daemon has raised its own.
+    #[serde(default)]
+    pub(super) open_files_soft: Option<u64>,
 }
 
 const PLAN_BYTES_MAX: u64 = 16 << 20;
@@ -176,6 +179,10 @@ fn confine(text: &OsString) -> io::Result<()> {
         if value.is_some() {
             setrlimit(resource, Rlimit { current: value, maximum: value })?;
         }
+    }
+    if confinement.open_files_max.is_none() && confinement.open_files_soft.is_some() {
+        let maximum = getrlimit(Resource::Nofile).maximum;
+        setrlimit(Resource::Nofile, Rlimit { current: confinement.open_files_soft, maximum })?;
     }
     Ok(())
 }

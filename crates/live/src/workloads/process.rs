@@ -19,7 +19,7 @@ use crate::seams::{Driver, DriverContext, DriverError, Health, Pending, Task, Us
 
 use super::cgroup::Cgroups;
 use super::former;
-use super::health::probe;
+use super::health::{concerns_copy, probe};
 use super::identity::{self, MARK, PLACE, Process, Stat};
 use super::launch::{Confinement, Plan};
 use super::logs::{LogBounds, tail};
@@ -58,14 +58,13 @@ struct Shared {
 struct Copy {
     record: StartRecord,
     shim: Process,
-    /// The shim, if this daemon started it and has not waited for it yet. A daemon waits only for its own children.
+    /// The shim, if this daemon started it and has not waited for it yet.
     child: Mutex<Option<Child>>,
 }
 
 const PROBE_PATIENCE: Duration = Duration::from_secs(1);
 /// How long killed processes may take to vanish, before the kill counts as failed.
 pub(super) const KILL_PATIENCE: Duration = Duration::from_secs(10);
-
 /// How long a shim may take to record the exit status of its program, before it is killed.
 const NOTE_PATIENCE: Duration = Duration::from_secs(1);
 
@@ -220,9 +219,8 @@ impl Shared {
             return Err(DriverError { attempted: format!("{:?} runs already", task.workload), cause: None });
         }
         workspace.create().map_err(failed("cannot make the directory of a workload"))?;
-        let Some(port) = self.ports.take() else {
-            return Err(DriverError { attempted: "no port of the node's range is free".to_owned(), cause: None });
-        };
+        let no_port = || DriverError { attempted: "no port of the node's range is free".to_owned(), cause: None };
+        let port = self.ports.take().ok_or_else(no_port)?;
         let launched = self.launch(task, &settings, &workspace, port);
         if launched.is_err() {
             self.ports.free(port);
@@ -261,6 +259,7 @@ impl Shared {
                 groups: groups.members,
                 memory_bytes: groups.rlimit_memory_bytes,
                 open_files_max: groups.rlimit_open_files_max,
+                open_files_soft: crate::descriptors::limit_before(),
             },
         };
         let plan = serde_json::to_vec(&plan).map_err(|error| failed("cannot write a plan")(error.into()))?;
@@ -471,14 +470,6 @@ fn address(port: u16) -> SocketAddr {
 
 pub(super) fn failed(attempted: &str) -> impl FnOnce(io::Error) -> DriverError {
     move |cause| DriverError { attempted: attempted.to_owned(), cause: Some(cause) }
-}
-
-/// Whether a failed probe says something about the copy: it refused or closed the connection, or gave no or another
-/// answer. All other errors of the system, such as a lack of file descriptors, concern this node.
-fn concerns_copy(error: &io::Error) -> bool {
-    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, TimedOut};
-    error.raw_os_error().is_none()
-        || matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionRefused | ConnectionReset | TimedOut)
 }
 
 /// Waits until one of the processes has ended, for at most 50 ms.

@@ -25,6 +25,8 @@ pub struct Colony {
     pub directory: Scratch,
     pub authority: Authority,
     pub daemons: Vec<Daemon>,
+    /// The hard limit of open files of daemons that are started from now on; their soft limit is then 300.
+    pub open_files_max: Option<u64>,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -65,7 +67,7 @@ impl Colony {
             .collect();
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread");
-        let mut colony = Colony { directory, authority, daemons, runtime };
+        let mut colony = Colony { directory, authority, daemons, open_files_max: None, runtime };
         let ada = colony.authority.operator("ada", Role::ALL.to_vec()).expect("a name");
         colony.certificate("ada", &ada, 5);
         let shop =
@@ -130,7 +132,14 @@ impl Colony {
             .open(self.directory.join(format!("{}.log", self.daemons[index].name)))
             .expect("a log");
         let daemon = &mut self.daemons[index];
-        let mut command = Command::new(env!("CARGO_BIN_EXE_workload"));
+        let mut command = match self.open_files_max {
+            Some(files) => {
+                let mut limited = Command::new("prlimit");
+                limited.arg(format!("--nofile=300:{files}")).arg(env!("CARGO_BIN_EXE_workload"));
+                limited
+            }
+            None => Command::new(env!("CARGO_BIN_EXE_workload")),
+        };
         // The data directory is relative, as users write it.
         command.current_dir(daemon.config.parent().expect("a directory"));
         command.args(["node", "node.toml"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);

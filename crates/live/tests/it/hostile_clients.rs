@@ -95,6 +95,12 @@ async fn no_framing_smuggles_a_request_past_the_ingress() {
         seen.lock().unwrap().clear();
         let answers = send(&near, case.as_bytes()).await;
         let seen = seen.lock().unwrap().clone();
+        if case.contains("transfer-encoding: chunked\r\n")
+            && case.contains("content-length: ")
+            && !case.contains("POST /11")
+        {
+            assert_eq!(answers, [400], "{case:?}");
+        }
         // The copy receives as many whole requests as the ingress answered with 200. If no answer is an error, no body
         // contains the hidden request.
         let served = answers.iter().filter(|&&status| status == 200).count();

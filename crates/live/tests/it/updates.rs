@@ -140,3 +140,57 @@ fn an_agent_adapts_and_its_copy_is_restarted_in_the_flavour() {
     let (trace, report) = colony.audited();
     assert!(report.findings.is_empty(), "{:?}\n{trace}", report.findings);
 }
+
+/// Every decision is recomputed, also of agents whose instances had another version than their neighbours' on the same
+/// node, and each with the policy and the facts that it had then.
+#[test]
+fn the_audit_recomputes_decisions_before_and_after_an_update_and_beside_a_canary() {
+    let mut colony = Colony::new("update-audit", &["a"], 4);
+    colony.start(0, None);
+    let described = |colony: &Colony, policy: &str, version: u64, colour: &str| {
+        let first = format!("hardware = 1\nversion = {version}\n");
+        colony.signed_with(policy, &first, "", &format!("[facts]\ncolour = \"{colour}\"\n"))
+    };
+    // The first policy never proposes; the second proposes to stay where the agent is, which is inhibited, if it sees
+    // the fact of a certain version.
+    let first = described(&colony, STAYS, 1, "red");
+    let second = described(
+        &colony,
+        "operation(migrate, I, elsewhere) :- serviceInstance(I, A, _), fact(A, colour, _).",
+        2,
+        "blue",
+    );
+    let mut instances = Vec::new();
+    for key in ["1", "2"] {
+        let reply = colony.deploy(0, key, &first).expect("an answer").json().expect("accepted");
+        instances.push(reply["instance"].as_str().expect("an id").to_owned());
+    }
+    let evaluations = |colony: &Colony, instance: &str| {
+        colony.get(0, &format!("/v1/instances/{instance}"))["evaluations"].as_u64().unwrap_or(0)
+    };
+    let decide_twice = |colony: &mut Colony| {
+        let before: Vec<u64> = instances.iter().map(|instance| evaluations(colony, instance)).collect();
+        colony.wait("they decide", |colony| {
+            instances.iter().zip(&before).all(|(instance, before)| evaluations(colony, instance) >= before + 2)
+        });
+    };
+    decide_twice(&mut colony);
+    // The canary, in turn the second and the first instance, whose description agents of the node see.
+    put(&colony, 0, &instances[1], &second).json().expect("accepted");
+    decide_twice(&mut colony);
+    put(&colony, 0, &instances[0], &second).json().expect("accepted");
+    decide_twice(&mut colony);
+    let (trace, report) = colony.audited();
+    assert!(report.findings.is_empty(), "{:?}\n{trace}", report.findings);
+    assert!(report.counts.evaluations >= 12, "{report}");
+    assert_eq!(report.counts.decisions, report.counts.evaluations, "{report}\n{trace}");
+    assert!(!report.unchecked.iter().any(|words| words.contains("descriptions")), "{report}");
+    // With the policies of the two versions exchanged, the decisions do not follow any more.
+    let mut lines = trace.lines();
+    let mut header: Value = serde_json::from_str(lines.next().expect("a header")).expect("JSON");
+    let policies = header["policies"].as_array_mut().expect("policies");
+    policies.swap(0, 1);
+    let lie = format!("{header}\n{}\n", lines.collect::<Vec<_>>().join("\n"));
+    let report = mario_audit::audit(lie.as_bytes(), mario_audit::Options::default(), &mut |_| ()).expect("a trace");
+    assert!(report.count(mario_audit::FindingKind::Decision) > 0, "{report}");
+}

@@ -430,6 +430,7 @@ fn header<'a>(survey: &'a Survey<'_>, run: Option<&'a RunContext>) -> Header<'a>
             silent: places(&|node| node.is_silent),
             acceptances: places(&|node| node.has_acceptance),
             facts_changed: places(&|node| node.have_facts_changed),
+            application_facts: application_facts(survey),
         }),
         nodes: (survey.nodes.iter().zip(tiers))
             .map(|(node, tier)| HeaderNode {
@@ -455,6 +456,15 @@ fn header<'a>(survey: &'a Survey<'_>, run: Option<&'a RunContext>) -> Header<'a>
         acceptances: Vec::new(),
         users: run.map_or_else(Vec::new, |run| header_users(survey, &run.clients)),
     }
+}
+
+/// The number of facts in each description, if an application has several; otherwise empty.
+fn application_facts(survey: &Survey<'_>) -> Vec<usize> {
+    let ids: BTreeSet<_> = survey.applications.iter().map(|described| &described.application.id).collect();
+    if ids.len() == survey.applications.len() {
+        return Vec::new();
+    }
+    survey.applications.iter().map(|described| described.facts.len()).collect()
 }
 
 /// The distance of each node, in hops, from the top of its connected component: the node with the most hardware and, of

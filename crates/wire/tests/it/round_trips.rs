@@ -173,6 +173,7 @@ fn sleepers_round_trip() {
             JournalRecord::Own { owned, cause },
             JournalRecord::Slept { instance: instance.clone() },
             JournalRecord::Woke { instance },
+            JournalRecord::Drained { is_draining: seed % 2 == 0 },
         ] {
             let mut bytes = Vec::new();
             encode_record(&record, &mut bytes).expect("drawn values keep their bounds");

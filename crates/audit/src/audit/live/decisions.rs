@@ -1,7 +1,9 @@
 //! Recomputes the decisions of agents on live nodes, from the facts that they saw and from the state of their nodes at
 //! the time.
 
-use mario_domain::{Fact, Id, NodeId};
+use std::collections::{BTreeMap, BTreeSet};
+
+use mario_domain::{Id, NodeId};
 use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, SolutionLimit};
 use mario_prolog::{Allowance, Engine, Value};
 
@@ -9,7 +11,7 @@ use super::Found;
 use super::node::LiveNode;
 use crate::finding::FindingKind;
 use crate::policies;
-use crate::reader::{Evaluation, FactsAndDecision, Header, Neighbour, Proposal, Solution, Target};
+use crate::reader::{Evaluation, FactsAndDecision, Header, Neighbour, Proposal, Solution, Target, TracedApplication};
 use crate::texts::solutions_text;
 
 /// Everything needed to recompute the decisions of live agents.
@@ -18,8 +20,8 @@ pub(super) struct LiveDecisions {
     decider: Decider,
     facts: KnowledgeBase,
     allowance: Allowance,
-    /// For each application, whether the header has several descriptions of it, so that facts about it are ambiguous.
-    is_ambiguous: Vec<bool>,
+    /// For each description of an application, the facts of the header that belong to it; `None` if that is unknown.
+    described: Vec<Option<Vec<usize>>>,
     made: u64,
 }
 
@@ -40,7 +42,6 @@ impl LiveDecisions {
                     None
                 }
             });
-        let ids: Vec<_> = header.applications.iter().map(|application| &application.id).collect();
         let mut decider = Decider::new(engine);
         decider.set_allowance(Some(allowance.clone()));
         LiveDecisions {
@@ -48,7 +49,7 @@ impl LiveDecisions {
             decider,
             facts: KnowledgeBase::new(engine.symbols()),
             allowance: allowance.clone(),
-            is_ambiguous: ids.iter().map(|id| ids.iter().filter(|other| *other == id).count() > 1).collect(),
+            described: described(header),
             made: 0,
         }
     }
@@ -66,8 +67,12 @@ impl LiveDecisions {
                 "decisions of policies that look back: the histories of their agents are not recorded".to_owned(),
             );
         }
-        if self.is_ambiguous.contains(&true) {
-            unchecked.push("decisions of agents whose applications have several descriptions".to_owned());
+        if self.described.contains(&None) {
+            unchecked.push(
+                "decisions of agents that know an application with several descriptions, of which the trace does not say \
+                 which facts belong to which"
+                    .to_owned(),
+            );
         }
         let changed = header.live.as_ref().map_or(&[][..], |live| &live.facts_changed);
         if !changed.is_empty() {
@@ -90,7 +95,8 @@ impl LiveDecisions {
         let hosted = hosted(header, state);
         let changed = header.live.as_ref().map_or(&[][..], |live| &live.facts_changed);
         let concerned = std::iter::once(&node).chain(&state.up);
-        let is_unknown = hosted.iter().any(|place| self.is_ambiguous[*place as usize])
+        let is_unknown = hosted.iter().any(|place| self.described[*place as usize].is_none())
+            || is_reserved_in_several_versions(header, state)
             || concerned.into_iter().any(|node| changed.contains(node));
         let policy = self.policies.get(header.applications[application as usize].policy as usize)?.clone()?;
         if is_unknown || !policy.remembers().is_nothing() || self.allowance.is_spent() {
@@ -176,12 +182,15 @@ impl LiveDecisions {
             };
             facts.push_inhibited(operation, instance, target);
         }
-        let about_applications = hosted.iter().map(|place| header.applications[*place as usize].id.id());
+        for place in hosted {
+            for fact in self.described[*place as usize].iter().flatten() {
+                facts.push_domain_fact(&header.facts[*fact]);
+            }
+        }
         let introduced = state.up.iter().filter(|neighbour| state.introduced.contains(neighbour));
         let about_nodes = std::iter::once(&node).chain(introduced).map(|node| header.nodes[*node as usize].id.id());
-        for subject in about_applications.chain(about_nodes) {
-            let about: Vec<&Fact> = header.facts.iter().filter(|fact| fact.subject == *subject).collect();
-            for fact in about {
+        for subject in about_nodes {
+            for fact in header.facts.iter().filter(|fact| fact.subject == *subject) {
                 facts.push_domain_fact(fact);
             }
         }
@@ -193,8 +202,44 @@ impl LiveDecisions {
     }
 }
 
+/// For each description of an application, the facts of the header that belong to it; `None` if the application has
+/// several descriptions and the header does not say which of the facts about it belong to which.
+fn described(header: &Header) -> Vec<Option<Vec<usize>>> {
+    let counts = header.live.as_ref().map_or(&[][..], |live| &live.application_facts);
+    if counts.len() == header.applications.len() {
+        let mut next = 0;
+        let mut belong = |count: &usize| {
+            let first = next;
+            next = (next + count).min(header.facts.len());
+            Some((first..next).collect())
+        };
+        return counts.iter().map(&mut belong).collect();
+    }
+    let of = |application: &TracedApplication| {
+        let about = header.facts.iter().enumerate().filter(|(_, fact)| fact.subject == *application.id.id());
+        let about: Vec<usize> = about.map(|(place, _)| place).collect();
+        let descriptions = header.applications.iter().filter(|other| other.id == application.id).count();
+        (descriptions == 1 || about.is_empty()).then_some(about)
+    };
+    header.applications.iter().map(of).collect()
+}
+
+/// Whether a node has reserved hardware for several versions of an application of which it keeps no instance. The trace
+/// does not say which of these versions its agents see.
+fn is_reserved_in_several_versions(header: &Header, state: &LiveNode) -> bool {
+    let id = |place: u32| &header.applications[place as usize].id;
+    let kept = state.owned.values().chain(state.custody.values().map(|custody| &custody.owned));
+    let kept: BTreeSet<_> = kept.map(|owned| id(owned.application)).collect();
+    let mut reserved = BTreeMap::new();
+    state.reserved.values().filter(|reserved| !kept.contains(id(reserved.application))).any(|place| {
+        let first = *reserved.entry(id(place.application)).or_insert(place.application);
+        first != place.application
+    })
+}
+
 /// The applications that agents on a node see: those of instances that it owns, keeps in custody or has reserved
-/// hardware for, each once, ordered by id.
+/// hardware for, each once, ordered by id. Of an application with instances of several versions, agents see the
+/// description of the first owned instance, or else of the first one in custody.
 fn hosted(header: &Header, state: &LiveNode) -> Vec<u32> {
     let owned = state.owned.values().map(|owned| owned.application);
     let custody = state.custody.values().map(|custody| custody.owned.application);

@@ -316,7 +316,9 @@ impl LiveWorld {
                     self.find(FindingKind::Context, self.node_text(node), "neighbours that the header has", found);
                 }
             }
-            LiveEvent::Draining { is_draining } => self.nodes[node as usize].was_drained |= is_draining,
+            LiveEvent::Drained { is_draining } | LiveEvent::Draining { is_draining } => {
+                self.nodes[node as usize].was_drained |= is_draining
+            }
         }
     }
 

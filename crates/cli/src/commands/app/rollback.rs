@@ -8,8 +8,7 @@ use mario_live::identity::application_id;
 use mario_live::operators::Method;
 
 use super::rollout::{Change, Running, change, counted, failure_after, running, show};
-use super::update::NodesArguments;
-use crate::live::failure;
+use crate::live::{NodesArguments, failure};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario app rollback`.
@@ -61,7 +60,9 @@ pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Resu
         let changed = change(one, Method::DELETE, &format!("?from={from}"), Vec::new(), &mut done);
         match changed.map_err(|fault| failure_after(&fault, &done, "their previous version"))? {
             Change::Done => {}
-            Change::Left => console.inform(format!("instance {} has left node {}", one.instance, one.node.node)),
+            Change::Left => {
+                console.inform(format!("instance {} has left node {}", one.instance, one.node.node.concat()))
+            }
         }
     }
     show(nodes, console, &done)?;

@@ -7,8 +7,7 @@ use mario_live::LiveError;
 use mario_live::operators::Method;
 use serde_json::{Value, json};
 
-use super::update::NodesArguments;
-use crate::live::{Format, NodeArguments, failure, table, word};
+use crate::live::{Format, NodeArguments, NodesArguments, failure, table, word};
 use crate::{Console, Failure};
 
 /// How long a restarted copy may take beyond the start and drain timeouts of its description.
@@ -74,7 +73,7 @@ pub(super) fn change(
         return Ok(Change::Left);
     }
     let mut answer = reply.json()?;
-    answer["node"] = json!(one.node.node);
+    answer["node"] = json!(one.node.node.concat());
     let restart_ms = answer["restart_timeout_ms"].as_u64().unwrap_or(RESTART_TIMEOUT_MS);
     done.push(answer);
     wait(one, Duration::from_millis(restart_ms) + TIMEOUT)?;

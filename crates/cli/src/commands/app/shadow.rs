@@ -8,8 +8,7 @@ use mario_live::identity::application_id;
 use mario_live::operators::Method;
 use serde_json::{Value, json};
 
-use super::update::NodesArguments;
-use crate::live::{Format, failure, table, word};
+use crate::live::{Format, NodesArguments, failure, table, word};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario app shadow`.
@@ -46,7 +45,7 @@ pub(super) fn set(
     for node in nodes.each() {
         let reply = node.try_ask(Method::PUT, &path(application), &[], document.to_vec());
         let mut answer = reply.and_then(|reply| reply.json()).map_err(|fault| failure_after(&fault, shadows.len()))?;
-        answer["node"] = json!(node.node);
+        answer["node"] = json!(node.node.concat());
         shadows.push(answer);
     }
     let answer = json!({ "shadows": shadows });
@@ -69,7 +68,7 @@ pub(super) fn run(arguments: &ShadowArguments, console: &Console) -> Result<Outc
             continue;
         }
         let mut answer = reply.json().map_err(|fault| failure_after(&fault, summaries.len()))?;
-        answer["node"] = json!(node.node);
+        answer["node"] = json!(node.node.concat());
         summaries.push(answer);
     }
     if summaries.is_empty() {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::rollout::{Change, Running, change, counted, failure_after, running, show};
 use super::shadow;
 use crate::commands::policy::found;
-use crate::live::{Format, NodeArguments, engine, failure, word};
+use crate::live::{NodesArguments, engine, failure, word};
 use crate::{Console, Failure, Outcome};
 
 pub(super) const LONG_ABOUT: &str = "Replace the description of an application's running instances, e.g. to change its policy.
@@ -57,31 +57,6 @@ pub struct UpdateArguments {
     pub force: bool,
     #[command(flatten)]
     pub nodes: NodesArguments,
-}
-
-/// Arguments that name the nodes to query and the operator who queries them.
-#[derive(Clone, Debug, Args)]
-pub struct NodesArguments {
-    /// The operator address of a node, e.g. 127.0.0.1:7441; may be repeated
-    #[arg(long = "node", value_name = "ADDRESS", required = true)]
-    pub nodes: Vec<String>,
-    /// The certificate of the operator, e.g. ada.pem; its private key, ada.key, must be in the same directory
-    #[arg(long = "as", value_name = "FILE")]
-    pub operator: PathBuf,
-    /// How to print the answer
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
-impl NodesArguments {
-    pub(super) fn each(&self) -> impl Iterator<Item = NodeArguments> + '_ {
-        let operator = &self.operator;
-        self.nodes.iter().map(|node| NodeArguments {
-            node: node.clone(),
-            operator: operator.clone(),
-            format: self.format,
-        })
-    }
 }
 
 /// Checks the policy of a description, then updates the application's instances one at a time. With `--canary`, updates

@@ -61,6 +61,7 @@ impl Book {
             JournalRecord::Boot { .. }
             | JournalRecord::Forgotten { .. }
             | JournalRecord::Pinned { .. }
+            | JournalRecord::Drained { .. }
             | JournalRecord::Peer { .. }
             | JournalRecord::Outdated(_)
             | JournalRecord::Adapted { .. }

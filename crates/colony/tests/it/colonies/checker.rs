@@ -120,6 +120,7 @@ impl Checker {
             | JournalRecord::Forgotten { .. }
             | JournalRecord::Pinned { .. }
             | JournalRecord::Anchored { .. }
+            | JournalRecord::Drained { .. }
             | JournalRecord::Adapted { .. }
             | JournalRecord::Slept { .. }
             | JournalRecord::Woke { .. }

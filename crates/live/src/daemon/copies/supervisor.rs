@@ -86,7 +86,11 @@ impl Supervisor {
         let adopted = if may_run { driver.adopt(task).await } else { None };
         let address = match adopted {
             Some(address) => address,
-            None => driver.start(task).await.map_err(|error| format!("cannot start: {}", with_cause(&error)))?,
+            None => {
+                let started = driver.start(task).await;
+                self.copies.room.started(started.as_ref().map(|_| ()));
+                started.map_err(|error| format!("cannot start: {}", with_cause(&error)))?
+            }
         };
         let mut left = task.run.start_timeout;
         let mut can_probe = true;

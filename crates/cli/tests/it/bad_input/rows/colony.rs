@@ -155,7 +155,13 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         command: "node drain",
-        refuses: &[(&[], "--node")],
+        refuses: &[
+            (&[], "--node"),
+            (
+                &["--node", "127.0.0.1:1", "--node", "127.0.0.1:2", "--as", "x.pem"],
+                "is for one node, and `--node` names 2",
+            ),
+        ],
         path: Some(&["--node", "127.0.0.1:1", "--as", "PATH"]),
         accepts: &[],
     },
