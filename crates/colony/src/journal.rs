@@ -266,18 +266,20 @@ impl Ledger {
                 self.lost.insert(*journal);
             }
             JournalRecord::Outdated(outdated) => self.outdated = Some(outdated.clone()),
-            JournalRecord::Peer { node, journal, sequence } => {
-                let before = self.peers.get(node).copied();
-                self.note_former(node, before.map(|peer| peer.journal), *journal);
-                let concerning = before.filter(|peer| peer.journal == *journal).map_or(0, |peer| peer.concerning);
-                self.peers.insert(node.clone(), PeerRecord { journal: *journal, sequence: *sequence, concerning });
-            }
+            JournalRecord::Peer { node, journal, sequence } => self.introduce(node, *journal, *sequence),
         }
     }
 
     /// Whether an operator drains the node: it accepts no new instances, also after a restart.
     pub fn is_draining(&self) -> bool {
         self.is_draining
+    }
+
+    fn introduce(&mut self, node: &NodeId, journal: JournalId, sequence: u64) {
+        let before = self.peers.get(node).copied();
+        self.note_former(node, before.map(|peer| peer.journal), journal);
+        let concerning = before.filter(|peer| peer.journal == journal).map_or(0, |peer| peer.concerning);
+        self.peers.insert(node.clone(), PeerRecord { journal, sequence, concerning });
     }
 
     /// Stores the number that a neighbour sent with a transfer, see [`PeerRecord::concerning`], if it is higher than

@@ -96,14 +96,19 @@ pub(super) fn text(core: &Core) -> String {
     for (name, help, value) in counters {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}");
     }
+    certificates(core, &mut text);
+    links(core, &mut text);
+    text
+}
+
+/// Appends the expiry of each certificate.
+fn certificates(core: &Core, text: &mut String) {
     let name = "mario_certificate_expiry_seconds";
     let help = "Seconds until a certificate expires; negative if it has expired.";
     let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge");
     for (certificate, left_s) in core.certificates.seconds_left() {
         let _ = writeln!(text, "{name}{{certificate=\"{certificate}\"}} {left_s}");
     }
-    links(core, &mut text);
-    text
 }
 
 /// Appends the metrics of each link.
