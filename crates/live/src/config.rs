@@ -149,7 +149,7 @@ pub struct IdentityFile {
     /// Its private key.
     pub key: PathBuf,
     /// How many days before a certificate expires the log and the status warn.
-    #[serde(default = "default_warn_days")]
+    #[serde(default = "limits::default_warn_days")]
     #[schemars(range(max = 36_500))]
     pub warn_days: u32,
 }
@@ -270,10 +270,6 @@ impl Default for WorkloadsFile {
             store: None,
         }
     }
-}
-
-const fn default_warn_days() -> u32 {
-    30
 }
 
 fn default_data() -> PathBuf {

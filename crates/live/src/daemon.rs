@@ -152,7 +152,6 @@ pub async fn run(
     let recorder = recorder(&config, &checked, &node, &journal)?;
     let listeners = Listeners::bind(&config).await?;
     let addresses = listeners.addresses()?;
-
     let limits = raise_open_files(&config, &events);
     let (core_sender, inbox) = mpsc::channel(INBOX);
     let runtime = Handle::current();
@@ -191,13 +190,7 @@ pub async fn run(
 
     let forward: Arc<dyn Forward> = Arc::new(forwarder.clone());
     links.run(listeners.links, &forward, &mut tasks)?;
-    let repeated = events.clone();
-    tasks.spawn(async move {
-        loop {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            repeated.publish_repeated();
-        }
-    });
+    tasks.spawn(publish_repeated(events.clone()));
     let (stop_sender, stopped) = tokio::sync::watch::channel(false);
     let ingress = Ingress::new(forwarder.clone(), checked.tls.clone());
     let admission = ingress.admission().clone();
@@ -273,6 +266,14 @@ fn copies(
 fn core_thread(core: Core, runtime: Handle, inbox: mpsc::Receiver<Event>) -> Result<JoinHandle<()>, LiveError> {
     let thread = std::thread::Builder::new().name("core".to_owned()).spawn(move || core.run(&runtime, inbox));
     thread.map_err(|error| LiveError::new("cannot start the thread of the node").caused_by(error))
+}
+
+/// Publishes the summaries of repeated events. Never completes.
+async fn publish_repeated(events: Events) {
+    loop {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        events.publish_repeated();
+    }
 }
 
 /// Publishes an event when a limit of one of these listeners bites.

@@ -51,6 +51,11 @@ impl Default for LimitsFile {
     }
 }
 
+/// How many days before a certificate expires a node warns, if `node.toml` does not say.
+pub(super) const fn default_warn_days() -> u32 {
+    30
+}
+
 impl NodeConfig {
     /// The limits of the data plane, for at most `clients_max` clients.
     pub(crate) fn traffic_limits(&self, clients_max: usize) -> TrafficLimits {

@@ -12,7 +12,6 @@ use crate::descriptors;
 /// Renders the metrics of the core and of the links.
 pub(super) fn text(core: &Core) -> String {
     let mut text = String::new();
-    let counts = core.counts;
     let ledger = core.node.ledger();
     let units = |capacity: Capacity| match capacity {
         Capacity::Bounded(hardware) => hardware.as_units() as f64,
@@ -77,6 +76,15 @@ pub(super) fn text(core: &Core) -> String {
     for (name, help, value) in gauges {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}");
     }
+    counters(core, &mut text);
+    certificates(core, &mut text);
+    links(core, &mut text);
+    text
+}
+
+/// Appends the counters of the core.
+fn counters(core: &Core, text: &mut String) {
+    let counts = core.counts;
     let counters = [
         ("mario_inputs_total", "Inputs handled by the node.", counts.inputs),
         ("mario_journal_records_total", "Journal records written since the daemon started.", counts.records),
@@ -96,9 +104,6 @@ pub(super) fn text(core: &Core) -> String {
     for (name, help, value) in counters {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}");
     }
-    certificates(core, &mut text);
-    links(core, &mut text);
-    text
 }
 
 /// Appends the expiry of each certificate.
