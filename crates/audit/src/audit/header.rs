@@ -59,7 +59,7 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
     if header.mario_trace < ANCHORS && is_fourth != header.live.is_some() {
         let words = |is_live: bool| if is_live { "`live`" } else { "no `live`" }.to_owned();
         let who = format!("format {}", header.mario_trace);
-        faults.push((who, words(is_of_live_nodes), words(header.live.is_some())));
+        faults.push((who, words(is_fourth), words(header.live.is_some())));
     }
     // A live application that was updated occurs once for each description.
     if header.live.is_none() {
