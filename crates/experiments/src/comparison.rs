@@ -24,6 +24,7 @@ use crate::study::Results;
 
 use outcomes::figures;
 pub use seeds::DRAWN_FROM_THE_SEED;
+pub(crate) use seeds::note_on_rates;
 pub(crate) use text::shown_estimate;
 
 /// A difference is significant if its corrected p-value is at most this.
@@ -181,7 +182,7 @@ impl Comparison {
         let seeds = runs.iter().map(BTreeMap::len).max().unwrap_or(0);
         let variant = variant.to_vec();
         let mut notes = seeds::notes(&results.identity, is_seedless);
-        notes.extend(seeds::note_on_rates(&results.identity, &figures));
+        notes.extend(seeds::note_on_rates(&results.identity, figures.iter().map(|figure| figure.name.as_str())));
         let mut comparison = Comparison { variant, policies, seeds, is_seedless, notes, figures: estimates, pairs };
         comparison.correct();
         comparison.judge();

@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 
 use serde_json::{Value, json};
 
-use crate::comparison::shown_estimate;
+use crate::comparison::{note_on_rates, shown_estimate};
 use crate::measures::{LOST, METRIC, Measure, Values, extra, groups, key};
 use crate::runs::split_list;
 use crate::statistics::Estimate;
@@ -135,6 +135,9 @@ pub fn text(results: &Results, figures: &[String]) -> String {
         }
         text.push_str(written.trim_end());
         text.push('\n');
+    }
+    if let Some(note) = note_on_rates(&results.identity, figures.iter().map(String::as_str)) {
+        let _ = writeln!(text, "note: {note}.");
     }
     text
 }

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::Figure;
 use crate::study::Identity;
 
 /// The settings that draw random numbers from the seed, each with a description of what is drawn.
@@ -25,13 +24,16 @@ pub(super) fn drawn_from_the_seed() -> String {
     DRAWN_FROM_THE_SEED.map(row).concat()
 }
 
-/// Returns what to know about percentiles if traffic is simulated as rates.
-pub(super) fn note_on_rates(identity: &Identity, figures: &[Figure]) -> Option<String> {
-    let is_flow = identity.scenario.pointer("/network/fidelity").and_then(Value::as_str) == Some("flow");
-    let has_percentiles = figures.iter().any(|figure| figure.name.contains(".response_p"));
-    (is_flow && has_percentiles).then(|| {
-        "percentiles and late shares are those of the mean response times of users in each step, not of single requests: traffic is \
-         simulated as rates"
+/// Returns what to know about the percentiles among these figures if traffic is simulated as rates.
+pub(crate) fn note_on_rates<'a>(identity: &Identity, mut figures: impl Iterator<Item = &'a str>) -> Option<String> {
+    const KEY: &str = "network.fidelity=flow";
+    let is_flow = identity.scenario.pointer("/network/fidelity").and_then(Value::as_str) == Some("flow")
+        || identity.variants.iter().flatten().any(|set| set == KEY)
+        || identity.policies.iter().any(|policy| policy.contains(KEY));
+    let is_of_requests = |name: &str| name.contains(".response_p") || name.ends_with(".late_share");
+    (is_flow && figures.any(is_of_requests)).then(|| {
+        "where traffic is simulated as rates, percentiles and late shares are those of the mean response times of users in each step, \
+         not of single requests"
             .to_owned()
     })
 }

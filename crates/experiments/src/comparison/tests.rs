@@ -166,6 +166,23 @@ fn too_few_seeds_are_reported_with_the_number_that_is_needed() {
 }
 
 #[test]
+fn percentiles_of_user_means_are_marked() {
+    let mut results = results(20, true);
+    results.identity.scenario = serde_json::json!({"seed": 1, "network": {"fidelity": "flow"}});
+    let has_note = |results: &Results| Comparison::of(results, &[]).text().contains("mean response times of users");
+    assert!(!has_note(&results), "there are no percentiles");
+    for values in results.runs.values_mut() {
+        values.insert("application/a.response_p95".to_owned(), Some(1.0));
+    }
+    assert!(has_note(&results));
+    let table = |figure: &str| crate::sweep::text(&results, &[figure.to_owned()]);
+    assert!(table("application/a.response_p95").contains("mean response times of users"));
+    assert!(!table("all.response").contains("note: "));
+    results.identity.scenario = serde_json::json!({"seed": 1, "network": {"fidelity": "messages"}});
+    assert!(!has_note(&results));
+}
+
+#[test]
 fn recorded_users_are_named_as_what_the_seeds_do_not_vary() {
     let mut results = results(20, true);
     let recorded = serde_json::json!({"seed": 1, "mobility": {"kind": "file"}, "workload": {"kind": "poisson"}});
