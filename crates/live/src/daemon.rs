@@ -8,7 +8,7 @@
 //! | `dormant` | sleeping instances, which client requests wake |
 //! | `documents` | verifies and caches descriptions of applications |
 //! | `board`, `routing`, `names` | the routes of client requests, and the host names and path prefixes |
-//! | `answers` | answers to operators |
+//! | `answers`, `restarts` | answers to operators |
 //! | `rollout` | deploys, updates and rollbacks of operators |
 //! | `shadows` | shadow policies, evaluated for comparison with the policies in use |
 //! | `signals` | which signals end the daemon |
@@ -28,6 +28,7 @@ mod events;
 mod metrics;
 mod names;
 mod repeats;
+mod restarts;
 mod rollout;
 mod room;
 mod routing;

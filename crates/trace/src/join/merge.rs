@@ -460,11 +460,10 @@ fn header<'a>(survey: &'a Survey<'_>, run: Option<&'a RunContext>) -> Header<'a>
 
 /// The number of facts in each description, if an application has several; otherwise empty.
 fn application_facts(survey: &Survey<'_>) -> Vec<usize> {
-    let ids: BTreeSet<_> = survey.applications.iter().map(|described| &described.application.id).collect();
-    if ids.len() == survey.applications.len() {
-        return Vec::new();
-    }
-    survey.applications.iter().map(|described| described.facts.len()).collect()
+    let described = &survey.applications;
+    let ids: BTreeSet<_> = described.iter().map(|described| &described.application.id).collect();
+    let has_several = ids.len() < described.len();
+    described.iter().filter(|_| has_several).map(|described| described.facts.len()).collect()
 }
 
 /// The distance of each node, in hops, from the top of its connected component: the node with the most hardware and, of
