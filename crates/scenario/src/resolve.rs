@@ -162,16 +162,21 @@ impl Resolving<'_> {
             redeploy_delay: settings.redeploy.delay.map(crate::settings::Time::span),
         };
         self.note_unasked(&scenario);
-        let known = scenario.fact_keys();
-        for policy in scenario.policies.iter().chain(&scenario.acceptances) {
-            self.notes.extend(unknown_keys(policy, &known));
-        }
+        self.note_unknown_keys(&scenario);
         let Noted { texts: files, left_out } = self.noted;
         let mut settings = settings.clone();
         if self.document.has_added_files {
             settings.files.clear();
         }
         Ok(Resolved { settings, scenario, notes: self.notes, deploy_places, cost, files, left_out })
+    }
+
+    /// Adds a note for each key of `fact/3` that a policy reads and that no fact of the scenario has.
+    fn note_unknown_keys(&mut self, scenario: &Scenario) {
+        let known = scenario.fact_keys();
+        for policy in scenario.policies.iter().chain(&scenario.acceptances) {
+            self.notes.extend(unknown_keys(policy, &known));
+        }
     }
 
     /// Adds a note if nodes have acceptance policies that a central planner does not evaluate.
