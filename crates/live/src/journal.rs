@@ -6,7 +6,7 @@
 //! crash leaves either the old or the new state.
 //!
 //! **Invariant:** no damage of the file causes a panic. It is reported when the journal is opened, because then all
-//! checksums are verified; the file is not changed.
+//! checksums are verified; the file stays as it is, so that it is reported each time.
 
 mod contained;
 
@@ -76,8 +76,18 @@ impl DiskJournal {
         let path = directory.join("journal.redb");
         let failed = |fault: LiveError| LiveError::new(attempted()).caused_by(fault);
         create_if_missing(&path).map_err(failed)?;
+        let unreadable = |error| LiveError::new(attempted()).caused_by(error);
+        let bytes = fs::read(&path).map_err(unreadable)?;
         let mut database = open_database(&path).map_err(failed)?;
-        let content = contained(|| verify(&mut database).and_then(|()| read(&database, node)));
+        let verified = contained(|| verify(&mut database)).unwrap_or_else(|cause| Err(damaged_file(cause)));
+        if let Err(fault) = verified {
+            let _ = contained(|| drop(database));
+            // The database repairs itself by undoing its last transaction, and the next start would not notice.
+            fs::write(&path, bytes).map_err(unreadable)?;
+            return Err(failed(fault));
+        }
+        drop(bytes);
+        let content = contained(|| read(&database, node));
         let content = content.unwrap_or_else(|cause| Err(damaged_file(cause)));
         let Content { ledger, shortened } = match content {
             Ok(content) => content,

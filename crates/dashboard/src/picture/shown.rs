@@ -394,7 +394,11 @@ fn shown_node(source: &Source) -> ShownNode {
         unreserved: source.status["unreserved"].clone(),
         reservations: source.reservations(),
         is_draining: source.status["is_draining"].clone(),
-        journal_fault: source.status["journal_fault"].clone(),
+        journal_fault: ["outdated", "journal_fault"]
+            .map(|key| source.status[key].clone())
+            .into_iter()
+            .find(|fault| !fault.is_null())
+            .unwrap_or_default(),
         requests_per_s: rate("ingress"),
         answered_per_s: rate("answered_here"),
         failed_per_s: rate("failed"),

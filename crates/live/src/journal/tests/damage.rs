@@ -50,6 +50,7 @@ fn open_and_use(scratch: &Scratch, bytes: &[u8], ledgers: &[Ledger], damage: &st
             let line = fault.line();
             assert!(line.starts_with("cannot use the data directory"), "{damage}: {line}");
             assert!(fault.help().is_some(), "{damage}: {line}");
+            assert!(reopened(scratch).is_err(), "{damage}: the next start reports it, too");
             false
         }
     }
