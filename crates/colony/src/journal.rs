@@ -255,12 +255,8 @@ impl Ledger {
             JournalRecord::Forgotten { transfer } => {
                 self.taken.remove(transfer);
             }
-            JournalRecord::Pinned { instance, is_pinned } => {
-                self.change(instance, |owned| owned.is_pinned = *is_pinned)
-            }
-            JournalRecord::Anchored { instance, is_anchor } => {
-                self.change(instance, |owned| owned.is_anchor = *is_anchor)
-            }
+            JournalRecord::Pinned { instance, is_pinned } => self.pin(instance, *is_pinned),
+            JournalRecord::Anchored { instance, is_anchor } => self.anchor(instance, *is_anchor),
             JournalRecord::Drained { is_draining } => self.is_draining = *is_draining,
             JournalRecord::Lost { journal } => {
                 self.lost.insert(*journal);
@@ -334,6 +330,14 @@ impl Ledger {
         if custody.is_running {
             self.drain(&custody.owned);
         }
+    }
+
+    fn pin(&mut self, instance: &InstanceId, is_pinned: bool) {
+        self.change(instance, |owned| owned.is_pinned = is_pinned);
+    }
+
+    fn anchor(&mut self, instance: &InstanceId, is_anchor: bool) {
+        self.change(instance, |owned| owned.is_anchor = is_anchor);
     }
 
     fn adapt(&mut self, instance: &InstanceId, flavour: FlavourIndex) {

@@ -272,7 +272,11 @@ impl OperatorApi {
         let Some(knowledge) = known.await.map_err(|_| ends())? else {
             return Err(refusal(404, format!("instance {instance} has not decided anything on this node")));
         };
-        self.explanations.explain(knowledge).await.map(|answer| json_response(StatusCode::OK, &answer))
+        let mut answer = self.explanations.explain(knowledge).await?;
+        // Its manager would inhibit an undeploy, whatever the policy proposes.
+        answer["is_anchor"] =
+            json!(self.ask(Question::Instance(instance)).await.is_ok_and(|it| it["is_anchor"] == true));
+        Ok(json_response(StatusCode::OK, &answer))
     }
 
     async fn health(&self) -> Result<Response<Body>, Refusal> {

@@ -226,6 +226,9 @@ fn explanation(answer: &Value) -> String {
     if let Some(error) = answer["error"].as_str() {
         text += &format!("\nthe policy ended with an error: {}\n", printable_line(error));
     }
+    if answer["is_anchor"] == true {
+        text += "\nthe instance is an anchor: its node inhibits an undeploy that its policy proposes\n";
+    }
     if answer["is_complete"] == false {
         text += "\nthere may be more: the explanation took all that it may cost\n";
     }

@@ -13,6 +13,9 @@ use mario_policy::PolicyText;
 use super::{ColonySnapshot, SnapshotApplication, SnapshotError, SnapshotNode};
 use crate::report::resolve;
 
+/// The first format of traces that can have anchors.
+const ANCHORS: u64 = 8;
+
 impl ColonySnapshot {
     /// The state after all records of a trace that are earlier than `at`, in milliseconds. Fails if the trace has only
     /// counts, or no record at or after `at`.
@@ -236,6 +239,9 @@ impl State {
         }
         if self.instances.values().any(|placed| placed.is_asleep) {
             left_out.push("sleep: instances that slept begin awake".to_owned());
+        }
+        if header.mario_trace >= ANCHORS {
+            left_out.push("anchors: policies may undeploy all instances".to_owned());
         }
         if self.links_down > 0 {
             left_out.push(format!("{} links that were down: they work", self.links_down));

@@ -186,11 +186,9 @@ pub(crate) fn answer(core: &mut Core, ask: Ask) {
 impl Question {
     fn changes(&self) -> bool {
         use Question::{Anchor, Deploy, Drain, Lost, Pin, Rollback, Undeploy, Update};
-        match self {
-            Deploy { .. } | Update { .. } | Rollback { .. } | Undeploy(_) => true,
-            Pin(..) | Anchor(..) | Drain(_) | Lost(_) => true,
-            _ => false,
-        }
+        let is_about_instances =
+            matches!(self, Deploy { .. } | Update { .. } | Rollback { .. } | Undeploy(_) | Pin(..) | Anchor(..));
+        is_about_instances || matches!(self, Drain(_) | Lost(_))
     }
 }
 
@@ -230,7 +228,7 @@ impl Core {
                 self.handle(Input::Operator(command));
                 Ok(json!({ "instance": instance, "is_pinned": is_pinned }))
             }
-            Question::Anchor(instance, is_anchor) => self.anchor(instance, is_anchor),
+            Question::Anchor(instance, is_anchor) => self.anchor(&instance, is_anchor),
             Question::Drain(drains) => {
                 self.is_draining = drains;
                 self.handle(Input::Operator(Command::Drain(drains)));
@@ -286,9 +284,9 @@ impl Core {
         Some((outdated.to_string(), hint))
     }
 
-    fn anchor(&mut self, instance: InstanceId, is_anchor: bool) -> Answer {
-        self.is_here(&instance)?;
-        if !self.node.ledger().owned().any(|owned| owned.instance == instance) {
+    fn anchor(&mut self, instance: &InstanceId, is_anchor: bool) -> Answer {
+        self.is_here(instance)?;
+        if !self.node.ledger().owned().any(|owned| owned.instance == *instance) {
             return Err(Refusal {
                 status: 409,
                 message: format!("instance {instance} is being handed over to a neighbour"),

@@ -143,9 +143,10 @@ impl Core {
             }
             let HostedInstance { application, epoch, accepts } = hosted.clone();
             let instance = instance.clone();
-            self.route(match accepts {
-                true => RouterInput::Hosted { application, instance, epoch },
-                false => RouterInput::Starting { application, instance },
+            self.route(if accepts {
+                RouterInput::Hosted { application, instance, epoch }
+            } else {
+                RouterInput::Starting { application, instance }
             });
         }
         self.pass_names();

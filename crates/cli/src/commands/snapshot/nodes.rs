@@ -129,7 +129,7 @@ fn gather(told: &[NodeAnswers]) -> Result<ColonySnapshot, Failure> {
         "users: the client requests that agents observed last come from the node before the last hop, and no user moves"
             .to_owned(),
         "the memory of agents, and client requests in transit".to_owned(),
-        "acceptance policies of nodes, pins, and replication budgets".to_owned(),
+        "acceptance policies of nodes, pins, anchors, and replication budgets".to_owned(),
     ];
     if transferring > 0 {
         colony

@@ -25,6 +25,7 @@ fn look(rule: &str) -> (&str, &'static str) {
         "asleep" => ("asleep already", "#332288"),
         "awake" => ("awake already", "#88ccee"),
         "sleepless" => ("does not sleep", "#999933"),
+        "anchor" => ("an anchor, which stays", "#882255"),
         "acceptance-failed" => ("its policy gave no answer", "#bbbbbb"),
         other => (other, "#bbbbbb"),
     }
