@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 
+mod anchors;
 mod call_rates;
 mod calls;
 mod checkpoints;
