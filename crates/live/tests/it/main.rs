@@ -9,7 +9,6 @@ mod browser;
 mod colony;
 mod nodes;
 
-mod anchors;
 mod crashes;
 mod daemons;
 mod dashboard;
