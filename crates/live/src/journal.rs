@@ -253,7 +253,7 @@ fn open_database(path: &Path) -> Result<Database, LiveError> {
     })
 }
 
-/// Verifies the checksums of the whole file. redb does that by itself only after a crash.
+/// Verifies the checksums of the whole file. redb does that only after a crash.
 fn verify(database: &mut Database) -> Result<(), LiveError> {
     match database.check_integrity() {
         Ok(true) => Ok(()),

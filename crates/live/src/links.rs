@@ -343,7 +343,7 @@ impl Backoff {
     const FIRST: Duration = Duration::from_millis(50);
     /// A node that does not answer may be back at any time.
     const LONGEST: Duration = Duration::from_secs(1);
-    /// A node that rejects connections has to be restarted with another configuration, and then connects by itself.
+    /// A node that rejects connections has to be restarted with another configuration, and then connects first.
     const LONGEST_REFUSED: Duration = Duration::from_secs(30);
 
     /// `heard_from` is notified when the neighbour connects.

@@ -72,7 +72,7 @@ impl Ledger {
         self.lost.contains(&journal) && self.former.iter().any(|(_, former)| *former == journal)
     }
 
-    /// What is recorded about a neighbour, as it is told to that neighbour.
+    /// What is recorded about a neighbour, for the hello to that neighbour.
     pub(crate) fn knows(&self, neighbour: &NodeId) -> Option<PeerRecord> {
         self.peers.get(neighbour).copied()
     }

@@ -110,7 +110,7 @@ mod tests {
         assert!(repeats.due(at(59)).is_empty());
         let due = repeats.due(at(60));
         assert!(matches!(&due[..], [(NodeEvent::Refused { cause, .. }, 1_000)] if cause == "after 77 ms"), "{due:?}");
-        // While it goes on, only its number is published; after a minute without it, it is new again.
+        // While it continues, only its number is published; after a minute without it, it is new again.
         assert!(!repeats.admit(&refused("10.0.0.9", "after 5 ms"), at(61)));
         assert_eq!(repeats.due(at(120)).len(), 1);
         assert!(repeats.due(at(180)).is_empty());

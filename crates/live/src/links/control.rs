@@ -73,7 +73,7 @@ pub(super) fn ask(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>)
         let mut backoff = links.backoff(&neighbour.id, Connection::Control);
         let mut attempt = Attempt::Lasted;
         loop {
-            // The neighbour usually connects by itself within that time.
+            // The neighbour usually connects within that time.
             tokio::time::sleep(LASTING).await;
             backoff.wait(attempt).await;
             if links.has_session(&neighbour.id) {
