@@ -182,7 +182,7 @@ impl Comparison {
         let seeds = runs.iter().map(BTreeMap::len).max().unwrap_or(0);
         let variant = variant.to_vec();
         let mut notes = seeds::notes(&results.identity, is_seedless);
-        notes.extend(seeds::note_on_rates(&results.identity, figures.iter().map(|figure| figure.name.as_str())));
+        notes.extend(note_on_rates(&results.identity, figures.iter().map(|figure| figure.name.as_str())));
         let mut comparison = Comparison { variant, policies, seeds, is_seedless, notes, figures: estimates, pairs };
         comparison.correct();
         comparison.judge();
