@@ -182,9 +182,13 @@ impl std::fmt::Display for Outdated {
             Evidence::Records { known, own } => {
                 write!(formatter, "it had {known} records when neighbour {by} last heard of it, and has {own}")
             }
-            Evidence::Exchange { known, own } => {
-                write!(formatter, "its last transfer with neighbour {by} was record {known}, and it ends at {own}")
+            Evidence::Exchange { known, own: 0 } => {
+                write!(formatter, "it lacks record {known}, which is of a transfer with neighbour {by}")
             }
+            Evidence::Exchange { known, own } => write!(
+                formatter,
+                "it lacks record {known}, which is of a transfer with neighbour {by}: its last one is record {own}"
+            ),
             Evidence::Epoch { instance, known, own } => write!(
                 formatter,
                 "instance {instance} was on neighbour {by} in epoch {known}, and is in epoch {own} here",
