@@ -7,7 +7,7 @@
 //!
 //! **Invariant:** the number of admitted connections never exceeds the limits.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr};
@@ -57,6 +57,9 @@ struct Counts {
     failed: AtomicU64,
 }
 
+/// One of the counts.
+type Counter = fn(&Counts) -> &AtomicU64;
+
 /// What the limits of a listener did since the last report.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct LimitReport {
@@ -74,7 +77,7 @@ pub(crate) struct LimitReport {
 struct State {
     next: u64,
     open: BTreeMap<u64, Open>,
-    addresses: HashMap<IpAddr, Address>,
+    addresses: BTreeMap<IpAddr, Address>,
 }
 
 /// An admitted connection.
@@ -138,12 +141,12 @@ impl Admission {
         let makes_room = if of_address >= self.shared.per_address_max {
             match state.oldest_silent(&address) {
                 Some(number) => Some(number),
-                None => return Err(self.count(&self.shared.counts.refused, client, Full::Address)),
+                None => return Err(self.count(&self.shared.counts.refused, &client, Full::Address)),
             }
         } else if state.open.len() >= self.shared.connections_max {
             match state.oldest_of_most_silent() {
                 Some(number) => Some(number),
-                None => return Err(self.count(&self.shared.counts.full, client, Full::Listener)),
+                None => return Err(self.count(&self.shared.counts.full, &client, Full::Listener)),
             }
         } else {
             None
@@ -152,7 +155,7 @@ impl Admission {
             && let Some(open) = state.remove(number)
         {
             open.replaced.notify_one();
-            self.count(&self.shared.counts.replaced, open.address, ());
+            self.count(&self.shared.counts.replaced, &open.address, ());
         }
         let number = state.next;
         let replaced = Arc::new(Notify::new());
@@ -166,15 +169,15 @@ impl Admission {
 
     /// Counts a connection that the system could not accept.
     pub(crate) fn not_accepted(&self, error: &io::Error) {
-        self.count(&self.shared.counts.failed, error, ());
+        self.count(&self.shared.counts.failed, &error, ());
     }
 
     /// Counts a connection that was closed because it sent nothing in time.
     pub(crate) fn was_silent(&self, client: IpAddr) {
-        self.count(&self.shared.counts.silent, client, ());
+        self.count(&self.shared.counts.silent, &client, ());
     }
 
-    fn count<T>(&self, counter: &AtomicU64, last: impl ToString, result: T) -> T {
+    fn count<T>(&self, counter: &AtomicU64, last: &dyn ToString, result: T) -> T {
         counter.fetch_add(1, Ordering::Relaxed);
         self.shared.last.lock().unwrap_or_else(PoisonError::into_inner).0 = last.to_string();
         if self.shared.report.get().is_some() && !self.shared.is_reporting.swap(true, Ordering::AcqRel) {
@@ -219,7 +222,7 @@ impl Admission {
         family("mario_connections", "gauge", "Admitted connections.", &|shared| shared.state().open.len() as u64);
         let limit = "The maximum number of admitted connections.";
         family("mario_connections_max", "gauge", limit, &|shared| shared.connections_max as u64);
-        let counters: [(&str, &str, fn(&Counts) -> &AtomicU64); 5] = [
+        let counters: [(&str, &str, Counter); 5] = [
             ("refused", "Connections closed at once because their address had too many.", |counts| &counts.refused),
             ("replaced", "Silent connections closed because a new one needed the place.", |counts| &counts.replaced),
             ("silent", "Connections closed because they sent nothing in time.", |counts| &counts.silent),

@@ -102,7 +102,8 @@ pub(crate) struct OperatorApi {
 struct Operator {
     roles: Vec<Role>,
     uri: String,
-    is_operator: bool,
+    /// Others, such as nodes, have no roles, and places of their own.
+    has_operator_certificate: bool,
 }
 
 /// How to treat an operator that has closed its sending side.

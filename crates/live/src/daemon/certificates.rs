@@ -13,7 +13,7 @@ use crate::identity::{Identity, expiry};
 const DAY_S: i64 = 86_400;
 
 /// How often the certificates are looked at.
-const LOOK_EVERY: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Duration = Duration::from_mins(1);
 
 /// How often a warning is repeated.
 const WARN_EVERY_S: i64 = DAY_S;

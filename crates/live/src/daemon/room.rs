@@ -42,7 +42,7 @@ impl Room {
         match result {
             Ok(()) => *self.lock() = None,
             Err(DriverError { cause: Some(cause), .. }) => {
-                *self.lock() = Some(format!("cannot start workloads: {cause}"))
+                *self.lock() = Some(format!("cannot start workloads: {cause}"));
             }
             Err(DriverError { cause: None, .. }) => {}
         }
@@ -51,7 +51,7 @@ impl Room {
     fn probe(&self) -> io::Result<()> {
         let path = self.directory.join("room.probe");
         let written = fs::File::create(&path).and_then(|mut file| {
-            file.write_all(&[0; PROBE_BYTES])?;
+            file.write_all(&vec![0; PROBE_BYTES])?;
             // Some file systems notice only now that they are full.
             file.sync_all()
         });

@@ -35,8 +35,11 @@ pub fn converse(bytes: &[u8]) -> Vec<u8> {
         LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime"));
     RUNTIME.block_on(async {
         let (operator_side, node_side) = tokio::io::duplex(1 << 20);
-        let operator =
-            Operator { roles: Role::ALL.to_vec(), uri: "spiffe://harbour/operator/ada".to_owned(), is_operator: true };
+        let operator = Operator {
+            roles: Role::ALL.to_vec(),
+            uri: "spiffe://harbour/operator/ada".to_owned(),
+            has_operator_certificate: true,
+        };
         let serving = tokio::spawn(super::converse(api(), operator, node_side, HalfClosed::Answered));
         let (mut answers, mut requests) = tokio::io::split(operator_side);
         // The node may close the connection before it has read everything.

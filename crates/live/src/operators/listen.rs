@@ -78,14 +78,14 @@ type Stream = tokio_rustls::server::TlsStream<TcpStream>;
 async fn identify(acceptor: &TlsAcceptor, colony: &str, stream: TcpStream) -> Option<(Operator, Stream)> {
     let stream = acceptor.accept(stream).await.ok()?;
     let certified = peer(stream.get_ref().1.peer_certificates()).ok().filter(|peer| peer.colony == colony)?;
-    let (uri, is_operator) = (certified.uri(), matches!(certified.subject, Subject::Operator(_)));
+    let (uri, has_operator_certificate) = (certified.uri(), matches!(certified.subject, Subject::Operator(_)));
     // A peer that is not an operator, such as a node, gets no roles.
-    let roles = if is_operator { certified.roles } else { Vec::new() };
-    Some((Operator { roles, uri, is_operator }, stream))
+    let roles = if has_operator_certificate { certified.roles } else { Vec::new() };
+    Some((Operator { roles, uri, has_operator_certificate }, stream))
 }
 
 async fn serve(api: OperatorApi, operator: Operator, stream: Stream, places: &Places) {
-    let places = if operator.is_operator { &places.operators } else { &places.monitors };
+    let places = if operator.has_operator_certificate { &places.operators } else { &places.monitors };
     let Ok(_place) = Arc::clone(places).try_acquire_owned() else { return };
     converse(api, operator, stream, HalfClosed::Gone).await;
 }

@@ -317,7 +317,7 @@ impl LiveWorld {
                 }
             }
             LiveEvent::Drained { is_draining } | LiveEvent::Draining { is_draining } => {
-                self.nodes[node as usize].was_drained |= is_draining
+                self.nodes[node as usize].was_drained |= is_draining;
             }
         }
     }
