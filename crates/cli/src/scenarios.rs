@@ -39,10 +39,11 @@ pub struct ScenarioArguments {
 }
 
 /// Prints the note about a scenario; if there are several, only how many, and the command that prints them. The same
-/// scenario is run many times, and its notes stay the same. Notes about options other than --set are printed.
+/// scenario is run many times, and its notes stay the same. Notes about policies and about options other than --set are
+/// printed; they begin with the name of what they concern.
 pub(crate) fn tell_notes(notes: &[String], scenario: &Path, overrides: &[String], console: &Console) {
-    let (on_options, notes): (Vec<&String>, Vec<&String>) = notes.iter().partition(|note| note.starts_with("--"));
-    for note in on_options {
+    let (printed, notes): (Vec<&String>, Vec<&String>) = notes.iter().partition(|note| note.starts_with(['-', '`']));
+    for note in printed {
         console.inform(format!("note: {note}"));
     }
     match notes.as_slice() {

@@ -326,9 +326,9 @@ mod tests {
         let first = admission.admit(address(1)).unwrap();
         let second = admission.admit(address(1)).unwrap();
         first.has_spoken();
-        let _third = admission.admit(address(1)).unwrap();
+        let third = admission.admit(address(1)).unwrap();
         assert_eq!((is_replaced(&first).await, is_replaced(&second).await), (false, true));
-        _third.has_spoken();
+        third.has_spoken();
         assert_eq!(admission.admit(address(1)).err(), Some(Full::Address));
         // Other addresses are not concerned.
         assert!(admission.admit(address(2)).is_ok());

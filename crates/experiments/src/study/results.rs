@@ -93,8 +93,11 @@ impl Identity {
             for (other, contender) in plan.contenders.iter().enumerate() {
                 let resolved = managed(plan, place, other).resolve(files).map_err(RunError::Scenario)?;
                 identity.inputs.insert(input_name(variant, &contender.name), fingerprint(&resolved.scenario));
-                if identity.notes.is_empty() {
-                    identity.notes = resolved.notes;
+                // All policies share the scenario and its notes, but each has notes of its own, which begin with its file.
+                for note in resolved.notes {
+                    if (place, other) == (0, 0) || (note.starts_with('`') && !identity.notes.contains(&note)) {
+                        identity.notes.push(note);
+                    }
                 }
             }
         }

@@ -194,7 +194,7 @@ fn clients_leave_files_for_everything_else_when_the_limit_of_open_files_is_low()
         value.unwrap_or_else(|| panic!("{name}: {metrics}"))
     };
     let (open, limit) = (gauge("mario_open_files "), gauge("mario_open_files_max "));
-    assert_eq!(limit, 512.0, "the soft limit was raised to the hard one");
+    assert!((limit - 512.0).abs() < 0.5, "the soft limit was raised to the hard one");
     assert!(open < 400.0, "{open} files are open");
     assert!(gauge("mario_connections{listener=\"ingress\"}") <= 160.0, "{metrics}");
     // Everything else works meanwhile: the copy is probed and left as it is, and a second instance starts.

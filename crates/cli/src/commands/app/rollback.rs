@@ -61,7 +61,7 @@ pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Resu
         match changed.map_err(|fault| failure_after(&fault, &done, "their previous version"))? {
             Change::Done => {}
             Change::Left => {
-                console.inform(format!("instance {} has left node {}", one.instance, one.node.node.concat()))
+                console.inform(format!("instance {} has left node {}", one.instance, one.node.node.concat()));
             }
         }
     }

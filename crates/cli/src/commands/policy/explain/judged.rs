@@ -78,7 +78,11 @@ fn write_initiative(stdout: &mut dyn Write, explained: &ExplainedInitiative) -> 
     }
     match failure {
         Some(failure) => {
-            writeln!(stdout, "no eviction or shrink: the policy returned no valid answer: {}", printable_line(failure))?
+            writeln!(
+                stdout,
+                "no eviction or shrink: the policy returned no valid answer: {}",
+                printable_line(failure)
+            )?;
         }
         None if acts.is_empty() => writeln!(stdout, "no eviction or shrink")?,
         None => {}
