@@ -72,9 +72,10 @@ fn detects_lies_about_all_other_events() {
 #[test]
 fn every_kind_of_finding_has_a_lie() {
     let mutations = [evaluations::MUTATIONS, outcomes::MUTATIONS, events::MUTATIONS].concat();
-    // These have their own tests: owners, sleep, calls and live nodes in other modules, and files beside a trace in the
+    // These have their own tests: anchors, owners, sleep, calls and live nodes in other modules, and files beside a trace in the
     // crate that reads them.
     let beside = [
+        FindingKind::Anchor,
         FindingKind::Owner,
         FindingKind::Sleep,
         FindingKind::Calls,

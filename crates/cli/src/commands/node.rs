@@ -226,7 +226,7 @@ fn explanation(answer: &Value) -> String {
     if let Some(error) = answer["error"].as_str() {
         text += &format!("\nthe policy ended with an error: {}\n", printable_line(error));
     }
-    if answer["is_anchor"] == true {
+    if answer["is_anchor"] == true && text.starts_with("undeploy") {
         text += "\nthe instance is an anchor: its node inhibits an undeploy that its policy proposes\n";
     }
     if answer["is_complete"] == false {
