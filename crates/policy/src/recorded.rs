@@ -388,7 +388,7 @@ mod tests {
             (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1},"requests":[],"age":-1}"#, "expected u32"),
             (
                 r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1},"requests":[],"free":{"memory":1}}"#,
-                "no kind of hardware",
+                "unknown kind of hardware",
             ),
         ] {
             let error = parse(line).expect_err(line);
