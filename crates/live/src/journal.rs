@@ -9,9 +9,11 @@
 //! checksums are verified; the file stays as it is, so that it is reported each time.
 
 mod contained;
+mod crash;
 
 use std::error::Error;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use mario_colony::{JournalRecord, Ledger};
@@ -80,11 +82,19 @@ impl DiskJournal {
         let bytes = fs::read(&path).map_err(unreadable)?;
         let mut database = open_database(&path).map_err(failed)?;
         let verified = contained(|| verify(&mut database)).unwrap_or_else(|cause| Err(damaged_file(cause)));
-        if let Err(fault) = verified {
-            let _ = contained(|| drop(database));
-            // The database repairs itself by undoing its last transaction, and the next start would not notice.
-            fs::write(&path, bytes).map_err(unreadable)?;
-            return Err(failed(fault));
+        match verified {
+            Ok(Verified::Whole) => {}
+            // A database has to be reopened after a failed write.
+            Ok(Verified::DiskFails) => {
+                drop(database);
+                database = open_database(&path).map_err(failed)?;
+            }
+            Err(fault) => {
+                let _ = contained(|| drop(database));
+                // The database repairs itself by undoing its last transaction, and the next start would not notice.
+                put_back(&path, &bytes).map_err(unreadable)?;
+                return Err(failed(fault));
+            }
         }
         drop(bytes);
         let content = contained(|| read(&database, node));
@@ -254,12 +264,32 @@ fn open_database(path: &Path) -> Result<Database, LiveError> {
 }
 
 /// Verifies the checksums of the whole file. redb does that only after a crash.
-fn verify(database: &mut Database) -> Result<(), LiveError> {
+fn verify(database: &mut Database) -> Result<Verified, LiveError> {
     match database.check_integrity() {
-        Ok(true) => Ok(()),
+        Ok(true) => Ok(Verified::Whole),
+        // A full disk keeps no node from starting.
+        Err(DatabaseError::Storage(redb::StorageError::Io(error)))
+            if error.kind() != std::io::ErrorKind::UnexpectedEof =>
+        {
+            Ok(Verified::DiskFails)
+        }
         Ok(false) => Err(damaged_file("its checksums do not fit".to_owned())),
         Err(error) => Err(damaged_file(error.to_string())),
     }
+}
+
+/// What the verification of a file shows that is not damaged as far as it can be read.
+enum Verified {
+    Whole,
+    DiskFails,
+}
+
+/// Writes the former content of a file over it, without making it empty first, because the disk may be full.
+fn put_back(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = fs::OpenOptions::new().write(true).open(path)?;
+    file.write_all(bytes)?;
+    file.set_len(bytes.len() as u64)?;
+    file.sync_all()
 }
 
 fn damaged_file(cause: String) -> LiveError {
@@ -426,69 +456,6 @@ fn damaged(number: u64, cause: &str) -> LiveError {
 
 const DAMAGED_HINT: &str = "see that the disk works; then move the data directory away and start again: the node begins a new journal, and \
                             its neighbours are told with `mario node lost` that the old one is lost (docs/live.md, Crashes and restarts)";
-
-/// Fault injection, in debug builds only. `MARIO_TEST_CRASH=before:N` or `after:N` kills the daemon before or after its
-/// Nth write, which is an append or a compaction. While the file named by `MARIO_TEST_DISK_FULL` exists, writes fail as
-/// if the disk were full.
-mod crash {
-    #[cfg(debug_assertions)]
-    pub(super) struct Plan {
-        writes: u64,
-        at: Option<(bool, u64)>,
-        full: Option<std::path::PathBuf>,
-    }
-
-    #[cfg(debug_assertions)]
-    impl Plan {
-        pub(super) fn from_environment() -> Plan {
-            let at = std::env::var("MARIO_TEST_CRASH").ok().and_then(|text| {
-                let (when, number) = text.split_once(':')?;
-                Some((when == "before", number.parse().ok()?))
-            });
-            Plan { writes: 0, at, full: std::env::var_os("MARIO_TEST_DISK_FULL").map(Into::into) }
-        }
-
-        pub(super) fn has_full_disk(&self) -> bool {
-            self.full.as_ref().is_some_and(|path| path.exists())
-        }
-
-        pub(super) fn before(&mut self) {
-            self.writes += 1;
-            self.crash_if(true);
-        }
-
-        pub(super) fn after(&self) {
-            self.crash_if(false);
-        }
-
-        fn crash_if(&self, is_before: bool) {
-            if self.at == Some((is_before, self.writes)) {
-                // Like `kill -9`: nothing is flushed, closed or reported.
-                #[cfg(unix)]
-                let _ = nix::sys::signal::kill(nix::unistd::Pid::this(), nix::sys::signal::Signal::SIGKILL);
-                std::process::abort();
-            }
-        }
-    }
-
-    #[cfg(not(debug_assertions))]
-    pub(super) struct Plan;
-
-    #[cfg(not(debug_assertions))]
-    impl Plan {
-        pub(super) fn from_environment() -> Plan {
-            Plan
-        }
-
-        pub(super) fn has_full_disk(&self) -> bool {
-            false
-        }
-
-        pub(super) fn before(&mut self) {}
-
-        pub(super) fn after(&self) {}
-    }
-}
 
 #[cfg(test)]
 mod tests;

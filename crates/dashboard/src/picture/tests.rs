@@ -220,12 +220,12 @@ fn links_journals_policies_and_managers_that_do_not_work_are_problems() {
         "Nothing runs on a any more: the journal of this node is an old copy",
         "The policy of shop has no valid answer for i1 on a",
         "The link a – b is down: `a` does not list `b` as a neighbour",
-        "Node b refuses everything: the last 5 requests were inhibited, the last one: i1: migrate to b inhibited: node b is full",
         "No neighbour has confirmed the journal of a since it restarted",
+        "Node b refuses everything: the last 5 requests were inhibited, the last one: i1: migrate to b inhibited: node b is full",
         "Nodes run different versions: b runs 0.1.0, a runs 0.2.0",
     ];
     assert_eq!(told, expected);
-    assert_eq!(problems[4].node.as_deref(), Some("b"));
+    assert_eq!(problems[5].node.as_deref(), Some("b"));
     // After one accepted request, the node no longer inhibits everything.
     picture.happened(0, START_MS, &judged(9, "migrate", "b", &json!({ "is_accepted": true })));
     assert!(!texts(&picture.problems(START_MS)).iter().any(|text| text.contains("refuses everything")));

@@ -125,6 +125,7 @@ impl World<'_> {
             && let Message::Hello(hello) = &mut message
         {
             hello.concerning = u64::MAX;
+            (hello.knows, hello.held) = (None, Vec::new());
         }
         let _ = writeln!(self.log, "{} n{to} < n{from} {}", self.now, outline(&message));
         self.note_delivery(to, &message);
