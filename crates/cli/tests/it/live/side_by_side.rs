@@ -102,7 +102,9 @@ impl Ending {
 }
 
 fn accept(instances: &mut BTreeMap<String, (Value, Value, Value)>, outcome: &Value) {
-    if outcome[3] != "accepted" {
+    // An undeploy has no target before its verdict.
+    let verdict = if outcome[1] == "undeploy" { &outcome[2] } else { &outcome[3] };
+    if *verdict != "accepted" {
         return;
     }
     let instance = outcome[0].to_string();
