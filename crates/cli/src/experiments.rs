@@ -118,7 +118,7 @@ impl StudyArguments {
         let results = results?;
         let (warnings, notes): (Vec<_>, Vec<_>) =
             results.identity.notes.iter().cloned().partition(|note| results.warnings.contains(note));
-        tell_notes(&notes, &self.scenario, &self.overrides, console);
+        tell_notes(&notes, "", console);
         for warning in &warnings {
             console.inform(format!("note: {warning}"));
         }

@@ -1,11 +1,10 @@
 //! Arguments that name a scenario.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use mario_scenario::Resolved;
 
-use mario_frontend::drive::quoted;
 pub(crate) use mario_frontend::scenarios::{Choices, Disk, failure, open};
 
 use crate::{Console, Failure};
@@ -38,24 +37,10 @@ pub struct ScenarioArguments {
     pub attachments: Option<PathBuf>,
 }
 
-/// Prints the note about a scenario; if there are several, only how many, and the command that prints them. The same
-/// scenario is run many times, and its notes stay the same. Notes about policies and about options other than --set are
-/// printed; they begin with the name of what they concern.
-pub(crate) fn tell_notes(notes: &[String], scenario: &Path, overrides: &[String], console: &Console) {
-    let (printed, notes): (Vec<&String>, Vec<&String>) = notes.iter().partition(|note| note.starts_with(['-', '`']));
-    for note in printed {
-        console.inform(format!("note: {note}"));
-    }
-    match notes.as_slice() {
-        [] => {}
-        [note] => console.inform(format!("note: {note}")),
-        notes => {
-            let mut command = format!("mario scenario check {}", quoted(scenario));
-            for set in overrides {
-                command += &format!(" --set {}", quoted(Path::new(set)));
-            }
-            console.inform(format!("note: {} notes about this scenario: `{command}` prints them", notes.len()));
-        }
+/// Prints the notes about a scenario on one line. `of` names the scenario, unless it is empty.
+pub(crate) fn tell_notes(notes: &[String], of: &str, console: &Console) {
+    if !notes.is_empty() {
+        console.inform(format!("note: {of}{}", notes.join("; ")));
     }
 }
 

@@ -133,7 +133,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
                 .hint("omit --messages, or add --set network.fidelity=messages"),
         ));
     }
-    tell_notes(&resolved.notes, &scenario.scenario, &scenario.overrides, console);
+    tell_notes(&resolved.notes, "", console);
     let (finished, directory) = simulate(arguments, &resolved, console)?;
     tell(arguments, &finished, &resolved.scenario, &directory, console)
 }

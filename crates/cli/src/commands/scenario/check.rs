@@ -6,7 +6,7 @@ use clap::Args;
 use mario_frontend::runs::start;
 use mario_simulator::RunOptions;
 
-use crate::scenarios::ScenarioArguments;
+use crate::scenarios::{ScenarioArguments, tell_notes};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario scenario check`.
@@ -36,10 +36,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         };
         // Also creates the simulation, as `mario run` does, because some errors are found only then.
         let checked = scenario.resolve().and_then(|resolved| {
-            for note in &resolved.notes {
-                let of_file = if arguments.files.len() > 1 { format!("{}: ", file.display()) } else { String::new() };
-                console.inform(format!("note: {of_file}{note}"));
-            }
+            let of_file = if arguments.files.len() > 1 { format!("{}: ", file.display()) } else { String::new() };
+            tell_notes(&resolved.notes, &of_file, console);
             start(&resolved, RunOptions::default())?;
             Ok(resolved)
         });
