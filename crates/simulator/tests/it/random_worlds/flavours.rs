@@ -94,6 +94,8 @@ pub fn give_flavours(scenario: &mut Scenario, number: u64) {
 pub fn flavoured(number: u64) -> Scenario {
     let mut scenario = world(number);
     give_flavours(&mut scenario, number);
+    // Few agents of these worlds undeploy; anchors would leave too few of them.
+    scenario.applications.iter_mut().for_each(|plan| plan.is_anchor = false);
     for (place, policy) in scenario.policies.iter_mut().enumerate() {
         // Some policies stay as drawn, without flavours.
         if let Some(text) = TEXTS.get((number as usize + place * 3) % (TEXTS.len() + 1)) {
