@@ -45,7 +45,8 @@ fn a_latency_and_hardware_may_have_a_unit() {
     assert_eq!(scenario.applications[0].application.max_latency, Quantity::whole(2_000));
     let hardware = "hardware = { memory_mb = \"2 GB\", bandwidth_mbps = \"1 Gbps\", storage_gb = \"1 TB\" }";
     let kinds = text.replace("hardware = { units = 1 }", hardware);
-    let needed = resolved(&kinds).expect_err("no node has them").mistakes[0].message.clone();
+    let scenario = resolved(&kinds).unwrap_or_else(|error| panic!("{:#?}", error.mistakes)).scenario;
+    let needed = scenario.applications[0].application.hardware.to_string();
     for amount in ["2000 memory_mb", "1000 bandwidth_mbps", "1000 storage_gb"] {
         assert!(needed.contains(amount), "{needed}");
     }

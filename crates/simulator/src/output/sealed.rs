@@ -272,7 +272,7 @@ mod tests {
         let file = fs::read(&path).expect("it was written");
         fs::remove_file(path).expect("it was there");
         let line_end = file.iter().position(|byte| *byte == b'\n').expect("a first line");
-        assert_eq!(CHECKPOINT_VERSION, 2, "the expected bytes below are of version 2");
+        assert_eq!(CHECKPOINT_VERSION, 3, "the expected bytes below are of version 3");
         let sizes = [27, 0, 0, 0, 40, 0, 0, 0];
         let chunk = *b"\x91\x05mario\xac\x02\0\x01\0\x21\xf8\x3f\x07\0\x09\x08\0\x60\0\0\0\0\xf8\x3f";
         assert_eq!(&file[line_end + 1..file.len() - NUMBER_BYTES], [&sizes[..], &chunk].concat());

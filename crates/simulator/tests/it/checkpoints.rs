@@ -267,12 +267,12 @@ fn files_of_another_build_are_reported_as_such() {
 fn files_of_another_format_are_reported_with_both_versions() {
     let path = saved_run("format");
     readdress(&path, |line| {
-        assert!(line.starts_with("checkpoint format 2 of mario "), "{line}");
-        line.replacen("format 2", "format 3", 1)
+        assert!(line.starts_with("checkpoint format 3 of mario "), "{line}");
+        line.replacen("format 3", "format 4", 1)
     });
     let error = refusal(&path);
-    assert!(matches!(error, ResumeError::Version { found: 3, read: 2, .. }), "{error}");
-    assert!(error.to_string().ends_with("has format 3, and this mario reads 2"), "{error}");
+    assert!(matches!(error, ResumeError::Version { found: 4, read: 3, .. }), "{error}");
+    assert!(error.to_string().ends_with("has format 4, and this mario reads 3"), "{error}");
 }
 
 #[test]
