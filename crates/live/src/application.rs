@@ -69,9 +69,9 @@ pub struct ApplicationFile {
     /// before the new one starts.
     #[serde(default)]
     pub exclusive: bool,
-    /// Whether an instance that an operator deploys is an anchor: its policy cannot undeploy it, so the application does
-    /// not go away by itself. True by default; replicas are never anchors. It takes effect at the deploy: an update
-    /// changes no running instance, but `mario app anchor` does.
+    /// Whether an instance that an operator deploys is an anchor: its policy cannot undeploy it, so the application
+    /// ends only when an operator or the owner of a node ends it. True by default; replicas are never anchors. It takes
+    /// effect at the deploy: an update changes no running instance, but `mario app anchor` does.
     #[serde(default = "is_anchor_by_default", skip_serializing_if = "is_true")]
     pub anchor: bool,
     /// Host names under which clients reach it, in addition to `ID` and `ID.COLONY`; its certificate must list them.

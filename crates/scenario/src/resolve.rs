@@ -161,14 +161,19 @@ impl Resolving<'_> {
             measures: Measures { applications: settings.measures.applications, models },
             redeploy_delay: settings.redeploy.delay.map(crate::settings::Time::span),
         };
+        Ok(self.noted(scenario, deploy_places, cost))
+    }
+
+    /// Adds what is noted about the whole scenario.
+    fn noted(mut self, scenario: Scenario, deploy_places: Vec<Place>, cost: Cost) -> Resolved {
         self.note_unasked(&scenario);
         self.note_unknown_keys(&scenario);
         let Noted { texts: files, left_out } = self.noted;
-        let mut settings = settings.clone();
+        let mut settings = self.settings.clone();
         if self.document.has_added_files {
             settings.files.clear();
         }
-        Ok(Resolved { settings, scenario, notes: self.notes, deploy_places, cost, files, left_out })
+        Resolved { settings, scenario, notes: self.notes, deploy_places, cost, files, left_out }
     }
 
     /// Adds a note for each key of `fact/3` that a policy reads and that no fact of the scenario has.

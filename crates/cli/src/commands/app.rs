@@ -190,7 +190,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         Command::Anchor(AnchorArguments { instance, undo, node }) => {
             let instance = find(node, instance)?;
             let (method, what) = if *undo {
-                (Method::DELETE, "is no anchor: its agent may undeploy it")
+                (Method::DELETE, "is not an anchor: its agent may undeploy it")
             } else {
                 (Method::PUT, "is an anchor: its agent cannot undeploy it")
             };

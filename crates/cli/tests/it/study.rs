@@ -1,4 +1,4 @@
-//! A study of one's own: primary outcomes, units, overload, files with misspelt names, and a run repeated from its
+//! A user's own study: primary outcomes, units, overload, files with misspelt names, and a run repeated from its
 //! `run.json`.
 
 use std::fs;

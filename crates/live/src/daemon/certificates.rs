@@ -59,7 +59,7 @@ impl Certificates {
 
     /// What an operator should know about a certificate; `None` if it is valid for long enough.
     fn warning(&self, name: &str, left_s: i64) -> Option<String> {
-        let effect = "links and operators that connect anew are refused";
+        let effect = "new connections of links and operators are refused";
         let remedy = "make a new one with `mario ca` and restart the daemon; its workloads keep running";
         if left_s <= 0 {
             return Some(format!(

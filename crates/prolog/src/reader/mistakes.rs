@@ -142,7 +142,6 @@ fn foreign_operator(rest: &str) -> Option<&'static str> {
         ("===", "write `==` for identical terms, and `=:=` for equal numbers"),
         ("&&", "the conjunction of two goals is written `,`"),
         ("&", "the conjunction of two goals is written `,`"),
-        ("||", "the disjunction of two goals is written `;`"),
         ("%=", "the remainder of a division is written `X mod Y`"),
     ];
     // The whole operator is compared: `<=>` may be one that the author forgot to declare.

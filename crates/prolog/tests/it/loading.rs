@@ -187,7 +187,6 @@ fn operators_of_other_languages_get_a_hint() {
         ("p(X) :- q(X), X <= 3.\n", "less or equal is written `=<`"),
         ("p(X) :- q(X), X != 3.\n", "write `=\\=` for numbers that differ, and `\\==` for other terms"),
         ("p(X) :- q(X) && r(X).\n", "the conjunction of two goals is written `,`"),
-        ("p(X) :- q(X) || r(X).\n", "the disjunction of two goals is written `;`"),
         ("p(X) :- q(X), X === 3.\n", "write `==` for identical terms, and `=:=` for equal numbers"),
     ] {
         let errors = load(text).err().expect("it is not Prolog").errors;

@@ -49,8 +49,16 @@ fn bytes_each(what: &str, first: u32, bytes: impl Fn(u32) -> f64) -> f64 {
     again
 }
 
+/// The city without overload: an overloaded server remembers each change of its load since the request that it serves was
+/// sent.
 fn city(users: u32, duration: u32) -> Scenario {
-    let overrides = [format!("mobility.users={users}"), format!("duration={duration}"), "topology.size=8".to_owned()];
+    let overrides = [
+        format!("mobility.users={users}"),
+        format!("duration={duration}"),
+        "topology.size=8".to_owned(),
+        "network.service_time=0.00001".to_owned(),
+        "network.bandwidth=100000".to_owned(),
+    ];
     scenario("city", "baseline:never-move", &overrides)
 }
 

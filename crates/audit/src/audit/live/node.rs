@@ -308,17 +308,22 @@ impl LiveWorld {
                 self.require(was_there, node, FindingKind::Transfer, "the copy of a released reservation", workload);
             }
             LiveEvent::Neighbours { up, told: introduced } => {
-                let state = &mut self.nodes[node as usize];
-                (state.up, state.introduced) = (up.clone(), introduced.clone());
-                let links = &self.header.nodes[node as usize].neighbours;
-                if let Some(stranger) = up.iter().find(|other| !links.contains(other)) {
-                    let found = self.node_text(*stranger);
-                    self.find(FindingKind::Context, self.node_text(node), "neighbours that the header has", found);
-                }
+                self.follow_neighbours(node, up, introduced);
             }
             LiveEvent::Drained { is_draining } | LiveEvent::Draining { is_draining } => {
                 self.nodes[node as usize].was_drained |= is_draining;
             }
+        }
+    }
+
+    /// The node tells which of its links are up, and on which of them both ends have introduced themselves.
+    fn follow_neighbours(&mut self, node: u32, up: &[u32], introduced: &[u32]) {
+        let state = &mut self.nodes[node as usize];
+        (state.up, state.introduced) = (up.to_vec(), introduced.to_vec());
+        let links = &self.header.nodes[node as usize].neighbours;
+        if let Some(stranger) = up.iter().find(|other| !links.contains(other)) {
+            let found = self.node_text(*stranger);
+            self.find(FindingKind::Context, self.node_text(node), "neighbours that the header has", found);
         }
     }
 

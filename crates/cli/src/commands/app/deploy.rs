@@ -79,7 +79,7 @@ fn wait(node: &NodeArguments, instance: &str, timeout: Duration, console: &Conso
     loop {
         let reply = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
         if reply.status == 404 {
-            let fault = LiveError::new(format!("instance {instance} is no longer on the node"));
+            let fault = LiveError::new(format!("instance {instance} has left the node"));
             return Err(fault.hint("it moved to a neighbour, was evicted or undeployed: `mario app list` of each node"));
         }
         let answer = reply.json()?;

@@ -68,6 +68,9 @@ believed! {
     "The policy of an application is only a default, and each deploy names one." => [
         "header/applications/*/policy" Never [Other] [];
     ];
+    "That the instances of an application are anchors is contradicted only if one of their agents proposes to undeploy it." => [
+        "header/applications/*/anchor" Sometimes [Dropped Word] [];
+    ];
     "A wrong id is detected only if a reason, a target, a fact or the order of facts depends on it." => [
         "header/applications/*/id" Sometimes [More Less Much Word] [];
         "header/nodes/*/id" Sometimes [Word] [];
