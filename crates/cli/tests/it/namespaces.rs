@@ -234,7 +234,7 @@ fn full_disk(nodes: &Nodes) {
     wait(nodes, "a deploy on the full disk is refused", || {
         attempt += 1;
         let reply = nodes.try_deploy(nodes::SMALL_DISK, "ballast", &policy, 1_000 + attempt);
-        reply.is_some_and(|reply| reply.status == 503 && reply.text.contains("No space left"))
+        reply.is_some_and(|reply| reply.status == 507 && reply.text.contains("No space left"))
     });
     assert_eq!(nodes.get(index, "/healthz")["is_healthy"], false);
     fs::remove_file(&filler).expect("removed");
