@@ -98,7 +98,7 @@ fn reasons(run: &Run) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// Formats the tables of [`measured_tables`] as text for a terminal, without their titles and introductions. If traffic
+/// Formats the tables of measures as text for a terminal, without their titles and introductions. If traffic
 /// was simulated as rates, the columns of percentiles say that they are about the mean response times of users.
 pub fn measured_text(measured: &Measurements, fidelity: Fidelity) -> String {
     let mut text = String::new();
