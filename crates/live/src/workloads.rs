@@ -29,6 +29,7 @@ mod identity;
 mod logs;
 mod ports;
 mod record;
+mod starting;
 
 pub mod launch;
 pub mod sample;

@@ -154,7 +154,7 @@ fn check_reports_the_cost_of_a_run_and_limits_can_be_raised() {
         run([&keys[..3], &["--set", "duration=2e9", "--set", "mobility.step=1e6", "--set", "limits.events=1e12"]]
             .concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(stderr(&output).contains("note: the run is expected to take about "), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the run is expected to take about "), "{}", stderr(&output));
 }
 
 #[test]

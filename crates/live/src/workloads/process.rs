@@ -26,6 +26,7 @@ use super::logs::{LogBounds, tail};
 use super::ports::Ports;
 use super::record::{StartRecord, Workspace};
 use super::settings::WorkloadSettings;
+use super::starting::Starting;
 
 /// How to run this program's binary as the shim, the exec stage or the sample service.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,6 +52,7 @@ struct Shared {
     cgroups: Cgroups,
     ports: Ports,
     copies: Mutex<BTreeMap<WorkloadId, Arc<Copy>>>,
+    starting: Arc<Starting>,
 }
 
 /// A copy that this daemon started or adopted.
@@ -72,7 +74,8 @@ impl ProcessDriver {
     /// Creates the driver of a node.
     pub fn new(context: DriverContext, launcher: Launcher, cgroups: Cgroups, ports: Ports) -> ProcessDriver {
         let copies = Mutex::new(BTreeMap::new());
-        ProcessDriver { shared: Arc::new(Shared { context, launcher, cgroups, ports, copies }) }
+        let starting = Arc::default();
+        ProcessDriver { shared: Arc::new(Shared { context, launcher, cgroups, ports, copies, starting }) }
     }
 
     /// How the limits of a copy are enforced; empty if this daemon did not start or adopt the copy.
@@ -97,7 +100,14 @@ impl ProcessDriver {
 impl Driver for ProcessDriver {
     fn start<'a>(&'a self, task: &'a Task) -> Pending<'a, Result<SocketAddr, DriverError>> {
         let task = task.clone();
-        Box::pin(self.blocking(move |shared| shared.start(&task)))
+        Box::pin(async move {
+            let start = self.shared.starting.begin(task.workload);
+            let work = move |shared: &Shared| {
+                let _start = start;
+                shared.start(&task)
+            };
+            self.blocking(work).await
+        })
     }
 
     fn adopt<'a>(&'a self, task: &'a Task) -> Pending<'a, Option<SocketAddr>> {
@@ -156,6 +166,7 @@ impl Driver for ProcessDriver {
 
     fn drain(&self, workload: WorkloadId, patience: Duration) -> Pending<'_, Result<(), DriverError>> {
         Box::pin(async move {
+            self.blocking(move |shared| shared.starting.wait(workload)).await;
             if let Some(copy) = self.shared.copy(workload) {
                 let asked = Arc::clone(&copy);
                 self.blocking(move |shared| shared.ask_to_end(&asked)).await;
@@ -400,6 +411,7 @@ impl Shared {
     /// Kills all processes of a workload, even if this daemon neither started nor adopted it, and waits until they are
     /// gone. Then removes its control groups, its private files and its start record.
     fn kill(&self, workload: WorkloadId) -> Result<(), DriverError> {
+        self.starting.wait(workload);
         let workspace = Workspace::of(&self.context.directory, workload);
         let copy = self.copy(workload);
         // If this daemon does not know the copy, its session is found through the start record, provided that the shim

@@ -264,6 +264,24 @@ async fn one_copy_is_never_started_twice() {
 }
 
 #[tokio::test]
+async fn a_copy_that_is_stopped_while_it_starts_leaves_no_process() {
+    let bench = Bench::new();
+    for counter in 0..20 {
+        let task = task(counter, sample(&[]));
+        // The start is cancelled after different times, as a newer order cancels it.
+        let patience = Duration::from_millis(u64::from(counter) / 2);
+        let _ = tokio::time::timeout(patience, bench.driver.start(&task)).await;
+        if counter % 2 == 0 {
+            bench.driver.stop(task.workload).await.unwrap();
+        } else {
+            bench.driver.drain(task.workload, Duration::from_secs(5)).await.unwrap();
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        assert_eq!(marked(&bench.mark()), Vec::<i32>::new(), "after copy {counter}");
+    }
+}
+
+#[tokio::test]
 async fn the_next_daemon_adopts_a_running_copy_and_sees_its_end() {
     let bench = Bench::new();
     let task = task(1, sample(&[]));
