@@ -1,4 +1,4 @@
-//! Starts in progress. A start runs on a thread of its own and goes on if its future is dropped, so ending a copy waits
+//! Starts in progress. A start runs on a thread of its own and continues if its future is dropped, so ending a copy waits
 //! for a start of it that has begun: otherwise the program could appear after the copy has been ended.
 
 use std::collections::BTreeSet;
