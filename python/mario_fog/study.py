@@ -111,8 +111,8 @@ def compare(
 
     A policy may be a tuple of a policy and overrides of scenario keys for it. ``metrics`` are functions of a :class:`Run`
     that return a number, or commands. ``figures`` are the primary outcomes, such as ``["LS.response", "lost"]``: only their tests
-    are corrected for multiple testing, and all other figures are exploratory. With ``out``, everything is stored, and another call
-    makes only the missing runs.
+    are corrected for multiple testing, and all other figures are exploratory. With ``out``, everything is stored, and another
+    call makes only the missing runs.
     ``shard="2/8"`` makes only one shard of the runs, in a directory of its own; :func:`merge` merges the shards.
     """
     told = _study(
