@@ -121,6 +121,7 @@ def test_the_command_line_refuses_a_policy_that_is_a_function(command, tmp_path)
     assert "mario.run(" in told and not (tmp_path / "run").exists()
 
 
+@pytest.mark.filterwarnings("ignore:warning. no agent proposed:mario_fog.errors.PolicyWarning")
 def test_a_function_gets_the_history_random_numbers_and_hardware_kinds_that_it_declares():
     seen = []
 
@@ -148,6 +149,7 @@ def test_metrics_in_python_join_tables_and_tests(tmp_path):
     assert "hops" in made.text
 
 
+@pytest.mark.filterwarnings("ignore:warning. no agent proposed:mario_fog.errors.PolicyWarning")
 def test_every_predicate_and_operation_of_the_language_is_known_here():
     """Fails if a predicate or an operation is added to the language and not to the Python package."""
     from mario_fog.facts import _PREDICATES
