@@ -6,27 +6,12 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Union
 
+from ._mario import fact_predicates
+
 Constant = Union[str, int, float]
 
-#: The predicates that agents may see, with the number of their arguments.
-_PREDICATES = {
-    "service": (4,),
-    "node": (2, 3),
-    "serviceInstance": (3,),
-    "requests": (4,),
-    "inhibited": (3,),
-    "refused": (3,),
-    "fact": (3,),
-    "earlier": (5,),
-    "done": (4,),
-    "age": (2,),
-    "needs": (3,),
-    "free": (3,),
-    "flavour": (6,),
-    "running": (2,),
-    "leave": (2,),
-    "asleep": (1,),
-}
+#: The predicates that agents may see, with the numbers of their arguments.
+_PREDICATES = fact_predicates()
 
 
 class Facts(dict):

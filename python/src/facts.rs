@@ -1,20 +1,18 @@
 //! Facts of agents as Python dictionaries: the name of each predicate, and its facts as tuples.
 
-use mario_domain::Id;
-use mario_policy::{FACTS, KnowledgeBase};
+use mario_domain::{FactPredicate, Id};
+use mario_policy::KnowledgeBase;
 use mario_prolog::{Relations, Value};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// The facts of an agent, without `node/2`, whose values are also in `node/3`, and without `refused/3`, which is an
-/// alias of `inhibited/3`.
+/// The facts of an agent, without those of predicates that are aliases, such as `refused/3`.
 pub(crate) fn dictionary<'py>(py: Python<'py>, facts: &KnowledgeBase) -> PyResult<Bound<'py, PyDict>> {
     let dictionary = PyDict::new(py);
-    for (position, predicate) in FACTS.iter().enumerate() {
-        let says_the_same = predicate.name == "refused" || (predicate.name == "node" && predicate.arity() == 2);
-        let Some(table) = facts.table(position).filter(|_| !says_the_same) else { continue };
+    for (position, predicate) in FactPredicate::OF_AGENTS.into_iter().enumerate() {
+        let Some(table) = facts.table(position).filter(|_| predicate.own() == predicate) else { continue };
         let rows = PyList::empty(py);
         for row in 0..table.len() {
             let values: Vec<Bound<'py, PyAny>> = (0..predicate.arity())
@@ -22,7 +20,19 @@ pub(crate) fn dictionary<'py>(py: Python<'py>, facts: &KnowledgeBase) -> PyResul
                 .collect::<PyResult<_>>()?;
             rows.append(PyTuple::new(py, values)?)?;
         }
-        dictionary.set_item(predicate.name, rows)?;
+        dictionary.set_item(predicate.name(), rows)?;
+    }
+    Ok(dictionary)
+}
+
+/// The predicates of an agent's facts, each with the numbers of its arguments.
+#[pyfunction]
+pub(crate) fn fact_predicates(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let dictionary = PyDict::new(py);
+    for predicate in FactPredicate::OF_AGENTS {
+        let same = FactPredicate::OF_AGENTS.into_iter().filter(|other| other.name() == predicate.name());
+        let arities: Vec<usize> = same.map(FactPredicate::arity).collect();
+        dictionary.set_item(predicate.name(), PyTuple::new(py, arities)?)?;
     }
     Ok(dictionary)
 }

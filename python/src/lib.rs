@@ -44,6 +44,7 @@ fn _mario(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(policy::policy_names, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::preset_names, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::fact_predicates, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::resume, module)?)?;
     module.add_function(wrap_pyfunction!(study::study, module)?)?;

@@ -41,7 +41,7 @@
 //!
 //! **Invariant:** nothing here depends on Prolog, a clock or a network.
 //!
-//! Not here: the facts that an agent sees (`policy`), and the rules that change the state (`colony`).
+//! Not here: knowledge bases, which contain the facts of an agent (`policy`), and the rules that change the state (`colony`).
 
 mod id;
 
@@ -53,6 +53,7 @@ mod application;
 mod fact;
 mod infrastructure;
 mod models;
+mod predicate;
 
 mod operation;
 mod request;
@@ -65,6 +66,9 @@ pub use id::{AgentId, ApplicationId, FlavourId, Id, IdError, InstanceId, Name, N
 pub use infrastructure::{Instance, Node, NodeError};
 pub use models::{Intensity, Models};
 pub use operation::{AgentOperation, Operation, OperationName, Target};
+pub use predicate::{
+    Changes, DefinedBy, FactArgument, FactKind, FactPredicate, FactRow, KeyPart, Lifetime, SeenBy, SmallWorlds,
+};
 pub use quantity::{Quantity, QuantityError};
 pub use request::{OperatorWord, Request, RequestError, Requester};
 pub use time::{Duration, Time};

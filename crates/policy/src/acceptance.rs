@@ -8,41 +8,21 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use mario_domain::{Hardware, Id, Inhibition, InstanceId, NodeId, OperationName, Request, Rule, Verdict};
+use mario_domain::{
+    FactPredicate, Hardware, Id, Inhibition, InstanceId, NodeId, OperationName, Request, Rule, Verdict,
+};
 use mario_prolog::{
     Allowance, Argument, Atom, Budget, Engine, LoadError, Machine, Outcome, Place, Problem, Program, Query, Resolver,
     Value,
 };
 
-use crate::knowledge_base::Constant;
+use crate::knowledge_base::{Constant, declare_facts};
 pub use initiative::{Eviction, Initiative, Shrink};
 pub use view::ManagerView;
 
 /// The placeholder for a missing instance or node in a request. A deploy has no instance and no `From`; an undeploy has
 /// no `To`.
 const NONE: &str = "none";
-
-/// The facts that a node's manager may see, with their arities.
-pub const MANAGER_FACTS: [(&str, usize); 14] = [
-    ("service", 4),
-    ("node", 2),
-    ("node", 3),
-    ("serviceInstance", 3),
-    ("fact", 3),
-    ("owner", 2),
-    ("capacity", 2),
-    ("needs", 3),
-    ("free", 3),
-    ("capacity", 3),
-    ("flavour", 6),
-    ("running", 2),
-    ("leave", 2),
-    ("asleep", 1),
-];
-
-/// The number of predicates at the start of [`MANAGER_FACTS`] that a policy cannot define. Clauses that a policy has
-/// for the other ones replace the host's facts.
-const FIRST_MANAGER_FACTS: usize = 7;
 
 /// A compiled acceptance policy. Immutable: share it among any number of nodes and threads.
 #[derive(Clone)]
@@ -164,13 +144,7 @@ impl Acceptance {
         if let Some(allowance) = allowance {
             loader.allowance(allowance.clone());
         }
-        let (first, later) = MANAGER_FACTS.split_at(FIRST_MANAGER_FACTS);
-        for (predicate, arity) in first {
-            loader.relation(predicate, *arity);
-        }
-        for (predicate, arity) in later {
-            loader.default_relation(predicate, *arity);
-        }
+        declare_facts(&mut loader, &FactPredicate::OF_MANAGERS);
         if let Some(resolver) = resolver {
             loader.resolver(resolver);
         }

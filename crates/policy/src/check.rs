@@ -21,12 +21,13 @@ mod text;
 mod truth;
 mod values;
 
+use mario_domain::FactPredicate;
 use mario_prolog::{Engine, LoadError, Loaded, Place, Problem, Resolver, Topic, Tree, TreeKind};
 
-use crate::acceptance::{MANAGER_FACTS, MANAGER_GOALS};
+use crate::acceptance::MANAGER_GOALS;
 use crate::explore::{Bounds, Exploration, Interests, explore};
+use crate::knowledge_base::declare_facts;
 use crate::policy::{Policy, PolicyError, PolicySettings};
-use crate::vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};
 use crate::{function, remembers};
 use text::{Text, calls};
 
@@ -63,51 +64,22 @@ enum Role {
 #[derive(Debug)]
 struct Known {
     role: Role,
-    facts: Vec<FactPredicate>,
+    facts: &'static [FactPredicate],
 }
 
 impl Known {
     fn of(role: Role) -> Known {
         let facts = match role {
-            Role::Policy | Role::Library => FACTS.to_vec(),
-            Role::Acceptance => {
-                let shared = |&(name, arity)| FactPredicate::find(name, arity).copied();
-                MANAGER_FACTS.iter().filter_map(shared).chain(OF_MANAGERS).collect()
-            }
+            Role::Policy | Role::Library => &FactPredicate::OF_AGENTS[..],
+            Role::Acceptance => &FactPredicate::OF_MANAGERS[..],
         };
         Known { role, facts }
     }
 
-    fn fact(&self, name: &str, arity: usize) -> Option<&FactPredicate> {
-        self.facts.iter().find(|fact| fact.name == name && fact.arity() == arity)
+    fn fact(&self, name: &str, arity: usize) -> Option<FactPredicate> {
+        self.facts.iter().copied().find(|fact| fact.name() == name && fact.arity() == arity)
     }
 }
-
-/// The facts that only managers see.
-const OF_MANAGERS: [FactPredicate; 3] = [
-    FactPredicate {
-        name: "owner",
-        arguments: &[
-            FactArgument { meaning: "the application", kind: FactKind::Id },
-            FactArgument { meaning: "its owner", kind: FactKind::Id },
-        ],
-    },
-    FactPredicate {
-        name: "capacity",
-        arguments: &[
-            FactArgument { meaning: "the node", kind: FactKind::Id },
-            FactArgument { meaning: "all its hardware", kind: FactKind::Number },
-        ],
-    },
-    FactPredicate {
-        name: "capacity",
-        arguments: &[
-            FactArgument { meaning: "the node", kind: FactKind::Id },
-            FactArgument { meaning: "the kind of hardware", kind: FactKind::Id },
-            FactArgument { meaning: "all its hardware of that kind", kind: FactKind::Number },
-        ],
-    },
-];
 
 /// Creates resolvers, because a check may load a text more than once.
 pub type Resolvers<'a> = &'a dyn Fn() -> Box<dyn Resolver>;
@@ -199,13 +171,7 @@ fn load(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Re
     let load_as = |role: Role| {
         let known = Known::of(role);
         let mut loader = engine.loader();
-        for fact in &known.facts {
-            if fact.may_be_defined() {
-                loader.default_relation(fact.name, fact.arity());
-            } else {
-                loader.relation(fact.name, fact.arity());
-            }
-        }
+        declare_facts(&mut loader, known.facts);
         loader.declaration(remembers::DIRECTIVE, 2);
         loader.declaration(function::DIRECTIVE, 1);
         loader.resolver(resolvers()).keep_trees().load(name, text);

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::fmt;
 
-use mario_domain::{AgentOperation, Id, Operation, Target};
+use mario_domain::{AgentOperation, FactPredicate, Id, KeyPart, Operation, Target};
 use mario_prolog::{
     Allowance, Argument, Engine, Explanation, Machine, Outcome, Query, Relation, Relations, Resource, Symbols, Table,
     Value,
@@ -12,7 +12,6 @@ use mario_prolog::{
 use crate::function;
 use crate::knowledge_base::{Constant, KnowledgeBase, constant_text};
 use crate::policy::Policy;
-use crate::vocabulary::{AGE, HISTORY};
 
 /// How many solutions to search for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -192,10 +191,11 @@ struct Watched<'a> {
 
 impl Watched<'_> {
     fn watch(&self, position: usize) {
-        if HISTORY.contains(&position) {
+        let part = FactPredicate::OF_AGENTS.get(position).map(|predicate| predicate.row().in_key);
+        if matches!(part, Some(KeyPart::Past | KeyPart::Age)) {
             self.looked_back.set(true);
         }
-        if position == AGE {
+        if part == Some(KeyPart::Age) {
             self.read_age.set(true);
         }
     }

@@ -17,7 +17,7 @@ mod world;
 
 use std::collections::BTreeSet;
 
-use mario_domain::AgentOperation;
+use mario_domain::{AgentOperation, FactPredicate, SmallWorlds};
 use mario_prolog::{Engine, Place, Tree, TreeKind};
 
 use crate::check::{Finding, FindingKind};
@@ -93,24 +93,42 @@ pub(crate) struct Interests {
 impl Interests {
     /// Records what a goal reads, or what the head of a clause proposes.
     pub(crate) fn note(&mut self, name: &str, arguments: &[Tree]) {
+        if let Some(predicate) = FactPredicate::of_agents(name, arguments.len()) {
+            return self.note_fact(predicate, arguments);
+        }
         match (name, arguments) {
-            ("inhibited" | "refused", [_, _, _]) => self.memory = true,
-            ("needs" | "free", [_, _, _]) => self.kinds = true,
-            ("leave", [_, _]) => self.leaving = true,
-            ("asleep", [_]) => self.sleep = true,
             ("operation", [Tree { kind: TreeKind::Atom(word), .. }, _, _])
                 if word == AgentOperation::Sleep.as_str() || word == AgentOperation::Wake.as_str() =>
             {
                 self.sleep = true;
             }
-            ("fact", [_, Tree { kind: TreeKind::Atom(key), .. }, value]) => self.note_extra(key, value),
-            ("flavour", [_, flavour, _, _, _, _]) | ("running", [_, flavour]) => self.note_flavour(flavour),
             ("operation", [Tree { kind: TreeKind::Atom(word), .. }, _, flavour])
                 if word == AgentOperation::Adapt.as_str() =>
             {
                 self.note_flavour(flavour);
             }
             _ => {}
+        }
+    }
+
+    fn note_fact(&mut self, predicate: FactPredicate, arguments: &[Tree]) {
+        match predicate.row().small_worlds {
+            SmallWorlds::All => {}
+            SmallWorlds::Memory => self.memory = true,
+            SmallWorlds::Kinds => self.kinds = true,
+            SmallWorlds::Notice => self.leaving = true,
+            SmallWorlds::Sleep => self.sleep = true,
+            // The key is the second argument, and so is a flavour.
+            SmallWorlds::Extra => {
+                if let [_, Tree { kind: TreeKind::Atom(key), .. }, value] = arguments {
+                    self.note_extra(key, value);
+                }
+            }
+            SmallWorlds::Flavours => {
+                if let [_, flavour, ..] = arguments {
+                    self.note_flavour(flavour);
+                }
+            }
         }
     }
 

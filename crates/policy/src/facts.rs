@@ -4,11 +4,11 @@ use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
+use mario_domain::{FactArgument, FactKind, FactPredicate};
 use mario_prolog::{Engine, Tree, TreeKind, Value};
 use strsim::osa_distance;
 
 use crate::knowledge_base::{Constant, KnowledgeBase, NodeConflict};
-use crate::vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};
 
 /// The problems of a text that should contain facts.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -80,45 +80,18 @@ impl KnowledgeBase {
         let Some((name, arguments)) = tree.callable() else {
             return Err(FactProblem::new(tree, "this is not a fact").hint(known_facts()));
         };
-        let Some(predicate) = FactPredicate::find(name, arguments.len()) else {
+        let Some(predicate) = FactPredicate::of_agents(name, arguments.len()) else {
             return Err(unknown_fact(tree, name, arguments.len()));
         };
-        let constant = |index: usize| self.argument(&predicate.arguments[index], index, &arguments[index]);
-        match (name, arguments.len()) {
-            ("service", _) => {
-                let row = [constant(0)?, constant(1)?, constant(2)?, constant(3)?];
-                self.push_service(row[0], row[1], row[2], row[3]);
-            }
-            ("node", 2) => {
-                let (node, free) = (constant(0)?, constant(1)?);
-                self.push_node_fact(tree, node, free, None)?;
-            }
-            ("node", _) => {
-                let (node, free) = (constant(0)?, constant(1)?);
-                let neighbours = self.ids(&predicate.arguments[2], &arguments[2])?;
-                self.push_node_fact(tree, node, free, Some(neighbours))?;
-            }
-            ("serviceInstance", _) => {
-                let row = [constant(0)?, constant(1)?, constant(2)?];
-                self.push_instance(row[0], row[1], row[2]);
-            }
-            ("requests", _) => {
-                let row = [constant(0)?, constant(1)?, constant(2)?, constant(3)?];
-                self.push_requests(row[0], row[1], row[2], row[3]);
-            }
-            ("inhibited" | "refused", _) => {
-                let row = [constant(0)?, constant(1)?, constant(2)?];
-                self.push_inhibited(row[0], row[1], row[2]);
-            }
-            ("fact", _) => {
-                let row = [constant(0)?, constant(1)?, constant(2)?];
-                self.push_fact(row[0], row[1], row[2]);
-            }
-            _ => {
-                let row = (0..arguments.len()).map(constant).collect::<Result<Vec<Constant>, FactProblem>>()?;
-                self.push_row(name, &row);
-            }
+        let expected = predicate.arguments();
+        let constant = |index: usize| self.argument(&expected[index], index, &arguments[index]);
+        if predicate.own() == FactPredicate::NodeWithNeighbours {
+            let (node, free) = (constant(0)?, constant(1)?);
+            let neighbours = arguments.get(2).map(|neighbours| self.ids(&expected[2], neighbours)).transpose()?;
+            return self.push_node_fact(tree, node, free, neighbours);
         }
+        let row = (0..arguments.len()).map(constant).collect::<Result<Vec<Constant>, FactProblem>>()?;
+        self.push(predicate, &row);
         Ok(())
     }
 
@@ -140,7 +113,7 @@ impl KnowledgeBase {
 
     fn argument(&self, expected: &FactArgument, index: usize, tree: &Tree) -> Result<Constant, FactProblem> {
         let constant = match (expected.kind, &tree.kind) {
-            (FactKind::Id | FactKind::Constant, TreeKind::Atom(name)) => Some(self.constant(name)),
+            (kind, TreeKind::Atom(name)) if kind.is_id() || kind == FactKind::Constant => Some(self.constant(name)),
             (FactKind::Number, TreeKind::Atom(name)) if name == "inf" || name == "infinite" => {
                 Some(self.constant(name))
             }
@@ -157,7 +130,7 @@ impl KnowledgeBase {
 
     fn ids(&self, expected: &FactArgument, tree: &Tree) -> Result<Vec<Constant>, FactProblem> {
         let TreeKind::List(items) = &tree.kind else { return Err(wrong_kind(expected, 2, tree)) };
-        let id = FactArgument { meaning: "a neighbour", kind: FactKind::Id };
+        let id = FactArgument { meaning: "a neighbour", kind: FactKind::Node };
         items.iter().map(|item| self.argument(&id, 2, item).map_err(|_| wrong_kind(expected, 2, item))).collect()
     }
 }
@@ -198,15 +171,13 @@ fn wrong_kind(expected: &FactArgument, index: usize, tree: &Tree) -> FactProblem
 
 fn unknown_fact(tree: &Tree, name: &str, arity: usize) -> FactProblem {
     let problem = FactProblem::new(tree, format!("an agent sees no facts of {name}/{arity}"));
-    let same_name: Vec<String> = FACTS
-        .iter()
-        .filter(|predicate| predicate.name == name)
-        .map(|predicate| format!("{name}/{}", predicate.arity()))
-        .collect();
+    let known = FactPredicate::OF_AGENTS;
+    let same_name: Vec<String> =
+        known.iter().filter(|predicate| predicate.name() == name).map(ToString::to_string).collect();
     if same_name.is_empty() {
-        let near = FACTS.iter().map(|fact| (osa_distance(name, fact.name), fact)).min_by_key(|(cost, _)| *cost);
+        let near = known.iter().map(|fact| (osa_distance(name, fact.name()), fact)).min_by_key(|(cost, _)| *cost);
         match near.filter(|(cost, _)| cost * 3 <= name.chars().count()) {
-            Some((_, fact)) => problem.hint(format!("did you mean {}/{}?", fact.name, fact.arity())),
+            Some((_, fact)) => problem.hint(format!("did you mean {fact}?")),
             None => problem.hint(known_facts()),
         }
     } else {
@@ -215,9 +186,7 @@ fn unknown_fact(tree: &Tree, name: &str, arity: usize) -> FactProblem {
 }
 
 fn known_facts() -> String {
-    let known: Vec<String> =
-        FACTS.iter().map(|predicate| format!("{}/{}", predicate.name, predicate.arity())).collect();
-    format!("facts are {}", known.join(", "))
+    format!("facts are {}", FactPredicate::OF_AGENTS.map(|predicate| predicate.to_string()).join(", "))
 }
 
 impl FactsError {

@@ -19,8 +19,9 @@
 mod kinds;
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
-use mario_domain::SELF;
+use mario_domain::{FactKind, FactPredicate, KeyPart, SELF};
 use mario_prolog::{Engine, Meaning, Program, Tree, TreeKind};
 
 use crate::policy::{NUMBERED_OPERATION, Policy};
@@ -54,7 +55,7 @@ pub struct NameDependence {
     pub place: String,
 }
 
-/// The signatures of the built-in predicates and of the facts.
+/// The signatures of the built-in predicates.
 const SIGNATURES: &str = include_str!("invariance/signatures.pl");
 
 /// The maximum nesting of goals that is analysed; deeper goals count as dependent on names.
@@ -79,7 +80,8 @@ struct Signatures(BTreeMap<Indicator, Vec<Tree>>);
 
 impl Signatures {
     fn new(engine: &Engine) -> Signatures {
-        let (trees, problems) = engine.read_trees("signatures.pl", SIGNATURES);
+        let text = format!("{SIGNATURES}{}", signatures_of_facts());
+        let (trees, problems) = engine.read_trees("signatures.pl", &text);
         debug_assert!(problems.is_empty(), "{problems:?}");
         let mut signatures: BTreeMap<Indicator, Vec<Tree>> = BTreeMap::new();
         for tree in trees {
@@ -103,6 +105,25 @@ impl Signatures {
         };
         found.callable().map(|(_, kinds)| kinds)
     }
+}
+
+/// The signatures of the facts that agents may share decisions about. A policy that reads other facts has no proof.
+fn signatures_of_facts() -> String {
+    let is_shared = |predicate: &FactPredicate| predicate.row().in_key != KeyPart::Excluded;
+    let mut text = String::new();
+    for predicate in FactPredicate::OF_AGENTS.into_iter().filter(is_shared) {
+        let kinds = predicate.arguments().iter().map(|argument| match argument.kind {
+            FactKind::Application => "application",
+            FactKind::Instance => "instance",
+            FactKind::Node => "node",
+            FactKind::Nodes => "[node]",
+            FactKind::Word | FactKind::Number | FactKind::Constant => "fixed",
+        });
+        let kinds: Vec<&str> = kinds.collect();
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{}({}).", predicate.name(), kinds.join(", "));
+    }
+    text
 }
 
 /// The kinds of the variables of one clause or signature.

@@ -4,13 +4,10 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use mario_domain::{Application, Capacity, Fact, FactValue, Id, Quantity};
-use mario_prolog::{Relation, Relations, Symbols, Table, Value};
+use mario_domain::{Application, Capacity, DefinedBy, Fact, FactPredicate, FactValue, Id, Lifetime, Quantity};
+use mario_prolog::{Loader, Relation, Relations, Symbols, Table, Value};
 
 mod later;
-
-use crate::vocabulary::{ASLEEP, LEAVE};
-use later::{Flavours, History, Kinds};
 
 /// A name or a number in a fact. Names are those of one engine's [`Symbols`].
 pub type Constant = Value<'static>;
@@ -22,19 +19,10 @@ pub type Constant = Value<'static>;
 #[derive(Clone, Debug)]
 pub struct KnowledgeBase {
     symbols: Names,
-    services: Table,
-    nodes: Table,
-    /// For each row of `nodes`, whether it was added as `node/2`, `node/3` or both.
+    /// For each predicate, its facts. That of an alias stays empty, see [`FactPredicate::own`].
+    tables: [Table; FactPredicate::ALL.len()],
+    /// For each row of `node/3`, whether it was added as `node/2`, `node/3` or both.
     node_forms: Vec<NodeForm>,
-    instances: Table,
-    requests: Table,
-    inhibited: Table,
-    facts: Table,
-    history: History,
-    kinds: Kinds,
-    flavours: Flavours,
-    leaving: Table,
-    asleep: Table,
     /// A buffer for the neighbours of a node that is being added.
     neighbours: Vec<Constant>,
 }
@@ -93,18 +81,8 @@ impl KnowledgeBase {
     pub fn new(symbols: &Arc<Symbols>) -> KnowledgeBase {
         KnowledgeBase {
             symbols: Names(Arc::clone(symbols)),
-            services: Table::new(4),
-            nodes: Table::new(3),
+            tables: FactPredicate::ALL.map(|predicate| Table::new(predicate.arity())),
             node_forms: Vec::new(),
-            instances: Table::new(3),
-            requests: Table::new(4),
-            inhibited: Table::new(3),
-            facts: Table::new(3),
-            history: History::new(),
-            kinds: Kinds::new(),
-            flavours: Flavours::new(),
-            leaving: Table::new(2),
-            asleep: Table::new(1),
             neighbours: Vec::new(),
         }
     }
@@ -116,31 +94,26 @@ impl KnowledgeBase {
 
     /// Removes all facts but keeps the allocated memory.
     pub fn clear(&mut self) {
-        self.services.clear();
-        self.kinds.needs.clear();
-        self.flavours.known.clear();
-        self.facts.clear();
-        self.clear_situation();
+        self.tables.iter_mut().for_each(Table::clear);
+        self.node_forms.clear();
     }
 
-    /// Removes the facts that belong to one agent at one time: node, instance, requests, inhibitions, history, free
-    /// hardware, flavour, eviction and sleep. Applications with their needs and flavours, and extra facts are kept.
+    /// Removes the facts that belong to one agent at one time: those with [`Lifetime::Evaluation`].
     pub fn clear_situation(&mut self) {
-        self.nodes.clear();
+        for &predicate in &OF_ONE_EVALUATION {
+            self.tables[predicate as usize].clear();
+        }
         self.node_forms.clear();
-        self.instances.clear();
-        self.requests.clear();
-        self.inhibited.clear();
-        self.history.clear();
-        self.kinds.free.clear();
-        self.flavours.running.clear();
-        self.leaving.clear();
-        self.asleep.clear();
+    }
+
+    /// Whether there are facts that belong to one agent at one time.
+    pub fn has_situation(&self) -> bool {
+        OF_ONE_EVALUATION.iter().any(|&predicate| !self.tables[predicate as usize].is_empty())
     }
 
     /// Removes the extra facts.
     pub fn clear_facts(&mut self) {
-        self.facts.clear();
+        self.own_table(FactPredicate::Fact).clear();
     }
 
     /// The constant for a name.
@@ -188,7 +161,7 @@ impl KnowledgeBase {
         max_rate: Constant,
         max_latency: Constant,
     ) {
-        self.services.push(&[application, hardware, max_rate, max_latency]);
+        self.own_table(FactPredicate::Service).push(&[application, hardware, max_rate, max_latency]);
     }
 
     /// Adds the `service/4` fact of an application, with its `needs/3` and `flavour/6`.
@@ -204,28 +177,35 @@ impl KnowledgeBase {
     pub fn push_node(&mut self, node: Constant, free: Constant, neighbours: impl IntoIterator<Item = Constant>) {
         self.neighbours.clear();
         self.neighbours.extend(neighbours);
-        self.nodes.push(&[node, free, Value::List(&self.neighbours)]);
+        self.tables[NODES].push(&[node, free, Value::List(&self.neighbours)]);
         self.node_forms.push(NodeForm::Both);
     }
 
     /// Adds `serviceInstance(Instance, Application, Node)`.
     pub fn push_instance(&mut self, instance: Constant, application: Constant, node: Constant) {
-        self.instances.push(&[instance, application, node]);
+        self.own_table(FactPredicate::ServiceInstance).push(&[instance, application, node]);
     }
 
     /// Adds `requests(Instance, Neighbour, Rate, Latency)`.
     pub fn push_requests(&mut self, instance: Constant, neighbour: Constant, rate: Constant, latency: Constant) {
-        self.requests.push(&[instance, neighbour, rate, latency]);
+        self.own_table(FactPredicate::Requests).push(&[instance, neighbour, rate, latency]);
     }
 
     /// Adds `inhibited(Operation, Instance, Target)`, which is also visible as `refused(Operation, Instance, Target)`.
     pub fn push_inhibited(&mut self, operation: Constant, instance: Constant, target: Constant) {
-        self.inhibited.push(&[operation, instance, target]);
+        self.own_table(FactPredicate::Inhibited).push(&[operation, instance, target]);
     }
 
     /// Adds `fact(Subject, Key, Value)`.
     pub fn push_fact(&mut self, subject: Constant, key: Constant, value: Constant) {
-        self.facts.push(&[subject, key, value]);
+        self.own_table(FactPredicate::Fact).push(&[subject, key, value]);
+    }
+
+    /// Adds a fact with these values, as many as the predicate has arguments. Nodes are added by
+    /// [`KnowledgeBase::push_node`].
+    pub fn push(&mut self, predicate: FactPredicate, row: &[Constant]) {
+        debug_assert!(predicate.own() != FactPredicate::NodeWithNeighbours, "a list is no constant");
+        self.own_table(predicate).push(row);
     }
 
     /// Adds an extra fact of the domain as `fact/3`.
@@ -238,17 +218,28 @@ impl KnowledgeBase {
         self.push_fact(subject, key, value);
     }
 
+    /// The facts of a predicate with `COLUMNS` arguments. A list of neighbours is not a constant, so it is empty here.
+    pub fn rows<const COLUMNS: usize>(
+        &self,
+        predicate: FactPredicate,
+    ) -> impl ExactSizeIterator<Item = [Constant; COLUMNS]> {
+        assert_eq!(predicate.arity(), COLUMNS, "the arguments of {predicate}");
+        let table = self.table_of(predicate);
+        (0..table.len()).map(|row| std::array::from_fn(|column| constant(table.value(row, column))))
+    }
+
     /// The `service/4` facts.
     pub fn services(&self) -> impl ExactSizeIterator<Item = [Constant; 4]> {
-        rows(&self.services)
+        self.rows(FactPredicate::Service)
     }
 
     /// The nodes. A node that was added only as `node/2` has no neighbours here.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeFact<'_>> {
-        (0..self.nodes.len()).map(|row| NodeFact {
-            node: constant(self.nodes.value(row, 0)),
-            free: constant(self.nodes.value(row, 1)),
-            neighbours: match self.nodes.value(row, 2) {
+        let nodes = &self.tables[NODES];
+        (0..nodes.len()).map(|row| NodeFact {
+            node: constant(nodes.value(row, 0)),
+            free: constant(nodes.value(row, 1)),
+            neighbours: match nodes.value(row, 2) {
                 Value::List(neighbours) => neighbours,
                 _ => &[],
             },
@@ -257,22 +248,22 @@ impl KnowledgeBase {
 
     /// The `serviceInstance/3` facts.
     pub fn instances(&self) -> impl ExactSizeIterator<Item = [Constant; 3]> {
-        rows(&self.instances)
+        self.rows(FactPredicate::ServiceInstance)
     }
 
     /// The `requests/4` facts.
     pub fn requests(&self) -> impl ExactSizeIterator<Item = [Constant; 4]> {
-        rows(&self.requests)
+        self.rows(FactPredicate::Requests)
     }
 
     /// The `inhibited/3` facts.
     pub fn inhibited(&self) -> impl ExactSizeIterator<Item = [Constant; 3]> {
-        rows(&self.inhibited)
+        self.rows(FactPredicate::Inhibited)
     }
 
     /// The `fact/3` facts.
     pub fn facts(&self) -> impl ExactSizeIterator<Item = [Constant; 3]> {
-        rows(&self.facts)
+        self.rows(FactPredicate::Fact)
     }
 
     /// Returns the instance whose id has this text or, if `named` is `None`, the only instance. An error if there is no
@@ -280,31 +271,23 @@ impl KnowledgeBase {
     pub fn find_instance(&self, named: Option<&str>) -> Result<Constant, UnknownInstance> {
         let ids = || self.instances().map(|row| self.text(row[0])).collect();
         match named {
-            _ if self.instances.is_empty() => Err(UnknownInstance::None),
+            _ if self.table_of(FactPredicate::ServiceInstance).is_empty() => Err(UnknownInstance::None),
             Some(named) => {
                 let found = self.instances().find(|row| self.text(row[0]) == named);
                 found.map(|row| row[0]).ok_or_else(|| UnknownInstance::NotAmong(ids()))
             }
-            None if self.instances.len() == 1 => Ok(constant(self.instances.value(0, 0))),
-            None => Err(UnknownInstance::Several(ids())),
+            None => match self.instances().collect::<Vec<_>>().as_slice() {
+                [only] => Ok(only[0]),
+                _ => Err(UnknownInstance::Several(ids())),
+            },
         }
     }
 
     /// Replaces the facts by copies of those of `other`; reuses the allocated memory.
     pub fn copy_from(&mut self, other: &KnowledgeBase) {
         self.symbols.clone_from(&other.symbols);
-        self.services.clone_from(&other.services);
-        self.nodes.clone_from(&other.nodes);
+        self.tables.clone_from(&other.tables);
         self.node_forms.clone_from(&other.node_forms);
-        self.instances.clone_from(&other.instances);
-        self.requests.clone_from(&other.requests);
-        self.inhibited.clone_from(&other.inhibited);
-        self.facts.clone_from(&other.facts);
-        self.history.clone_from(&other.history);
-        self.kinds.clone_from(&other.kinds);
-        self.flavours.clone_from(&other.flavours);
-        self.leaving.clone_from(&other.leaving);
-        self.asleep.clone_from(&other.asleep);
     }
 
     /// Adds `node/3`, or `node/2` if `neighbours` is `None`. The node may already have the other form. An error if it
@@ -318,20 +301,20 @@ impl KnowledgeBase {
         let form = if neighbours.is_some() { NodeForm::Long } else { NodeForm::Short };
         let Some(row) = self.nodes().position(|known| known.node == node) else {
             self.push_node(node, free, neighbours.unwrap_or_default());
-            self.set_node_form(self.nodes.len() - 1, form);
+            self.set_node_form(self.tables[NODES].len() - 1, form);
             return Ok(());
         };
         if self.node_forms[row] == form || self.node_forms[row] == NodeForm::Both {
             return Err(NodeConflict::Twice);
         }
-        if constant(self.nodes.value(row, 1)) != free {
+        if constant(self.tables[NODES].value(row, 1)) != free {
             return Err(NodeConflict::OtherHardware);
         }
         if let Some(neighbours) = neighbours {
-            let before = std::mem::replace(&mut self.nodes, Table::new(3));
+            let before = std::mem::replace(&mut self.tables[NODES], Table::new(3));
             for index in 0..before.len() {
                 let own = if index == row { Value::List(&neighbours) } else { before.value(index, 2) };
-                self.nodes.push(&[before.value(index, 0), before.value(index, 1), own]);
+                self.tables[NODES].push(&[before.value(index, 0), before.value(index, 1), own]);
             }
         }
         self.set_node_form(row, NodeForm::Both);
@@ -344,57 +327,70 @@ impl KnowledgeBase {
 
     /// Replaces the free hardware of the nodes by these values, in order; `from` has the same nodes.
     pub(crate) fn replace_nodes(&mut self, from: &KnowledgeBase, free: impl Iterator<Item = Constant>) {
-        self.nodes.clear();
-        for (row, free) in (0..from.nodes.len()).zip(free) {
-            self.nodes.push(&[from.nodes.value(row, 0), free, from.nodes.value(row, 2)]);
+        let nodes = &from.tables[NODES];
+        self.tables[NODES].clear();
+        for (row, free) in (0..nodes.len()).zip(free) {
+            self.tables[NODES].push(&[nodes.value(row, 0), free, nodes.value(row, 2)]);
         }
     }
 
-    /// Replaces all facts of `requests`, `inhibited`, or a predicate that [`KnowledgeBase::push_row`] accepts.
-    pub(crate) fn replace_rows<'r>(&mut self, predicate: &str, rows: impl Iterator<Item = &'r [Constant]>) {
-        let table = match predicate {
-            "requests" => &mut self.requests,
-            "inhibited" => &mut self.inhibited,
-            later => match self.later_table(later) {
-                Some(table) => table,
-                None => return,
-            },
-        };
+    /// Replaces all facts of a predicate. Nodes are replaced by [`KnowledgeBase::replace_nodes`].
+    pub(crate) fn replace_rows<'r>(&mut self, predicate: FactPredicate, rows: impl Iterator<Item = &'r [Constant]>) {
+        let table = self.own_table(predicate);
         table.clear();
         rows.for_each(|row| table.push(row));
     }
 
-    /// The table of the facts at a position of [`FACTS`](crate::FACTS); `None` beyond the last position.
-    fn table_at(&self, position: usize) -> Option<&Table> {
-        // One table serves both `node/2` and `node/3`: the shorter form reads its first two columns. One table serves
-        // `inhibited/3` and its alias.
-        match position {
-            0 => Some(&self.services),
-            1 | 2 => Some(&self.nodes),
-            3 => Some(&self.instances),
-            4 => Some(&self.requests),
-            5 | 6 => Some(&self.inhibited),
-            7 => Some(&self.facts),
-            8 => Some(&self.history.earlier),
-            9 => Some(&self.history.done),
-            10 => Some(&self.history.age),
-            11 => Some(&self.kinds.needs),
-            12 => Some(&self.kinds.free),
-            13 => Some(&self.flavours.known),
-            14 => Some(&self.flavours.running),
-            LEAVE => Some(&self.leaving),
-            ASLEEP => Some(&self.asleep),
-            _ => None,
-        }
+    /// The facts of a predicate. `node/2` has the table of `node/3`, and reads its first two columns.
+    pub(crate) fn table_of(&self, predicate: FactPredicate) -> &Table {
+        &self.tables[predicate.own() as usize]
+    }
+
+    fn own_table(&mut self, predicate: FactPredicate) -> &mut Table {
+        &mut self.tables[predicate.own() as usize]
     }
 }
 
-fn rows<const COLUMNS: usize>(table: &Table) -> impl ExactSizeIterator<Item = [Constant; COLUMNS]> {
-    (0..table.len()).map(|row| std::array::from_fn(|column| constant(table.value(row, column))))
+/// The table of the nodes.
+const NODES: usize = FactPredicate::NodeWithNeighbours as usize;
+
+/// For each position of [`FactPredicate::OF_AGENTS`], the table of its facts.
+const TABLES: [usize; FactPredicate::OF_AGENTS.len()] = {
+    let (mut tables, mut position) = ([0; FactPredicate::OF_AGENTS.len()], 0);
+    while position < tables.len() {
+        tables[position] = FactPredicate::OF_AGENTS[position].own() as usize;
+        position += 1;
+    }
+    tables
+};
+
+const fn is_of_one_evaluation(predicate: FactPredicate) -> bool {
+    predicate.row().alias_of.is_none() && matches!(predicate.row().lifetime, Lifetime::Evaluation)
 }
 
+/// The predicates whose facts belong to one agent at one time.
+const OF_ONE_EVALUATION: [FactPredicate; {
+    let (mut count, mut index) = (0, 0);
+    while index < FactPredicate::ALL.len() {
+        count += is_of_one_evaluation(FactPredicate::ALL[index]) as usize;
+        index += 1;
+    }
+    count
+}] = {
+    let mut found = [FactPredicate::ServiceInstance; _];
+    let (mut count, mut index) = (0, 0);
+    while index < FactPredicate::ALL.len() {
+        if is_of_one_evaluation(FactPredicate::ALL[index]) {
+            found[count] = FactPredicate::ALL[index];
+            count += 1;
+        }
+        index += 1;
+    }
+    found
+};
+
 /// A value of a fact as a constant. Only the neighbours of a node are not a constant; they become the empty list.
-fn constant(value: Value<'_>) -> Constant {
+pub(crate) fn constant(value: Value<'_>) -> Constant {
     match value {
         Value::Atom(atom) => Value::Atom(atom),
         Value::Integer(value) => Value::Integer(value),
@@ -421,13 +417,24 @@ fn quantity(quantity: Quantity) -> Constant {
     }
 }
 
+/// Declares the facts of these predicates to a text that is loaded, at these positions.
+pub(crate) fn declare_facts(loader: &mut Loader, predicates: &[FactPredicate]) {
+    for predicate in predicates {
+        match predicate.row().defined_by {
+            DefinedBy::Host => loader.relation(predicate.name(), predicate.arity()),
+            DefinedBy::HostUnlessPolicy => loader.default_relation(predicate.name(), predicate.arity()),
+        };
+    }
+}
+
+/// The positions are those of [`FactPredicate::OF_AGENTS`].
 impl Relations for KnowledgeBase {
     fn relation(&self, position: usize) -> Option<&dyn Relation> {
-        self.table_at(position).map(|table| table as &dyn Relation)
+        Relations::table(self, position).map(|table| table as &dyn Relation)
     }
 
     fn table(&self, position: usize) -> Option<&Table> {
-        self.table_at(position)
+        TABLES.get(position).map(|&table| &self.tables[table])
     }
 }
 

@@ -46,8 +46,6 @@
 //!
 //! Not here: where facts come from (`simulator`, `live`), and the consequences of a decision (`colony`).
 
-mod vocabulary;
-
 mod facts;
 mod knowledge_base;
 mod recorded;
@@ -72,9 +70,7 @@ mod verdict;
 mod check;
 mod explore;
 
-pub use acceptance::{
-    Acceptance, AcceptanceError, AcceptanceFailure, Eviction, Initiative, MANAGER_FACTS, ManagerView, Shrink,
-};
+pub use acceptance::{Acceptance, AcceptanceError, AcceptanceFailure, Eviction, Initiative, ManagerView, Shrink};
 pub use check::{AllowedFinding, CheckReport, Finding, FindingKind, Resolvers, check, unknown_keys};
 // For `frontend` and `simulator`: the place of a failed call in the text, for their warnings.
 #[doc(hidden)]
@@ -98,4 +94,3 @@ pub use verdict::{
     AcceptanceText, ExplainedAct, ExplainedInitiative, ExplainedVerdict, JudgingClause, explain_initiative,
     explain_verdict,
 };
-pub use vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};

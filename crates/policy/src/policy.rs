@@ -4,13 +4,12 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use mario_domain::AgentOperation;
+use mario_domain::{AgentOperation, FactPredicate};
 use mario_prolog::{Allowance, Atom, Budget, Engine, LoadError, Loaded, Place, Problem, Program, Resolver, Symbols};
 
 use crate::function::{self, PolicyFunction};
-use crate::knowledge_base::{Constant, KnowledgeBase};
+use crate::knowledge_base::{Constant, KnowledgeBase, declare_facts};
 use crate::remembers::{self, MemoryDeclaration};
-use crate::vocabulary::{FACTS, FIRST_FACTS};
 
 /// A generated predicate of arity 4: the solutions of `operation/3`, each with the zero-based index of its clause as
 /// the last argument. The name must be quoted in Prolog, so a policy does not call it by accident.
@@ -129,13 +128,7 @@ impl Policy {
         if let Some(allowance) = allowance {
             loader.allowance(allowance.clone());
         }
-        let (first, later) = FACTS.split_at(FIRST_FACTS);
-        for predicate in first {
-            loader.relation(predicate.name, predicate.arity());
-        }
-        for predicate in later {
-            loader.default_relation(predicate.name, predicate.arity());
-        }
+        declare_facts(&mut loader, &FactPredicate::OF_AGENTS);
         loader.declaration(remembers::DIRECTIVE, 2);
         loader.declaration(function::DIRECTIVE, 1);
         loader.number_clauses("operation", 3, NUMBERED_OPERATION);

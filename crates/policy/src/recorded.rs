@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
-use mario_domain::HardwareKind;
+use mario_domain::{FactPredicate, HardwareKind};
 use mario_prolog::{Symbols, Value};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
@@ -148,7 +148,7 @@ impl RecordedSituation {
             facts.push_asleep(self.instance);
         }
         for [kind, amount] in &self.free_kinds {
-            facts.push_row("free", &[self.node, *kind, *amount]);
+            facts.push(FactPredicate::Free, &[self.node, *kind, *amount]);
         }
     }
 }
@@ -354,12 +354,15 @@ mod tests {
             [one, instance, facts.constant("n41"), two, Value::Integer(15)],
             [two, instance, facts.constant("self"), Value::Float(0.5), Value::Integer(0)],
         ];
-        assert_eq!(facts.earlier().collect::<Vec<_>>(), earlier);
+        assert_eq!(facts.rows::<5>(FactPredicate::Earlier).collect::<Vec<_>>(), earlier);
         let done = [Value::Integer(3), instance, facts.constant("migrate"), facts.constant("n42")];
-        assert_eq!(facts.done().collect::<Vec<_>>(), [done]);
-        assert_eq!(facts.ages().collect::<Vec<_>>(), [[instance, Value::Integer(5)]]);
+        assert_eq!(facts.rows::<4>(FactPredicate::Done).collect::<Vec<_>>(), [done]);
+        assert_eq!(facts.rows::<2>(FactPredicate::Age).collect::<Vec<_>>(), [[instance, Value::Integer(5)]]);
         let free = |kind: &str, amount| [facts.constant("n42"), facts.constant(kind), Value::Integer(amount)];
-        assert_eq!(facts.free().collect::<Vec<_>>(), [free("units", 10), free("memory_mb", 512)]);
+        assert_eq!(
+            facts.rows::<3>(FactPredicate::Free).collect::<Vec<_>>(),
+            [free("units", 10), free("memory_mb", 512)]
+        );
     }
 
     #[test]

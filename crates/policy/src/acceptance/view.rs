@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use mario_domain::{
-    Application, ApplicationId, Capacity, Fact, FlavourId, HardwareKind, Id, Instance, InstanceId, Node, NodeId,
-    Wakefulness,
+    Application, ApplicationId, Capacity, Fact, FactPredicate, FlavourId, HardwareKind, Id, Instance, InstanceId, Node,
+    NodeId, Wakefulness,
 };
 use mario_prolog::{Relation, Relations, Symbols, Table, Value};
 
 use crate::knowledge_base::{Constant, KnowledgeBase};
-use crate::vocabulary::{FIRST_FACTS, FLAVOUR, NEEDS};
 
 /// The prefix of the placeholder id of a promised instance whose final id is unknown. A number from 1 follows.
 const PROMISED: &str = "promised_";
@@ -21,9 +20,6 @@ pub struct ManagerView {
     pub(super) node: NodeId,
     pub(super) free: Capacity,
     pub(super) facts: KnowledgeBase,
-    owners: Table,
-    capacities: Table,
-    capacities_by_kind: Table,
     /// The number of promised instances with a placeholder id.
     promised_count: u32,
 }
@@ -31,15 +27,8 @@ pub struct ManagerView {
 impl ManagerView {
     /// The view of the manager of `node`, with `free` hardware available.
     pub fn new(symbols: &Arc<Symbols>, node: &Node, free: Capacity) -> ManagerView {
-        let mut view = ManagerView {
-            node: node.id().clone(),
-            free,
-            facts: KnowledgeBase::new(symbols),
-            owners: Table::new(2),
-            capacities: Table::new(2),
-            capacities_by_kind: Table::new(3),
-            promised_count: 0,
-        };
+        let mut view =
+            ManagerView { node: node.id().clone(), free, facts: KnowledgeBase::new(symbols), promised_count: 0 };
         view.set_node(node, free);
         view
     }
@@ -51,19 +40,16 @@ impl ManagerView {
         free: Capacity,
         known_owners: &[[Constant; 2]],
     ) -> ManagerView {
-        let (mut owners, mut capacities) = (Table::new(2), Table::new(2));
-        capacities.push(&[facts.id(node.id().id()), facts.capacity(node.capacity())]);
-        for row in known_owners {
-            owners.push(row);
-        }
         let id = facts.id(node.id().id());
-        if facts.free().len() == 0 {
+        facts.push(FactPredicate::Capacity, &[id, facts.capacity(node.capacity())]);
+        for row in known_owners {
+            facts.push(FactPredicate::Owner, row);
+        }
+        if facts.rows::<3>(FactPredicate::Free).len() == 0 {
             facts.push_free(id, free, node.capacity());
         }
-        let mut capacities_by_kind = Table::new(3);
-        push_capacity(&mut capacities_by_kind, &facts, id, node.capacity());
-        let node = node.id().clone();
-        ManagerView { node, free, facts, owners, capacities, capacities_by_kind, promised_count: 0 }
+        push_capacity(&mut facts, id, node.capacity());
+        ManagerView { node: node.id().clone(), free, facts, promised_count: 0 }
     }
 
     /// Resets the view to another node, or to the same node at another time. Applications, their owners and extra facts
@@ -72,18 +58,16 @@ impl ManagerView {
     pub fn set_node(&mut self, node: &Node, free: Capacity) {
         self.facts.clear_situation();
         self.promised_count = 0;
-        self.capacities.clear();
-        self.capacities_by_kind.clear();
         self.node.clone_from(node.id());
         self.free = free;
         let id = self.facts.id(node.id().id());
         self.facts.push_free(id, free, node.capacity());
-        push_capacity(&mut self.capacities_by_kind, &self.facts, id, node.capacity());
+        push_capacity(&mut self.facts, id, node.capacity());
         let (free, capacity) = (self.facts.capacity(free), self.facts.capacity(node.capacity()));
         let symbols = Arc::clone(self.facts.symbols());
         let neighbours = node.neighbours().iter().map(|neighbour| constant(&symbols, neighbour.id()));
         self.facts.push_node(id, free, neighbours);
-        self.capacities.push(&[id, capacity]);
+        self.facts.push(FactPredicate::Capacity, &[id, capacity]);
     }
 
     /// Adds an application, and its owner if known.
@@ -91,7 +75,7 @@ impl ManagerView {
         self.facts.push_application(application);
         if let Some(owner) = &application.owner {
             let row = [self.facts.id(application.id.id()), self.facts.id(owner.id())];
-            self.owners.push(&row);
+            self.facts.push(FactPredicate::Owner, &row);
         }
     }
 
@@ -160,14 +144,15 @@ impl ManagerView {
 }
 
 /// Adds `capacity(Node, Kind, Amount)` for units and for each other kind that the node has.
-fn push_capacity(table: &mut Table, facts: &KnowledgeBase, node: Constant, capacity: Capacity) {
+fn push_capacity(facts: &mut KnowledgeBase, node: Constant, capacity: Capacity) {
     for kind in HardwareKind::ALL {
         let is_named = match capacity {
             Capacity::Bounded(hardware) => kind == HardwareKind::Units || hardware.of(kind) > 0,
             Capacity::Unbounded => true,
         };
         if is_named {
-            table.push(&[node, facts.constant(kind.as_str()), facts.amount(capacity, kind)]);
+            let row = [node, facts.constant(kind.as_str()), facts.amount(capacity, kind)];
+            facts.push(FactPredicate::CapacityByKind, &row);
         }
     }
 }
@@ -179,23 +164,13 @@ fn constant(symbols: &Symbols, id: &Id) -> Constant {
     }
 }
 
+/// The positions are those of [`FactPredicate::OF_MANAGERS`].
 impl Relations for ManagerView {
     fn relation(&self, position: usize) -> Option<&dyn Relation> {
         self.table(position).map(|table| table as &dyn Relation)
     }
 
     fn table(&self, position: usize) -> Option<&Table> {
-        // The positions are those of `MANAGER_FACTS`; a knowledge base has the positions of `FACTS`. `FIRST_FACTS - 1`
-        // is the position of `fact/3` there.
-        match position {
-            0..=3 => self.facts.table(position),
-            4 => self.facts.table(FIRST_FACTS - 1),
-            5 => Some(&self.owners),
-            6 => Some(&self.capacities),
-            7 | 8 => self.facts.table(position + NEEDS - 7),
-            9 => Some(&self.capacities_by_kind),
-            10..=13 => self.facts.table(position + FLAVOUR - 10),
-            _ => None,
-        }
+        FactPredicate::OF_MANAGERS.get(position).map(|&predicate| self.facts.table_of(predicate))
     }
 }

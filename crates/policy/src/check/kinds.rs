@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use mario_domain::AgentOperation;
+use mario_domain::{FactArgument, FactKind, FactPredicate};
 use mario_prolog::{Tree, TreeKind};
 use strsim::osa_distance;
 
 use super::finding::{Finding, FindingKind};
 use super::text::{Call, Clause, Text, calls, each_part, exact_place};
 use super::{Known, Role};
-use crate::vocabulary::{FactArgument, FactKind, FactPredicate};
 
 /// How a clause uses a variable. The string describes the place of the use, for messages.
 #[derive(Clone, Debug)]
@@ -51,15 +51,17 @@ fn check_head(clause: &Clause<'_>, known: &Known, findings: &mut Vec<Finding>) {
 fn check_fact(
     clause: &Clause<'_>,
     call: &Call<'_>,
-    fact: &FactPredicate,
+    fact: FactPredicate,
     uses: &mut BTreeMap<String, Use>,
     findings: &mut Vec<Finding>,
 ) {
-    for (index, (argument, expected)) in call.arguments.iter().zip(fact.arguments).enumerate() {
+    for (index, (argument, expected)) in call.arguments.iter().zip(fact.arguments()).enumerate() {
         let what = format!("{} in {}/{}", expected.meaning, call.name, call.arity);
         match expected.kind {
             FactKind::Number => note_use(clause, argument, &Use::Number(what), uses, findings),
-            FactKind::Id | FactKind::Ids => note_use(clause, argument, &Use::Name(what), uses, findings),
+            FactKind::Application | FactKind::Instance | FactKind::Node | FactKind::Nodes | FactKind::Word => {
+                note_use(clause, argument, &Use::Name(what), uses, findings)
+            }
             FactKind::Constant => {}
         }
         if index == 0 && matches!(call.name, "inhibited" | "refused") {
@@ -80,15 +82,15 @@ fn check_fact(
 
 /// Describes a term that can never match this argument of a fact; `None` if it can.
 fn wrong_constant(expected: &FactArgument, argument: &Tree) -> Option<String> {
-    let is_place = ["the node", "the neighbour", "the target"].contains(&expected.meaning);
     let is_right = match (&argument.kind, expected.kind) {
         (TreeKind::Variable(_), _)
-        | (TreeKind::Atom(_), FactKind::Id | FactKind::Constant)
+        | (TreeKind::Atom(_), FactKind::Constant)
         | (TreeKind::Integer(_) | TreeKind::Float(_), FactKind::Number | FactKind::Constant)
-        | (TreeKind::List(_), FactKind::Ids) => true,
+        | (TreeKind::List(_), FactKind::Nodes) => true,
+        (TreeKind::Atom(_), kind) if kind.is_id() => true,
         (TreeKind::Atom(name), FactKind::Number) => ["inf", "infinite"].contains(&name.as_str()),
-        (TreeKind::Integer(_), FactKind::Id) => !is_place,
-        (TreeKind::Compound(name, _), FactKind::Ids) => name == "[|]",
+        (TreeKind::Integer(_), kind) if kind.is_id() => kind != FactKind::Node,
+        (TreeKind::Compound(name, _), FactKind::Nodes) => name == "[|]",
         _ => false,
     };
     (!is_right).then(|| match &argument.kind {

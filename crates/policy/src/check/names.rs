@@ -1,13 +1,13 @@
 //! Finds calls of undefined predicates, clauses of `operation`, `evict` and `shrink` with the wrong arity, and clauses
 //! of `accept/1` and `reject/2` whose first argument cannot match a request.
 
+use mario_domain::FactPredicate;
 use mario_prolog::{Program, TreeKind};
 use strsim::osa_distance;
 
 use super::finding::{Finding, FindingKind};
 use super::text::{Clause, Text, calls, exact_place};
 use super::{Known, Role};
-use crate::vocabulary::FactPredicate;
 
 /// One typo per this number of letters, and at least one, is tolerated when similar names are suggested.
 const LETTERS_PER_MISTAKE: usize = 3;
@@ -89,7 +89,8 @@ fn unknown(
     known: &Known,
 ) -> Finding {
     let place = exact_place(clause.place, tree);
-    let same_fact: Vec<String> = known.facts.iter().filter(|fact| fact.name == name).map(signature).collect();
+    let same_fact: Vec<String> =
+        known.facts.iter().copied().filter(|fact| fact.name() == name).map(signature).collect();
     if !same_fact.is_empty() {
         let message = format!("there are no facts of {name}/{arity}");
         return Finding::new(FindingKind::WrongArity, place, message)
@@ -103,16 +104,16 @@ fn unknown(
     match nearest(name, arity, program) {
         Some(near) => finding.hint(format!("did you mean {near}?")),
         None => {
-            let facts: Vec<String> = known.facts.iter().map(|fact| format!("{}/{}", fact.name, fact.arity())).collect();
+            let facts: Vec<String> = known.facts.iter().map(ToString::to_string).collect();
             finding.hint(format!("define it, or load the file that does; facts are {}", facts.join(", ")))
         }
     }
 }
 
 /// A description of a fact predicate: its name, arity, and the meaning of its arguments.
-fn signature(fact: &FactPredicate) -> String {
-    let arguments: Vec<&str> = fact.arguments.iter().map(|argument| argument.meaning).collect();
-    format!("{}/{} ({})", fact.name, fact.arity(), arguments.join(", "))
+fn signature(fact: FactPredicate) -> String {
+    let arguments: Vec<&str> = fact.arguments().iter().map(|argument| argument.meaning).collect();
+    format!("{fact} ({})", arguments.join(", "))
 }
 
 /// The callable predicate with the most similar name, where a different arity counts as one more typo. The tie-break is

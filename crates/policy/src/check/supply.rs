@@ -42,13 +42,13 @@ fn unsupplied(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
 
 /// A hint that suggests the fact with the most similar name, or lists all facts if no name is similar enough.
 fn instead(name: &str, known: &Known, who: &str) -> String {
-    let nearest = known.facts.iter().map(|fact| (osa_distance(name, fact.name), fact)).min_by_key(|(cost, _)| *cost);
+    let nearest = known.facts.iter().map(|fact| (osa_distance(name, fact.name()), fact)).min_by_key(|(cost, _)| *cost);
     match nearest {
         Some((cost, fact)) if cost * 3 <= name.chars().count() => {
-            format!("did you mean {}/{}?", fact.name, fact.arity())
+            format!("did you mean {fact}?")
         }
         _ => {
-            let facts: Vec<String> = known.facts.iter().map(|fact| format!("{}/{}", fact.name, fact.arity())).collect();
+            let facts: Vec<String> = known.facts.iter().map(ToString::to_string).collect();
             format!("{who} sees {}; a scenario can supply others as `fact(Subject, Key, Value)`", facts.join(", "))
         }
     }

@@ -1,10 +1,11 @@
 //! Describes changes of facts that would make a clause fire.
 
+use mario_domain::FactPredicate;
 use mario_prolog::Value;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use super::situation::{Kind, Row, Situation, ago, pairs};
+use super::situation::{CHANGEABLE, Row, Situation, ago, pairs};
 use crate::knowledge_base::{KnowledgeBase, NodeFact};
 
 /// The maximum number of changed facts that a sentence names.
@@ -37,7 +38,7 @@ pub struct FactChange {
 /// The facts that differ between `base` and `changed`.
 pub(super) fn fact_changes(base: &Situation, changed: &Situation, names: &KnowledgeBase) -> Vec<FactChange> {
     let mut changes = Vec::new();
-    for kind in Kind::ALL {
+    for kind in CHANGEABLE {
         for (before, after) in pairs(base.rows(kind), changed.rows(kind)) {
             if before.map(|row| &row.values) != after.map(|row| &row.values) {
                 let text = |row: &Row| fact_text(kind, row, names);
@@ -48,17 +49,17 @@ pub(super) fn fact_changes(base: &Situation, changed: &Situation, names: &Knowle
     changes
 }
 
-fn fact_text(kind: Kind, row: &Row, names: &KnowledgeBase) -> String {
+fn fact_text(kind: FactPredicate, row: &Row, names: &KnowledgeBase) -> String {
     let values: Vec<String> = row.values.iter().map(|&value| quoted(value, names)).collect();
     let own = |node: &NodeFact<'_>| node.node == row.values[0] && !node.neighbours.is_empty();
     let neighbours = match names.nodes().find(own) {
-        Some(node) if kind == Kind::Node => {
+        Some(node) if kind == FactPredicate::NodeWithNeighbours => {
             let items: Vec<String> = node.neighbours.iter().map(|&neighbour| quoted(neighbour, names)).collect();
             format!(", [{}]", items.join(", "))
         }
         _ => String::new(),
     };
-    format!("{}({}{neighbours})", kind.predicate(), values.join(", "))
+    format!("{}({}{neighbours})", kind.name(), values.join(", "))
 }
 
 /// A constant as Prolog writes it.
@@ -75,16 +76,16 @@ fn quoted(constant: Value<'_>, names: &KnowledgeBase) -> String {
 /// The changes in words, as they follow "would … if" in a sentence.
 pub(super) fn condition(base: &Situation, changed: &Situation, names: &KnowledgeBase) -> String {
     let mut parts = removed_requests(base, changed, names);
-    for kind in Kind::ALL {
+    for kind in CHANGEABLE {
         for (before, after) in pairs(base.rows(kind), changed.rows(kind)) {
             let Some(before) = before else { continue };
             match after {
                 Some(after) if after.values != before.values => parts.push(changed_part(kind, before, after, names)),
-                None if kind == Kind::Inhibited => {
+                None if kind == FactPredicate::Inhibited => {
                     let [operation, _, target] = [0, 1, 2].map(|column| names.text(before.values[column]));
                     parts.push(format!("it did not remember that {operation} to {target} was inhibited"));
                 }
-                None if kind == Kind::Done => {
+                None if kind == FactPredicate::Done => {
                     let [operation, target] = [2, 3].map(|column| names.text(before.values[column]));
                     parts
                         .push(format!("it did not remember {operation} to {target}, {}", evaluations_ago(ago(before))));
@@ -93,7 +94,7 @@ pub(super) fn condition(base: &Situation, changed: &Situation, names: &Knowledge
             }
         }
     }
-    for added in changed.rows(Kind::Requests).iter().filter(|row| row.origin.is_none()) {
+    for added in changed.rows(FactPredicate::Requests).iter().filter(|row| row.origin.is_none()) {
         let [_, hop, rate, latency] = [0, 1, 2, 3].map(|column| names.text(added.values[column]));
         parts.push(format!("requests came through {hop} at rate {rate} with latency {latency}"));
     }
@@ -113,10 +114,10 @@ fn evaluations_ago(ago: i64) -> String {
 /// Describes the earlier evaluations whose requests are removed, or replaced by the current ones.
 fn other_past(base: &Situation, changed: &Situation) -> Vec<String> {
     let is_new = |row: &&Row| row.origin.is_none();
-    let as_now: Vec<i64> = distinct(changed.rows(Kind::Earlier).iter().filter(is_new).map(ago));
-    let kept = origins(changed, Kind::Earlier);
+    let as_now: Vec<i64> = distinct(changed.rows(FactPredicate::Earlier).iter().filter(is_new).map(ago));
+    let kept = origins(changed, FactPredicate::Earlier);
     let remains = |row: &Row| kept.contains(&row.origin);
-    let gone = distinct(base.rows(Kind::Earlier).iter().filter(|row| !remains(row)).map(ago));
+    let gone = distinct(base.rows(FactPredicate::Earlier).iter().filter(|row| !remains(row)).map(ago));
     let gone: Vec<i64> = gone.into_iter().filter(|ago| !as_now.contains(ago)).collect();
     let mut parts = Vec::new();
     if !as_now.is_empty() {
@@ -129,7 +130,7 @@ fn other_past(base: &Situation, changed: &Situation) -> Vec<String> {
 }
 
 /// The origins of the rows of a kind.
-fn origins(situation: &Situation, kind: Kind) -> FxHashSet<Option<usize>> {
+fn origins(situation: &Situation, kind: FactPredicate) -> FxHashSet<Option<usize>> {
     situation.rows(kind).iter().map(|row| row.origin).collect()
 }
 
@@ -151,10 +152,10 @@ fn listed(ago: &[i64]) -> String {
 }
 
 fn removed_requests(base: &Situation, changed: &Situation, names: &KnowledgeBase) -> Vec<String> {
-    let before = base.rows(Kind::Requests);
-    let kept = origins(changed, Kind::Requests);
+    let before = base.rows(FactPredicate::Requests);
+    let kept = origins(changed, FactPredicate::Requests);
     let remains = |row: &Row| kept.contains(&row.origin);
-    let nothing_is_new = changed.rows(Kind::Requests).iter().all(|row| row.origin.is_some());
+    let nothing_is_new = changed.rows(FactPredicate::Requests).iter().all(|row| row.origin.is_some());
     if !before.is_empty() && nothing_is_new && !before.iter().any(remains) {
         return vec!["no requests came".to_owned()];
     }
@@ -174,14 +175,14 @@ fn removed_requests(base: &Situation, changed: &Situation, names: &KnowledgeBase
     parts
 }
 
-fn changed_part(kind: Kind, before: &Row, after: &Row, names: &KnowledgeBase) -> String {
+fn changed_part(kind: FactPredicate, before: &Row, after: &Row, names: &KnowledgeBase) -> String {
     let text = |row: &Row, column: usize| names.text(row.values[column]);
     let differs = |column: usize| before.values[column] != after.values[column];
     match kind {
-        Kind::Node => {
+        FactPredicate::NodeWithNeighbours => {
             format!("the free hardware of {} were {} instead of {}", text(before, 0), text(after, 1), text(before, 1))
         }
-        Kind::Requests => {
+        FactPredicate::Requests => {
             let hop = text(before, 1);
             let (rates, latencies) = ([text(before, 2), text(after, 2)], [text(before, 3), text(after, 3)]);
             match (differs(1), differs(2), differs(3)) {
@@ -208,20 +209,30 @@ fn changed_part(kind: Kind, before: &Row, after: &Row, names: &KnowledgeBase) ->
                 }
             }
         }
-        Kind::Earlier => {
+        FactPredicate::Earlier => {
             let column = if differs(3) { 3 } else { 4 };
             let what = if differs(3) { "rate" } else { "latency" };
             let (hop, then) = (text(before, 2), evaluations_ago(ago(before)));
             let (now, was) = (text(after, column), text(before, column));
             format!("the {what} of the requests through {hop} had been {now} instead of {was} {then}")
         }
-        Kind::Age => format!("it had evaluated {} times on its node instead of {}", text(after, 1), text(before, 1)),
-        Kind::Free => {
+        FactPredicate::Age => {
+            format!("it had evaluated {} times on its node instead of {}", text(after, 1), text(before, 1))
+        }
+        FactPredicate::Free => {
             let (kind, node) = (text(before, 1), text(before, 0));
             format!("{} of {kind} were free on {node} instead of {}", text(after, 2), text(before, 2))
         }
-        Kind::Inhibited | Kind::Done | Kind::Fact => {
+        FactPredicate::Fact => {
             format!("{} of {} were {} instead of {}", text(before, 1), text(before, 0), text(after, 2), text(before, 2))
+        }
+        kind => {
+            let changed = (0..before.values.len()).filter(|column| differs(*column));
+            let parts = changed.map(|column| {
+                let meaning = kind.arguments()[column].meaning;
+                format!("{meaning} in {kind} were {} instead of {}", text(after, column), text(before, column))
+            });
+            parts.collect::<Vec<_>>().join(" and ")
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
+use mario_domain::FactPredicate;
 use mario_prolog::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::reads::{Key, Reads, key};
-use super::situation::{Cell, Kind, Row, Situation, ago, as_number, distance, row_distance};
+use super::situation::{CHANGEABLE, Cell, Row, Situation, ago, as_number, costs, distance, quantities, row_distance};
 use super::step::{Comparison, ProofStep};
 use crate::knowledge_base::{Constant, KnowledgeBase};
 
@@ -25,7 +26,7 @@ pub(super) enum Edit {
     /// All numbers in this column of the instance's requests that exceed the limit are lowered to it.
     Lower(usize, f64),
     /// The facts that agree with this row, or are alike in one column, are removed.
-    Drop(Kind, Alike, usize),
+    Drop(FactPredicate, Alike, usize),
     /// The instance's requests through other last hops than that of this row are removed.
     KeepHop(usize),
     /// All requests of the instance are removed.
@@ -85,7 +86,7 @@ impl Edits<'_> {
             self.lowered(comparison, receive);
         }
         // The operation is the first argument of `inhibited/3`, and the third of `done/4`.
-        for (kind, operation) in [(Kind::Inhibited, 0), (Kind::Done, 2)] {
+        for (kind, operation) in [(FactPredicate::Inhibited, 0), (FactPredicate::Done, 2)] {
             for alike in [Alike::Whole, Alike::Column(operation)] {
                 for group in self.groups(kind, alike).iter().filter(|group| group.is_read) {
                     let cost = self.situation.cost() + group.cost;
@@ -112,12 +113,12 @@ impl Edits<'_> {
                 all.push(delta);
             }
         }
-        for kind in Kind::ALL {
+        for kind in CHANGEABLE {
             let places = self.places(kind);
             for (row, actual) in self.rows_with_actual(kind) {
                 let own = &self.situation.rows(kind)[row];
                 let place = places.get(row).copied().unwrap_or(row);
-                for &column in kind.quantities() {
+                for &column in quantities(kind) {
                     let cell = Cell { kind, row, column };
                     if !self.reads.reads_value(kind, place, column, &own.values) {
                         continue;
@@ -139,7 +140,7 @@ impl Edits<'_> {
     }
 
     /// The rows of a kind by index, each with the actual fact of the same origin.
-    fn rows_with_actual(&self, kind: Kind) -> impl Iterator<Item = (usize, Option<&Row>)> {
+    fn rows_with_actual(&self, kind: FactPredicate) -> impl Iterator<Item = (usize, Option<&Row>)> {
         let mut actual = self.real.rows(kind).iter().peekable();
         self.situation.rows(kind).iter().enumerate().map(move |(index, row)| {
             let Some(origin) = row.origin else { return (index, None) };
@@ -149,12 +150,12 @@ impl Edits<'_> {
     }
 
     /// For each row of a kind, its index among the facts that the evaluation sees; empty if that is the same index.
-    fn places(&self, kind: Kind) -> Vec<usize> {
+    fn places(&self, kind: FactPredicate) -> Vec<usize> {
         let rows = self.situation.rows(kind);
         match kind {
             // Only some of these facts may change.
-            Kind::Fact => rows.iter().enumerate().map(|(index, row)| row.origin.unwrap_or(index)).collect(),
-            Kind::Earlier => {
+            FactPredicate::Fact => rows.iter().enumerate().map(|(index, row)| row.origin.unwrap_or(index)).collect(),
+            FactPredicate::Earlier => {
                 let mut sorted: Vec<usize> = (0..rows.len()).collect();
                 sorted.sort_by_key(|&index| ago(&rows[index]));
                 let mut places = vec![0; rows.len()];
@@ -166,14 +167,14 @@ impl Edits<'_> {
     }
 
     /// The facts of a kind in groups, in the order of their first ones; of requests, only those of the instance.
-    fn groups(&self, kind: Kind, alike: Alike) -> Vec<Group> {
+    fn groups(&self, kind: FactPredicate, alike: Alike) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         let mut places: FxHashMap<Vec<Key>, usize> = FxHashMap::default();
-        let (gone, new) = kind.weights();
+        let (gone, new) = costs(kind);
         let sorted = self.places(kind);
         for (index, actual) in self.rows_with_actual(kind) {
             let row = &self.situation.rows(kind)[index];
-            if kind == Kind::Requests && row.values[0] != self.instance {
+            if kind == FactPredicate::Requests && row.values[0] != self.instance {
                 continue;
             }
             let name = match alike {
@@ -202,13 +203,13 @@ impl Edits<'_> {
         if !(0.0..1e15).contains(&limit) {
             return;
         }
-        for &column in Kind::Requests.quantities() {
+        for &column in quantities(FactPredicate::Requests) {
             let too_high = |row: &&Row| {
                 row.values[0] == self.instance && as_number(row.values[column]).is_some_and(|value| value > limit)
             };
             // A single row is covered by the changes of single quantities.
-            let is_read = self.reads.reads_column(Kind::Requests, column);
-            if is_read && self.situation.rows(Kind::Requests).iter().filter(too_high).count() >= 2 {
+            let is_read = self.reads.reads_column(FactPredicate::Requests, column);
+            if is_read && self.situation.rows(FactPredicate::Requests).iter().filter(too_high).count() >= 2 {
                 self.give_made(Edit::Lower(column, limit), receive);
             }
         }
@@ -218,8 +219,8 @@ impl Edits<'_> {
     /// through one of them, or all through a new last hop. If the instance has no requests: one fact with rate 1 and
     /// latency 0, through each new last hop.
     fn other_requests(&self, receive: &mut dyn FnMut(Candidate)) {
-        let groups = self.groups(Kind::Requests, Alike::Column(1));
-        let rows = self.situation.rows(Kind::Requests);
+        let groups = self.groups(FactPredicate::Requests, Alike::Column(1));
+        let rows = self.situation.rows(FactPredicate::Requests);
         let known: FxHashSet<Key> = groups.iter().map(|group| key(rows[group.first].values[1])).collect();
         let neighbours = self.base.nodes().flat_map(|node| node.neighbours.iter().filter_map(|&it| constant(it)));
         let actual = self.base.requests().map(|row| row[1]);
@@ -234,7 +235,7 @@ impl Edits<'_> {
         }
         if groups.is_empty() {
             for hop in new_hops {
-                if self.reads.would_return(Kind::Requests, &requests(self.instance, hop)) {
+                if self.reads.would_return(FactPredicate::Requests, &requests(self.instance, hop)) {
                     self.give_made(Edit::Add(hop), receive);
                 }
             }
@@ -248,21 +249,21 @@ impl Edits<'_> {
         // With a single last hop, to drop it is to drop all requests, and to keep only it changes nothing.
         for group in groups.iter().filter(|_| groups.len() > 1) {
             if group.is_read {
-                let edit = Edit::Drop(Kind::Requests, Alike::Column(1), group.first);
+                let edit = Edit::Drop(FactPredicate::Requests, Alike::Column(1), group.first);
                 give(cost + group.cost, edit, receive);
             }
             if read > usize::from(group.is_read) {
                 give(cost + total - group.cost, Edit::KeepHop(group.first), receive);
             }
         }
-        if self.reads.reads_column(Kind::Requests, 1) {
+        if self.reads.reads_column(FactPredicate::Requests, 1) {
             new_hops.into_iter().for_each(|hop| self.give_made(Edit::Reroute(hop), receive));
         }
     }
 
     /// Changes that remove the requests of one or all earlier evaluations, or replace them by the current requests.
     fn other_past(&self, receive: &mut dyn FnMut(Candidate)) {
-        if !self.reads.looks_up(Kind::Earlier) {
+        if !self.reads.looks_up(FactPredicate::Earlier) {
             return;
         }
         let last = i64::from(self.situation.evaluations);
@@ -275,14 +276,14 @@ impl Edits<'_> {
     /// The situation with a change.
     pub(super) fn made(&self, edit: &Edit) -> Situation {
         let own = |row: &Row| row.values[0] == self.instance;
-        let retained = |kind: Kind, is_kept: &dyn Fn(&Row) -> bool| {
+        let retained = |kind: FactPredicate, is_kept: &dyn Fn(&Row) -> bool| {
             let rows = self.situation.rows(kind).iter().filter(|row| is_kept(row)).cloned().collect();
             self.situation.with_rows(kind, rows, self.real)
         };
         let of_own_requests = |changed: &dyn Fn(&Row) -> Row| {
-            let rows = self.situation.rows(Kind::Requests).iter();
+            let rows = self.situation.rows(FactPredicate::Requests).iter();
             let rows = rows.map(|row| if own(row) { changed(row) } else { row.clone() }).collect();
-            self.situation.with_rows(Kind::Requests, rows, self.real)
+            self.situation.with_rows(FactPredicate::Requests, rows, self.real)
         };
         match *edit {
             Edit::Set(cell, value) => self.situation.with_quantity(cell, value, self.real),
@@ -296,32 +297,32 @@ impl Edits<'_> {
                 retained(kind, &|row| match alike {
                     Alike::Whole => row.values != sample,
                     Alike::Column(column) => {
-                        row.values[column] != sample[column] || (kind == Kind::Requests && !own(row))
+                        row.values[column] != sample[column] || (kind == FactPredicate::Requests && !own(row))
                     }
                 })
             }
             Edit::KeepHop(row) => {
-                let hop = self.situation.rows(Kind::Requests)[row].values[1];
-                retained(Kind::Requests, &|row| !own(row) || row.values[1] == hop)
+                let hop = self.situation.rows(FactPredicate::Requests)[row].values[1];
+                retained(FactPredicate::Requests, &|row| !own(row) || row.values[1] == hop)
             }
-            Edit::DropRequests => retained(Kind::Requests, &|row| !own(row)),
+            Edit::DropRequests => retained(FactPredicate::Requests, &|row| !own(row)),
             Edit::Reroute(hop) => of_own_requests(&|row| row.with(1, hop)),
             Edit::Add(hop) => {
-                let mut rows = self.situation.rows(Kind::Requests).to_vec();
+                let mut rows = self.situation.rows(FactPredicate::Requests).to_vec();
                 rows.push(Row { origin: None, values: requests(self.instance, hop).into() });
-                self.situation.with_rows(Kind::Requests, rows, self.real)
+                self.situation.with_rows(FactPredicate::Requests, rows, self.real)
             }
-            Edit::Forget(from, to) => retained(Kind::Earlier, &|row| !(from..=to).contains(&ago(row))),
+            Edit::Forget(from, to) => retained(FactPredicate::Earlier, &|row| !(from..=to).contains(&ago(row))),
             Edit::Repeat(from, to) => {
-                let earlier = self.situation.rows(Kind::Earlier).iter();
+                let earlier = self.situation.rows(FactPredicate::Earlier).iter();
                 let mut rows: Vec<Row> = earlier.filter(|row| !(from..=to).contains(&ago(row))).cloned().collect();
                 for ago in from..=to {
-                    for row in self.situation.rows(Kind::Requests).iter().filter(|row| own(row)) {
+                    for row in self.situation.rows(FactPredicate::Requests).iter().filter(|row| own(row)) {
                         let values = [&[Value::Integer(ago)], &*row.values].concat();
                         rows.push(Row { origin: None, values: values.into() });
                     }
                 }
-                self.situation.with_rows(Kind::Earlier, rows, self.real)
+                self.situation.with_rows(FactPredicate::Earlier, rows, self.real)
             }
         }
     }

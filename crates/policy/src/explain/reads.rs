@@ -5,12 +5,11 @@
 
 use std::cell::RefCell;
 
+use mario_domain::FactPredicate;
 use mario_prolog::{Atom, Relation, Relations, Table, Value};
 use rustc_hash::FxHashSet;
 
-use super::situation::Kind;
 use crate::knowledge_base::{Constant, KnowledgeBase};
-use crate::vocabulary::FACTS;
 
 /// The maximum number of different look-ups that are recorded for one predicate. Of an evaluation with more of them,
 /// every fact of the predicate counts as read.
@@ -32,7 +31,7 @@ pub(super) enum Key {
 /// The facts that one evaluation read.
 #[derive(Debug, Default)]
 pub(super) struct Reads {
-    /// By position in [`FACTS`].
+    /// By position in [`FactPredicate::OF_AGENTS`].
     relations: Vec<RelationReads>,
     /// Whether every fact counts as read, because the evaluation cannot be observed.
     all: bool,
@@ -56,17 +55,14 @@ impl Reads {
         Reads { relations: Vec::new(), all: true }
     }
 
-    fn of(&self, kind: Kind) -> impl Iterator<Item = &RelationReads> {
-        self.relations
-            .iter()
-            .zip(FACTS)
-            .filter(move |(_, predicate)| kind.is_shown_as(predicate.name))
-            .map(|(it, _)| it)
+    fn of(&self, kind: FactPredicate) -> impl Iterator<Item = &RelationReads> {
+        let relations = self.relations.iter().zip(FactPredicate::OF_AGENTS);
+        relations.filter(move |(_, predicate)| predicate.own() == kind).map(|(it, _)| it)
     }
 
     /// Whether the outcome may depend on this value of a fact: it was read, or a look-up searched for a value in its
     /// column and the rest of the fact matched.
-    pub(super) fn reads_value(&self, kind: Kind, row: usize, column: usize, values: &[Constant]) -> bool {
+    pub(super) fn reads_value(&self, kind: FactPredicate, row: usize, column: usize, values: &[Constant]) -> bool {
         self.all
             || self
                 .of(kind)
@@ -74,7 +70,7 @@ impl Reads {
     }
 
     /// Whether the outcome may depend on the values in a column.
-    pub(super) fn reads_column(&self, kind: Kind, column: usize) -> bool {
+    pub(super) fn reads_column(&self, kind: FactPredicate, column: usize) -> bool {
         self.all
             || self.of(kind).any(|reads| {
                 reads.is_everything
@@ -84,18 +80,18 @@ impl Reads {
     }
 
     /// Whether a look-up returned this row, so that the outcome may be another one without it.
-    pub(super) fn returns(&self, kind: Kind, row: usize) -> bool {
+    pub(super) fn returns(&self, kind: FactPredicate, row: usize) -> bool {
         self.all || self.of(kind).any(|reads| reads.is_everything || reads.has(row, RETURNED))
     }
 
     /// Whether a look-up would return a fact with these values if there were one.
-    pub(super) fn would_return(&self, kind: Kind, values: &[Constant]) -> bool {
+    pub(super) fn would_return(&self, kind: FactPredicate, values: &[Constant]) -> bool {
         let matches = |bound: &Vec<(usize, Constant)>| bound.iter().all(|&(column, wanted)| values[column] == wanted);
         self.all || self.of(kind).any(|reads| reads.is_everything || reads.lookups.iter().any(matches))
     }
 
     /// Whether there was any look-up.
-    pub(super) fn looks_up(&self, kind: Kind) -> bool {
+    pub(super) fn looks_up(&self, kind: FactPredicate) -> bool {
         self.all || self.of(kind).any(|reads| !reads.lookups.is_empty())
     }
 }
@@ -139,7 +135,7 @@ struct Recorded<'a> {
 impl<'a> Recorder<'a> {
     pub(super) fn new(facts: &'a KnowledgeBase) -> Recorder<'a> {
         let recorded = |position| Recorded { table: facts.table(position), reads: RefCell::default() };
-        Recorder { relations: (0..FACTS.len()).map(recorded).collect() }
+        Recorder { relations: (0..FactPredicate::OF_AGENTS.len()).map(recorded).collect() }
     }
 
     pub(super) fn finish(self) -> Reads {

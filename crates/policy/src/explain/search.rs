@@ -9,13 +9,13 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use mario_domain::AgentOperation;
+use mario_domain::{AgentOperation, FactPredicate};
 use mario_prolog::Value;
 use rustc_hash::FxHashSet;
 
 use super::change::{Change, condition, fact_changes};
 use super::edit::{Candidate, Edits};
-use super::situation::{Difference, Kind, Situation, as_number};
+use super::situation::{CHANGEABLE, Difference, Situation, as_number};
 use super::step::ProofStep;
 use super::{Explainer, ProofStepKind};
 use crate::decide::{Proposal, Solution, SolutionLimit};
@@ -70,7 +70,7 @@ pub(super) fn changes(explainer: &mut Explainer, miss: Miss<'_>, steps: &[ProofS
     let mut trial = KnowledgeBase::new(miss.facts.symbols());
     trial.copy_from(miss.facts);
     // The facts about earlier evaluations of a trial are sorted.
-    real.fill(Kind::Earlier, miss.facts, &mut trial);
+    real.fill(FactPredicate::Earlier, miss.facts, &mut trial);
     let mut search = Search { explainer, miss, current: real.clone(), real, trial };
     let mut fired = search.run(steps);
     fired.sort_by(|one, other| one.0.cost().total_cmp(&other.0.cost()));
@@ -198,7 +198,7 @@ impl Search<'_> {
 
     /// Makes `self.trial` have the facts of a situation.
     fn fill(&mut self, situation: &Situation) {
-        for kind in Kind::ALL {
+        for kind in CHANGEABLE {
             if !situation.shares(kind, &self.current) {
                 situation.fill(kind, self.miss.facts, &mut self.trial);
                 self.explainer.charge(situation.rows(kind).len() / ROWS_PER_INFERENCE);
@@ -235,7 +235,9 @@ impl Search<'_> {
 
     /// Takes back every difference without which the clause still proposes `target`.
     fn take_back(&mut self, situation: &mut Situation, target: Constant) {
-        for kind in Kind::ALL.into_iter().filter(|&kind| !situation.shares(kind, &self.real)).collect::<Vec<Kind>>() {
+        for kind in
+            CHANGEABLE.into_iter().filter(|&kind| !situation.shares(kind, &self.real)).collect::<Vec<FactPredicate>>()
+        {
             let trial = situation.without_kind(kind, &self.real);
             if self.fires(&trial, Some(target)).is_some() {
                 *situation = trial;

@@ -3,68 +3,52 @@
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
+use mario_domain::{FactKind, FactPredicate};
 use mario_prolog::Value;
 use rustc_hash::FxHasher;
 
 use super::reads::key;
-use crate::knowledge_base::{Constant, KnowledgeBase};
+use crate::knowledge_base::{Constant, KnowledgeBase, constant};
 use crate::policy::Policy;
 
-/// The predicates whose facts the search may change.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    Requests,
-    Inhibited,
-    Node,
-    Fact,
-    Earlier,
-    Done,
-    Age,
-    Free,
+const fn may_change(predicate: FactPredicate) -> bool {
+    predicate.row().changes.is_some()
 }
 
-impl Kind {
-    pub(super) const ALL: [Kind; 8] =
-        [Kind::Requests, Kind::Inhibited, Kind::Node, Kind::Fact, Kind::Earlier, Kind::Done, Kind::Age, Kind::Free];
-
-    pub(super) fn predicate(self) -> &'static str {
-        match self {
-            Kind::Requests => "requests",
-            Kind::Inhibited => "inhibited",
-            Kind::Node => "node",
-            Kind::Fact => "fact",
-            Kind::Earlier => "earlier",
-            Kind::Done => "done",
-            Kind::Age => "age",
-            Kind::Free => "free",
+/// The predicates whose facts the search may change.
+pub(super) const CHANGEABLE: [FactPredicate; {
+    let (mut count, mut index) = (0, 0);
+    while index < FactPredicate::ALL.len() {
+        count += may_change(FactPredicate::ALL[index]) as usize;
+        index += 1;
+    }
+    count
+}] = {
+    let mut found = [FactPredicate::Requests; _];
+    let (mut count, mut index) = (0, 0);
+    while index < FactPredicate::ALL.len() {
+        if may_change(FactPredicate::ALL[index]) {
+            found[count] = FactPredicate::ALL[index];
+            count += 1;
         }
+        index += 1;
     }
+    found
+};
 
-    /// Whether the facts of this kind are visible under this name.
-    pub(super) fn is_shown_as(self, predicate: &str) -> bool {
-        predicate == self.predicate() || (self == Kind::Inhibited && predicate == "refused")
-    }
+/// The position of a predicate in [`CHANGEABLE`]; for other predicates, that of the next one.
+fn place(kind: FactPredicate) -> usize {
+    CHANGEABLE.partition_point(|changeable| *changeable < kind)
+}
 
-    /// The zero-based columns whose numbers the search may change.
-    pub(super) fn quantities(self) -> &'static [usize] {
-        match self {
-            Kind::Requests => &[2, 3],
-            Kind::Inhibited | Kind::Done => &[],
-            Kind::Node | Kind::Age => &[1],
-            Kind::Fact | Kind::Free => &[2],
-            Kind::Earlier => &[3, 4],
-        }
-    }
+/// The zero-based columns whose numbers the search may change.
+pub(super) fn quantities(kind: FactPredicate) -> &'static [usize] {
+    kind.row().changes.map_or(&[], |changes| changes.quantities)
+}
 
-    /// The costs of removing and of adding a fact. Facts of `earlier/5` are cheap, because the requests of one earlier
-    /// evaluation may be several facts.
-    pub(super) fn weights(self) -> (f64, f64) {
-        match self {
-            Kind::Inhibited | Kind::Done => (1.0, 3.0),
-            Kind::Earlier => (0.75, 0.75),
-            _ => (2.0, 3.0),
-        }
-    }
+/// The costs of removing and of adding a fact.
+pub(super) fn costs(kind: FactPredicate) -> (f64, f64) {
+    kind.row().changes.map_or((f64::INFINITY, f64::INFINITY), |changes| (changes.cost_to_remove, changes.cost_to_add))
 }
 
 /// A fact. `origin` is the index of the corresponding actual fact; `None` for an added fact.
@@ -88,7 +72,7 @@ impl Row {
 /// have an origin are in its order, and added rows follow.
 #[derive(Clone, Debug)]
 pub(super) struct Situation {
-    kinds: [Rc<Rows>; 8],
+    kinds: [Rc<Rows>; CHANGEABLE.len()],
     /// The maximum number of earlier evaluations whose client requests the policy sees, as `earlier/5`.
     pub(super) evaluations: u32,
 }
@@ -106,11 +90,11 @@ struct Rows {
 #[derive(Clone, Debug)]
 pub(super) enum Difference {
     /// A value is another one. Contains the origin of the row.
-    Value(Kind, usize, usize),
+    Value(FactPredicate, usize, usize),
     /// The actual fact with this origin is missing.
-    Missing(Kind, usize),
+    Missing(FactPredicate, usize),
     /// A fact with these values is new.
-    New(Kind, Rc<[Constant]>),
+    New(FactPredicate, Rc<[Constant]>),
     /// The requests of this evaluation, counted back from now, are others.
     Evaluation(i64),
 }
@@ -118,7 +102,7 @@ pub(super) enum Difference {
 /// The position of a quantity in a situation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Cell {
-    pub(super) kind: Kind,
+    pub(super) kind: FactPredicate,
     pub(super) row: usize,
     pub(super) column: usize,
 }
@@ -128,47 +112,40 @@ impl Situation {
     /// neighbour or a last hop of requests: an agent may see the prices of a whole region, and the search would try
     /// each of them.
     pub(super) fn of(facts: &KnowledgeBase, policy: &Policy) -> Situation {
-        fn rows<const COUNT: usize>(facts: impl Iterator<Item = [Constant; COUNT]>) -> Vec<Row> {
-            facts.enumerate().map(|(index, values)| Row { origin: Some(index), values: values.into() }).collect()
-        }
-        let nodes = facts.nodes().map(|node| [node.node, node.free]);
         let mut near: Vec<_> = facts.instances().flatten().chain(facts.requests().map(|row| row[1])).map(key).collect();
         for node in facts.nodes() {
             near.push(key(node.node));
             near.extend(node.neighbours.iter().map(|&neighbour| key(neighbour)));
         }
         let near: rustc_hash::FxHashSet<_> = near.into_iter().collect();
-        let mut extra = rows(facts.facts());
-        extra.retain(|row| near.contains(&key(row.values[0])));
-        let all = [
-            rows(facts.requests()),
-            rows(facts.inhibited()),
-            rows(nodes),
-            extra,
-            rows(facts.earlier()),
-            rows(facts.done()),
-            rows(facts.ages()),
-            rows(facts.free()),
-        ];
-        let kinds = all.map(|rows| Rc::new(Rows { hash: hash(&rows), all: rows, cost: 0.0 }));
+        let kinds = CHANGEABLE.map(|predicate| {
+            let table = facts.table_of(predicate);
+            // The neighbours of a node are a list, which never changes.
+            let constants = predicate.arguments().iter().filter(|argument| argument.kind != FactKind::Nodes).count();
+            let values = |row| (0..constants).map(|column| constant(table.value(row, column))).collect();
+            let rows = (0..table.len()).map(|index| Row { origin: Some(index), values: values(index) });
+            let is_included = |row: &Row| predicate != FactPredicate::Fact || near.contains(&key(row.values[0]));
+            let rows: Vec<Row> = rows.filter(is_included).collect();
+            Rc::new(Rows { hash: hash(&rows), all: rows, cost: 0.0 })
+        });
         Situation { kinds, evaluations: policy.remembers().requests }
     }
 
-    pub(super) fn rows(&self, kind: Kind) -> &[Row] {
-        &self.kinds[kind as usize].all
+    pub(super) fn rows(&self, kind: FactPredicate) -> &[Row] {
+        &self.kinds[place(kind)].all
     }
 
     /// The situation with other rows of one kind; `real` has the actual facts.
-    pub(super) fn with_rows(&self, kind: Kind, rows: Vec<Row>, real: &Situation) -> Situation {
+    pub(super) fn with_rows(&self, kind: FactPredicate, rows: Vec<Row>, real: &Situation) -> Situation {
         let mut changed = self.clone();
         let cost = distance_of_rows(kind, real.rows(kind), &rows);
-        changed.kinds[kind as usize] = Rc::new(Rows { hash: hash(&rows), all: rows, cost });
+        changed.kinds[place(kind)] = Rc::new(Rows { hash: hash(&rows), all: rows, cost });
         changed
     }
 
     /// Whether the two situations share their facts of a kind. If not, they may still be equal.
-    pub(super) fn shares(&self, kind: Kind, other: &Situation) -> bool {
-        Rc::ptr_eq(&self.kinds[kind as usize], &other.kinds[kind as usize])
+    pub(super) fn shares(&self, kind: FactPredicate, other: &Situation) -> bool {
+        Rc::ptr_eq(&self.kinds[place(kind)], &other.kinds[place(kind)])
     }
 
     /// A number that differs, in practice, for different situations.
@@ -179,12 +156,12 @@ impl Situation {
     }
 
     /// Replaces the rows of this kind in `facts`, which otherwise contain those of `base`.
-    pub(super) fn fill(&self, kind: Kind, base: &KnowledgeBase, facts: &mut KnowledgeBase) {
+    pub(super) fn fill(&self, kind: FactPredicate, base: &KnowledgeBase, facts: &mut KnowledgeBase) {
         let rows = self.rows(kind);
         match kind {
-            Kind::Node => facts.replace_nodes(base, rows.iter().map(|row| row.values[1])),
+            FactPredicate::NodeWithNeighbours => facts.replace_nodes(base, rows.iter().map(|row| row.values[1])),
             // Only some facts are changeable. The order is preserved, because a policy may use the first solution.
-            Kind::Fact => {
+            FactPredicate::Fact => {
                 facts.clear_facts();
                 let mut changeable = rows.iter().peekable();
                 for (index, [subject, key, value]) in base.facts().enumerate() {
@@ -192,12 +169,12 @@ impl Situation {
                     facts.push_fact(subject, key, value);
                 }
             }
-            Kind::Earlier => {
+            FactPredicate::Earlier => {
                 let mut earlier: Vec<&Row> = rows.iter().collect();
                 earlier.sort_by_key(|row| ago(row));
-                facts.replace_rows(kind.predicate(), earlier.iter().map(|row| &*row.values));
+                facts.replace_rows(kind, earlier.iter().map(|row| &*row.values));
             }
-            _ => facts.replace_rows(kind.predicate(), rows.iter().map(|row| &*row.values)),
+            _ => facts.replace_rows(kind, rows.iter().map(|row| &*row.values)),
         }
     }
 
@@ -209,7 +186,7 @@ impl Situation {
     /// The differences from `real`.
     pub(super) fn differences(&self, real: &Situation) -> Vec<Difference> {
         let (mut found, mut evaluations) = (Vec::new(), Vec::new());
-        for kind in Kind::ALL.into_iter().filter(|&kind| !self.shares(kind, real)) {
+        for kind in CHANGEABLE.into_iter().filter(|&kind| !self.shares(kind, real)) {
             for (before, after) in pairs(real.rows(kind), self.rows(kind)) {
                 match (before, after) {
                     (Some(Row { origin: Some(origin), values }), Some(after)) => {
@@ -217,7 +194,9 @@ impl Situation {
                         let columns = (0..values.len()).filter(differs);
                         found.extend(columns.map(|column| Difference::Value(kind, *origin, column)));
                     }
-                    (Some(row), None) | (None, Some(row)) if kind == Kind::Earlier => evaluations.push(ago(row)),
+                    (Some(row), None) | (None, Some(row)) if kind == FactPredicate::Earlier => {
+                        evaluations.push(ago(row))
+                    }
                     (Some(Row { origin: Some(origin), .. }), None) => found.push(Difference::Missing(kind, *origin)),
                     (_, Some(after)) => found.push(Difference::New(kind, Rc::clone(&after.values))),
                     (_, None) => {}
@@ -232,10 +211,11 @@ impl Situation {
 
     /// The situation without one of its differences from `real`.
     pub(super) fn without(&self, difference: &Difference, real: &Situation) -> Situation {
-        let actual = |kind: Kind, origin: usize| real.rows(kind).iter().find(|row| row.origin == Some(origin)).cloned();
+        let actual =
+            |kind: FactPredicate, origin: usize| real.rows(kind).iter().find(|row| row.origin == Some(origin)).cloned();
         let kind = match difference {
             Difference::Value(kind, ..) | Difference::Missing(kind, _) | Difference::New(kind, _) => *kind,
-            Difference::Evaluation(_) => Kind::Earlier,
+            Difference::Evaluation(_) => FactPredicate::Earlier,
         };
         let mut rows = self.rows(kind).to_vec();
         match difference {
@@ -272,22 +252,22 @@ impl Situation {
     }
 
     /// The situation with the actual facts of one kind.
-    pub(super) fn without_kind(&self, kind: Kind, real: &Situation) -> Situation {
+    pub(super) fn without_kind(&self, kind: FactPredicate, real: &Situation) -> Situation {
         let mut changed = self.clone();
-        changed.kinds[kind as usize] = Rc::clone(&real.kinds[kind as usize]);
+        changed.kinds[place(kind)] = Rc::clone(&real.kinds[place(kind)]);
         changed
     }
 
     /// The quantities of actual facts that differ from those of `real`, with their values there.
     pub(super) fn changed_quantities(&self, real: &Situation) -> Vec<(Cell, Constant)> {
         let mut found = Vec::new();
-        for kind in Kind::ALL.into_iter().filter(|&kind| !self.shares(kind, real)) {
+        for kind in CHANGEABLE.into_iter().filter(|&kind| !self.shares(kind, real)) {
             let mut actual = real.rows(kind).iter().peekable();
             for (row, own) in self.rows(kind).iter().enumerate() {
                 let Some(origin) = own.origin else { break };
                 while actual.next_if(|before| before.origin < Some(origin)).is_some() {}
                 let Some(before) = actual.peek().filter(|before| before.origin == Some(origin)) else { continue };
-                for &column in kind.quantities() {
+                for &column in quantities(kind) {
                     if before.values[column] != own.values[column] {
                         found.push((Cell { kind, row, column }, before.values[column]));
                     }
@@ -320,8 +300,8 @@ pub(super) fn pairs<'r>(
     paired.into_iter()
 }
 
-fn distance_of_rows(kind: Kind, real: &[Row], rows: &[Row]) -> f64 {
-    let (gone, new) = kind.weights();
+fn distance_of_rows(kind: FactPredicate, real: &[Row], rows: &[Row]) -> f64 {
+    let (gone, new) = costs(kind);
     let cost = |pair: (Option<&Row>, Option<&Row>)| match pair {
         (Some(before), Some(after)) => row_distance(before, after),
         (Some(_), None) => gone,

@@ -1,6 +1,6 @@
 //! The decisions of agents in small worlds.
 
-use mario_domain::{AgentOperation, Capacity, HardwareKind};
+use mario_domain::{AgentOperation, Capacity, FactPredicate, HardwareKind};
 use mario_prolog::{Engine, Value};
 use rustc_hash::FxHashMap;
 
@@ -202,7 +202,10 @@ impl<'p> CachedDecider<'p> {
         let application = facts.constant("app");
         let [max_rate, max_latency] = situation.limits.map(Value::Integer);
         facts.push_service(application, Value::Integer(HARDWARE), max_rate, max_latency);
-        facts.push_row("needs", &[application, facts.constant(HardwareKind::Units.as_str()), Value::Integer(HARDWARE)]);
+        facts.push(
+            FactPredicate::Needs,
+            &[application, facts.constant(HardwareKind::Units.as_str()), Value::Integer(HARDWARE)],
+        );
         let node = facts.constant(&node_name(situation.state.node));
         let neighbours: Vec<Constant> =
             situation.neighbours.iter().map(|neighbour| facts.constant(&node_name(*neighbour))).collect();
@@ -226,8 +229,8 @@ impl<'p> CachedDecider<'p> {
         self.facts.push_free(node, room(situation.state.free), room(world.capacity));
         if world.gpus == Gpus::One {
             let gpu = self.facts.constant(HardwareKind::Gpu.as_str());
-            self.facts.push_row("needs", &[application, gpu, Value::Integer(1)]);
-            self.facts.push_row("free", &[node, gpu, Value::Integer(world.free_gpus(situation.state.free))]);
+            self.facts.push(FactPredicate::Needs, &[application, gpu, Value::Integer(1)]);
+            self.facts.push(FactPredicate::Free, &[node, gpu, Value::Integer(world.free_gpus(situation.state.free))]);
         }
         if world.spread != Spread::None {
             self.push_extra(world, application, instance);
@@ -243,7 +246,7 @@ impl<'p> CachedDecider<'p> {
             let quality = needed_in(flavour) + 1;
             let numbers =
                 [needed_in(flavour), handled_in(flavour) * max_rate, max_latency, quality].map(Value::Integer);
-            facts.push_row("flavour", &[&[application, word][..], &numbers[..]].concat());
+            facts.push(FactPredicate::Flavour, &[&[application, word][..], &numbers[..]].concat());
             if flavour == situation.state.flavour {
                 facts.push_running(instance, word);
             }

@@ -6,22 +6,11 @@
 %   T          any kind, the same for all occurrences of the variable
 %   goal       a goal that is called            call(T)    a goal that is called with more arguments, of these kinds
 %
+% The signatures of facts follow from the table of facts.
+%
 % If a predicate has several lines, the line whose first argument has the functor of the goal's first argument applies.
 % A predicate that does more than move values, or compare values of one kind with each other, has no line here, or
 % takes only fixed values.
-
-% Facts.
-service(application, fixed, fixed, fixed).
-node(node, fixed).
-node(node, fixed, [node]).
-serviceInstance(instance, application, node).
-requests(instance, node, fixed, fixed).
-inhibited(fixed, instance, node).
-refused(fixed, instance, node).
-fact(fixed, fixed, fixed).
-earlier(fixed, instance, node, fixed, fixed).
-done(fixed, instance, fixed, node).
-age(instance, fixed).
 
 % Control.
 true.

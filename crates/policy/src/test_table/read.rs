@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mario_domain::{
-    AgentOperation, Capacity, Hardware, HardwareKind, Id, Node, NodeId, Operation, OperationName, Request,
-    RequestError, Target,
+    AgentOperation, Capacity, FactPredicate, Hardware, HardwareKind, Id, Node, NodeId, Operation, OperationName,
+    Request, RequestError, Target,
 };
 use mario_prolog::{Engine, Symbols, Tree, TreeKind, Value};
 
@@ -149,7 +149,12 @@ impl<'a> Reading<'a> {
         };
         // Only operations that place an instance are judged with the hardware that it needs.
         let needed = if request.operation().name().asks_for_place() {
-            with_kinds(tree, &agent_facts, needed, agent_facts.needs().filter(|row| row[0] == application))?
+            with_kinds(
+                tree,
+                &agent_facts,
+                needed,
+                agent_facts.rows::<3>(FactPredicate::Needs).filter(|row| row[0] == application),
+            )?
         } else {
             Hardware::NONE
         };
@@ -317,7 +322,9 @@ fn manager_view(tree: &Tree, facts: KnowledgeBase, others: &[&Tree]) -> Result<M
     let neighbours = own.neighbours.iter().map(|&neighbour| node_id(neighbour)).collect::<Result<Vec<_>, _>>()?;
     let free = match free {
         Capacity::Unbounded => Capacity::Unbounded,
-        Capacity::Bounded(units) => Capacity::Bounded(with_kinds(tree, &facts, units, facts.free())?),
+        Capacity::Bounded(units) => {
+            Capacity::Bounded(with_kinds(tree, &facts, units, facts.rows::<3>(FactPredicate::Free))?)
+        }
     };
     let mut capacity = free;
     let mut kinds = Vec::new();

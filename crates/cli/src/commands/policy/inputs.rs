@@ -76,9 +76,7 @@ impl InputArguments {
         let mut facts = KnowledgeBase::new(engine.symbols());
         let Some(path) = &self.services else { return Ok(facts) };
         read_facts(engine, path, &mut facts)?;
-        let situation = [facts.instances().len(), facts.requests().len(), facts.inhibited().len(), facts.nodes().len()];
-        let past_and_room = [facts.earlier().len(), facts.done().len(), facts.ages().len(), facts.free().len()];
-        if situation != [0; 4] || past_and_room != [0; 4] {
+        if facts.has_situation() {
             let title = format!("`{}` has facts that belong to one agent", path.display());
             let hint = "a batch shares service/4, needs/3, flavour/6 and fact/3 facts only";
             return Err(Failure::input(Diagnostic::error(title).hint(hint)));

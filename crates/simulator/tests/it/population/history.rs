@@ -1,6 +1,7 @@
 //! The history that policies can read: earlier requests, own operations, and the age on the node.
 
 use mario_domain::AgentOperation::{Migrate, Replicate};
+use mario_domain::FactPredicate;
 use mario_policy::SolutionLimit;
 use mario_scenario::{Arbitration, NodeIndex};
 use mario_simulator::population::{AgentIndex, Basis, ContextChange, Neighbour, Outcome, RequestFact, Target};
@@ -22,9 +23,9 @@ fn shown(world: &mut World, agent: AgentIndex) -> String {
     let facts = world.evaluator.facts();
     let row =
         |row: &[mario_policy::Constant]| row.iter().map(|value| facts.text(*value)).collect::<Vec<String>>().join(" ");
-    let earlier = facts.earlier().map(|[ago, _, from, rate, _]| row(&[ago, from, rate]));
-    let done = facts.done().map(|[ago, _, operation, target]| row(&[ago, operation, target]));
-    let age = facts.ages().map(|[_, age]| row(&[age]));
+    let earlier = facts.rows::<5>(FactPredicate::Earlier).map(|[ago, _, from, rate, _]| row(&[ago, from, rate]));
+    let done = facts.rows::<4>(FactPredicate::Done).map(|[ago, _, operation, target]| row(&[ago, operation, target]));
+    let age = facts.rows::<2>(FactPredicate::Age).map(|[_, age]| row(&[age]));
     let join = |rows: Vec<String>| rows.join(", ");
     format!("{} | {} | {}", join(earlier.collect()), join(done.collect()), join(age.collect()))
 }

@@ -1,7 +1,7 @@
 //! The key of a cached decision: an agent's knowledge without names.
 
 use mario_colony::rules::History;
-use mario_domain::{AgentOperation, Capacity, Id};
+use mario_domain::{AgentOperation, Capacity, Id, KeyPart};
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex};
 
 use crate::population::agent::{Agent, Neighbour, RequestFact};
@@ -56,7 +56,21 @@ const LONG: u64 = 1 << 56;
 pub(super) struct Key {
     words: [u64; WORDS_MAX],
     length: usize,
+    /// The number of remembered inhibitions.
+    remembered: u8,
     nodes: Nodes,
+}
+
+/// What the key of an agent is made of.
+struct Knowledge<'a> {
+    population: &'a Population,
+    agent: &'a Agent,
+    application: ApplicationIndex,
+    node: &'a SimulatedNode,
+    /// Empty if the policy does not read them.
+    neighbours: &'a [NodeIndex],
+    history: Option<&'a Past>,
+    basis: Basis,
 }
 
 /// The nodes that occur in an agent's knowledge.
@@ -102,7 +116,7 @@ impl Nodes {
 impl Key {
     pub(super) fn new() -> Key {
         let nodes = Nodes { sorted: [(0, Neighbour::Own); NODES_MAX], count: 0 };
-        Key { words: [0; WORDS_MAX], length: 0, nodes }
+        Key { words: [0; WORDS_MAX], length: 0, remembered: 0, nodes }
     }
 
     pub(super) fn words(&self) -> &[u64] {
@@ -152,23 +166,45 @@ impl Key {
             // An instance number may be too large.
             return None;
         }
-        let (policy, application) = (u16::try_from(agent.policy().0).ok()?, u16::try_from(application.0).ok()?);
         let history = agent.history().filter(|_| basis != Basis::Present);
         self.find_nodes(population, agent, neighbours, history)?;
         self.length = HEAD;
-        let remembered = self.write_remembered(population.memory, agent)?;
-        self.write_neighbours(neighbours);
-        self.write_requests(requests)?;
-        if basis != Basis::Present {
-            let age = (basis == Basis::Age).then(|| agent.age());
-            self.write_history(history, agent.evaluations() + 1, age)?;
+        let knowledge = Knowledge { population, agent, application, node, neighbours, history, basis };
+        for part in KeyPart::ALL {
+            self.write_part(part, &knowledge)?;
         }
-        let own = [Neighbour::Own, Neighbour::Node(agent.node())].map(|own| self.nodes.place(own));
-        // Each of these is below 32.
-        let counts = [own[0]?, own[1]?, requests.len() as u8, remembered as u8, neighbours.len() as u8];
-        let counts = counts.into_iter().fold(0, |word, count| word << 5 | u64::from(count));
-        self.words[0] = counts << 32 | u64::from(policy) << 16 | u64::from(application);
-        self.words[1] = free(node);
+        Some(())
+    }
+
+    /// Writes what belongs to one part of the key: the facts of all predicates whose row names this part. A fact in a part
+    /// of its own does not compile until it is written here.
+    #[inline(always)]
+    fn write_part(&mut self, part: KeyPart, knowledge: &Knowledge<'_>) -> Option<()> {
+        let Knowledge { population, agent, application, node, neighbours, history, basis } = *knowledge;
+        match part {
+            KeyPart::Remembered => self.remembered = self.write_remembered(population.memory, agent)? as u8,
+            KeyPart::Node => {
+                self.words[1] = free(node);
+                self.write_neighbours(neighbours);
+            }
+            KeyPart::Requests => self.write_requests(agent.requests())?,
+            KeyPart::Past if basis == Basis::Present => {}
+            KeyPart::Past => {
+                let age = (basis == Basis::Age).then(|| agent.age());
+                self.write_history(history, agent.evaluations() + 1, age)?;
+            }
+            // The history includes the age, facts that are the same for all tell nothing apart, and a policy that reads
+            // excluded facts has no key.
+            KeyPart::Age | KeyPart::Same | KeyPart::Excluded => {}
+            KeyPart::Application => {
+                let (policy, application) = (u16::try_from(agent.policy().0).ok()?, u16::try_from(application.0).ok()?);
+                let own = [Neighbour::Own, Neighbour::Node(agent.node())].map(|own| self.nodes.place(own));
+                // Each of these is below 32.
+                let counts = [own[0]?, own[1]?, agent.requests().len() as u8, self.remembered, neighbours.len() as u8];
+                let counts = counts.into_iter().fold(0, |word, count| word << 5 | u64::from(count));
+                self.words[0] = counts << 32 | u64::from(policy) << 16 | u64::from(application);
+            }
+        }
         Some(())
     }
 
