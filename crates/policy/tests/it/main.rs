@@ -7,6 +7,7 @@ mod against_swipl;
 mod allocations;
 mod checks;
 mod decisions;
+mod documents;
 mod explained;
 mod facts;
 mod functions;
