@@ -197,22 +197,13 @@ impl Audit {
     /// Reads all remaining records, and completes the audit. `progress` is called after each record, with the number of
     /// its line.
     pub fn read(
-        self,
-        reader: TraceReader<impl BufRead>,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<AuditReport, ReadError> {
-        self.read_with(reader, &mut |line, _| progress(line))
-    }
-
-    /// Like [`Audit::read`]. `each` is called after each record, with the number of its line and with the record.
-    pub fn read_with(
         mut self,
         mut reader: TraceReader<impl BufRead>,
-        each: &mut dyn FnMut(u64, &TraceRecord),
+        progress: &mut dyn FnMut(u64),
     ) -> Result<AuditReport, ReadError> {
         while let Some(record) = reader.next_record()? {
             self.observe(reader.line(), &record);
-            each(reader.line(), &record);
+            progress(reader.line());
         }
         Ok(self.finish())
     }

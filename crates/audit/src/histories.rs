@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use mario_domain::InstanceId;
 use mario_policy::MemoryDeclaration;
-use mario_prolog::{Allowance, Engine};
 use rustc_hash::FxHashMap;
 
-use crate::policies;
 use crate::reader::{
     Cycle, Detail, Evaluation, Header, Outcome, Owner, OwnerActKind, Proposal, RequestFact, TraceRecord, Update,
     Verdict,
@@ -18,21 +16,21 @@ const FIRST_FORMAT: u64 = 3;
 
 /// The part of an agent's history that its policy sees in an evaluation.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct VisibleHistory {
+pub(crate) struct VisibleHistory {
     /// The client requests of earlier evaluations, the latest first: `earlier/5`.
-    pub earlier: Vec<Arc<[RequestFact]>>,
+    pub(crate) earlier: Vec<Arc<[RequestFact]>>,
     /// The agent's accepted operations, the latest first, each with how many evaluations ago it was proposed, from 1
     /// for the last evaluation: `done/4`.
-    pub done: Vec<(u64, Proposal)>,
+    pub(crate) done: Vec<(u64, Proposal)>,
     /// The number of earlier evaluations on the current node, if the policy reads it: `age/2`.
-    pub age: Option<u64>,
+    pub(crate) age: Option<u64>,
     /// The number of evaluations left on the node, if an eviction was announced: `leave/2`.
-    pub leave: Option<u64>,
+    pub(crate) leave: Option<u64>,
 }
 
 /// The histories of the agents of a trace. Every record must be passed to [`Histories::read`], in order.
 #[derive(Debug)]
-pub struct Histories {
+pub(crate) struct Histories {
     /// How far back each policy of the header looks.
     remembers: Vec<MemoryDeclaration>,
     /// The histories of instances whose policy looks back, and of those whose eviction was announced.
@@ -55,14 +53,6 @@ struct History {
 static NOTHING: VisibleHistory = VisibleHistory { earlier: Vec::new(), done: Vec::new(), age: None, leave: None };
 
 impl Histories {
-    /// Creates empty histories. Compiles the policies of the header to determine how far back they look; a policy that
-    /// cannot be compiled is treated as one that does not look back.
-    pub fn new(header: &Header, engine: &Engine, allowance: &Allowance) -> Histories {
-        let remembers =
-            |policy| policies::of_agents(engine, header, policy, allowance).map(|policy| policy.remembers());
-        Histories::of_policies(header, header.policies.iter().map(|policy| remembers(policy).unwrap_or_default()))
-    }
-
     /// Creates empty histories for policies with these declarations, in the order of the header. The declarations are
     /// ignored if the trace has no evaluations, or if its format is older than histories.
     pub(crate) fn of_policies(header: &Header, remembers: impl Iterator<Item = MemoryDeclaration>) -> Histories {
@@ -72,7 +62,7 @@ impl Histories {
     }
 
     /// The history visible to the next evaluation of an instance; empty if it has none.
-    pub fn visible_history(&self, instance: &InstanceId) -> &VisibleHistory {
+    pub(crate) fn visible_history(&self, instance: &InstanceId) -> &VisibleHistory {
         self.of.get(instance).map_or(&NOTHING, |past| &past.next)
     }
 
@@ -82,7 +72,7 @@ impl Histories {
     }
 
     /// Updates the histories with the next record of the trace.
-    pub fn read(&mut self, record: &TraceRecord) {
+    pub(crate) fn read(&mut self, record: &TraceRecord) {
         match record {
             TraceRecord::Deployed(deployed) => self.appear(&deployed.instance, deployed.application, deployed.policy),
             TraceRecord::Evaluation(evaluation) => self.evaluated(evaluation),

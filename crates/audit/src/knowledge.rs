@@ -9,7 +9,7 @@ use crate::histories::VisibleHistory;
 use crate::reader::{FactsAndDecision, Header, Neighbour, RequestFact, Target};
 
 /// Builds knowledge bases of recorded evaluations, reusing the same memory.
-pub struct Knowledge {
+pub(crate) struct Knowledge {
     /// The facts that every agent knows, and those of the last reconstructed evaluation.
     facts: KnowledgeBase,
     extra: ExtraFacts,
@@ -19,30 +19,30 @@ pub struct Knowledge {
 
 /// The state of an agent when it decided.
 #[derive(Clone, Copy, Debug)]
-pub struct Situation<'a> {
+pub(crate) struct Situation<'a> {
     /// The index of its policy.
-    pub policy: u32,
+    pub(crate) policy: u32,
     /// The index of its application.
-    pub application: u32,
+    pub(crate) application: u32,
     /// Its instance.
-    pub instance: &'a InstanceId,
+    pub(crate) instance: &'a InstanceId,
     /// The node of the instance.
-    pub node: u32,
+    pub(crate) node: u32,
     /// The free hardware of that node.
-    pub free: Capacity,
+    pub(crate) free: Capacity,
     /// The index of the instance's flavour.
-    pub flavour: u32,
+    pub(crate) flavour: u32,
     /// Whether the instance is asleep.
-    pub is_asleep: bool,
+    pub(crate) is_asleep: bool,
     /// The other recorded facts that the agent saw, and its recorded decision.
-    pub seen: &'a FactsAndDecision,
+    pub(crate) seen: &'a FactsAndDecision,
     /// Its visible history.
-    pub visible_history: &'a VisibleHistory,
+    pub(crate) visible_history: &'a VisibleHistory,
 }
 
 impl Knowledge {
     /// Starts with the facts of a header that every agent knows. `engine` must be the one that compiled the policies.
-    pub fn new(header: &Header, engine: &Engine) -> Knowledge {
+    pub(crate) fn new(header: &Header, engine: &Engine) -> Knowledge {
         let mut facts = KnowledgeBase::new(engine.symbols());
         for application in &header.applications {
             facts.push_application(&application.descriptor());
@@ -56,7 +56,7 @@ impl Knowledge {
 
     /// Builds the knowledge base of an agent, and replaces the last one. Returns it with the constant that denotes the
     /// agent's instance. `reaches` returns whether the first node reached the second at the time.
-    pub fn of(
+    pub(crate) fn of(
         &mut self,
         header: &Header,
         situation: &Situation<'_>,

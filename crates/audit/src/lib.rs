@@ -2,8 +2,6 @@
 //!
 //! Start at [`audit()`]: it reads a trace and returns an [`AuditReport`] with the numbers of recorded events, and
 //! with the first contradictions, each as a [`Finding`]. [`Audit`] does the same for records from another source.
-//! [`reader`] is for other consumers of a trace. [`Knowledge`] and [`Histories`] reconstruct what an agent saw, to
-//! explain its decisions.
 //!
 //! ```
 //! use mario_audit::{FindingKind, Options, audit};
@@ -28,8 +26,9 @@
 //! checks each record against it. Values that it cannot derive, such as the number of client requests that reached an
 //! instance, are taken as recorded. Decisions are recomputed from them, unless [`Options`] say otherwise.
 //!
-//! **Invariant:** it shares no code with the writers of traces. Only the types of the domain are common, and the policy
-//! engine, which it uses only to recompute decisions of agents and of node managers.
+//! **Invariant:** it shares no code with the writers of traces, nor with the reader and the state of everyone else
+//! (`mario_trace`). Only the types of the domain are common, and the policy engine, which it uses only to recompute
+//! decisions of agents and of node managers.
 //!
 //! **Invariant:** its memory holds the header, one line, the state of nodes, users and existing instances, one entry
 //! for each id of an instance or a transfer that was ever used, a bounded number of findings, and a cache of decisions
@@ -60,9 +59,4 @@ mod texts;
 
 pub use audit::{Audit, DecisionCheck, INFERENCE_BUDGET_DEFAULT, Options, audit};
 pub use finding::{Finding, FindingKind};
-pub use histories::{Histories, VisibleHistory};
-pub use knowledge::{Knowledge, Situation};
-// For `experiments`, which loads policies of a trace.
-#[doc(hidden)]
-pub use policies::resolver;
 pub use report::{AuditReport, Counts, Provenance, TraceEnding};

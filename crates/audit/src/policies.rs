@@ -24,7 +24,7 @@ impl Resolver for Files {
 }
 
 /// Returns a resolver that finds the files loaded by a policy in the header of a trace.
-pub fn resolver(policy: &TracedPolicy) -> Box<dyn Resolver> {
+fn resolver(policy: &TracedPolicy) -> Box<dyn Resolver> {
     Box::new(Files(policy.files.clone()))
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use mario_audit::reader::{Detail as RecordedDetail, Header, TraceReader};
 use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
 use mario_experiments::snapshot::{ColonySnapshot, SnapshotError};
@@ -10,6 +9,7 @@ use mario_frontend::kept_scenario::{KeptScenario, read_kept, settings_as_toml};
 use mario_frontend::runs::differs;
 use mario_scenario::{Document, NoFiles};
 use mario_simulator::{Detail, compare_with_trace};
+use mario_trace::reader::{Detail as RecordedDetail, Header, TraceReader};
 use serde_json::json;
 
 use crate::scenarios::failure;

@@ -4,8 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use mario_audit::reader as audit;
 use mario_diagnostics::Diagnostic;
 use mario_experiments::report::{EXPLAINING_INFERENCES_DEFAULT, Explained, Run};
+use mario_trace::reader::ReadError;
 
 pub(crate) use mario_frontend::traces::{cannot_read, refuse, trace_path};
 
@@ -62,6 +64,18 @@ fn left_unexplained(path: &Path, explained: Explained, inferences: u64) -> Optio
 pub(crate) fn read_growing_run(typed: &Path, console: &Console) -> Result<Run, Failure> {
     let is_growing = typed.join("PARTIAL").exists();
     read_run(typed, if is_growing { Explain::No } else { Explain::Within(EXPLAINING_INFERENCES_DEFAULT) }, console)
+}
+
+/// The failure for a trace that the auditor cannot read. Its reader is its own, but a user need not know that.
+pub(crate) fn cannot_audit(path: &Path, error: audit::ReadError) -> Failure {
+    let error = match error {
+        audit::ReadError::Io { line, error } => ReadError::Io { line, error },
+        audit::ReadError::NotATrace => ReadError::NotATrace,
+        audit::ReadError::Format(format) => ReadError::Format(format),
+        audit::ReadError::Header(message) => ReadError::Header(message),
+        audit::ReadError::Record { line, column, message } => ReadError::Record { line, column, message },
+    };
+    refuse(path, &error)
 }
 
 /// Returns a diagnostic for policies of a trace that exhausted their budget. `title` says which task is incomplete.

@@ -3,17 +3,14 @@
 //! Nodes are drawn in rows by tier. Each instance is a square in the colour of its application. It appears, moves
 //! between nodes and disappears as in the trace. The animation of a whole run takes a fixed time and is repeated.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::BufRead;
+use std::sync::Arc;
 
-use mario_audit::reader::{
-    Cycle, Header, Outcome, OwnerActKind, Proposal, ReadError, TraceReader, TraceRecord, Verdict,
-};
-use mario_domain::{AgentOperation, InstanceId};
 use mario_page::drawing::{APPLICATION_COLOURS, application_colour, escape, light_and_dark};
-
-use crate::report::resolve;
+use mario_trace::reader::{Header, ReadError, TraceReader};
+use mario_trace::{Change, InstanceRef, State};
 
 /// A text near the start of every animation, by which an existing file is recognised as one.
 pub const MARK: &str = "instances go from node to node";
@@ -44,12 +41,12 @@ pub enum AnimationError {
 
 /// Draws the animation of a trace.
 pub fn animated_svg<R: BufRead>(mut reader: TraceReader<R>) -> Result<String, AnimationError> {
-    let header = std::sync::Arc::clone(reader.header());
-    let mut history = PlacementHistory::default();
+    let header = Arc::clone(reader.header());
+    let (mut state, mut history) = (State::new(Arc::clone(&header)), PlacementHistory::default());
     let mut end = 0.0;
     while let Some(record) = reader.next_record().map_err(AnimationError::Read)? {
         end = record.time();
-        history.read(&record);
+        state.apply(&record, &mut |state, change| history.apply(state, end, change));
     }
     match history.stays.len() {
         count if count == 0 || count > INSTANCES_MAX => Err(AnimationError::Instances(count)),
@@ -63,72 +60,51 @@ type Stay = (f64, Option<u32>);
 /// The placement over time.
 #[derive(Default)]
 struct PlacementHistory {
-    places: BTreeMap<InstanceId, usize>,
-    /// For each instance, its application and its stays by time. A migrated instance keeps its entry, even if the
+    /// For each instance of the trace, its index in `stays`.
+    indices: Vec<usize>,
+    /// For each drawn instance, its application and its stays by time. A migrated instance stays the same, even if the
     /// migration gave it another id.
     stays: Vec<(u32, Vec<Stay>)>,
 }
 
 impl PlacementHistory {
-    fn read(&mut self, record: &TraceRecord) {
-        match record {
-            TraceRecord::Deployed(deployed) => {
-                self.appear(deployed.time, &deployed.instance, deployed.application, deployed.node);
+    fn apply(&mut self, state: &State, time: f64, change: Change<'_>) {
+        match change {
+            Change::Appeared { instance, .. } => {
+                let placed = state.instance(instance);
+                self.indices.push(self.stays.len());
+                self.stays.push((placed.application, vec![(time, placed.node)]));
             }
-            TraceRecord::Cycle(cycle) => self.cycle(cycle),
-            TraceRecord::NodeDown(down) => down.instances.iter().for_each(|instance| self.go(down.time, instance)),
-            TraceRecord::Owner(owner) => {
-                let evicted = owner.acts.iter().filter(|act| act.kind == OwnerActKind::Evicted);
-                evicted.for_each(|act| self.go(owner.time, &act.instance));
+            Change::Moved { instance, to, became, .. } => {
+                if became.is_some() {
+                    self.indices.push(self.indices[instance.position()]);
+                }
+                self.stays_of(instance).push((time, Some(to)));
             }
-            _ => {}
+            Change::Left { instance, .. } => self.stays_of(instance).push((time, None)),
+            Change::Adapted { .. }
+            | Change::Slept { .. }
+            | Change::Woke { .. }
+            | Change::Anchored { .. }
+            | Change::EvictionAnnounced { .. }
+            | Change::Updated { .. }
+            | Change::PolicyChanged { .. }
+            | Change::Nop { .. }
+            | Change::Accepted { .. }
+            | Change::Inhibited { .. }
+            | Change::DeployInhibited { .. }
+            | Change::WakeInhibited { .. }
+            | Change::NodeDown { .. }
+            | Change::NodeUp { .. }
+            | Change::NodeLeaving { .. }
+            | Change::Draining { .. }
+            | Change::LinkDown { .. }
+            | Change::LinkUp { .. } => {}
         }
     }
 
-    fn cycle(&mut self, cycle: &Cycle) {
-        for outcome in &cycle.outcomes {
-            match outcome {
-                Outcome::Judged { instance, proposal, verdict: Verdict::Accepted(new) } => {
-                    self.accepted(cycle.time, instance, proposal, new.as_ref());
-                }
-                Outcome::Deploy { node, application, verdict: Verdict::Accepted(Some(new)), .. } => {
-                    self.appear(cycle.time, new, *application, *node);
-                }
-                Outcome::Nop(_) | Outcome::Judged { .. } | Outcome::Deploy { .. } => {}
-            }
-        }
-    }
-
-    fn accepted(&mut self, time: f64, instance: &InstanceId, proposal: &Proposal, new: Option<&InstanceId>) {
-        let Some(place) = self.places.get(instance).copied() else { return };
-        let (application, stays) = &mut self.stays[place];
-        let (application, Some((_, Some(node)))) = (*application, stays.last().copied()) else { return };
-        match (proposal.operation, resolve(&proposal.target, node)) {
-            (AgentOperation::Undeploy, _) => self.go(time, instance),
-            (AgentOperation::Migrate, Some(to)) => {
-                stays.push((time, Some(to)));
-                if let Some(new) = new {
-                    self.places.insert(new.clone(), place);
-                }
-            }
-            (AgentOperation::Replicate, Some(to)) => {
-                if let Some(new) = new {
-                    self.appear(time, new, application, to);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn appear(&mut self, time: f64, instance: &InstanceId, application: u32, node: u32) {
-        self.places.insert(instance.clone(), self.stays.len());
-        self.stays.push((application, vec![(time, Some(node))]));
-    }
-
-    fn go(&mut self, time: f64, instance: &InstanceId) {
-        if let Some(place) = self.places.remove(instance) {
-            self.stays[place].1.push((time, None));
-        }
+    fn stays_of(&mut self, instance: InstanceRef) -> &mut Vec<Stay> {
+        &mut self.stays[self.indices[instance.position()]].1
     }
 }
 

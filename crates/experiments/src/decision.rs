@@ -3,17 +3,13 @@
 use std::fmt;
 use std::io::BufRead;
 
-use mario_audit::reader::{
-    Detail, Evaluation, FactsAndDecision, Header, Outcome, OwnerActKind, ReadError, Reason, Target, TraceReader,
-    TraceRecord, Verdict,
-};
-use mario_audit::{Histories, Knowledge, Situation, VisibleHistory, resolver};
-use mario_domain::{AgentOperation, Capacity, InstanceId};
+use mario_domain::{Capacity, Inhibition};
 use mario_policy::{ExplainedDecision, Explainer, PolicySettings};
 use mario_prolog::{Allowance, Engine};
-use rustc_hash::{FxHashMap, FxHashSet};
+use mario_trace::reader::{Detail, Evaluation, FactsAndDecision, ReadError, TraceReader, TraceRecord};
+use mario_trace::{Body, Change, InstanceRef, State};
 
-use crate::report::Reach;
+use crate::recorded::{Histories, Knowledge, Situation, VisibleHistory, resolver};
 
 /// The inference budget for compiling all policies of a trace. They are compiled because the text of a policy declares
 /// how much history its agents keep.
@@ -40,7 +36,7 @@ pub struct JudgedDecision {
     /// When the managers decided.
     pub time: f64,
     /// Why it was inhibited; `None` if it was accepted or nothing was proposed.
-    pub inhibited: Option<Reason>,
+    pub inhibited: Option<Inhibition>,
 }
 
 /// Why a decision cannot be explained.
@@ -71,11 +67,15 @@ pub fn explain_decision<R: BufRead>(
     }
     let engine = Engine::new();
     let histories = Histories::new(&header, &engine, &Allowance::new(LOADING_INFERENCES));
-    let mut search = DecisionSearch::new(&header, histories, instance, until.unwrap_or(f64::INFINITY));
+    let mut state = State::new(std::sync::Arc::clone(&header));
+    let mut search = DecisionSearch::new(histories, instance, until.unwrap_or(f64::INFINITY));
     while !search.is_done
         && let Some(record) = reader.next_record().map_err(DecisionError::Read)?
     {
-        search.read(record);
+        state.apply(&record, &mut |state, change| search.apply(state, record.time(), change));
+        if let TraceRecord::Evaluation(evaluation) = record {
+            search.evaluated(&state, evaluation);
+        }
     }
     let Some(found) = search.found else {
         return Err(match search.first {
@@ -91,13 +91,12 @@ pub fn explain_decision<R: BufRead>(
         .map_err(|error| DecisionError::Policy(error.to_string()))?;
     let mut knowledge = Knowledge::new(&header, &engine);
     let situation = Situation {
-        policy: found.policy,
         application: found.application,
-        instance: &found.instance,
+        instance: &state.instance(found.instance).id,
         node: found.node,
         free: found.free,
-        flavour: found.flavour,
-        is_asleep: found.is_asleep,
+        flavour: found.body.flavour,
+        is_asleep: found.body.is_asleep,
         seen: &found.seen,
         visible_history: &found.visible_history,
     };
@@ -114,13 +113,12 @@ pub fn explain_decision<R: BufRead>(
 /// The inputs of one decision.
 struct Found {
     time: f64,
-    instance: InstanceId,
+    instance: InstanceRef,
     application: u32,
     policy: u32,
     node: u32,
     free: Capacity,
-    flavour: u32,
-    is_asleep: bool,
+    body: Body,
     seen: FactsAndDecision,
     visible_history: VisibleHistory,
     unreached: Vec<u32>,
@@ -128,17 +126,9 @@ struct Found {
 
 /// The state of the search for one decision in a trace.
 struct DecisionSearch<'a> {
-    header: &'a Header,
     wanted: &'a str,
     until: f64,
-    reach: Reach,
     histories: Histories,
-    /// The current application and policy of each instance seen so far.
-    origins: FxHashMap<InstanceId, (u32, u32)>,
-    /// The current flavours of instances; an instance without an entry has the default flavour.
-    flavours: FxHashMap<InstanceId, u32>,
-    /// The instances that are asleep.
-    asleep: FxHashSet<InstanceId>,
     found: Option<Found>,
     verdict: Option<JudgedDecision>,
     /// The time of the instance's first evaluation.
@@ -149,68 +139,48 @@ struct DecisionSearch<'a> {
 }
 
 impl<'a> DecisionSearch<'a> {
-    fn new(header: &'a Header, histories: Histories, wanted: &'a str, until: f64) -> DecisionSearch<'a> {
-        DecisionSearch {
-            header,
-            wanted,
-            until,
-            reach: Reach::default(),
-            histories,
-            origins: FxHashMap::default(),
-            flavours: FxHashMap::default(),
-            asleep: FxHashSet::default(),
-            found: None,
-            verdict: None,
-            first: None,
-            others: Vec::new(),
-            is_done: false,
+    fn new(histories: Histories, wanted: &'a str, until: f64) -> DecisionSearch<'a> {
+        let (found, verdict, first, others) = (None, None, None, Vec::new());
+        DecisionSearch { wanted, until, histories, found, verdict, first, others, is_done: false }
+    }
+
+    /// Processes a change. `state` is the state after it.
+    fn apply(&mut self, state: &State, time: f64, change: Change<'_>) {
+        self.histories.apply(state, change);
+        match change {
+            Change::Nop { instance } | Change::Accepted { instance, .. } => self.judged(time, instance, None),
+            Change::Inhibited { instance, inhibition, .. } => self.judged(time, instance, Some(inhibition)),
+            Change::Appeared { .. }
+            | Change::Moved { .. }
+            | Change::Left { .. }
+            | Change::Adapted { .. }
+            | Change::Slept { .. }
+            | Change::Woke { .. }
+            | Change::Anchored { .. }
+            | Change::EvictionAnnounced { .. }
+            | Change::Updated { .. }
+            | Change::PolicyChanged { .. }
+            | Change::DeployInhibited { .. }
+            | Change::WakeInhibited { .. }
+            | Change::NodeDown { .. }
+            | Change::NodeUp { .. }
+            | Change::NodeLeaving { .. }
+            | Change::Draining { .. }
+            | Change::LinkDown { .. }
+            | Change::LinkUp { .. } => {}
         }
     }
 
-    fn read(&mut self, record: TraceRecord) {
-        self.reach.read(&record);
-        // Read before the record is applied, because the history that an evaluation sees ends before this evaluation.
-        let visible_history = match &record {
-            TraceRecord::Evaluation(evaluation) => self.histories.visible_history(&evaluation.instance).clone(),
-            _ => VisibleHistory::default(),
-        };
-        self.histories.read(&record);
-        match record {
-            TraceRecord::Deployed(deployed) => {
-                self.origins.insert(deployed.instance, (deployed.application, deployed.policy));
-            }
-            TraceRecord::Evaluation(evaluation) => self.evaluation(evaluation, visible_history),
-            TraceRecord::Update(update) => {
-                let concerned = self.origins.values_mut().filter(|(application, _)| *application == update.application);
-                concerned.for_each(|(_, policy)| *policy = update.policy);
-            }
-            TraceRecord::Cycle(cycle) => {
-                for outcome in &cycle.outcomes {
-                    self.outcome(cycle.time, outcome);
-                }
-            }
-            TraceRecord::Woken(woken) => {
-                if matches!(woken.verdict, Verdict::Accepted(_)) {
-                    self.asleep.remove(&woken.instance);
-                }
-            }
-            TraceRecord::Owner(owner) => {
-                for act in &owner.acts {
-                    if let OwnerActKind::Shrunk(flavour) = &act.kind {
-                        self.adapted(&act.instance, &Target::Flavour(flavour.clone()));
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn evaluation(&mut self, evaluation: Evaluation, visible_history: VisibleHistory) {
+    fn evaluated(&mut self, state: &State, evaluation: Evaluation) {
         const OTHERS_MAX: usize = 8;
         let name = evaluation.instance.to_string();
+        let known = state.find(&evaluation.instance);
         if name != self.wanted {
             if self.others.len() < OTHERS_MAX && !self.others.contains(&name) {
                 self.others.push(name);
+            }
+            if let Some(instance) = known {
+                self.histories.evaluated(instance, &evaluation);
             }
             return;
         }
@@ -219,79 +189,33 @@ impl<'a> DecisionSearch<'a> {
             self.is_done = true;
             return;
         }
-        let Some(&(application, policy)) = self.origins.get(&evaluation.instance) else { return };
+        let Some(instance) = known else { return };
+        let placed = state.instance(instance);
+        // The history that an evaluation sees ends before it.
+        let visible_history = self.histories.visible_history(instance).clone();
+        self.histories.evaluated(instance, &evaluation);
         // A record without facts means that the facts equal those of the instance's previous evaluation.
         let before = self.found.take().map(|found| found.seen);
         let Some(seen) = evaluation.seen.or(before) else { return };
-        let unreached = self.reach.unreached(self.header, evaluation.node);
-        let Evaluation { time, instance, node, free, .. } = evaluation;
-        let flavour = self.flavours.get(&instance).copied().unwrap_or(0);
-        let is_asleep = self.asleep.contains(&instance);
         self.found = Some(Found {
-            time,
+            time: evaluation.time,
             instance,
-            application,
-            policy,
-            node,
-            free,
-            flavour,
-            is_asleep,
+            application: placed.application,
+            policy: placed.policy,
+            node: evaluation.node,
+            free: evaluation.free,
+            body: placed.body,
             seen,
             visible_history,
-            unreached,
+            unreached: state.unreached(evaluation.node),
         });
         self.verdict = None;
     }
 
-    fn outcome(&mut self, time: f64, outcome: &Outcome) {
-        match outcome {
-            Outcome::Nop(instance) => self.judged(time, instance, None),
-            Outcome::Judged { instance, proposal, verdict } => {
-                let inhibited = match verdict {
-                    Verdict::Accepted(Some(new)) => {
-                        let origin = self.origins.get(instance).copied().unwrap_or_default();
-                        self.origins.insert(new.clone(), origin);
-                        if self.asleep.contains(instance) {
-                            self.asleep.insert(new.clone());
-                        }
-                        if let Some(flavour) = self.flavours.get(instance).copied() {
-                            self.flavours.insert(new.clone(), flavour);
-                        }
-                        None
-                    }
-                    Verdict::Accepted(None) => {
-                        self.adapted(instance, &proposal.target);
-                        match proposal.operation {
-                            AgentOperation::Sleep => self.asleep.insert(instance.clone()),
-                            AgentOperation::Wake => self.asleep.remove(instance),
-                            _ => false,
-                        };
-                        None
-                    }
-                    Verdict::Inhibited(reason) => Some(reason.clone()),
-                };
-                self.judged(time, instance, inhibited);
-            }
-            Outcome::Deploy { application, policy, verdict: Verdict::Accepted(Some(new)), .. } => {
-                let policy = policy.unwrap_or(self.header.applications[*application as usize].policy);
-                self.origins.insert(new.clone(), (*application, policy));
-            }
-            Outcome::Deploy { .. } => {}
-        }
-    }
-
-    /// Records that the instance now runs in another flavour, if the target is a flavour of its application.
-    fn adapted(&mut self, instance: &InstanceId, target: &Target) {
-        let Some(&(application, _)) = self.origins.get(instance) else { return };
-        if let Some(flavour) = self.header.applications[application as usize].find_flavour(target) {
-            self.flavours.insert(instance.clone(), flavour);
-        }
-    }
-
-    fn judged(&mut self, time: f64, instance: &InstanceId, inhibited: Option<Reason>) {
-        let is_it = self.found.as_ref().is_some_and(|found| found.instance == *instance && found.time <= time);
+    fn judged(&mut self, time: f64, instance: InstanceRef, inhibition: Option<&Inhibition>) {
+        let is_it = self.found.as_ref().is_some_and(|found| found.instance == instance && found.time <= time);
         if is_it && self.verdict.is_none() {
-            self.verdict = Some(JudgedDecision { time, inhibited });
+            self.verdict = Some(JudgedDecision { time, inhibited: inhibition.cloned() });
         }
     }
 }

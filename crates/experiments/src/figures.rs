@@ -16,8 +16,10 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
+use std::sync::Arc;
 
-use mario_audit::reader::{ReadError, TraceReader};
+use mario_trace::State;
+use mario_trace::reader::{ReadError, TraceReader};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use groups::Groups;
@@ -209,9 +211,10 @@ pub struct TraceFigures {
 /// Computes the figures of a trace.
 pub fn from_trace(input: impl BufRead) -> Result<TraceFigures, ReadError> {
     let mut reader = TraceReader::new(input)?;
-    let mut reading = Reading::new(std::sync::Arc::clone(reader.header()));
+    let mut state = State::new(Arc::clone(reader.header()));
+    let mut reading = Reading::new(Arc::clone(reader.header()));
     while let Some(record) = reader.next_record()? {
-        reading.read(&record);
+        reading.follow(&mut state, &record);
     }
     Ok(reading.figures())
 }

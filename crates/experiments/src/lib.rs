@@ -80,6 +80,8 @@
 //! This crate is internal to mario: its interface changes without notice.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
+// A new operation, record or change must not be swallowed in silence.
+#![deny(clippy::wildcard_enum_match_arm)]
 
 pub mod figures;
 pub mod run_files;
@@ -102,6 +104,7 @@ pub mod sweep;
 pub mod report;
 
 pub mod decision;
+mod recorded;
 
 pub mod snapshot;
 

@@ -18,7 +18,6 @@ mod figures;
 mod fold;
 mod measured;
 mod page;
-mod placement;
 mod policies;
 pub(crate) mod regret;
 mod replay;
@@ -31,7 +30,7 @@ mod types;
 
 use std::io::BufRead;
 
-use mario_audit::reader::ReadError;
+use mario_trace::reader::ReadError;
 use serde::Serialize;
 
 use crate::published::PublishedValues;
@@ -39,8 +38,6 @@ use crate::reproduce::Claim;
 
 use drawings::{Section, sections};
 use replay::Explain;
-
-pub(crate) use placement::{Reach, resolve};
 
 pub use drawings::Drawing;
 pub use explanations::{EXPLAINING_INFERENCES_DEFAULT, Explained};

@@ -19,7 +19,6 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use mario_audit::reader::ReadError;
 use mario_audit::{Options as AuditOptions, audit};
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Document, Files, Resolved};
@@ -121,7 +120,7 @@ pub enum ReproduceError {
     /// A stored trace cannot be opened.
     Open(PathBuf, io::Error),
     /// A stored trace cannot be read.
-    Read(PathBuf, ReadError),
+    Read(PathBuf, Box<dyn Error + Send + Sync>),
     /// A seed would exceed the largest 64-bit number.
     Seeds {
         /// How many seeds were wanted.
@@ -343,9 +342,9 @@ fn keep(
 fn read(directory: &Path) -> Result<(TraceFigures, u64), ReproduceError> {
     let path = directory.join("trace.jsonl");
     let open = || File::open(&path).map(BufReader::new).map_err(|error| ReproduceError::Open(path.clone(), error));
-    let figures = from_trace(open()?).map_err(|error| ReproduceError::Read(path.clone(), error))?;
+    let figures = from_trace(open()?).map_err(|error| ReproduceError::Read(path.clone(), error.into()))?;
     let report = audit(open()?, AuditOptions::default(), &mut |_| {})
-        .map_err(|error| ReproduceError::Read(path.clone(), error))?;
+        .map_err(|error| ReproduceError::Read(path.clone(), error.into()))?;
     Ok((figures, report.found.values().sum()))
 }
 
@@ -371,7 +370,7 @@ impl Error for ReproduceError {
             ReproduceError::Run(error) => error.source(),
             ReproduceError::Keep(error) => error.source(),
             ReproduceError::Open(_, error) => Some(error),
-            ReproduceError::Read(_, error) => Some(error),
+            ReproduceError::Read(_, error) => Some(error.as_ref()),
             ReproduceError::Seeds { .. } | ReproduceError::Interrupted => None,
         }
     }

@@ -13,8 +13,9 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mario_audit::reader::{Client, Detail, Header, TraceRecord};
 use mario_audit::{Finding, FindingKind};
+use mario_trace::State;
+use mario_trace::reader::{Client, Detail, Header, TraceRecord};
 
 use summary::Summed;
 use tables::Tables;
@@ -26,6 +27,7 @@ const FINDINGS_MAX: usize = 20;
 pub struct RunFiles {
     directory: PathBuf,
     header: Arc<Header>,
+    state: State,
     tables: Tables,
     summed: Summed,
     clients: Vec<Client>,
@@ -49,6 +51,7 @@ impl RunFiles {
         Ok(RunFiles {
             directory: directory.to_owned(),
             header: Arc::clone(header),
+            state: State::new(Arc::clone(header)),
             tables: Tables::open(directory, header)?,
             summed: Summed::new(header),
             clients: Vec::new(),
@@ -58,13 +61,22 @@ impl RunFiles {
 
     /// Compares the tables with the next record of the trace, and adds the record to the expected sums.
     pub fn read(&mut self, record: &TraceRecord) -> io::Result<()> {
-        self.summed.read(record);
-        match record {
-            TraceRecord::Client(client) => self.clients.push(client.clone()),
-            TraceRecord::End(_) => self.is_complete = true,
-            _ => {}
+        let RunFiles { state, tables, summed, .. } = self;
+        let mut result = Ok(());
+        state.apply(record, &mut |state, change| {
+            summed.apply(state, record.time(), change);
+            if result.is_ok() {
+                result = tables.apply(state, record.time(), change);
+            }
+        });
+        result?;
+        summed.read(record);
+        tables.read(record)?;
+        if let TraceRecord::Client(client) = record {
+            self.clients.push(client.clone());
         }
-        self.tables.read(record)
+        self.is_complete |= matches!(record, TraceRecord::End(_));
+        Ok(())
     }
 
     /// Completes the check after the last record, and returns its result.

@@ -85,7 +85,7 @@ pub struct SnapshotApplication {
 #[derive(Debug)]
 pub enum SnapshotError {
     /// The trace cannot be read.
-    Read(mario_audit::reader::ReadError),
+    Read(mario_trace::reader::ReadError),
     /// The trace has only counts, no placement.
     OnlyCounts,
     /// No instance is deployed at that time.

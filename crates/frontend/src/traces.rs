@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mario_audit::reader::ReadError;
 use mario_diagnostics::Diagnostic;
+use mario_trace::reader::ReadError;
 
 use crate::failure::Failure;
 

@@ -1,6 +1,8 @@
-//! Writes traces of simulated runs, and joins the parts that live nodes write into one trace.
+//! Writes traces of simulated runs, joins the parts that live nodes write into one trace, and reads and applies traces.
 //!
-//! Start at [`TraceWriter`]. It is created with a [`Header`], takes records as plain data in order, and
+//! Start at [`TraceWriter`] to write, and at [`reader::TraceReader`] and [`State::apply`] to read.
+//!
+//! A [`TraceWriter`] is created with a [`Header`], takes records as plain data in order, and
 //! [ends](TraceWriter::finish) with the results of the run. `docs/trace.md` describes the format.
 //!
 //! ```
@@ -70,8 +72,11 @@
 //! **Invariant:** the same records produce the same bytes, even if the writer is [saved](TraceWriter::saved) and
 //! [resumed](TraceWriter::resumed) in between.
 //!
-//! **Invariant:** it depends on no population, scenario or file, so that a live node writes the same traces; and on no
-//! reader of traces, so that the auditor shares no code with it.
+//! **Invariant:** it depends on no population, scenario or file, so that a live node writes the same traces. The auditor
+//! uses neither its writer nor its reader, so that it shares no code with them.
+//!
+//! **Invariant:** only [`State`] knows what a record does to the placement. A caller that needs the placement takes its
+//! changes.
 //!
 //! **Invariant:** every line is assembled in one reused buffer.
 //!
@@ -81,8 +86,8 @@
 //! A live node writes parts of a trace, whose lines are defined in [`live`]. [`join`](join::join) merges the parts of
 //! many nodes into one trace.
 //!
-//! Not here: the runs themselves (`mario_simulator`, `mario_live`), opening files, and reading traces (`mario_audit`,
-//! which shares no code with this crate).
+//! Not here: the runs themselves (`mario_simulator`, `mario_live`), opening files, figures and tables
+//! (`mario_experiments`), and whether a trace is right (`mario_audit`, which shares no code with this crate).
 //!
 //! This crate is internal to mario: its interface changes without notice.
 
@@ -95,6 +100,11 @@ mod writer;
 
 pub mod join;
 pub mod live;
+
+#[deny(clippy::wildcard_enum_match_arm)]
+pub mod reader;
+#[deny(clippy::wildcard_enum_match_arm)]
+mod state;
 
 mod calls;
 mod clients;
@@ -117,6 +127,7 @@ pub use record::{
     CallResults, Cause, Deployed, Detail, Evaluation, FactsAndDecision, Judged, OwnerAct, OwnerActKind, PlacementValue,
     Regret, RequestsSeen, Solution, Target, UserResults,
 };
-pub use reference::{AcceptanceRef, ApplicationRef, CallRef, NodeRef, PolicyRef, UserRef};
+pub use reference::{AcceptanceRef, ApplicationRef, CallRef, InstanceRef, NodeRef, PolicyRef, UserRef};
+pub use state::{Actor, Body, Change, Instance, InstanceEnd, Origin, State};
 pub use summing::Counts;
 pub use writer::TraceWriter;

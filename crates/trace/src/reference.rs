@@ -23,10 +23,19 @@ references! {
     UserRef;
     /// An index into the header's `calls`.
     CallRef;
+    /// An index into the instances of a run, in the order in which they appeared.
+    InstanceRef;
 }
 
 impl CallRef {
     pub(crate) const fn position(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl InstanceRef {
+    /// The index.
+    pub const fn position(self) -> usize {
         self.0 as usize
     }
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use mario_audit::reader::TraceReader;
 use mario_audit::{Audit, AuditReport, DecisionCheck, INFERENCE_BUDGET_DEFAULT, Options};
-use mario_experiments::run_files::RunFiles;
+use mario_experiments::run_files::{RunFiles, RunFilesCheck};
 
-use crate::traces::{cannot_read, open, refuse, spent, trace_path};
+use crate::traces::{cannot_audit, cannot_read, open, refuse, spent, trace_path};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario audit`.
@@ -85,26 +85,26 @@ fn report(arguments: &Arguments, path: &Path, console: &Console) -> Result<Audit
     let input = open(path, "auditing", console).map_err(|error| cannot_read(path, &error))?;
     let decisions = if arguments.no_decisions { DecisionCheck::AsRecorded } else { DecisionCheck::Recompute };
     let options = Options { decisions, limit: arguments.limit, inferences: arguments.budget };
-    let reader = TraceReader::new(input).map_err(|error| refuse(path, &error))?;
+    let reader = TraceReader::new(input).map_err(|error| cannot_audit(path, error))?;
     let audit = Audit::new(Arc::clone(reader.header()), options);
-    let directory = arguments.trace.is_dir().then_some(&arguments.trace);
-    let cannot_read_beside =
-        |error: io::Error| Failure::file(format!("cannot read what is beside `{}`", path.display()), &error);
-    let files = directory.map(|directory| RunFiles::open(directory, reader.header())).transpose();
-    let mut files = files.map_err(cannot_read_beside)?;
-    let mut failure = None;
-    let report = audit.read_with(reader, &mut |_, record| {
-        if let Some(Err(error)) = files.as_mut().map(|files| files.read(record)) {
-            failure.get_or_insert(error);
-        }
-    });
-    let mut report = report.map_err(|error| refuse(path, &error))?;
-    if let Some(error) = failure {
-        return Err(cannot_read_beside(error));
-    }
-    if let Some(files) = files {
-        let checked = files.finish().map_err(cannot_read_beside)?;
+    let mut report = audit.read(reader, &mut |_| ()).map_err(|error| cannot_audit(path, error))?;
+    if arguments.trace.is_dir() {
+        let checked = check_files(&arguments.trace, path, console)?;
         report.add_beside(checked.findings, &checked.checked, checked.unchecked);
     }
     Ok(report)
+}
+
+/// Checks the other files of a run against its trace. The trace is read a second time, because the auditor shares no
+/// reader with anyone.
+fn check_files(directory: &Path, path: &Path, console: &Console) -> Result<RunFilesCheck, Failure> {
+    let cannot_read_beside =
+        |error: io::Error| Failure::file(format!("cannot read what is beside `{}`", path.display()), &error);
+    let input = open(path, "checking tables", console).map_err(|error| cannot_read(path, &error))?;
+    let mut reader = mario_trace::reader::TraceReader::new(input).map_err(|error| refuse(path, &error))?;
+    let mut files = RunFiles::open(directory, reader.header()).map_err(cannot_read_beside)?;
+    while let Some(record) = reader.next_record().map_err(|error| refuse(path, &error))? {
+        files.read(&record).map_err(cannot_read_beside)?;
+    }
+    files.finish().map_err(cannot_read_beside)
 }

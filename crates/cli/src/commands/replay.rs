@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
-use mario_audit::reader::{Outcome as Judged, TraceReader, TraceRecord, Verdict};
 use mario_domain::AgentOperation;
+use mario_trace::reader::{TraceReader, TraceRecord};
+use mario_trace::{Actor, Change, State};
 
 use super::run::{self, SummaryFormat, TraceDetail};
 use super::snapshot;
@@ -109,9 +111,16 @@ impl CountsSince {
         let header = reader.header();
         let has_responses = header.live.is_none() || !header.users.is_empty();
         let mut counts = CountsSince { has_responses, ..CountsSince::default() };
+        let mut state = State::new(Arc::clone(header));
         while let Some(record) = reader.next_record().map_err(|error| refuse(path, &error))? {
             counts.until = record.time();
-            if record.time() >= from {
+            let is_counted = record.time() >= from;
+            state.apply(&record, &mut |_, change| {
+                if is_counted {
+                    counts.apply(change);
+                }
+            });
+            if is_counted {
                 counts.count(&record);
             }
         }
@@ -119,32 +128,48 @@ impl CountsSince {
         Ok(counts)
     }
 
+    fn apply(&mut self, change: Change<'_>) {
+        match change {
+            Change::Accepted { proposal, .. } => match proposal.operation {
+                AgentOperation::Undeploy => self.undeploy += 1,
+                AgentOperation::Migrate => self.migrate += 1,
+                AgentOperation::Replicate => self.replicate += 1,
+                AgentOperation::Adapt => self.adapt += 1,
+                AgentOperation::Sleep => self.sleep += 1,
+                AgentOperation::Wake => self.wake += 1,
+            },
+            Change::Inhibited { .. } => self.inhibited += 1,
+            Change::Woke { by: Actor::Client, .. } => self.woken += 1,
+            Change::Woke { by: Actor::Agent | Actor::Owner(_) | Actor::LiveNode, .. }
+            | Change::Appeared { .. }
+            | Change::Moved { .. }
+            | Change::Left { .. }
+            | Change::Adapted { .. }
+            | Change::Slept { .. }
+            | Change::Anchored { .. }
+            | Change::EvictionAnnounced { .. }
+            | Change::Updated { .. }
+            | Change::PolicyChanged { .. }
+            | Change::Nop { .. }
+            | Change::DeployInhibited { .. }
+            | Change::WakeInhibited { .. }
+            | Change::NodeDown { .. }
+            | Change::NodeUp { .. }
+            | Change::NodeLeaving { .. }
+            | Change::Draining { .. }
+            | Change::LinkDown { .. }
+            | Change::LinkUp { .. } => {}
+        }
+    }
+
     fn count(&mut self, record: &TraceRecord) {
-        match record {
-            TraceRecord::Evaluation(_) => self.evaluations += 1,
-            TraceRecord::Cycle(cycle) => {
-                for outcome in &cycle.outcomes {
-                    match outcome {
-                        Judged::Judged { proposal, verdict: Verdict::Accepted(_), .. } => match proposal.operation {
-                            AgentOperation::Undeploy => self.undeploy += 1,
-                            AgentOperation::Migrate => self.migrate += 1,
-                            AgentOperation::Replicate => self.replicate += 1,
-                            AgentOperation::Adapt => self.adapt += 1,
-                            AgentOperation::Sleep => self.sleep += 1,
-                            AgentOperation::Wake => self.wake += 1,
-                        },
-                        Judged::Judged { .. } => self.inhibited += 1,
-                        Judged::Nop(_) | Judged::Deploy { .. } => {}
-                    }
-                }
-            }
-            TraceRecord::Woken(woken) => self.woken += u64::from(matches!(woken.verdict, Verdict::Accepted(_))),
-            TraceRecord::Responses(responses) => {
-                self.served += responses.served;
-                self.lost += responses.lost;
-                self.response_sum += responses.sum;
-            }
-            _ => {}
+        if let TraceRecord::Evaluation(_) = record {
+            self.evaluations += 1;
+        }
+        if let TraceRecord::Responses(responses) = record {
+            self.served += responses.served;
+            self.lost += responses.lost;
+            self.response_sum += responses.sum;
         }
     }
 

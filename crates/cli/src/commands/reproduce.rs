@@ -189,7 +189,7 @@ fn refuse(error: &ReproduceError) -> Failure {
         ReproduceError::Keep(error) => not_kept(error),
         ReproduceError::Open(path, cause) => Failure::file(format!("cannot read `{}`", path.display()), cause),
         ReproduceError::Read(_, cause) => {
-            Failure::Environment(vec![Diagnostic::error(error.to_string()).caused_by(cause)])
+            Failure::Environment(vec![Diagnostic::error(error.to_string()).caused_by(cause.as_ref())])
         }
         ReproduceError::Seeds { .. } => {
             Failure::input(Diagnostic::error(error.to_string()).hint("ask for fewer `--seeds`"))

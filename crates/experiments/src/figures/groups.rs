@@ -1,7 +1,7 @@
 //! The groups of applications that have figures: all applications, then each kind in order of first appearance. `all` is
 //! no kind: such an application is only in the group of all applications.
 
-use mario_audit::reader::Header;
+use mario_trace::reader::Header;
 
 pub(crate) struct Groups {
     pub(crate) names: Vec<String>,

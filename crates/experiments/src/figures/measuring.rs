@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use mario_audit::reader::{CallOrder, Calls, Detail, Header, Latency, Responses};
 use mario_domain::{Capacity, Id, Models};
+use mario_trace::reader::{CallOrder, Calls, Detail, Header, Latency, Responses};
 use serde::{Deserialize, Serialize};
 
 use super::response_times::ResponseTimes;

@@ -1,13 +1,12 @@
 //! Computes figures record by record.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mario_audit::reader::{
-    Client, Counted, Cycle, Deployed, Handover, Handovers, Header, NodeDown, NodeEvent, Outcome, Owner, OwnerAct,
-    OwnerActKind, Proposal, Rule, Target, TraceRecord, TracedApplication, Usage, Verdict, Wakings, Woken,
+use mario_domain::{AgentOperation, Capacity, Rule};
+use mario_trace::reader::{
+    Client, Counted, Handover, Handovers, Header, Owners, TraceRecord, TracedApplication, Usage, Wakings,
 };
-use mario_domain::{AgentOperation, Capacity, InstanceId};
+use mario_trace::{Actor, Change, InstanceEnd, InstanceRef, State};
 
 use super::groups::Groups;
 use super::measuring::Measuring;
@@ -20,16 +19,20 @@ use super::{
 /// counted in the last one.
 const STEPS_MAX: usize = 1 << 20;
 
-/// Computes figures record by record.
+/// Computes figures record by record. It knows the placement from the changes that [`Reading::apply`] is passed.
 pub struct Reading {
     header: Arc<Header>,
     groups: Groups,
     /// The index of the top tier: the smallest tier of any node.
     top: u32,
-    /// The running instances.
-    instances: BTreeMap<InstanceId, Running>,
+    /// For each instance so far, what it holds: its node and the units there.
+    held: Vec<Option<(u32, u64)>>,
     /// Hardware in use by node, in units.
     used: Vec<u64>,
+    /// The number of instances of each application.
+    of_applications: Vec<u64>,
+    /// The outcomes of the current cycle, by group.
+    counts: Vec<OperationCounts>,
     /// The number of movements, by group and step.
     movements: Vec<Vec<u64>>,
     /// The figures of each cycle, by group.
@@ -57,21 +60,6 @@ struct Summed {
     responses: Vec<Option<f64>>,
 }
 
-#[derive(Clone, Copy)]
-struct Running {
-    application: u32,
-    node: u32,
-    flavour: u32,
-    is_asleep: bool,
-}
-
-impl Running {
-    /// The hardware units that the instance occupies on its node.
-    fn held(&self, header: &Header) -> u64 {
-        header.applications[self.application as usize].held_in(self.flavour, self.is_asleep).as_units()
-    }
-}
-
 impl Reading {
     /// Creates the state before the first record of a trace with this header.
     pub fn new(header: Arc<Header>) -> Reading {
@@ -79,8 +67,10 @@ impl Reading {
         let group_count = groups.names.len();
         let step_count = ((header.duration / header.step).ceil() as usize).clamp(1, (STEPS_MAX / group_count).max(1));
         Reading {
-            instances: BTreeMap::new(),
+            held: Vec::new(),
             used: vec![0; header.nodes.len()],
+            of_applications: vec![0; header.applications.len()],
+            counts: vec![OperationCounts::default(); group_count],
             movements: vec![vec![0; step_count]; group_count],
             cycles: vec![Vec::new(); group_count],
             further: vec![FurtherCounts::default(); group_count],
@@ -103,28 +93,86 @@ impl Reading {
         }
     }
 
-    /// Processes the next record.
+    /// Applies the next record to `state`, and passes its changes and the record to this reading.
+    pub fn follow(&mut self, state: &mut State, record: &TraceRecord) {
+        state.apply(record, &mut |state, change| self.apply(state, record.time(), change));
+        self.read(record);
+    }
+
+    /// Processes a change. `state` is the state after it.
+    pub fn apply(&mut self, state: &State, time: f64, change: Change<'_>) {
+        self.now = time;
+        match change {
+            Change::Appeared { instance, .. } => self.settle(state, instance),
+            Change::Moved { instance, became, .. } => {
+                self.settle(state, instance);
+                if let Some(became) = became {
+                    self.settle(state, became);
+                }
+            }
+            Change::Left { instance, end, .. } => {
+                self.settle(state, instance);
+                match end {
+                    InstanceEnd::Evicted(_) => self.count_further(state, instance, |counts| counts.evicted += 1),
+                    InstanceEnd::Undeployed | InstanceEnd::Lost => {}
+                }
+            }
+            Change::Adapted { instance, by, .. } => {
+                self.settle(state, instance);
+                match by {
+                    Actor::Owner(_) => self.count_further(state, instance, |counts| counts.shrunk += 1),
+                    Actor::Agent | Actor::Client | Actor::LiveNode => {}
+                }
+            }
+            Change::Slept { instance, .. } => self.settle(state, instance),
+            Change::Woke { instance, by } => {
+                self.settle(state, instance);
+                match by {
+                    Actor::Client => self.count_further(state, instance, |counts| counts.woken += 1),
+                    Actor::Agent | Actor::Owner(_) | Actor::LiveNode => {}
+                }
+            }
+            Change::WakeInhibited { instance, .. } => {
+                self.count_further(state, instance, |counts| counts.not_woken += 1);
+            }
+            Change::Updated { instance, from } => {
+                let to = state.instance(instance).application;
+                self.of_applications[from as usize] -= 1;
+                self.of_applications[to as usize] += 1;
+                self.settle(state, instance);
+            }
+            Change::Nop { instance } => self.count(state, instance, |counts| counts.nop += 1),
+            Change::Accepted { instance, proposal } => self.accepted(state, instance, proposal.operation),
+            Change::Inhibited { instance, inhibition, .. } => {
+                self.count(state, instance, |counts| counts.inhibited += 1);
+                self.inhibited(&inhibition.rule);
+                self.measuring.inhibited(inhibition.node.id(), inhibition.rule.as_str());
+            }
+            Change::NodeDown { node, .. } => self.measuring.is_up(&self.header, node, time, false),
+            Change::NodeUp { node } => self.measuring.is_up(&self.header, node, time, true),
+            Change::Anchored { .. }
+            | Change::EvictionAnnounced { .. }
+            | Change::PolicyChanged { .. }
+            | Change::DeployInhibited { .. }
+            | Change::NodeLeaving { .. }
+            | Change::Draining { .. }
+            | Change::LinkDown { .. }
+            | Change::LinkUp { .. } => {}
+        }
+    }
+
+    /// Processes the next record, after its changes.
     pub fn read(&mut self, record: &TraceRecord) {
         self.now = record.time();
         match record {
-            TraceRecord::Deployed(Deployed { instance, application, node, .. }) => {
-                self.begin(instance, *application, *node);
-                self.look_for_overloads();
-            }
+            TraceRecord::Deployed(_) => self.look_for_overloads(),
             TraceRecord::Handover(Handover { time, user, .. }) => {
                 let step = self.step_of(*time);
                 for group in self.groups.of(self.header.users[*user as usize].application) {
                     self.movements[group][step] += 1;
                 }
             }
-            TraceRecord::Cycle(cycle) => self.cycle(cycle),
-            TraceRecord::NodeDown(NodeDown { node, instances, .. }) => {
-                for instance in instances {
-                    self.disappear(instance);
-                }
-                self.measuring.is_up(&self.header, *node, self.now, false);
-            }
-            TraceRecord::NodeUp(NodeEvent { node, .. }) => self.measuring.is_up(&self.header, *node, self.now, true),
+            TraceRecord::Cycle(cycle) => self.cycle(cycle.time),
             TraceRecord::Responses(responses) => {
                 self.measuring.responses(responses);
                 self.served += responses.served;
@@ -148,84 +196,63 @@ impl Reading {
                 }
             }
             TraceRecord::Counts(counted) => self.counted(counted),
-            TraceRecord::Owner(owner) => self.owner(owner),
-            TraceRecord::Owners(owners) => {
-                for row in &owners.rows {
-                    self.count_further(row.application, |counts| {
+            TraceRecord::Owners(Owners { rows, .. }) => {
+                for row in rows {
+                    self.count_further_of(row.application, |counts| {
                         counts.evicted += row.evicted;
                         counts.shrunk += row.shrunk;
                     });
                 }
             }
-            TraceRecord::Woken(Woken { instance, verdict, .. }) => self.woken(instance, verdict),
-            TraceRecord::Wakings(Wakings { application, refused_by, .. }) => {
-                self.count_wakings(*application, refused_by.is_none());
+            TraceRecord::Wakings(Wakings { application, inhibited_by, .. }) => {
+                self.count_further_of(*application, |counts| {
+                    counts.woken += u64::from(inhibited_by.is_none());
+                    counts.not_woken += u64::from(inhibited_by.is_some());
+                });
             }
             TraceRecord::Latency(latency) => self.measuring.latency(latency),
             TraceRecord::Traffic(traffic) => self.measuring.traffic(traffic.hops),
             TraceRecord::Calls(calls) => self.measuring.calls(&self.header, calls),
             TraceRecord::End(_) => self.is_complete = true,
-            TraceRecord::Evaluation(_)
-            | TraceRecord::Gone(_)
-            | TraceRecord::Regret(_)
-            | TraceRecord::Live(_)
-            | TraceRecord::Update(_)
+            // Their changes are all that matters.
+            TraceRecord::NodeDown(_)
+            | TraceRecord::NodeUp(_)
             | TraceRecord::NodeLeaving(_)
             | TraceRecord::LinkDown(_)
-            | TraceRecord::LinkUp(_) => {}
+            | TraceRecord::LinkUp(_)
+            | TraceRecord::Owner(_)
+            | TraceRecord::Woken(_)
+            | TraceRecord::Update(_)
+            | TraceRecord::Live(_) => {}
+            TraceRecord::Evaluation(_) | TraceRecord::Gone(_) | TraceRecord::Regret(_) => {}
         }
     }
 
-    fn cycle(&mut self, cycle: &Cycle) {
-        let mut counts = vec![OperationCounts::default(); self.groups.names.len()];
-        // Accepted proposals of agents are enacted together, after all outcomes were counted.
-        let mut enacted: Vec<(&InstanceId, &Proposal, Option<&InstanceId>)> = Vec::new();
-        for outcome in &cycle.outcomes {
-            match outcome {
-                Outcome::Nop(instance) => self.count(&mut counts, instance, |counts| counts.nop += 1),
-                Outcome::Judged { instance, proposal, verdict: Verdict::Accepted(created) } => {
-                    self.count(&mut counts, instance, |counts| match proposal.operation {
-                        AgentOperation::Undeploy => counts.undeploy += 1,
-                        AgentOperation::Migrate => counts.migrate += 1,
-                        AgentOperation::Replicate => counts.replicate += 1,
-                        AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => {}
-                    });
-                    if let Some(running) = self.instances.get(instance) {
-                        self.count_further(running.application, |counts| match proposal.operation {
-                            AgentOperation::Adapt => counts.adapt += 1,
-                            AgentOperation::Sleep => counts.sleep += 1,
-                            AgentOperation::Wake => counts.wake += 1,
-                            AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => {}
-                        });
-                    }
-                    enacted.push((instance, proposal, created.as_ref()));
-                }
-                Outcome::Judged { instance, verdict: Verdict::Inhibited(reason), .. } => {
-                    self.count(&mut counts, instance, |counts| counts.inhibited += 1);
-                    self.inhibited(&reason.rule);
-                    self.measuring.inhibited(&reason.node, reason.rule.as_str());
-                }
-                Outcome::Deploy { node, application, verdict: Verdict::Accepted(Some(created)), .. } => {
-                    self.begin(created, *application, *node);
-                }
-                Outcome::Deploy { .. } => {}
-            }
+    /// Counts an accepted operation of an agent.
+    fn accepted(&mut self, state: &State, instance: InstanceRef, operation: AgentOperation) {
+        match operation {
+            AgentOperation::Undeploy => self.count(state, instance, |counts| counts.undeploy += 1),
+            AgentOperation::Migrate => self.count(state, instance, |counts| counts.migrate += 1),
+            AgentOperation::Replicate => self.count(state, instance, |counts| counts.replicate += 1),
+            AgentOperation::Adapt => self.count_further(state, instance, |counts| counts.adapt += 1),
+            AgentOperation::Sleep => self.count_further(state, instance, |counts| counts.sleep += 1),
+            AgentOperation::Wake => self.count_further(state, instance, |counts| counts.wake += 1),
         }
-        for (instance, proposal, created) in enacted {
-            self.enact(instance, proposal, created);
-        }
+    }
+
+    /// Processes the end of a cycle.
+    fn cycle(&mut self, time: f64) {
         self.look_for_overloads();
-        let mut of_applications = vec![0; self.header.applications.len()];
-        self.instances.values().for_each(|running| of_applications[running.application as usize] += 1);
-        self.measuring.after_cycle(&of_applications);
+        self.measuring.after_cycle(&self.of_applications);
         let mut instances = vec![0; self.groups.names.len()];
-        for running in self.instances.values() {
-            for group in self.groups.of(running.application) {
-                instances[group] += 1;
+        for (application, count) in (0..).zip(&self.of_applications) {
+            for group in self.groups.of(application) {
+                instances[group] += count;
             }
         }
-        for (group, operations) in counts.into_iter().enumerate() {
-            self.cycles[group].push(CycleFigures { time: cycle.time, operations, instances: instances[group] });
+        for (group, instances) in instances.into_iter().enumerate() {
+            let operations = std::mem::take(&mut self.counts[group]);
+            self.cycles[group].push(CycleFigures { time, operations, instances });
         }
     }
 
@@ -241,7 +268,7 @@ impl Reading {
                 inhibited: outcome.inhibited,
             };
             self.measuring.count(outcome.application, |counts| counts.add(&operations));
-            self.count_further(outcome.application, |counts| {
+            self.count_further_of(outcome.application, |counts| {
                 counts.adapt += outcome.adapt.unwrap_or(0);
                 counts.sleep += outcome.sleep.unwrap_or(0);
                 counts.wake += outcome.wake.unwrap_or(0);
@@ -270,37 +297,21 @@ impl Reading {
         }
     }
 
-    fn count(&mut self, counts: &mut [OperationCounts], instance: &InstanceId, count: impl Fn(&mut OperationCounts)) {
-        // Records about unknown instances are ignored here; the auditor reports them.
-        let Some(running) = self.instances.get(instance) else { return };
-        self.measuring.count(running.application, &count);
-        for group in self.groups.of(running.application) {
-            count(&mut counts[group]);
+    fn count(&mut self, state: &State, instance: InstanceRef, count: impl Fn(&mut OperationCounts)) {
+        let application = state.instance(instance).application;
+        self.measuring.count(application, &count);
+        for group in self.groups.of(application) {
+            count(&mut self.counts[group]);
         }
     }
 
-    fn count_further(&mut self, application: u32, count: impl Fn(&mut FurtherCounts)) {
+    fn count_further(&mut self, state: &State, instance: InstanceRef, count: impl Fn(&mut FurtherCounts)) {
+        self.count_further_of(state.instance(instance).application, count);
+    }
+
+    fn count_further_of(&mut self, application: u32, count: impl Fn(&mut FurtherCounts)) {
         for group in self.groups.of(application) {
             count(&mut self.further[group]);
-        }
-    }
-
-    /// Processes the actions of a node's owner.
-    fn owner(&mut self, owner: &Owner) {
-        for OwnerAct { instance, kind, .. } in &owner.acts {
-            let Some(running) = self.instances.get(instance).copied() else { continue };
-            match kind {
-                OwnerActKind::Evicted => {
-                    self.count_further(running.application, |counts| counts.evicted += 1);
-                    self.disappear(instance);
-                }
-                OwnerActKind::Shrunk(flavour) => {
-                    self.count_further(running.application, |counts| counts.shrunk += 1);
-                    let target = Target::Flavour(flavour.clone());
-                    self.run_in(instance, running, &target);
-                }
-                OwnerActKind::Announced(_) => {}
-            }
         }
     }
 
@@ -308,82 +319,28 @@ impl Reading {
         *self.placement.inhibited_by_rule.entry(rule.as_str()).or_default() += 1;
     }
 
-    fn enact(&mut self, instance: &InstanceId, proposal: &Proposal, created: Option<&InstanceId>) {
-        let Some(running) = self.instances.get(instance).copied() else { return };
-        let target = match proposal.target {
-            Target::Node(node) => node,
-            Target::Own | Target::Unknown(_) | Target::Flavour(_) => running.node,
-        };
-        match proposal.operation {
-            AgentOperation::Undeploy => self.disappear(instance),
-            AgentOperation::Migrate => {
-                self.disappear(instance);
-                self.appear(created.unwrap_or(instance), Running { node: target, ..running });
-            }
-            AgentOperation::Replicate => {
-                if let Some(created) = created {
-                    self.appear(created, Running { node: target, ..running });
-                }
-            }
-            AgentOperation::Adapt => self.run_in(instance, running, &proposal.target),
-            AgentOperation::Sleep => self.change(instance, Running { is_asleep: true, ..running }),
-            AgentOperation::Wake => self.change(instance, Running { is_asleep: false, ..running }),
+    /// Updates the hardware in use after a change of an instance.
+    fn settle(&mut self, state: &State, instance: InstanceRef) {
+        let (header, position) = (&self.header, instance.position());
+        let now = state.instance(instance);
+        if position >= self.held.len() {
+            self.held.resize(position + 1, None);
         }
-    }
-
-    /// Changes the flavour of an instance, if its application has that flavour.
-    fn run_in(&mut self, instance: &InstanceId, running: Running, flavour: &Target) {
-        let application = &self.header.applications[running.application as usize];
-        if let Some(flavour) = application.find_flavour(flavour) {
-            self.change(instance, Running { flavour, ..running });
+        let after = now.node.map(|node| (node, now.held_units(header)));
+        let before = std::mem::replace(&mut self.held[position], after);
+        let application = now.application as usize;
+        self.of_applications[application] += u64::from(after.is_some());
+        self.of_applications[application] -= u64::from(before.is_some());
+        if let Some((node, units)) = before {
+            let used = &mut self.used[node as usize];
+            *used = used.saturating_sub(units);
+            self.measuring.uses(header, node, self.now, *used);
         }
-    }
-
-    /// Replaces the state of an instance, and updates the hardware in use.
-    fn change(&mut self, instance: &InstanceId, running: Running) {
-        self.disappear(instance);
-        self.appear(instance, running);
-    }
-
-    /// Processes the verdict on waking a sleeping instance that a client request reached.
-    fn woken(&mut self, instance: &InstanceId, verdict: &Verdict) {
-        let Some(running) = self.instances.get(instance).copied() else { return };
-        let is_accepted = matches!(verdict, Verdict::Accepted(_));
-        self.count_wakings(running.application, is_accepted);
-        if is_accepted {
-            self.change(instance, Running { is_asleep: false, ..running });
-        }
-    }
-
-    fn count_wakings(&mut self, application: u32, is_accepted: bool) {
-        self.count_further(application, |counts| {
-            counts.woken += u64::from(is_accepted);
-            counts.not_woken += u64::from(!is_accepted);
-        });
-    }
-
-    /// Adds an instance: awake, in the default flavour.
-    fn begin(&mut self, instance: &InstanceId, application: u32, node: u32) {
-        self.appear(instance, Running { application, node, flavour: 0, is_asleep: false });
-    }
-
-    fn appear(&mut self, instance: &InstanceId, running: Running) {
-        let header = &self.header;
-        let Running { application, node, .. } = running;
-        if header.nodes[node as usize].tier > self.top {
-            self.placement.applications[application as usize].left_the_top = true;
-        }
-        let used = &mut self.used[node as usize];
-        *used = used.saturating_add(running.held(header));
-        self.measuring.uses(header, node, self.now, *used);
-        self.instances.insert(instance.clone(), running);
-    }
-
-    fn disappear(&mut self, instance: &InstanceId) {
-        if let Some(running) = self.instances.remove(instance) {
-            let used = &mut self.used[running.node as usize];
-            *used = used.saturating_sub(running.held(&self.header));
-            self.measuring.uses(&self.header, running.node, self.now, *used);
+        if let Some((node, units)) = after {
+            let used = &mut self.used[node as usize];
+            *used = used.saturating_add(units);
+            self.placement.applications[application].left_the_top |= header.nodes[node as usize].tier > self.top;
+            self.measuring.uses(header, node, self.now, *used);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mario_audit::reader::Latency;
+use mario_trace::reader::Latency;
 
 /// Response times in bins.
 #[derive(Clone, PartialEq, Debug)]

@@ -164,7 +164,7 @@ pub fn measured_values(measured: &Measurements) -> Values {
         *rules.entry(&inhibitions.rule).or_default() += inhibitions.count;
     }
     // Every run has a value for every rule, so that tables of many runs have the same columns.
-    for rule in mario_audit::reader::Rule::WORDS {
+    for rule in mario_trace::reader::SIMULATED_RULES {
         let count = rules.get(rule).copied().unwrap_or(0);
         values.insert(format!("{RULE}{rule}.inhibited"), Some(count as f64));
     }

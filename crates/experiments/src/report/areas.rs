@@ -1,8 +1,8 @@
 //! The replay by area, for runs that are too large to show single instances, and for traces of counts: the number of
 //! instances by area and application over time.
 
-use mario_audit::reader::{Detail, Header};
 use mario_domain::Capacity;
+use mario_trace::reader::{Detail, Header};
 use serde::Serialize;
 
 use super::series::Samples;

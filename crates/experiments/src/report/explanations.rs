@@ -6,15 +6,15 @@
 use std::num::NonZero;
 use std::thread;
 
-use mario_audit::reader::{FactsAndDecision, Header};
-use mario_audit::{Knowledge, Situation, VisibleHistory, resolver};
 use mario_domain::Capacity;
 use mario_policy::{Explainer, Line, LineRole, PolicySettings};
 use mario_prolog::{Allowance, Engine};
+use mario_trace::reader::FactsAndDecision;
+use mario_trace::{InstanceRef, State};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::placement::Placement;
+use crate::recorded::{Knowledge, Situation, VisibleHistory, resolver};
 use crate::runs::{Progress, in_parallel};
 
 /// The inferences for explaining the decisions of one trace, unless the user sets another number: a few seconds.
@@ -44,7 +44,7 @@ pub(crate) const LINE_ROLES: [LineRole; 8] = [
 /// The knowledge of an agent when it decided.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
-    /// The index of the agent's instance in [`Placement`].
+    /// The index of the agent's instance in [`State::instances`].
     pub(crate) instance: u32,
     pub(crate) node: u32,
     pub(crate) free: Capacity,
@@ -95,8 +95,7 @@ pub struct Explained {
 /// Explains the first cases, at most [`EXPLAINED_MAX`], in order, with at most about this many inferences. Each case has
 /// a fixed share of the budget, so the result does not depend on the number of threads.
 pub(crate) fn explain(
-    header: &Header,
-    placement: &Placement,
+    state: &State,
     cases: &[Case],
     inferences: u64,
     progress: &mut dyn FnMut(usize, usize),
@@ -113,7 +112,7 @@ pub(crate) fn explain(
     in_parallel(
         jobs,
         &chunks,
-        |chunk, _| explain_chunk(header, placement, chunk, share, &loading),
+        |chunk, _| explain_chunk(state, chunk, share, &loading),
         |news| {
             if let Progress::Done(_, explained) = news {
                 explained.iter().for_each(|case| table.add(case));
@@ -132,14 +131,9 @@ struct ExplainedCase {
     is_cut: bool,
 }
 
-fn explain_chunk(
-    header: &Header,
-    placement: &Placement,
-    cases: &[Case],
-    share: u64,
-    loading: &Allowance,
-) -> Vec<ExplainedCase> {
+fn explain_chunk(state: &State, cases: &[Case], share: u64, loading: &Allowance) -> Vec<ExplainedCase> {
     let engine = Engine::new();
+    let header = state.header();
     let mut knowledge = Knowledge::new(header, &engine);
     let mut explainers: FxHashMap<u32, Option<Explainer>> = FxHashMap::default();
     // What a case does not need is left to the next ones of the chunk. A decision itself may take more than its share.
@@ -151,7 +145,7 @@ fn explain_chunk(
             explained.push(ExplainedCase { parts: None, is_cut: false });
             continue;
         }
-        let placed = placement.get(case.instance);
+        let placed = state.instance(InstanceRef(case.instance));
         let explainer = explainers.entry(case.policy).or_insert_with(|| {
             let policy = &header.policies[case.policy as usize];
             let (name, text) = policy.files.first()?;
@@ -163,7 +157,6 @@ fn explain_chunk(
             Some(explainer)
         });
         let situation = Situation {
-            policy: case.policy,
             application: placed.application,
             instance: &placed.id,
             node: case.node,

@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::sync::Arc;
 
-use mario_audit::reader::{
-    Counted, Cycle, Detail, Handover, Header, Latency, NodeDown, Outcome, Owner, OwnerAct, OwnerActKind, Proposal,
-    ReadError, Reason, Responses, Rule, Target, TraceReader, TraceRecord, Verdict, Woken,
-};
-use mario_audit::{Histories, VisibleHistory};
-use mario_domain::{AgentOperation, InstanceId};
+use mario_domain::{Inhibition, Rule};
 use mario_prolog::{Allowance, Engine};
+use mario_trace::reader::{
+    Counted, Detail, Handover, Header, Latency, Owner, OwnerActKind, ReadError, Responses, TraceReader, TraceRecord,
+    TracedUser, rule_text,
+};
+use mario_trace::{Actor, Change, InstanceEnd, InstanceRef, Origin, State};
 
 use super::areas::AreaCounts;
 use super::figures::{ShownFigures, counts};
-use super::placement::{Placed, Placement, Reach, resolve};
 use super::policies::PolicyText;
 use super::regret::RegretSums;
 use super::replay::{Event, Explain, Recording};
 use super::run::{About, ApplicationRow, Inhibited, Nodes, ResponseRow, Run, label, tier_names};
 use super::series::{Bars, Samples};
 use crate::figures::{CycleFigures, Reading, ResponseTimes, TraceFigures};
+use crate::recorded::{Histories, VisibleHistory};
 
 /// The maximum number of users whose paths are drawn.
 const TRACKS_MAX: usize = 200;
@@ -30,15 +30,17 @@ const INHIBITING_NODES_MAX: usize = 40;
 /// Reads a trace. A truncated trace yields an incomplete run.
 pub(crate) fn read(input: impl BufRead, explain: Explain<'_>) -> Result<Run, ReadError> {
     let mut reader = TraceReader::new(input)?;
+    let mut state = State::new(Arc::clone(reader.header()));
     let mut fold = Fold::new(Arc::clone(reader.header()));
     if let Explain::Within(..) = &explain {
         let allowance = Allowance::new(LOADING_INFERENCES);
         fold.histories = Some(Histories::new(reader.header(), &Engine::new(), &allowance));
     }
     while let Some(record) = reader.next_record()? {
-        fold.record(record);
+        state.apply(&record, &mut |state, change| fold.apply(state, record.time(), change));
+        fold.record(&state, &record);
     }
-    Ok(fold.finish(explain))
+    Ok(fold.finish(&state, explain))
 }
 
 /// The inferences allowed for loading all policies of a trace.
@@ -53,8 +55,6 @@ type Responding = (ResponseRow, BTreeMap<Option<i64>, u64>);
 struct Fold {
     header: Arc<Header>,
     about: About,
-    placement: Placement,
-    reach: Reach,
     /// The histories of agents; `None` if decisions are not explained.
     histories: Option<Histories>,
     recording: Recording,
@@ -74,6 +74,8 @@ struct Fold {
     latencies: Vec<Option<Latency>>,
     inhibited: BTreeMap<String, BTreeMap<&'static str, u64>>,
     reasons: BTreeMap<(String, String), u64>,
+    /// Instances that were lost with the node that is going down.
+    lost: Vec<u32>,
 }
 
 impl Fold {
@@ -81,8 +83,6 @@ impl Fold {
         let tier_count = header.nodes.iter().map(|node| node.tier as usize + 1).max().unwrap_or(0).min(64);
         Fold {
             about: About::new(&header),
-            placement: Placement::default(),
-            reach: Reach::default(),
             histories: None,
             recording: Recording::default(),
             areas: AreaCounts::new(&header),
@@ -100,60 +100,137 @@ impl Fold {
             latencies: vec![None; header.applications.len()],
             inhibited: BTreeMap::new(),
             reasons: BTreeMap::new(),
+            lost: Vec::new(),
             header,
         }
     }
 
-    fn record(&mut self, record: TraceRecord) {
-        self.reading.read(&record);
-        self.reach.read(&record);
-        // Taken before the record is applied, because an evaluation knows only what happened before it.
-        let visible_history = match (&record, &self.histories) {
-            (TraceRecord::Evaluation(evaluation), Some(histories)) => {
-                histories.visible_history(&evaluation.instance).clone()
-            }
-            _ => VisibleHistory::default(),
-        };
+    /// Processes a change. `state` is the state after it.
+    fn apply(&mut self, state: &State, time: f64, change: Change<'_>) {
+        self.reading.apply(state, time, change);
         if let Some(histories) = &mut self.histories {
-            histories.read(&record);
+            histories.apply(state, change);
         }
+        let application = |instance: InstanceRef| state.instance(instance).application;
+        let event = match change {
+            Change::Appeared { instance, origin } => self.appeared(state, instance, origin),
+            Change::Moved { instance, from, to, became } => {
+                self.count(application(instance), from, -1);
+                self.count(application(instance), to, 1);
+                if became.is_some() {
+                    self.counted_in(state);
+                }
+                Event::Migrate { instance: instance.0, node: to, renamed: became.map(|became| became.0) }
+            }
+            Change::Left { instance, node, end } => {
+                self.count(application(instance), node, -1);
+                match end {
+                    InstanceEnd::Undeployed => Event::Undeploy { instance: instance.0 },
+                    InstanceEnd::Evicted(reason) => {
+                        Event::Evicted { instance: instance.0, reason: self.owner_reason(node, reason) }
+                    }
+                    InstanceEnd::Lost => return self.lost.push(instance.0),
+                }
+            }
+            Change::Adapted { instance, by, .. } => {
+                let (placed, instance) = (state.instance(instance), instance.0);
+                let flavour = placed.body.flavour;
+                match (by, placed.node) {
+                    (Actor::Owner(reason), Some(node)) => {
+                        Event::Shrunk { instance, flavour, reason: self.owner_reason(node, reason) }
+                    }
+                    (Actor::Owner(_) | Actor::Agent | Actor::Client | Actor::LiveNode, _) => {
+                        Event::Adapt { instance, flavour }
+                    }
+                }
+            }
+            Change::Slept { instance, .. } => Event::Sleep { instance: instance.0 },
+            Change::Woke { instance, by: Actor::Client } => Event::Woken { instance: instance.0 },
+            Change::Woke { instance, by: Actor::Agent | Actor::Owner(_) | Actor::LiveNode } => {
+                Event::Wake { instance: instance.0 }
+            }
+            Change::EvictionAnnounced { instance, evaluations, reason } => {
+                let Some(node) = state.instance(instance).node else { return };
+                Event::Announced { instance: instance.0, evaluations, reason: self.owner_reason(node, reason) }
+            }
+            Change::Updated { instance, from } => {
+                let Some(node) = state.instance(instance).node else { return };
+                self.count(from, node, -1);
+                return self.count(application(instance), node, 1);
+            }
+            Change::Inhibited { instance, proposal, inhibition } => {
+                let Some(own) = state.instance(instance).node else { return };
+                let (operation, target) = (proposal.operation.code(), proposal.target.node(own));
+                Event::Inhibited { instance: instance.0, operation, target, reason: self.inhibit(inhibition) }
+            }
+            Change::DeployInhibited { application, node, inhibition } => {
+                Event::DeployInhibited { application, node, reason: self.inhibit(inhibition) }
+            }
+            Change::WakeInhibited { instance, inhibition } => {
+                Event::NotWoken { instance: instance.0, reason: self.inhibit(inhibition) }
+            }
+            Change::NodeDown { node, .. } => Event::NodeDown { node, instances: std::mem::take(&mut self.lost) },
+            Change::NodeUp { node } => Event::NodeUp { node },
+            Change::NodeLeaving { node } => Event::NodeLeaving { node },
+            Change::LinkDown { nodes } => Event::LinkDown { nodes },
+            Change::LinkUp { nodes } => Event::LinkUp { nodes },
+            // The page shows proposals by what they change, and neither anchors nor drains.
+            Change::Accepted { .. }
+            | Change::Nop { .. }
+            | Change::Anchored { .. }
+            | Change::PolicyChanged { .. }
+            | Change::Draining { .. } => return,
+        };
+        self.recording.push(time, event);
+    }
+
+    /// Processes the next record, after its changes.
+    fn record(&mut self, state: &State, record: &TraceRecord) {
+        self.reading.read(record);
         let time = record.time();
         self.about.until.0 = time;
         match record {
-            TraceRecord::Deployed(deployed) => {
-                let instance = self.appear(deployed.instance, deployed.application, deployed.policy, deployed.node);
-                self.recording.push(time, Event::Deployed { instance, node: deployed.node });
-            }
-            TraceRecord::Handover(handover) => self.handover(&handover),
+            TraceRecord::Handover(handover) => self.handover(handover),
             TraceRecord::Evaluation(evaluation) => {
                 self.about.evaluations += 1;
-                if let Some(instance) = self.placement.find(&evaluation.instance) {
-                    let unreached = self.reach.unreached(&self.header, evaluation.node);
-                    let placed = self.placement.get(instance);
-                    self.recording.evaluation((instance, placed), &evaluation, &visible_history, unreached);
+                if let Some(instance) = state.find(&evaluation.instance) {
+                    let unreached = state.unreached(evaluation.node);
+                    let nothing = VisibleHistory::default();
+                    let histories = self.histories.as_ref();
+                    let visible = histories.map_or(&nothing, |histories| histories.visible_history(instance));
+                    self.recording.evaluation((instance, state.instance(instance)), evaluation, visible, unreached);
+                    if let Some(histories) = &mut self.histories {
+                        histories.evaluated(instance, evaluation);
+                    }
                 }
             }
-            TraceRecord::Cycle(cycle) => self.cycle(&cycle),
-            TraceRecord::NodeDown(down) => self.node_down(&down),
-            TraceRecord::NodeUp(up) => self.recording.push(time, Event::NodeUp { node: up.node }),
-            TraceRecord::NodeLeaving(leaving) => self.recording.push(time, Event::NodeLeaving { node: leaving.node }),
-            TraceRecord::LinkDown(link) => self.recording.push(time, Event::LinkDown { nodes: link.nodes }),
-            TraceRecord::LinkUp(link) => self.recording.push(time, Event::LinkUp { nodes: link.nodes }),
-            TraceRecord::Update(update) => self.placement.update(update.application, update.policy),
-            TraceRecord::Responses(responses) => self.response(&responses),
-            TraceRecord::Counts(counted) => self.counted(&counted),
+            TraceRecord::Cycle(cycle) => self.cycle(state, cycle.time),
+            TraceRecord::Responses(responses) => self.response(responses),
+            TraceRecord::Counts(counted) => self.counted(counted),
             TraceRecord::Latency(latency) => {
-                let application = latency.application as usize;
-                self.latencies[application] = Some(latency);
+                self.latencies[latency.application as usize] = Some(latency.clone());
             }
-            TraceRecord::Regret(regret) => self.regret.add(&regret),
-            TraceRecord::Owner(owner) => self.owner(&owner),
-            TraceRecord::Woken(woken) => self.woken(&woken),
+            TraceRecord::Regret(regret) => self.regret.add(regret),
+            TraceRecord::Owner(owner) => self.owner(owner),
             TraceRecord::Owners(owners) => {
                 for row in &owners.rows {
                     self.acted(time, row.evicted, row.shrunk);
                 }
             }
+            TraceRecord::End(end) => {
+                self.about.is_complete = true;
+                self.about.evaluations = end.totals.evaluations;
+            }
+            // Their changes are all that matters.
+            TraceRecord::Deployed(_)
+            | TraceRecord::NodeDown(_)
+            | TraceRecord::NodeUp(_)
+            | TraceRecord::NodeLeaving(_)
+            | TraceRecord::LinkDown(_)
+            | TraceRecord::LinkUp(_)
+            | TraceRecord::Update(_)
+            | TraceRecord::Woken(_)
+            | TraceRecord::Live(_) => {}
             TraceRecord::Usage(_)
             | TraceRecord::Client(_)
             | TraceRecord::Clients(_)
@@ -161,30 +238,32 @@ impl Fold {
             | TraceRecord::Gone(_)
             | TraceRecord::Wakings(_)
             | TraceRecord::Traffic(_)
-            | TraceRecord::Calls(_)
-            | TraceRecord::Live(_) => {}
-            TraceRecord::End(end) => {
-                self.about.is_complete = true;
-                self.about.evaluations = end.totals.evaluations;
-            }
+            | TraceRecord::Calls(_) => {}
         }
     }
 
-    fn appear(&mut self, id: InstanceId, application: u32, policy: u32, node: u32) -> u32 {
-        self.count(application, node, 1);
-        let place = self.placement.appear(id, application, policy, node);
-        self.recording.instances(self.placement.instances.len());
-        let alive = self.by_application.iter().sum();
-        self.about.instances_at_most = self.about.instances_at_most.max(alive);
-        place
+    fn appeared(&mut self, state: &State, instance: InstanceRef, origin: Origin) -> Event {
+        let placed = state.instance(instance);
+        let node = placed.node.unwrap_or_default();
+        self.count(placed.application, node, 1);
+        self.counted_in(state);
+        match origin {
+            Origin::Initial | Origin::Deployed => Event::Deployed { instance: instance.0, node },
+            Origin::Replicated(parent) => Event::Replicate { instance: parent.0, node, replica: instance.0 },
+        }
     }
 
-    fn go(&mut self, instance: u32) {
-        let placed = self.placement.get_mut(instance);
-        let application = placed.application;
-        if let Some(node) = placed.node.take() {
-            self.count(application, node, -1);
-        }
+    /// Updates what depends on the number of instances, after one appeared and was counted.
+    fn counted_in(&mut self, state: &State) {
+        self.recording.instances(state.instances().len());
+        let existing = self.by_application.iter().sum();
+        self.about.instances_at_most = self.about.instances_at_most.max(existing);
+    }
+
+    /// The index of a reason that the owner of a node gives.
+    fn owner_reason(&mut self, node: u32, reason: &str) -> u32 {
+        let node = self.header.nodes[node as usize].id.to_string();
+        self.recording.reason(&node, "owner", reason.to_owned())
     }
 
     /// Adds `by` to three numbers of instances: of the application, in the tier of the node, and of the application in
@@ -204,27 +283,13 @@ impl Fold {
         self.recording.push(handover.time, Event::Handover { user: handover.user, to: handover.to });
     }
 
-    fn cycle(&mut self, cycle: &Cycle) {
-        self.recording.moment(cycle.time);
-        for outcome in &cycle.outcomes {
-            match outcome {
-                Outcome::Nop(_) => {}
-                Outcome::Judged { instance, proposal, verdict } => {
-                    if let Some(place) = self.placement.find(instance) {
-                        self.judged(cycle.time, place, proposal, verdict);
-                    }
-                }
-                Outcome::Deploy { node, application, policy, verdict } => {
-                    self.deploy(cycle.time, *node, *application, *policy, verdict);
-                }
-            }
-        }
-        self.instances.push(cycle.time, || self.by_application.clone());
-        self.tiers.push(cycle.time, || self.by_tier.clone());
-        self.areas.frame(cycle.time);
-        let placement = &self.placement;
+    fn cycle(&mut self, state: &State, time: f64) {
+        self.recording.moment(time);
+        self.instances.push(time, || self.by_application.clone());
+        self.tiers.push(time, || self.by_tier.clone());
+        self.areas.frame(time);
         if let Some(asleep) = &mut self.asleep {
-            asleep.push(cycle.time, || placement.asleep(self.by_application.len()));
+            asleep.push(time, || sleeping(state));
         }
     }
 
@@ -259,139 +324,23 @@ impl Fold {
         self.areas.frame(counted.time);
     }
 
-    fn judged(&mut self, time: f64, instance: u32, proposal: &Proposal, verdict: &Verdict) {
-        let placed = self.placement.get(instance).clone();
-        let Some(own) = placed.node else { return };
-        let target = resolve(&proposal.target, own);
-        match verdict {
-            Verdict::Inhibited(reason) => {
-                let reason = self.inhibit(reason);
-                let operation = proposal.operation.code();
-                self.recording.push(time, Event::Inhibited { instance, operation, target, reason });
-            }
-            Verdict::Accepted(new) => match (proposal.operation, target, new) {
-                (AgentOperation::Undeploy, _, _) => {
-                    self.go(instance);
-                    self.recording.push(time, Event::Undeploy { instance });
-                }
-                (AgentOperation::Adapt, ..) => {
-                    let application = &self.header.applications[placed.application as usize];
-                    if let Some(flavour) = application.find_flavour(&proposal.target) {
-                        self.placement.get_mut(instance).flavour = flavour;
-                        self.recording.push(time, Event::Adapt { instance, flavour });
-                    }
-                }
-                (AgentOperation::Sleep | AgentOperation::Wake, ..) => {
-                    let is_asleep = proposal.operation == AgentOperation::Sleep;
-                    self.placement.get_mut(instance).is_asleep = is_asleep;
-                    let event = if is_asleep { Event::Sleep { instance } } else { Event::Wake { instance } };
-                    self.recording.push(time, event);
-                }
-                (AgentOperation::Migrate, Some(node), None) => {
-                    self.count(placed.application, own, -1);
-                    self.count(placed.application, node, 1);
-                    self.placement.get_mut(instance).node = Some(node);
-                    self.recording.push(time, Event::Migrate { instance, node, renamed: None });
-                }
-                (AgentOperation::Migrate, Some(node), Some(id)) => {
-                    self.go(instance);
-                    let renamed = Some(self.appear(id.clone(), placed.application, placed.policy, node));
-                    self.recording.push(time, Event::Migrate { instance, node, renamed });
-                    self.keep_body(renamed, &placed);
-                }
-                (AgentOperation::Replicate, Some(node), Some(id)) => {
-                    let replica = self.appear(id.clone(), placed.application, placed.policy, node);
-                    self.recording.push(time, Event::Replicate { instance, node, replica });
-                    self.keep_body(Some(replica), &placed);
-                }
-                // Invalid records are ignored here; the auditor reports them.
-                _ => {}
-            },
-        }
-    }
-
-    /// Copies the flavour and the sleep state of an instance to the one that its operation created. The page does the
-    /// same, so no event is recorded.
-    fn keep_body(&mut self, instance: Option<u32>, of: &Placed) {
-        let Some(instance) = instance else { return };
-        let created = self.placement.get_mut(instance);
-        created.flavour = of.flavour;
-        created.is_asleep = of.is_asleep;
-    }
-
-    /// Processes the verdict on waking a sleeping instance that a client request reached.
-    fn woken(&mut self, woken: &Woken) {
-        let Some(instance) = self.placement.find(&woken.instance) else { return };
-        let event = match &woken.verdict {
-            Verdict::Accepted(_) => {
-                self.placement.get_mut(instance).is_asleep = false;
-                Event::Woken { instance }
-            }
-            Verdict::Inhibited(reason) => Event::NotWoken { instance, reason: self.inhibit(reason) },
-        };
-        self.recording.push(woken.time, event);
-    }
-
-    fn deploy(&mut self, time: f64, node: u32, application: u32, policy: Option<u32>, verdict: &Verdict) {
-        match verdict {
-            Verdict::Accepted(Some(id)) => {
-                let of_application = self.header.applications[application as usize].policy;
-                let instance = self.appear(id.clone(), application, policy.unwrap_or(of_application), node);
-                self.recording.push(time, Event::Deployed { instance, node });
-            }
-            Verdict::Accepted(None) => {}
-            Verdict::Inhibited(reason) => {
-                let reason = self.inhibit(reason);
-                self.recording.push(time, Event::DeployInhibited { application, node, reason });
-            }
-        }
-    }
-
-    fn inhibit(&mut self, reason: &Reason) -> u32 {
-        let node = reason.node.to_string();
-        let place = self.recording.reason(&node, reason.rule.as_str(), reason.rule.to_string());
-        if let Rule::Acceptance { reason } = &reason.rule {
+    /// Counts an inhibition, and returns the index of its reason.
+    fn inhibit(&mut self, inhibition: &Inhibition) -> u32 {
+        let (node, rule) = (inhibition.node.to_string(), inhibition.rule.as_str());
+        let index = self.recording.reason(&node, rule, rule_text(&inhibition.rule));
+        if let Rule::Acceptance { reason } = &inhibition.rule {
             *self.reasons.entry((node.clone(), reason.clone())).or_default() += 1;
         }
-        *self.inhibited.entry(node).or_default().entry(reason.rule.as_str()).or_default() += 1;
-        place
+        *self.inhibited.entry(node).or_default().entry(rule).or_default() += 1;
+        index
     }
 
-    /// Processes the actions of a node's owner.
+    /// Counts the actions of a node's owner.
     fn owner(&mut self, owner: &Owner) {
-        let node = self.header.nodes[owner.node as usize].id.to_string();
         let count = |is_it: fn(&OwnerActKind) -> bool| owner.acts.iter().filter(|act| is_it(&act.kind)).count() as u64;
         let evicted = count(|kind| *kind == OwnerActKind::Evicted);
         let shrunk = count(|kind| matches!(kind, OwnerActKind::Shrunk(_)));
         self.acted(owner.time, evicted, shrunk);
-        for OwnerAct { instance, kind, reason } in &owner.acts {
-            let Some(instance) = self.placement.find(instance) else { continue };
-            let reason = self.recording.reason(&node, "owner", reason.clone());
-            let event = match kind {
-                OwnerActKind::Evicted => {
-                    self.go(instance);
-                    Event::Evicted { instance, reason }
-                }
-                OwnerActKind::Shrunk(flavour) => {
-                    let application = self.placement.get(instance).application;
-                    let application = &self.header.applications[application as usize];
-                    let target = Target::Flavour(flavour.clone());
-                    let Some(flavour) = application.find_flavour(&target) else { continue };
-                    self.placement.get_mut(instance).flavour = flavour;
-                    Event::Shrunk { instance, flavour, reason }
-                }
-                OwnerActKind::Announced(evaluations) => {
-                    Event::Announced { instance, evaluations: *evaluations, reason }
-                }
-            };
-            self.recording.push(owner.time, event);
-        }
-    }
-
-    fn node_down(&mut self, down: &NodeDown) {
-        let gone: Vec<u32> = down.instances.iter().filter_map(|id| self.placement.find(id)).collect();
-        gone.iter().for_each(|instance| self.go(*instance));
-        self.recording.push(down.time, Event::NodeDown { node: down.node, instances: gone });
     }
 
     fn response(&mut self, record: &Responses) {
@@ -406,17 +355,17 @@ impl Fold {
         }
     }
 
-    fn finish(self, explain: Explain<'_>) -> Run {
+    fn finish(self, state: &State, explain: Explain<'_>) -> Run {
         let header = &self.header;
         let allowance = Allowance::new(LOADING_INFERENCES);
         let TraceFigures { figures, cycles, measured, .. } = self.reading.figures();
         let nodes = Nodes::new(header);
         let is_replayed = nodes.is_some() && header.detail != Detail::Summary;
-        let replay = if is_replayed { self.recording.finish(header, &self.placement, explain) } else { None };
+        let replay = if is_replayed { self.recording.finish(state, explain) } else { None };
         let areas = replay.is_none().then(|| self.areas.finish(header));
         let is_large = areas.is_some();
         let tracks = self.tracks.into_iter().enumerate().map(|(user, track)| (user as u32, track));
-        let user = |user: &mario_audit::reader::TracedUser| (user.id.to_string(), user.application);
+        let user = |user: &TracedUser| (user.id.to_string(), user.application);
         Run {
             label: label(header),
             policies: header.policies.iter().map(|policy| PolicyText::new(policy, &allowance)).collect(),
@@ -442,6 +391,15 @@ impl Fold {
             about: self.about,
         }
     }
+}
+
+/// The number of sleeping instances of each application.
+fn sleeping(state: &State) -> Vec<u64> {
+    let mut counts = vec![0; state.header().applications.len()];
+    for (_, instance) in state.existing().filter(|(_, instance)| instance.body.is_asleep) {
+        counts[instance.application as usize] += 1;
+    }
+    counts
 }
 
 fn response_rows(rows: Vec<Responding>, latencies: &[Option<Latency>]) -> Vec<ResponseRow> {

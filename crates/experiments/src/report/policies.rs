@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use mario_audit::reader::TracedPolicy;
-use mario_audit::resolver;
 use mario_policy::{Policy, PolicySettings};
 use mario_prolog::{Allowance, Engine};
+use mario_trace::reader::TracedPolicy;
 use serde::Serialize;
+
+use crate::recorded::resolver;
 
 /// A policy as shown on the page.
 #[derive(Clone, Debug, Serialize)]

@@ -1,6 +1,6 @@
 //! Regret, if the run measured it: how the actual placement compares with the best one.
 
-use mario_audit::reader::{PlacementValue, Regret};
+use mario_trace::reader::{PlacementValue, Regret};
 use serde::Serialize;
 
 use super::compact::Compact;
@@ -119,7 +119,7 @@ fn mean_latency(value: &PlacementValue) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use mario_audit::reader::Search;
+    use mario_trace::reader::Search;
 
     use super::*;
 

@@ -4,9 +4,9 @@ mod records;
 
 use std::collections::BTreeMap;
 
-use mario_audit::VisibleHistory;
-use mario_audit::reader::{Evaluation, Header, RequestFact};
 use mario_domain::InstanceId;
+use mario_trace::reader::{Evaluation, RequestFact};
+use mario_trace::{Body, Instance, InstanceRef, State};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::json;
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::columns::Columns;
 use super::compact::Compact;
 use super::explanations::{self, Case, Explained, Explanations};
-use super::placement::{Placed, Placement};
+use crate::recorded::VisibleHistory;
 use records::{EventColumns, SeenFacts, free_units};
 
 pub(crate) use records::{Decision, Event};
@@ -105,7 +105,7 @@ impl Recording {
     /// agent's node.
     pub(crate) fn evaluation(
         &mut self,
-        (instance, placed): (u32, &Placed),
+        (instance, placed): (InstanceRef, &Instance),
         record: &Evaluation,
         visible_history: &VisibleHistory,
         unreached: Vec<u32>,
@@ -113,7 +113,8 @@ impl Recording {
         if self.is_too_large || self.decision_count > DECISIONS_MAX {
             return;
         }
-        let Placed { flavour, is_asleep, policy, .. } = *placed;
+        let (instance, policy) = (instance.0, placed.policy);
+        let Body { flavour, is_asleep, .. } = placed.body;
         let last = self.decisions.get_mut(&instance).and_then(|of_instance| of_instance.last_mut());
         let seen = match (&record.seen, last) {
             (Some(seen), _) => seen.clone(),
@@ -172,17 +173,17 @@ impl Recording {
     }
 
     /// The replay for the page; `None` if the recording was discarded.
-    pub(crate) fn finish(self, header: &Header, placement: &Placement, explain: Explain<'_>) -> Option<Replay> {
+    pub(crate) fn finish(self, state: &State, explain: Explain<'_>) -> Option<Replay> {
         if self.is_too_large {
             return None;
         }
         let explanations = match explain {
             Explain::No => None,
             Explain::Within(inferences, progress) => {
-                Some(explanations::explain(header, placement, &self.cases, inferences, progress))
+                Some(explanations::explain(state, &self.cases, inferences, progress))
             }
         };
-        let instances = placement.instances.iter();
+        let instances = state.instances().iter();
         Some(Replay {
             instances: instances.map(|one| (one.id.clone(), one.application)).collect(),
             moments: self.moments,

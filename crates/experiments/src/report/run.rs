@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use mario_audit::reader::{Arbitration, Detail, Header, Memory};
 use mario_domain::Capacity;
+use mario_trace::reader::{Arbitration, Detail, Header, Memory, TracedApplication, TracedNode};
 use serde::Serialize;
 
 use super::areas::{Areas, has_map};
 use super::compact::Compact;
 use super::figures::ShownFigures;
-use super::placement::parents;
 use super::policies::PolicyText;
 use super::regret::ShownRegret;
 use super::replay::Replay;
@@ -197,7 +196,7 @@ fn units(capacity: Capacity) -> i64 {
 
 impl ApplicationRow {
     pub(crate) fn all(header: &Header) -> Vec<ApplicationRow> {
-        let row = |application: &mario_audit::reader::TracedApplication| ApplicationRow {
+        let row = |application: &TracedApplication| ApplicationRow {
             id: application.id.to_string(),
             kind: application.kind.clone(),
             hardware: application.hardware.as_units(),
@@ -290,4 +289,15 @@ pub(crate) fn label(header: &Header) -> String {
         [one, other] => format!("{one} and {other}"),
         [one, rest @ ..] => format!("{one} and {} more", rest.len()),
     }
+}
+
+/// For each node, its neighbour in the highest tier, of several the one with the lowest index; `None` if no neighbour
+/// is in a higher tier than the node itself.
+fn parents(header: &Header) -> Vec<Option<u32>> {
+    let tier = |node: u32| header.nodes[node as usize].tier;
+    let parent = |node: &TracedNode| {
+        let above = node.neighbours.iter().copied().filter(|neighbour| tier(*neighbour) < node.tier);
+        above.min_by_key(|neighbour| (tier(*neighbour), *neighbour))
+    };
+    header.nodes.iter().map(parent).collect()
 }

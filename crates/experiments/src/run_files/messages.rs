@@ -4,7 +4,7 @@
 use std::io::{self, BufRead, Read};
 
 use mario_audit::FindingKind;
-use mario_audit::reader::{Client, Header};
+use mario_trace::reader::{Client, Header};
 use rustc_hash::FxHashMap;
 
 use super::{FINDINGS_MAX, RunFilesCheck};

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mario_audit::FindingKind;
-use mario_audit::reader::{Detail, Header, Outcome, TraceRecord, Verdict};
 use mario_domain::AgentOperation;
+use mario_trace::reader::{Detail, Header, TraceRecord};
+use mario_trace::{Change, Origin, State};
 use serde_json::{Value, json};
 
 use super::{FINDINGS_MAX, RunFilesCheck, opened};
@@ -34,6 +35,8 @@ pub(super) struct Summed {
     reading: Reading,
     /// For each cycle and group, the number of accepted deploys.
     deploys: Vec<Vec<u64>>,
+    /// Those of the current cycle.
+    deploys_now: Vec<u64>,
     regret: RegretSums,
     totals: [u64; 2],
     /// The numbers of accepted migrations, replications and undeploys, and of all inhibited proposals, for the summary
@@ -43,8 +46,10 @@ pub(super) struct Summed {
 
 impl Summed {
     pub(super) fn new(header: &Arc<Header>) -> Summed {
+        let groups = Groups::new(header);
         Summed {
-            groups: Groups::new(header),
+            deploys_now: vec![0; groups.names.len()],
+            groups,
             reading: Reading::new(Arc::clone(header)),
             header: Arc::clone(header),
             deploys: Vec::new(),
@@ -54,41 +59,87 @@ impl Summed {
         }
     }
 
+    /// Processes a change. `state` is the state after it.
+    pub(super) fn apply(&mut self, state: &State, time: f64, change: Change<'_>) {
+        self.reading.apply(state, time, change);
+        match change {
+            Change::Accepted { proposal, .. } => match proposal.operation {
+                AgentOperation::Undeploy => self.asked.undeploy += 1,
+                AgentOperation::Migrate => self.asked.migrate += 1,
+                AgentOperation::Replicate => self.asked.replicate += 1,
+                // The summary of a live colony has no counts of these.
+                AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => {}
+            },
+            Change::Inhibited { .. } => self.asked.inhibited += 1,
+            Change::Appeared { instance, origin: Origin::Deployed } => {
+                self.deployed(state.instance(instance).application, 1);
+            }
+            Change::Appeared { origin: Origin::Initial | Origin::Replicated(_), .. }
+            | Change::Moved { .. }
+            | Change::Left { .. }
+            | Change::Adapted { .. }
+            | Change::Slept { .. }
+            | Change::Woke { .. }
+            | Change::Anchored { .. }
+            | Change::EvictionAnnounced { .. }
+            | Change::Updated { .. }
+            | Change::PolicyChanged { .. }
+            | Change::Nop { .. }
+            | Change::DeployInhibited { .. }
+            | Change::WakeInhibited { .. }
+            | Change::NodeDown { .. }
+            | Change::NodeUp { .. }
+            | Change::NodeLeaving { .. }
+            | Change::Draining { .. }
+            | Change::LinkDown { .. }
+            | Change::LinkUp { .. } => {}
+        }
+    }
+
+    /// Processes the next record, after its changes.
     pub(super) fn read(&mut self, record: &TraceRecord) {
         self.reading.read(record);
-        let mut deploys = vec![0; self.groups.names.len()];
         match record {
-            TraceRecord::Cycle(cycle) => {
-                for outcome in &cycle.outcomes {
-                    if let Outcome::Judged { proposal, verdict, .. } = outcome {
-                        let counter = match (proposal.operation, verdict) {
-                            (_, Verdict::Inhibited(_)) => &mut self.asked.inhibited,
-                            (AgentOperation::Undeploy, _) => &mut self.asked.undeploy,
-                            (AgentOperation::Migrate, _) => &mut self.asked.migrate,
-                            (AgentOperation::Replicate, _) => &mut self.asked.replicate,
-                            // The summary of a live colony has no counts of these.
-                            (AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake, _) => continue,
-                        };
-                        *counter += 1;
-                    }
-                    if let Outcome::Deploy { application, verdict: Verdict::Accepted(_), .. } = outcome {
-                        self.groups.of(*application).for_each(|group| deploys[group] += 1);
-                    }
-                }
-                self.deploys.push(deploys);
-            }
+            TraceRecord::Cycle(_) => self.end_cycle(),
             TraceRecord::Counts(counted) => {
-                for outcome in &counted.outcomes {
-                    for group in self.groups.of(outcome.application) {
-                        deploys[group] += outcome.deployed;
-                    }
-                }
-                self.deploys.push(deploys);
+                counted.outcomes.iter().for_each(|outcome| self.deployed(outcome.application, outcome.deployed));
+                self.end_cycle();
             }
             TraceRecord::Regret(regret) => self.regret.add(regret),
             TraceRecord::End(end) => self.totals = [end.totals.served, end.totals.lost],
-            _ => {}
+            TraceRecord::Deployed(_)
+            | TraceRecord::Handover(_)
+            | TraceRecord::Evaluation(_)
+            | TraceRecord::NodeDown(_)
+            | TraceRecord::NodeLeaving(_)
+            | TraceRecord::NodeUp(_)
+            | TraceRecord::LinkDown(_)
+            | TraceRecord::LinkUp(_)
+            | TraceRecord::Update(_)
+            | TraceRecord::Responses(_)
+            | TraceRecord::Usage(_)
+            | TraceRecord::Client(_)
+            | TraceRecord::Clients(_)
+            | TraceRecord::Handovers(_)
+            | TraceRecord::Gone(_)
+            | TraceRecord::Owner(_)
+            | TraceRecord::Owners(_)
+            | TraceRecord::Woken(_)
+            | TraceRecord::Wakings(_)
+            | TraceRecord::Latency(_)
+            | TraceRecord::Traffic(_)
+            | TraceRecord::Calls(_)
+            | TraceRecord::Live(_) => {}
         }
+    }
+
+    fn deployed(&mut self, application: u32, count: u64) {
+        self.groups.of(application).for_each(|group| self.deploys_now[group] += count);
+    }
+
+    fn end_cycle(&mut self) {
+        let none = vec![0; self.deploys_now.len()];
+        self.deploys.push(std::mem::replace(&mut self.deploys_now, none));
     }
 
     pub(super) fn finish(self, directory: &Path, is_complete: bool, checked: &mut RunFilesCheck) -> io::Result<()> {

@@ -5,11 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mario_audit::FindingKind;
-use mario_audit::reader::{
-    Counted, Cycle, Detail, Header, Outcome, Owner, OwnerAct, OwnerActKind, TraceRecord, Verdict, Woken,
-};
-use mario_domain::{AgentOperation, Id, InstanceId};
-use rustc_hash::FxHashMap;
+use mario_domain::Id;
+use mario_trace::reader::{Counted, Detail, Handover, Header, TraceRecord};
+use mario_trace::{Actor, Change, InstanceEnd, InstanceRef, State};
 
 use super::{RunFilesCheck, number, opened};
 
@@ -32,7 +30,9 @@ pub(super) struct Tables {
     operations: Table,
     moves: Table,
     handovers: Table,
-    applications: FxHashMap<InstanceId, u32>,
+    /// The columns of `operations`, and the outcomes of the current cycle in them.
+    columns: Vec<&'static str>,
+    counts: Vec<u64>,
 }
 
 impl Table {
@@ -94,132 +94,122 @@ impl Table {
 impl Tables {
     pub(super) fn open(directory: &Path, header: &Arc<Header>) -> io::Result<Tables> {
         let open = |name, columns| Table::open(directory, name, columns);
+        let columns = columns(header);
         Ok(Tables {
             header: Arc::clone(header),
-            operations: open("operations.csv", &format!("time,{}", columns(header).join(",")))?,
+            operations: open("operations.csv", &format!("time,{}", columns.join(",")))?,
             moves: open("moves.csv", "instance,app,time,action")?,
             handovers: open("handovers.csv", "user,time,from,to")?,
-            applications: FxHashMap::default(),
+            counts: vec![0; columns.len()],
+            columns,
         })
     }
 
+    /// Checks the row of a change. `state` is the state after it.
+    pub(super) fn apply(&mut self, state: &State, time: f64, change: Change<'_>) -> io::Result<()> {
+        match change {
+            Change::Nop { instance } => self.outcome(state, time, instance, "nop"),
+            Change::Inhibited { instance, .. } => self.outcome(state, time, instance, "inhibited"),
+            Change::Accepted { instance, proposal } => self.outcome(state, time, instance, proposal.operation.as_str()),
+            Change::Left { instance, end: InstanceEnd::Evicted(_), .. } => {
+                self.expect_move(state, time, instance, "evicted")
+            }
+            Change::Adapted { instance, by: Actor::Owner(_), .. } => self.expect_move(state, time, instance, "shrunk"),
+            Change::EvictionAnnounced { instance, .. } => self.expect_move(state, time, instance, "leave"),
+            Change::Woke { instance, by: Actor::Client } => self.expect_move(state, time, instance, "woken"),
+            Change::WakeInhibited { instance, .. } => self.expect_move(state, time, instance, "not woken"),
+            Change::Left { end: InstanceEnd::Undeployed | InstanceEnd::Lost, .. }
+            | Change::Adapted { by: Actor::Agent | Actor::Client | Actor::LiveNode, .. }
+            | Change::Woke { by: Actor::Agent | Actor::Owner(_) | Actor::LiveNode, .. }
+            | Change::Appeared { .. }
+            | Change::Moved { .. }
+            | Change::Slept { .. }
+            | Change::Anchored { .. }
+            | Change::Updated { .. }
+            | Change::PolicyChanged { .. }
+            | Change::DeployInhibited { .. }
+            | Change::NodeDown { .. }
+            | Change::NodeUp { .. }
+            | Change::NodeLeaving { .. }
+            | Change::Draining { .. }
+            | Change::LinkDown { .. }
+            | Change::LinkUp { .. } => Ok(()),
+        }
+    }
+
+    /// Checks the rows of the next record, after those of its changes.
     pub(super) fn read(&mut self, record: &TraceRecord) -> io::Result<()> {
         match record {
-            TraceRecord::Deployed(deployed) => {
-                self.applications.insert(deployed.instance.clone(), deployed.application);
-                Ok(())
-            }
-            TraceRecord::Handover(handover) => {
-                let user = cell(&self.header.users[handover.user as usize].id);
-                let node = |node: Option<u32>| {
-                    node.map_or_else(|| "none".to_owned(), |node| cell(self.header.nodes[node as usize].id.id()))
-                };
-                let row = [user, number(handover.time), node(handover.from), node(handover.to)];
-                self.handovers.expect(&row.join(","))
-            }
-            TraceRecord::Cycle(cycle) => self.cycle(cycle),
+            TraceRecord::Handover(handover) => self.handover(handover),
+            TraceRecord::Cycle(cycle) => self.operations(cycle.time),
             TraceRecord::Counts(counted) => self.counted(counted),
-            TraceRecord::Owner(owner) => self.owner(owner),
-            TraceRecord::Woken(woken) => self.woken(woken),
-            TraceRecord::NodeDown(down) => {
-                for instance in &down.instances {
-                    self.applications.remove(instance);
-                }
-                Ok(())
-            }
-            _ => Ok(()),
+            TraceRecord::Deployed(_)
+            | TraceRecord::Evaluation(_)
+            | TraceRecord::NodeDown(_)
+            | TraceRecord::NodeLeaving(_)
+            | TraceRecord::NodeUp(_)
+            | TraceRecord::LinkDown(_)
+            | TraceRecord::LinkUp(_)
+            | TraceRecord::Update(_)
+            | TraceRecord::Regret(_)
+            | TraceRecord::Responses(_)
+            | TraceRecord::Usage(_)
+            | TraceRecord::Client(_)
+            | TraceRecord::Clients(_)
+            | TraceRecord::Handovers(_)
+            | TraceRecord::Gone(_)
+            | TraceRecord::Owner(_)
+            | TraceRecord::Owners(_)
+            | TraceRecord::Woken(_)
+            | TraceRecord::Wakings(_)
+            | TraceRecord::Latency(_)
+            | TraceRecord::Traffic(_)
+            | TraceRecord::Calls(_)
+            | TraceRecord::Live(_)
+            | TraceRecord::End(_) => Ok(()),
         }
     }
 
-    fn cycle(&mut self, cycle: &Cycle) -> io::Result<()> {
-        let columns = columns(&self.header);
-        let mut counts = vec![0_u64; columns.len()];
-        let mut came = Vec::new();
-        let mut went = Vec::new();
-        for outcome in &cycle.outcomes {
-            let (instance, action) = match outcome {
-                Outcome::Nop(instance) => (instance, "nop"),
-                Outcome::Judged { instance, verdict: Verdict::Inhibited(_), .. } => (instance, "inhibited"),
-                Outcome::Judged { instance, proposal, verdict: Verdict::Accepted(created) } => {
-                    let application = self.applications.get(instance).copied();
-                    came.extend(created.iter().cloned().zip(application));
-                    let is_moved = proposal.operation == AgentOperation::Migrate && created.is_some();
-                    if proposal.operation == AgentOperation::Undeploy || is_moved {
-                        went.push(instance.clone());
-                    }
-                    (instance, proposal.operation.as_str())
-                }
-                Outcome::Deploy { application, verdict, .. } => {
-                    if let Verdict::Accepted(Some(created)) = verdict {
-                        came.push((created.clone(), *application));
-                    }
-                    continue;
-                }
-            };
-            if let Some(place) = columns.iter().position(|name| *name == action) {
-                counts[place] += 1;
-            }
-            // The application of an unknown instance is an empty cell. The auditor reports such instances.
-            let application = self.applications.get(instance).map(|place| &self.header.applications[*place as usize]);
-            let application = application.map(|application| cell(application.id.id())).unwrap_or_default();
-            let row = [cell(instance.id()), application, number(cycle.time), action.to_owned()];
-            self.moves.expect(&row.join(","))?;
-        }
-        for instance in &went {
-            self.applications.remove(instance);
-        }
-        self.applications.extend(came);
-        self.operations(cycle.time, &counts)
-    }
-
-    /// Checks the rows of the actions of a node's owner.
-    fn owner(&mut self, owner: &Owner) -> io::Result<()> {
-        for OwnerAct { instance, kind, .. } in &owner.acts {
-            let application = self.applications.get(instance).map(|place| &self.header.applications[*place as usize]);
-            let application = application.map(|application| cell(application.id.id())).unwrap_or_default();
-            let action = match kind {
-                OwnerActKind::Evicted => "evicted",
-                OwnerActKind::Shrunk(_) => "shrunk",
-                OwnerActKind::Announced(_) => "leave",
-            };
-            let row = [cell(instance.id()), application, number(owner.time), action.to_owned()];
-            self.moves.expect(&row.join(","))?;
-            if *kind == OwnerActKind::Evicted {
-                self.applications.remove(instance);
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks the row of a verdict on waking an instance for a client request.
-    fn woken(&mut self, woken: &Woken) -> io::Result<()> {
-        let application = self.applications.get(&woken.instance);
-        let application = application.map(|place| &self.header.applications[*place as usize]);
-        let application = application.map(|application| cell(application.id.id())).unwrap_or_default();
-        let action = match woken.verdict {
-            Verdict::Accepted(_) => "woken",
-            Verdict::Inhibited(_) => "not woken",
+    fn handover(&mut self, handover: &Handover) -> io::Result<()> {
+        let user = cell(&self.header.users[handover.user as usize].id);
+        let node = |node: Option<u32>| {
+            node.map_or_else(|| "none".to_owned(), |node| cell(self.header.nodes[node as usize].id.id()))
         };
-        let row = [cell(woken.instance.id()), application, number(woken.time), action.to_owned()];
+        let row = [user, number(handover.time), node(handover.from), node(handover.to)];
+        self.handovers.expect(&row.join(","))
+    }
+
+    /// Checks the row of an agent's outcome, and counts the outcome.
+    fn outcome(&mut self, state: &State, time: f64, instance: InstanceRef, action: &str) -> io::Result<()> {
+        if let Some(place) = self.columns.iter().position(|name| *name == action) {
+            self.counts[place] += 1;
+        }
+        self.expect_move(state, time, instance, action)
+    }
+
+    fn expect_move(&mut self, state: &State, time: f64, instance: InstanceRef, action: &str) -> io::Result<()> {
+        let instance = state.instance(instance);
+        let application = cell(self.header.applications[instance.application as usize].id.id());
+        let row = [cell(instance.id.id()), application, number(time), action.to_owned()];
         self.moves.expect(&row.join(","))
     }
 
     fn counted(&mut self, counted: &Counted) -> io::Result<()> {
-        let mut counts = vec![0_u64; columns(&self.header).len()];
         for outcome in &counted.outcomes {
             let of = [outcome.undeploy, outcome.nop, outcome.migrate, outcome.replicate, outcome.inhibited];
             let adapt = outcome.adapt.filter(|_| self.header.has_flavours());
             let of = of.into_iter().chain(adapt).chain(outcome.sleep).chain(outcome.wake);
-            counts.iter_mut().zip(of).for_each(|(sum, count)| *sum = sum.saturating_add(count));
+            self.counts.iter_mut().zip(of).for_each(|(sum, count)| *sum = sum.saturating_add(count));
         }
-        self.operations(counted.time, &counts)
+        self.operations(counted.time)
     }
 
-    fn operations(&mut self, time: f64, counts: &[u64]) -> io::Result<()> {
-        if counts.iter().all(|count| *count == 0) {
+    /// Checks the row of a cycle, unless nothing happened in it.
+    fn operations(&mut self, time: f64) -> io::Result<()> {
+        if self.counts.iter().all(|count| *count == 0) {
             return Ok(());
         }
-        let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
+        let counts: Vec<String> = self.counts.iter_mut().map(|count| std::mem::take(count).to_string()).collect();
         let counts = counts.join(",");
         self.operations.expect(&format!("{},{counts}", number(time)))
     }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mario_audit::FindingKind;
-use mario_audit::reader::TraceReader;
 use mario_experiments::run_files::{RunFiles, RunFilesCheck};
 use mario_scenario::{Document, Resolved};
 use mario_simulator::{Detail, IfExists, OutputOptions, RunDirectory, RunOptions, Simulation};
+use mario_trace::reader::TraceReader;
 use serde_json::Value;
 
 use crate::Disk;

@@ -2,14 +2,18 @@
 
 use std::io::{self, BufRead, Cursor};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use mario_audit::{DecisionCheck, Options, audit};
+use mario_trace::State;
 use mario_trace::join::join;
+use mario_trace::reader::{ReadError, TraceReader};
 
 use super::checkpoints::finished_trace;
 use super::{Outcome, Target};
 
-/// Audits bytes as a trace; for every fourth length, also makes the decisions again. Their budget is small, because the
+/// Reads bytes as a trace, once with the auditor and once with the reader of everyone else, which must accept the same.
+/// For every fourth length, the auditor also makes the decisions again. Their budget is small, because the
 /// policies in the header are fuzzed too.
 pub(super) const TRACE: Target = Target {
     name: "trace",
@@ -31,13 +35,26 @@ pub(super) const TRACE: Target = Target {
 fn trace(bytes: &[u8]) -> Outcome {
     let decisions = if bytes.len().is_multiple_of(4) { DecisionCheck::Recompute } else { DecisionCheck::AsRecorded };
     let options = Options { limit: 5, decisions, inferences: 100_000 };
-    match audit(bytes, options, &mut |_| ()) {
-        Ok(_) => Outcome::Accepted,
-        Err(error) => {
-            assert!(!error.to_string().is_empty());
+    let (audited, applied) = (audit(bytes, options, &mut |_| ()), applied(bytes));
+    match (audited, applied) {
+        (Ok(_), Ok(())) => Outcome::Accepted,
+        (Err(audited), Err(applied)) => {
+            assert!(!audited.to_string().is_empty() && !applied.to_string().is_empty());
             Outcome::Rejected
         }
+        (Ok(_), Err(error)) => panic!("only the auditor can read it: {error}"),
+        (Err(error), Ok(())) => panic!("only the auditor cannot read it: {error}"),
     }
+}
+
+/// Reads bytes with the reader that everyone but the auditor uses, and applies the records.
+fn applied(bytes: &[u8]) -> Result<(), ReadError> {
+    let mut reader = TraceReader::new(bytes)?;
+    let mut state = State::new(Arc::clone(reader.header()));
+    while let Some(record) = reader.next_record()? {
+        state.apply(&record, &mut |state, _| assert!(state.existing().count() <= state.instances().len()));
+    }
+    Ok(())
 }
 
 /// Joins bytes as the parts of two nodes, separated by an empty line.

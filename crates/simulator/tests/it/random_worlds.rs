@@ -2,6 +2,7 @@
 //!
 //! For `no_random_world_breaks_a_rule`, `MARIO_WORLDS=10000` draws that many, and `MARIO_WORLD=1234` replays one.
 
+mod applied;
 pub mod calling;
 pub mod drawn;
 mod everything;

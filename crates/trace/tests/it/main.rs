@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 
 mod join;
+mod reading;
 
 use std::borrow::Cow;
 use std::io::{self, Write};

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use mario_audit::reader::TraceReader;
 use mario_diagnostics::Diagnostic;
 use mario_experiments::animation::{AnimationError, MARK, animated_svg};
+use mario_trace::reader::TraceReader;
 
 use crate::replacing::{contains, refuse_to_replace};
 use crate::traces::{cannot_read, open, refuse, trace_path};

@@ -1,7 +1,7 @@
 //! The events and decisions of a replay as stored in the page.
 
-use mario_audit::reader::{self, Neighbour, Target};
 use mario_domain::{Capacity, Quantity};
+use mario_trace::reader::{self, Neighbour, Target};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
-use mario_audit::reader::ReadError;
 use mario_experiments::report::Run;
+use mario_trace::reader::ReadError;
 
 use super::browser::Browser;
 use super::data::{PageFile, paper_trace, report};

@@ -43,7 +43,7 @@ const TEXTS: [&str; 4] = [
 ];
 
 /// A random world with all features at once.
-fn everything(number: u64) -> Scenario {
+pub fn everything(number: u64) -> Scenario {
     let mut scenario = of_kinds(number);
     give_flavours(&mut scenario, number);
     give_owners(&mut scenario, number);

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use mario_audit::reader::TraceReader;
 use mario_domain::{Duration, Time};
 use mario_experiments::decision::explain_decision;
 use mario_frontend::runs::{differs, not_runnable};
 use mario_scenario::Scenario;
 use mario_simulator::{Detail, RunOptions, Simulation, TraceRecorder, verify};
+use mario_trace::reader::TraceReader;
 
 use super::{Arguments, kept};
 use crate::scenarios::{Disk, failure, open};

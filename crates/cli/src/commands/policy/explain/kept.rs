@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use mario_audit::reader::TraceReader;
 use mario_diagnostics::{Diagnostic, printable_line};
 use mario_experiments::decision::{DecisionError, DecisionOfRun, explain_decision};
+use mario_trace::reader::{TraceReader, rule_text};
 use serde_json::json;
 
 use super::super::inputs::Format;
@@ -56,7 +56,7 @@ fn write_text(stdout: &mut dyn Write, decision: &DecisionOfRun, instance: &str, 
                     stdout,
                     "\ntime {}: {asked} was inhibited: node {node}: {}",
                     judged.time,
-                    printable_line(&rule.to_string())
+                    printable_line(&rule_text(rule))
                 )
             }
             None => writeln!(stdout, "\ntime {}: {asked} was accepted", judged.time),
@@ -70,7 +70,7 @@ fn as_json(decision: &DecisionOfRun) -> serde_json::Value {
     let DecisionOfRun { time, node, policy, explained, verdict } = decision;
     let verdict = verdict.as_ref().map(|judged| {
         let inhibited = judged.inhibited.as_ref().map(
-            |reason| json!({ "node": reason.node, "rule": reason.rule.as_str(), "reason": reason.rule.to_string() }),
+            |reason| json!({ "node": reason.node, "rule": reason.rule.as_str(), "reason": rule_text(&reason.rule) }),
         );
         json!({ "time": judged.time, "inhibited": inhibited })
     });
