@@ -8,12 +8,15 @@ use std::sync::OnceLock;
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::{Diagnostic, Source, printable_line};
+use mario_domain::{ApplicationId, FlavourId, InstanceId, NodeId, Quantity};
 use mario_live::LiveError;
+use mario_live::api::{Capacity, Hardware, RequestTarget, Spelled, Told, Word};
 use mario_live::config::ConfigError;
 use mario_live::identity::Identity;
 use mario_live::operators::{Client, Method, Reply};
 use mario_prolog::Engine;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::console::column_width;
 use crate::{Console, Failure};
@@ -69,11 +72,11 @@ impl NodesArguments {
 
     /// Prints what `ask` returns for each node: for one node as it is; for several, as a list with their addresses in
     /// JSON, and each after its address in text. If a node does not answer, the others are printed first.
-    pub(crate) fn show_each(
+    pub(crate) fn show_each<T: Serialize>(
         &self,
         console: &Console,
-        ask: impl Fn(&NodeArguments) -> Result<Value, LiveError>,
-        text: impl Fn(&Value) -> String,
+        ask: impl Fn(&NodeArguments) -> Result<T, LiveError>,
+        text: impl Fn(&T) -> String,
     ) -> Result<(), Failure> {
         let (mut answers, mut faults) = (Vec::new(), Vec::new());
         for node in self.each() {
@@ -84,14 +87,14 @@ impl NodesArguments {
         }
         let shown = match (self.format, answers.as_slice()) {
             (Format::Text, [(_, only)]) if self.nodes.len() == 1 => text(only),
-            (Format::Json, [(_, only)]) if self.nodes.len() == 1 => format!("{only:#}\n"),
+            (Format::Json, [(_, only)]) if self.nodes.len() == 1 => json_text(only),
             (Format::Text, several) => {
                 let parts = several.iter().map(|(address, answer)| format!("{address}\n{}", text(answer)));
                 parts.collect::<Vec<_>>().join("\n")
             }
             (Format::Json, several) => {
-                let parts = several.iter().map(|(address, answer)| json!({ "address": address, "answer": answer }));
-                format!("{:#}\n", Value::from(parts.collect::<Vec<_>>()))
+                let parts = several.iter().map(|(address, answer)| Addressed { address, answer });
+                json_text(&parts.collect::<Vec<_>>())
             }
         };
         if !answers.is_empty() {
@@ -140,28 +143,28 @@ impl NodeArguments {
     }
 
     /// Sends a request to the node and prints the answer, which `text` formats for people.
-    pub(crate) fn show(
+    pub(crate) fn show<T: DeserializeOwned + Serialize>(
         &self,
         console: &Console,
         method: Method,
         path: &str,
         body: Vec<u8>,
-        text: impl FnOnce(&Value) -> String,
+        text: impl FnOnce(&T) -> String,
     ) -> Result<(), Failure> {
-        let answer = self.ask(method, path, &[], body)?.json().map_err(|fault| failure(&fault))?;
+        let answer = self.ask(method, path, &[], body)?.told().map_err(|fault| failure(&fault))?;
         self.write(console, &answer, text)
     }
 
-    /// Prints an answer as JSON, or as formatted by `text`.
-    pub(crate) fn write(
+    /// Prints an answer as JSON, as the node gave it, or as formatted by `text`, with what only newer versions know.
+    pub(crate) fn write<T: Serialize>(
         &self,
         console: &Console,
-        answer: &Value,
-        text: impl FnOnce(&Value) -> String,
+        answer: &Told<T>,
+        text: impl FnOnce(&T) -> String,
     ) -> Result<(), Failure> {
         let shown = match self.format {
-            Format::Text => text(answer),
-            Format::Json => format!("{answer:#}\n"),
+            Format::Text => text(&answer.known) + &unknown_text(answer),
+            Format::Json => json_text(answer),
         };
         console.write_data(|stdout| stdout.write_all(shown.as_bytes()))
     }
@@ -205,38 +208,105 @@ pub(crate) fn config_failure(error: &ConfigError) -> Failure {
     Failure::Input(diagnostics.collect())
 }
 
-/// Formats a value of an answer for people.
-pub(crate) fn word(value: &Value) -> String {
-    match value {
-        Value::Null => "-".to_owned(),
-        Value::String(text) => printable_line(text).into_owned(),
-        Value::Bool(true) => "yes".to_owned(),
-        Value::Bool(false) => "no".to_owned(),
-        other => other.to_string(),
+/// The answer of one of several nodes.
+#[derive(Serialize)]
+struct Addressed<'a, T> {
+    address: &'a str,
+    answer: &'a T,
+}
+
+/// JSON for programs.
+pub(crate) fn json_text(answer: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(answer).expect("answers are plain data");
+    text.push('\n');
+    text
+}
+
+/// A line for each part of an answer that only newer versions know.
+pub(crate) fn unknown_text<T: Serialize>(answer: &Told<T>) -> String {
+    let unknown = answer.unknown().into_iter();
+    unknown.map(|part| format!("unknown (from a newer version): {}\n", printable_line(&part.to_string()))).collect()
+}
+
+/// A value of an answer, as people read it.
+pub(crate) trait Shown {
+    /// The value as text.
+    fn word(&self) -> String;
+}
+
+impl Shown for str {
+    fn word(&self) -> String {
+        printable_line(self).into_owned()
     }
 }
 
-/// Formats an answer as lines of `key  value`.
-pub(crate) fn lines(answer: &Value, keys: &[&str]) -> String {
-    let width = keys.iter().map(|key| key.len()).max().unwrap_or(0);
+impl Shown for String {
+    fn word(&self) -> String {
+        self.as_str().word()
+    }
+}
+
+impl Shown for bool {
+    fn word(&self) -> String {
+        if *self { "yes" } else { "no" }.to_owned()
+    }
+}
+
+impl<T: Shown> Shown for Option<T> {
+    fn word(&self) -> String {
+        self.as_ref().map_or_else(|| "-".to_owned(), Shown::word)
+    }
+}
+
+impl<T: Spelled> Shown for Word<T> {
+    fn word(&self) -> String {
+        self.as_str().word()
+    }
+}
+
+/// Implements [`Shown`] for types by their [`Display`](std::fmt::Display).
+macro_rules! shown_as_displayed {
+    ($($name:ty),*) => {
+        $(impl Shown for $name {
+            fn word(&self) -> String {
+                printable_line(&self.to_string()).into_owned()
+            }
+        })*
+    };
+}
+
+shown_as_displayed!(
+    u32,
+    u64,
+    usize,
+    ApplicationId,
+    Capacity,
+    FlavourId,
+    Hardware,
+    InstanceId,
+    NodeId,
+    Quantity,
+    RequestTarget
+);
+
+/// Formats lines of `key  value`.
+pub(crate) fn lines(rows: &[(&str, &dyn Shown)]) -> String {
+    let width = rows.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for key in keys {
-        let _ = writeln!(text, "{:width$}  {}", key.replace('_', " "), word(&answer[*key]));
+    for (key, value) in rows {
+        let _ = writeln!(text, "{key:width$}  {}", value.word());
     }
     text
 }
 
-/// Formats a list as a table with one row for each value. A column has a title and a JSON pointer into the value.
-pub(crate) fn table(rows: &Value, columns: &[(&str, &str)]) -> String {
-    let empty = Vec::new();
-    let rows = rows.as_array().unwrap_or(&empty);
-    let mut cells: Vec<Vec<String>> = vec![columns.iter().map(|(title, _)| (*title).to_owned()).collect()];
-    cells.extend(
-        rows.iter()
-            .map(|row| columns.iter().map(|(_, path)| word(row.pointer(path).unwrap_or(&Value::Null))).collect()),
-    );
-    let widths: Vec<usize> =
-        (0..columns.len()).map(|column| column_width(cells.iter().map(|row| &row[column]))).collect();
+/// Formats a table with titles and a row for each item.
+pub(crate) fn table<const COLUMNS: usize>(
+    titles: [&str; COLUMNS],
+    rows: impl IntoIterator<Item = [String; COLUMNS]>,
+) -> String {
+    let mut cells = vec![titles.map(str::to_owned)];
+    cells.extend(rows);
+    let widths: Vec<usize> = (0..COLUMNS).map(|column| column_width(cells.iter().map(|row| &row[column]))).collect();
     let mut text = String::new();
     for row in cells {
         let line: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();

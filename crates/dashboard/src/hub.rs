@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use mario_live::api::{Event, TestbedData, Told};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, broadcast, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -24,7 +25,7 @@ pub(crate) struct Hub {
     picture: Mutex<Picture>,
     pub(crate) sources: Vec<NodeSource>,
     /// The data of the testbed; see [`Dashboard`](crate::Dashboard).
-    extra: Option<watch::Receiver<Value>>,
+    extra: Option<watch::Receiver<TestbedData>>,
     has_news: Notify,
     news: broadcast::Sender<Message>,
     /// Distinguishes this dashboard from an earlier one on the same port.
@@ -35,7 +36,11 @@ pub(crate) struct Hub {
 pub(crate) type Message = Bytes;
 
 impl Hub {
-    pub(crate) fn new(picture: Picture, sources: Vec<NodeSource>, extra: Option<watch::Receiver<Value>>) -> Arc<Hub> {
+    pub(crate) fn new(
+        picture: Picture,
+        sources: Vec<NodeSource>,
+        extra: Option<watch::Receiver<TestbedData>>,
+    ) -> Arc<Hub> {
         Arc::new(Hub {
             picture: Mutex::new(picture),
             sources,
@@ -55,7 +60,7 @@ impl Hub {
     fn end_if_over(&self, picture: &mut Picture) {
         let Some(extra) = &self.extra else { return };
         let told = extra.borrow();
-        if !picture.is_over() && !told["outcome"].is_null() {
+        if !picture.is_over() && told.outcome.is_some() {
             picture.set_extra(told.clone(), now_ms());
         }
     }
@@ -97,7 +102,7 @@ impl Hub {
     }
 
     /// Adds an event to the picture and sends it to browsers. Returns `false`, and does neither, for a duplicate.
-    pub(crate) fn happened(&self, source: usize, event: &Value) -> bool {
+    pub(crate) fn happened(&self, source: usize, event: &Told<Event>) -> bool {
         let mut picture = self.picture();
         self.end_if_over(&mut picture);
         let Some(colony_event) = picture.happened(source, now_ms(), event) else { return false };

@@ -46,8 +46,8 @@ use std::future::Future;
 use std::io;
 use std::sync::Arc;
 
+use mario_live::api::TestbedData;
 use mario_live::identity::Identity;
-use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::watch as cell;
 use tokio::task::JoinSet;
@@ -82,32 +82,18 @@ impl NodeSource {
 
 /// A dashboard of several nodes.
 ///
-/// `extra` carries data that a testbed knows and nodes do not. All keys are optional, and unknown ones are ignored:
-///
-/// ```json
-/// {
-///   "title": "paper, 60 times as fast",
-///   "nodes": { "n1": { "tier": 2, "tier_name": "access points", "users": 3 } },
-///   "applications": { "app1": { "requests_per_s": 12.5, "p50_ms": 4.0, "p95_ms": 9.0, "p99_ms": 20.1, "late_share": 0.01, "failed": 0 } },
-///   "faults": ["the link n1 - n2 is cut"],
-///   "facts": { "speed": "60×", "time": "1234" },
-///   "outcome": "It ran for 60 s; 15201 client requests, none failed."
-/// }
-/// ```
-///
-/// `tier` counts from 0, the top. `faults` are those that the testbed injects. `facts` are shown under the title. An
-/// application's `requests_per_s` replaces the rate computed from its instances. `outcome` says that the run is over, and
-/// how it ended. From then on, the picture no longer changes: the testbed stops the daemons on purpose, and sets `outcome`
-/// before it stops the first one.
+/// `extra` carries data that a testbed knows and nodes do not. An application's `requests_per_s` replaces the rate computed
+/// from its instances. `outcome` says that the run is over, and how it ended. From then on, the picture no longer changes:
+/// the testbed stops the daemons on purpose, and sets `outcome` before it stops the first one.
 pub struct Dashboard {
     sources: Vec<NodeSource>,
-    extra: Option<cell::Receiver<Value>>,
+    extra: Option<cell::Receiver<TestbedData>>,
     limits: ServerLimits,
 }
 
 impl Dashboard {
     /// Creates a dashboard of these nodes. Only the first [`SOURCES_MAX`] are polled.
-    pub fn new(mut sources: Vec<NodeSource>, extra: Option<cell::Receiver<Value>>) -> Dashboard {
+    pub fn new(mut sources: Vec<NodeSource>, extra: Option<cell::Receiver<TestbedData>>) -> Dashboard {
         sources.truncate(SOURCES_MAX);
         Dashboard { sources, extra, limits: ServerLimits::default() }
     }
@@ -143,7 +129,7 @@ impl Dashboard {
 #[doc(hidden)]
 pub async fn serve_picture(
     picture: Picture,
-    extra: Option<cell::Receiver<Value>>,
+    extra: Option<cell::Receiver<TestbedData>>,
     listener: TcpListener,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {

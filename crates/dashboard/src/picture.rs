@@ -15,13 +15,16 @@ mod source;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use mario_live::api::{Event, Happening, NodeEvent, NodeReport, Report, TestbedData, Told};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 pub use event::ColonyEvent;
 pub use problems::{Part, Problem, Severity};
 pub use source::{Answer, Topic};
 
-use history::History;
+use history::{History, Point};
+use shown::{NodeDetails, Snapshot};
 use source::Source;
 
 /// The maximum number of events that are kept: the latest.
@@ -49,9 +52,19 @@ pub struct Picture {
     events: VecDeque<ColonyEvent>,
     next_number: u64,
     history: History,
-    extra: Value,
+    extra: TestbedData,
     /// When the testbed announced the end of the run. From then on, nothing changes.
     over_at_ms: Option<u64>,
+}
+
+/// All that is known, for programs.
+#[derive(Debug, Serialize)]
+struct Everything<'a> {
+    #[serde(flatten)]
+    snapshot: Snapshot,
+    details: Vec<NodeDetails>,
+    happenings: &'a VecDeque<ColonyEvent>,
+    history: &'a VecDeque<Point>,
 }
 
 #[derive(Clone, Debug)]
@@ -81,7 +94,7 @@ impl Picture {
             events: VecDeque::new(),
             next_number: 1,
             history: History::default(),
-            extra: Value::Null,
+            extra: TestbedData::default(),
             over_at_ms: None,
         }
     }
@@ -121,11 +134,11 @@ impl Picture {
     }
 
     /// Sets the data that only a testbed knows; see [`Dashboard`](crate::Dashboard).
-    pub fn set_extra(&mut self, extra: Value, now_ms: u64) {
+    pub fn set_extra(&mut self, extra: TestbedData, now_ms: u64) {
         if self.is_over() {
             return;
         }
-        if outcome(&extra).is_some() {
+        if extra.outcome.is_some() {
             self.over_at_ms = Some(now_ms);
         }
         self.extra = extra;
@@ -143,7 +156,7 @@ impl Picture {
 
     /// Adds an event of a node, and returns it as the page shows it; `None` for a duplicate, for an unknown
     /// source, and after the end of the run.
-    pub fn happened(&mut self, source: usize, now_ms: u64, event: &Value) -> Option<ColonyEvent> {
+    pub fn happened(&mut self, source: usize, now_ms: u64, event: &Told<Event>) -> Option<ColonyEvent> {
         if self.is_over() {
             return None;
         }
@@ -153,11 +166,11 @@ impl Picture {
         }
         let node = origin.name();
         let application = |instance: &str| self.application_of(instance);
-        let mut colony_event = ColonyEvent::read(event, &node, application);
+        let mut colony_event = ColonyEvent::read(&event.known, &node, application);
         colony_event.number = self.next_number;
         colony_event.is_fresh = now_ms.saturating_sub(colony_event.time_ms) < event::FRESH_MS;
         self.next_number += 1;
-        self.judged(event, &colony_event);
+        self.judged(&event.known, &colony_event);
         self.went(&colony_event);
         self.remember(colony_event.clone());
         Some(colony_event)
@@ -175,14 +188,11 @@ impl Picture {
 
     /// If the event is a verdict, records it for the node that inhibited the request or, if the request was accepted,
     /// for its target; without a target, for the node of the agent.
-    fn judged(&mut self, event: &Value, colony_event: &ColonyEvent) {
-        let report = &event["report"];
-        if report["kind"] != "judged" {
-            return;
-        }
-        let is_accepted = report["is_accepted"] == true;
-        let judge = match text(&report["inhibited_by"]) {
-            Some(node) => Some(node),
+    fn judged(&mut self, event: &Event, colony_event: &ColonyEvent) {
+        let Happening::Known(NodeEvent::Report { report: Report::Known(report) }) = &event.event else { return };
+        let NodeReport::Judged { is_accepted, inhibited_by, rule, .. } = report else { return };
+        let judge = match inhibited_by {
+            Some(node) => Some(named(node)),
             None => colony_event.to.clone().or_else(|| colony_event.from.clone()),
         };
         let Some(judge) = judge else { return };
@@ -190,9 +200,13 @@ impl Picture {
             return;
         }
         let verdicts = self.verdicts.entry(judge).or_default();
-        let is_for_room = report["rule"] == ROOM;
-        let judged =
-            Judged { time_ms: colony_event.time_ms, is_accepted, is_for_room, text: colony_event.text.clone() };
+        let is_for_room = rule.as_deref() == Some(ROOM);
+        let judged = Judged {
+            time_ms: colony_event.time_ms,
+            is_accepted: *is_accepted,
+            is_for_room,
+            text: colony_event.text.clone(),
+        };
         let place = verdicts.partition_point(|kept| kept.time_ms <= judged.time_ms);
         verdicts.insert(place, judged);
         if verdicts.len() > VERDICTS_MAX {
@@ -216,7 +230,7 @@ impl Picture {
 
     fn application_of(&self, instance: &str) -> Option<String> {
         let here = self.sources.iter().find_map(|source| source.instances.get(instance));
-        let here = here.and_then(|instance| text(&instance["application"]));
+        let here = here.and_then(|instance| instance.application().map(named));
         here.or_else(|| self.elsewhere.get(instance).map(|elsewhere| elsewhere.application.clone()))
     }
 
@@ -233,7 +247,7 @@ impl Picture {
 
     /// The time series of all applications as JSON, oldest point first.
     pub fn history(&self) -> Value {
-        self.history.shown()
+        json!(self.history.points())
     }
 
     /// The charts of the last five minutes of the time series, drawn for a width in pixels. Charts without data are
@@ -255,26 +269,18 @@ impl Picture {
     /// All known data, for programs: the [`snapshot`](Picture::snapshot), the details of each polled node whose id is
     /// known, the events and the time series.
     pub fn everything(&self, now_ms: u64) -> Value {
-        let mut shown = self.snapshot(now_ms);
-        shown["details"] = self.sources.iter().filter_map(|source| self.node_details(source.id.as_deref()?)).collect();
-        shown["happenings"] = json!(self.events);
-        shown["history"] = self.history();
-        shown
+        json!(Everything {
+            snapshot: self.shown(now_ms),
+            details: self.sources.iter().filter_map(|source| self.details_of(source.id.as_deref()?)).collect(),
+            happenings: &self.events,
+            history: self.history.points(),
+        })
     }
 }
 
-/// How the run ended, if the data of the testbed says that it is over.
-fn outcome(extra: &Value) -> Option<String> {
-    text(&extra["outcome"])
-}
-
-/// A string, truncated, or a number as text; `None` for other values.
-fn text(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(clipped(text)),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
+/// An id as text, truncated.
+fn named(id: &impl ToString) -> String {
+    clipped(&id.to_string())
 }
 
 /// The text, truncated to [`TEXT_CHARS_MAX`] characters.

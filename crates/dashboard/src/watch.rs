@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mario_live::LiveError;
+use mario_live::api::TestbedData;
 use mario_live::operators::{Client, Connection};
-use serde_json::Value;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -100,7 +100,9 @@ async fn question(hub: &Hub, index: usize, connection: &mut Connection, topic: T
     let reply = patient(connection.get(topic.path(), ANSWER_BYTES_MAX)).await?;
     let answer = match topic {
         Topic::Metrics => Answer::metrics(&reply.into_text()?),
-        _ => Answer::json(topic, reply.json()?),
+        Topic::Status | Topic::Instances | Topic::Links | Topic::Routes | Topic::Journal => {
+            Answer::json(topic, reply.known()?)
+        }
     };
     hub.answered(index, answer);
     Ok(())
@@ -128,7 +130,7 @@ async fn patient<T>(asking: impl Future<Output = Result<T, LiveError>>) -> Resul
 }
 
 /// Updates the picture with the testbed's data whenever it changes. Returns when the sender is gone.
-pub(crate) async fn take_extra(hub: Arc<Hub>, mut extra: watch::Receiver<Value>) {
+pub(crate) async fn take_extra(hub: Arc<Hub>, mut extra: watch::Receiver<TestbedData>) {
     loop {
         extra.mark_unchanged();
         hub.extra_changed();

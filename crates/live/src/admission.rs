@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use serde::Serialize;
 use tokio::sync::Notify;
 
 /// How often a limit that keeps biting is reported.
@@ -61,7 +60,7 @@ struct Counts {
 type Counter = fn(&Counts) -> &AtomicU64;
 
 /// What the limits of a listener did since the last report.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LimitReport {
     pub(crate) listener: &'static str,
     pub(crate) refused: u64,

@@ -8,7 +8,7 @@
 //! | `dormant` | sleeping instances, which client requests wake |
 //! | `documents` | verifies and caches descriptions of applications |
 //! | `board`, `routing`, `names` | the routes of client requests, and the host names and path prefixes |
-//! | `answers`, `restarts` | answers to operators |
+//! | `answers`, `views`, `restarts` | answers to operators |
 //! | `rollout` | deploys, updates and rollbacks of operators |
 //! | `shadows` | shadow policies, evaluated for comparison with the policies in use |
 //! | `signals` | which signals end the daemon |
@@ -34,6 +34,7 @@ mod room;
 mod routing;
 mod shadows;
 mod signals;
+mod views;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -42,7 +43,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use mario_colony::{Config, Effect, Input, JournalId, Knowledge, Node, Start};
+use mario_colony::{Config, Effect, Input, JournalId, Knowledge, Node, Start, WorkloadId};
 use mario_domain::{InstanceId, Time};
 use mario_prolog::Engine;
 use mario_trace::live::{PART_VERSION, PartHeader};
@@ -50,7 +51,8 @@ use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::admission::Admission;
+use crate::admission::{Admission, LimitReport};
+use crate::api::{Health, NodeEvent};
 use crate::config::{LoadedFiles, NodeConfig};
 use crate::descriptors;
 use crate::error::LiveError;
@@ -62,9 +64,9 @@ use crate::seams::{Driver, DriverContext, Forward};
 use crate::traffic::{Forwarder, Ingress, TrafficLimits};
 use crate::workloads::{Cgroups, Launcher, Ports, ProcessDriver};
 
-pub(crate) use answers::{Answer, Question, Refusal};
+pub(crate) use answers::{Answer, Json, Question, Refusal, not_here};
 pub(crate) use copies::Copies;
-pub(crate) use events::{Events, NodeEvent, workload_text};
+pub(crate) use events::{Events, workload_text};
 pub(crate) use rollout::OlderVersion;
 pub(crate) use room::Room;
 pub(crate) use shadows::ShadowCommand;
@@ -94,9 +96,22 @@ pub(crate) enum Event {
     Ask(Ask),
     /// Asks for the knowledge on which an instance's agent based its last decision, to explain that decision to an
     /// operator. The reply is `None` if the agent has not decided on this node.
-    Explain(InstanceId, oneshot::Sender<Option<Arc<Knowledge>>>),
+    Explain(InstanceId, oneshot::Sender<Option<LastDecision>>),
+    /// Asks whether the node can write its journal and start workloads.
+    Health(oneshot::Sender<Health>),
+    /// Asks for the metrics of the node.
+    Metrics(oneshot::Sender<String>),
+    /// Asks for the copy of an instance, to read its log. The reply is `None` if the instance is not on this node.
+    Workload(InstanceId, oneshot::Sender<Option<WorkloadId>>),
     /// The daemon shuts down.
     Stop,
+}
+
+/// The last decision of an agent.
+pub(crate) struct LastDecision {
+    pub(crate) knowledge: Arc<Knowledge>,
+    /// Whether its instance is an anchor: its manager inhibits an undeploy, whatever the policy proposes.
+    pub(crate) is_anchor: bool,
 }
 
 /// A request of an operator, and the channel for its answer.
@@ -220,7 +235,11 @@ pub async fn run(
 
 fn publish_started(events: &Events, config: &NodeConfig, node: &Node, journal: &DiskJournal) {
     let (node, journal_id) = (config.node.clone(), format!("{:032x}", node.journal().0));
-    events.publish(NodeEvent::Started { node, journal: journal_id, records: crate::journal::Journal::count(journal) });
+    events.publish(NodeEvent::Started {
+        node: Some(node),
+        journal: journal_id,
+        records: crate::journal::Journal::count(journal),
+    });
 }
 
 /// The listening sockets of a daemon.
@@ -281,7 +300,11 @@ async fn publish_repeated(events: Events) {
 fn reported(admissions: Vec<Admission>, events: &Events) -> Vec<Admission> {
     for admission in &admissions {
         let events = events.clone();
-        admission.report_to(move |report| events.publish(NodeEvent::ConnectionsLimited(report)));
+        admission.report_to(move |report| {
+            let LimitReport { listener, refused, replaced, silent, full, failed, last } = report;
+            let listener = listener.to_owned();
+            events.publish(NodeEvent::ConnectionsLimited { listener, refused, replaced, silent, full, failed, last });
+        });
     }
     admissions
 }

@@ -12,6 +12,7 @@
 //! | `admission`, `descriptors` | which connections the node serves at once, and how many file descriptors it has |
 //! | `links` | connections with mutual TLS to each neighbour, for messages and for client requests |
 //! | [`daemon`] | the node's event loop, its copies and its routes |
+//! | [`api`] | the data of the operators' interface |
 //! | [`operators`] | the operators' interface, and a client for it |
 //! | `traffic` | the data plane: client requests, hop by hop |
 //! | [`workloads`] | the driver that runs copies of applications as processes |
@@ -114,6 +115,8 @@ pub mod seams;
 pub mod traffic;
 
 pub mod workloads;
+
+pub mod api;
 
 mod links;
 mod recorder;

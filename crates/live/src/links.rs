@@ -24,14 +24,14 @@ use std::time::{Duration, Instant};
 
 use mario_domain::NodeId;
 use mario_wire::{Envelope, encode_frame};
-use serde::Serialize;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
 use crate::admission::Admission;
+use crate::api::{self, NodeEvent};
 use crate::config::{Neighbour, NodeConfig};
-use crate::daemon::{Event, Events, NodeEvent};
+use crate::daemon::{Event, Events};
 use crate::error::LiveError;
 use crate::identity::Identity;
 use crate::seams::{DataLink, Forward};
@@ -110,7 +110,7 @@ struct Session {
 }
 
 /// Counters of a link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LinkCounts {
     /// Messages queued for sending, without pings and pongs.
     pub sent: u64,
@@ -120,26 +120,6 @@ pub struct LinkCounts {
     pub dropped: u64,
     /// How often the link came up.
     pub sessions: u64,
-}
-
-/// The state of a link, for operators.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct LinkStatus {
-    /// The neighbour.
-    pub neighbour: NodeId,
-    /// Its address.
-    pub address: String,
-    /// Whether the control connection is up.
-    pub is_up: bool,
-    /// Whether the data connection to the neighbour is up.
-    pub has_data: bool,
-    /// The smoothed round-trip time, in milliseconds; `None` before the first measurement.
-    pub round_trip_ms: Option<f64>,
-    /// Why the control connection is down; `None` while it is up, and before the first attempt.
-    pub fault: Option<String>,
-    /// Its counters.
-    #[serde(flatten)]
-    pub counts: LinkCounts,
 }
 
 impl Links {
@@ -237,18 +217,22 @@ impl Links {
     }
 
     /// The state of all links, in the order of the configuration.
-    pub(crate) fn status(&self) -> Vec<LinkStatus> {
+    pub(crate) fn status(&self) -> Vec<api::Link> {
         let table = self.table();
         let status = |neighbour: &Neighbour| {
             let link = table.get(&neighbour.id)?;
-            Some(LinkStatus {
+            Some(api::Link {
                 neighbour: neighbour.id.clone(),
                 address: neighbour.address.clone(),
                 is_up: link.session.is_some(),
                 has_data: link.data.as_ref().is_some_and(DataLink::is_open),
                 round_trip_ms: link.round_trip_us.map(|round_trip| round_trip / 1_000.0),
                 fault: link.fault.clone(),
-                counts: link.counts,
+                sent: link.counts.sent,
+                received: link.counts.received,
+                dropped: link.counts.dropped,
+                sessions: link.counts.sessions,
+                is_rejected: false,
             })
         };
         self.shared.neighbours.iter().filter_map(status).collect()

@@ -1,6 +1,7 @@
 //! The operators' interface: HTTPS with client certificates, JSON, and roles.
 //!
-//! `openapi.json` in the directory of this crate describes it; a test compares it with [`ROUTES`].
+//! Its requests are those of [`ENDPOINTS`], and its data are the types of [`api`](crate::api), from which `openapi.json`
+//! in the directory of this crate is generated.
 
 mod client;
 mod connection;
@@ -11,6 +12,7 @@ mod listen;
 pub mod fuzzing;
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -20,17 +22,20 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use mario_colony::{DeployKey, JournalId, WorkloadId};
-use mario_domain::InstanceId;
+use mario_colony::{DeployKey, JournalId};
+use mario_domain::{ApplicationId, InstanceId};
 use mario_prolog::Engine;
-use serde_json::{Value, json};
+use serde_json::error::Category;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::admission::Admission;
+use crate::api::{Action, DrainRequest, ENDPOINTS, Endpoint, ErrorAnswer, Event as NodeEvent};
 use crate::application::DOCUMENT_BYTES_MAX;
-use crate::daemon::{Answer, Ask, Copies, Event, Events, OlderVersion, Question, Refusal, ShadowCommand};
+use crate::daemon::{
+    Answer, Ask, Copies, Event, Events, Json, LastDecision, OlderVersion, Question, Refusal, ShadowCommand, not_here,
+};
 use crate::identity::{Role, application_id, node_id};
 use crate::seams::Body;
 use crate::traffic::Forwarder;
@@ -40,7 +45,7 @@ pub use connection::{Connection, EventStream};
 pub use http::Method;
 pub(crate) use listen::spawn;
 
-use explanation::Explanations;
+use explanation::{Explanation, Explanations};
 
 /// The timeout of the TLS handshake, of the head of a request, and of its body.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -55,36 +60,6 @@ pub const DEPLOY_KEY: &str = "mario-deploy-key";
 pub const DEPLOY_FORCE: &str = "mario-deploy-force";
 /// The value of [`DEPLOY_FORCE`].
 pub const OLDER_VERSION: &str = "older-version";
-
-/// The routes: method, path with names in braces, and the required role; `None` if every certificate of the colony
-/// suffices.
-pub const ROUTES: [(Method, &str, Option<Role>); 25] = [
-    (Method::GET, "/healthz", None),
-    (Method::GET, "/metrics", None),
-    (Method::GET, "/v1/status", Some(Role::Look)),
-    (Method::GET, "/v1/instances", Some(Role::Look)),
-    (Method::GET, "/v1/instances/{instance}", Some(Role::Look)),
-    (Method::GET, "/v1/instances/{instance}/log", Some(Role::Look)),
-    (Method::GET, "/v1/instances/{instance}/explanation", Some(Role::Look)),
-    (Method::GET, "/v1/applications", Some(Role::Look)),
-    (Method::GET, "/v1/applications/{application}/shadow", Some(Role::Look)),
-    (Method::GET, "/v1/links", Some(Role::Look)),
-    (Method::GET, "/v1/routes", Some(Role::Look)),
-    (Method::GET, "/v1/journal", Some(Role::Look)),
-    (Method::GET, "/v1/events", Some(Role::Look)),
-    (Method::POST, "/v1/instances", Some(Role::Deploy)),
-    (Method::DELETE, "/v1/instances/{instance}", Some(Role::Deploy)),
-    (Method::PUT, "/v1/instances/{instance}/application", Some(Role::Deploy)),
-    (Method::DELETE, "/v1/instances/{instance}/application", Some(Role::Deploy)),
-    (Method::PUT, "/v1/applications/{application}/shadow", Some(Role::Deploy)),
-    (Method::DELETE, "/v1/applications/{application}/shadow", Some(Role::Deploy)),
-    (Method::PUT, "/v1/instances/{instance}/pin", Some(Role::Deploy)),
-    (Method::DELETE, "/v1/instances/{instance}/pin", Some(Role::Deploy)),
-    (Method::PUT, "/v1/instances/{instance}/anchor", Some(Role::Deploy)),
-    (Method::DELETE, "/v1/instances/{instance}/anchor", Some(Role::Deploy)),
-    (Method::PUT, "/v1/drain", Some(Role::Drain)),
-    (Method::POST, "/v1/lost/{journal}", Some(Role::Drain)),
-];
 
 /// Answers operators. A clone is a handle to the same state.
 #[derive(Clone)]
@@ -148,17 +123,17 @@ async fn converse(
     let _ = connection.await;
 }
 
-/// Returns the route of a request: its index in [`ROUTES`], and the values of the names in braces. The error is 405 if
-/// the path has only routes with other methods, and 404 if it has none.
-fn route<'a>(method: &Method, path: &'a str) -> Result<(usize, Vec<&'a str>), StatusCode> {
+/// Returns the endpoint of a request, and the values of the names in braces. The error is 405 if the path has only
+/// endpoints with other methods, and 404 if it has none.
+fn endpoint<'a>(method: &Method, path: &'a str) -> Result<(&'static Endpoint, Vec<&'a str>), StatusCode> {
     let mut is_known = false;
-    for (index, (known, pattern, _)) in ROUTES.iter().enumerate() {
-        let (wanted, given): (Vec<&str>, Vec<&str>) = (pattern.split('/').collect(), path.split('/').collect());
+    for endpoint in &ENDPOINTS {
+        let (wanted, given): (Vec<&str>, Vec<&str>) = (endpoint.path.split('/').collect(), path.split('/').collect());
         let fits = |(wanted, given): (&&str, &&str)| wanted.starts_with('{') && !given.is_empty() || wanted == given;
         if wanted.len() == given.len() && wanted.iter().zip(&given).all(fits) {
-            if known == method {
+            if endpoint.method == *method {
                 let names = wanted.iter().zip(&given).filter(|(wanted, _)| wanted.starts_with('{'));
-                return Ok((index, names.map(|(_, given)| *given).collect()));
+                return Ok((endpoint, names.map(|(_, given)| *given).collect()));
             }
             is_known = true;
         }
@@ -170,93 +145,76 @@ impl OperatorApi {
     async fn respond(&self, operator: &Operator, request: Request<Incoming>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let path = parts.uri.path().to_owned();
-        let (index, names) = match route(&parts.method, &path) {
+        let (endpoint, names) = match endpoint(&parts.method, &path) {
             Ok(found) => found,
             Err(status) => return refused(&refusal(status.as_u16(), format!("there is no {} {path}", parts.method))),
         };
-        if let Some(role) = ROUTES[index].2
+        if let Some(role) = endpoint.role
             && !operator.roles.contains(&role)
         {
             let message = format!("{} does not have the role `{role}`", operator.uri);
             let hint = Some(format!("make a certificate with it: `mario ca operator NAME --role {role}`"));
             return refused(&Refusal { status: 403, message, hint });
         }
-        let answered =
-            timeout(ANSWER_TIMEOUT, self.route(index, &names, &parts.headers, parts.uri.query(), body)).await;
-        match answered {
+        let name = names.first().copied().unwrap_or_default();
+        let performed = self.perform(endpoint.action, name, &parts.headers, parts.uri.query(), body);
+        match timeout(ANSWER_TIMEOUT, performed).await {
             Ok(Ok(response)) => response,
             Ok(Err(refusal)) => refused(&refusal),
             Err(_) => refused(&refusal(504, "the node did not answer in time")),
         }
     }
 
-    async fn route(
+    /// Performs an action. `name` is the value of the name in braces, if the path has one.
+    async fn perform(
         &self,
-        index: usize,
-        names: &[&str],
+        action: Action,
+        name: &str,
         headers: &HeaderMap,
         query: Option<&str>,
         body: Incoming,
     ) -> Result<Response<Body>, Refusal> {
-        let (method, path, _) = &ROUTES[index];
-        let named = names.first().copied().unwrap_or_default();
-        let instance = || instance_id(named);
-        let application = || {
-            let unknown = |_| refusal(400, format!("{named:?} is not the id of an application"));
-            application_id(named).map_err(unknown)
-        };
-        let question = match (method.as_str(), *path) {
-            ("GET", "/healthz") => return self.health().await,
-            ("GET", "/metrics") => return self.metrics().await,
-            ("GET", "/v1/events") => return Ok(self.stream(query)),
-            ("GET", "/v1/instances/{instance}/log") => return self.log(instance()?).await,
-            ("GET", "/v1/instances/{instance}/explanation") => return self.explanation(instance()?).await,
-            ("GET", "/v1/status") => Question::Status,
-            ("GET", "/v1/instances") => Question::Instances,
-            ("GET", "/v1/instances/{instance}") => Question::Instance(instance()?),
-            ("GET", "/v1/applications") => Question::Applications,
-            ("GET", "/v1/links") => Question::Links,
-            ("GET", "/v1/routes") => Question::Routes,
-            ("GET", "/v1/journal") => Question::Journal,
-            ("POST", "/v1/instances") => {
+        let question = match action {
+            Action::Health => return self.health().await,
+            Action::Metrics => return self.metrics().await,
+            Action::Events => return Ok(self.stream(query)),
+            Action::Log => return self.log(instance_id(name)?).await,
+            Action::Explain => return self.explanation(instance_id(name)?).await,
+            Action::Status => Question::Status,
+            Action::Instances => Question::Instances,
+            Action::Instance => Question::Instance(instance_id(name)?),
+            Action::Applications => Question::Applications,
+            Action::Links => Question::Links,
+            Action::Routes => Question::Routes,
+            Action::Journal => Question::Journal,
+            Action::Deploy => {
                 let (key, older) = (deploy_key(headers)?, older_version(headers)?);
-                let document = collect(body, DOCUMENT_BYTES_MAX).await?;
-                Question::Deploy { key, document: document.to_vec().into(), older }
+                Question::Deploy { key, document: document(body).await?, older }
             }
-            ("DELETE", "/v1/instances/{instance}") => Question::Undeploy(instance()?),
-            ("PUT", "/v1/instances/{instance}/application") => {
-                let document = collect(body, DOCUMENT_BYTES_MAX).await?;
-                Question::Update { instance: instance()?, document: document.to_vec().into() }
+            Action::Undeploy => Question::Undeploy(instance_id(name)?),
+            Action::Update => {
+                let document = document(body).await?;
+                Question::Update { instance: instance_id(name)?, document }
             }
-            ("DELETE", "/v1/instances/{instance}/application") => {
-                Question::Rollback { instance: instance()?, from: rollback_version(query)? }
+            Action::Rollback => Question::Rollback { instance: instance_id(name)?, from: rollback_version(query)? },
+            Action::Shadow => Question::Shadow(application(name)?, ShadowCommand::Show),
+            Action::EndShadow => Question::Shadow(application(name)?, ShadowCommand::End),
+            Action::SetShadow => {
+                let document = document(body).await?;
+                Question::Shadow(application(name)?, ShadowCommand::Set(document))
             }
-            ("GET", "/v1/applications/{application}/shadow") => Question::Shadow(application()?, ShadowCommand::Show),
-            ("DELETE", "/v1/applications/{application}/shadow") => Question::Shadow(application()?, ShadowCommand::End),
-            ("PUT", "/v1/applications/{application}/shadow") => {
-                let document = collect(body, DOCUMENT_BYTES_MAX).await?;
-                Question::Shadow(application()?, ShadowCommand::Set(document.to_vec().into()))
-            }
-            ("PUT", "/v1/instances/{instance}/pin") => Question::Pin(instance()?, true),
-            ("DELETE", "/v1/instances/{instance}/pin") => Question::Pin(instance()?, false),
-            ("PUT", "/v1/instances/{instance}/anchor") => Question::Anchor(instance()?, true),
-            ("DELETE", "/v1/instances/{instance}/anchor") => Question::Anchor(instance()?, false),
-            ("PUT", "/v1/drain") => {
-                let wanted: Value = serde_json::from_slice(&collect(body, 1024).await?)
-                    .map_err(|error| refusal(400, format!("the body is not JSON: {error}")))?;
-                match wanted["is_draining"].as_bool() {
-                    Some(drains) => Question::Drain(drains),
-                    None => return Err(refusal(400, "the body has no `is_draining` that is true or false")),
-                }
-            }
-            ("POST", "/v1/lost/{journal}") => {
-                let journal = u128::from_str_radix(names.first().copied().unwrap_or_default(), 16)
+            Action::Pin => Question::Pin(instance_id(name)?, true),
+            Action::Unpin => Question::Pin(instance_id(name)?, false),
+            Action::Anchor => Question::Anchor(instance_id(name)?, true),
+            Action::EndAnchor => Question::Anchor(instance_id(name)?, false),
+            Action::Drain => Question::Drain(drain_request(&collect(body, 1024).await?)?.is_draining),
+            Action::Lost => {
+                let journal = u128::from_str_radix(name, 16)
                     .map_err(|_| refusal(400, "a journal is written with 32 hexadecimal digits"))?;
                 Question::Lost(JournalId(journal))
             }
-            _ => return Err(refusal(404, "there is no such thing")),
         };
-        self.ask(question).await.map(|answer| json_response(StatusCode::OK, &answer))
+        self.ask(question).await.map(|answer| json_response(StatusCode::OK, answer))
     }
 
     async fn ask(&self, question: Question) -> Answer {
@@ -266,39 +224,39 @@ impl OperatorApi {
         answer.await.map_err(|_| ends())?
     }
 
-    async fn explanation(&self, instance: InstanceId) -> Result<Response<Body>, Refusal> {
-        let (reply, known) = oneshot::channel();
+    /// Sends a question that needs no refusal, and returns the answer.
+    async fn request<T>(&self, event: impl FnOnce(oneshot::Sender<T>) -> Event) -> Result<T, Refusal> {
+        let (reply, answer) = oneshot::channel();
         let ends = || refusal(503, "the node ends");
-        self.core.send(Event::Explain(instance.clone(), reply)).await.map_err(|_| ends())?;
-        let Some(knowledge) = known.await.map_err(|_| ends())? else {
+        self.core.send(event(reply)).await.map_err(|_| ends())?;
+        answer.await.map_err(|_| ends())
+    }
+
+    async fn explanation(&self, instance: InstanceId) -> Result<Response<Body>, Refusal> {
+        let decision = self.request(|reply| Event::Explain(instance.clone(), reply)).await?;
+        let Some(LastDecision { knowledge, is_anchor }) = decision else {
             return Err(refusal(404, format!("instance {instance} has not decided anything on this node")));
         };
-        let mut answer = self.explanations.explain(knowledge).await?;
-        // Its manager would inhibit an undeploy, whatever the policy proposes.
-        answer["is_anchor"] =
-            json!(self.ask(Question::Instance(instance)).await.is_ok_and(|it| it["is_anchor"] == true));
-        Ok(json_response(StatusCode::OK, &answer))
+        let explanation = self.explanations.explain(knowledge).await?;
+        Ok(json_response(StatusCode::OK, Json::of(&Explanation { is_anchor, ..explanation })))
     }
 
     async fn health(&self) -> Result<Response<Body>, Refusal> {
-        let status = self.ask(Question::Status).await?;
-        let fault = ["outdated", "journal_fault", "workload_fault"].map(|key| &status[key]);
-        let fault = fault.into_iter().find(|fault| !fault.is_null());
-        let code = if fault.is_none() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-        Ok(json_response(code, &json!({ "is_healthy": fault.is_none(), "fault": fault })))
+        let health = self.request(Event::Health).await?;
+        let status = if health.is_healthy { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        Ok(json_response(status, Json::of(&health)))
     }
 
     async fn metrics(&self) -> Result<Response<Body>, Refusal> {
-        let own = self.ask(Question::Metrics).await?;
-        let mut text = format!("{}{}", own.as_str().unwrap_or_default(), traffic_metrics(&self.forwarder));
+        let mut text = self.request(Event::Metrics).await?;
+        text += &traffic_metrics(&self.forwarder);
         Admission::metrics(&self.listeners, &mut text);
         Ok(text_response("text/plain; version=0.0.4", text))
     }
 
     async fn log(&self, instance: InstanceId) -> Result<Response<Body>, Refusal> {
-        let found = self.ask(Question::Workload(instance.clone())).await?;
-        let number = |key: &str| found[key].as_u64().unwrap_or_default() as u32;
-        let workload = WorkloadId { boot: number("boot"), counter: number("counter") };
+        let found = self.request(|reply| Event::Workload(instance.clone(), reply)).await?;
+        let workload = found.ok_or_else(|| not_here(&instance))?;
         let copies = self.copies.clone();
         let read = tokio::task::spawn_blocking(move || copies.log(workload, LOG_BYTES_MAX)).await;
         match read {
@@ -317,14 +275,14 @@ impl OperatorApi {
         let (kept, mut news) = self.events.since(since.unwrap_or(0));
         let (sender, receiver) = mpsc::channel::<Bytes>(16);
         tokio::spawn(async move {
-            let frame = |event: &dyn erased::Json| Bytes::from(format!("data: {}\n\n", event.json()));
+            let frame = |event: &NodeEvent| Bytes::from(format!("data: {}\n\n", Json::of(event).0));
             for event in kept {
-                if sender.send(frame(&*event)).await.is_err() {
+                if sender.send(frame(&event)).await.is_err() {
                     return;
                 }
             }
             while let Ok(event) = news.recv().await {
-                if sender.send(frame(&*event)).await.is_err() {
+                if sender.send(frame(&event)).await.is_err() {
                     return;
                 }
             }
@@ -333,19 +291,6 @@ impl OperatorApi {
         let mut response = Response::new(body);
         response.headers_mut().insert("content-type", http::HeaderValue::from_static("text/event-stream"));
         response
-    }
-}
-
-/// An object-safe trait for values that serialise to JSON; `serde::Serialize` is not object-safe.
-mod erased {
-    pub(super) trait Json: Send + Sync {
-        fn json(&self) -> String;
-    }
-
-    impl<T: serde::Serialize + Send + Sync> Json for T {
-        fn json(&self) -> String {
-            serde_json::to_string(self).unwrap_or_default()
-        }
     }
 }
 
@@ -406,6 +351,22 @@ fn rollback_version(query: Option<&str>) -> Result<Option<u64>, Refusal> {
     }
 }
 
+fn application(text: &str) -> Result<ApplicationId, Refusal> {
+    application_id(text).map_err(|_| refusal(400, format!("{text:?} is not the id of an application")))
+}
+
+fn drain_request(body: &[u8]) -> Result<DrainRequest, Refusal> {
+    serde_json::from_slice(body).map_err(|error| match error.classify() {
+        Category::Data => refusal(400, "the body has no `is_draining` that is true or false"),
+        Category::Io | Category::Syntax | Category::Eof => refusal(400, format!("the body is not JSON: {error}")),
+    })
+}
+
+/// The signed description of an application in a body.
+async fn document(body: Incoming) -> Result<Arc<[u8]>, Refusal> {
+    Ok(collect(body, DOCUMENT_BYTES_MAX).await?.to_vec().into())
+}
+
 async fn collect(body: Incoming, bytes_max: usize) -> Result<Bytes, Refusal> {
     match timeout(REQUEST_TIMEOUT, Limited::new(body, bytes_max).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
@@ -420,11 +381,12 @@ fn refusal(status: u16, message: impl Into<String>) -> Refusal {
 
 fn refused(refusal: &Refusal) -> Response<Body> {
     let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    json_response(status, &json!({ "error": refusal.message, "hint": refusal.hint }))
+    let Refusal { message, hint, .. } = refusal.clone();
+    json_response(status, Json::of(&ErrorAnswer { error: message, hint }))
 }
 
-fn json_response(status: StatusCode, value: &Value) -> Response<Body> {
-    let mut response = text_response("application/json", format!("{value}\n"));
+fn json_response(status: StatusCode, Json(text): Json) -> Response<Body> {
+    let mut response = text_response("application/json", text + "\n");
     *response.status_mut() = status;
     response
 }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mario_live::LiveError;
+use mario_live::api::{Deployed, Instance, Instances};
 use mario_live::identity::Identity;
 use mario_live::operators::{Client, DEPLOY_KEY, Method};
 use mario_trace::join::ClientLog;
-use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::chaos::{self, PlannedFault};
@@ -405,7 +405,7 @@ impl Colony {
         loop {
             let headers = [(DEPLOY_KEY, key.as_str())];
             let reply = client.ask(Method::POST, "/v1/instances", &headers, document.clone()).await?;
-            match reply.json() {
+            match reply.known::<Deployed>() {
                 Ok(_) => return Ok(()),
                 // The node may still be searching for processes that a previous daemon left running.
                 Err(_) if reply.status == 503 && Instant::now() < deadline => {
@@ -444,13 +444,9 @@ impl Colony {
     /// The application of each instance that a node owns; `None` if the node does not answer.
     async fn hosted(&self, node: usize) -> Option<Vec<String>> {
         let reply = self.client(node).ok()?.ask(Method::GET, "/v1/instances", &[], Vec::new()).await.ok()?;
-        let answer = reply.json().ok()?;
-        let owned = answer["instances"].as_array()?.iter().filter(|instance| instance["state"] == "owned");
-        let id = |instance: &Value| match &instance["application"] {
-            Value::String(name) => name.clone(),
-            other => other.to_string(),
-        };
-        Some(owned.map(id).collect())
+        let Instances { instances } = reply.known().ok()?;
+        let owned = instances.iter().filter_map(Instance::owned);
+        Some(owned.map(|owned| owned.application.to_string()).collect())
     }
 
     fn client(&self, node: usize) -> Result<Client, LiveError> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mario_live::LiveError;
-use serde_json::{Value, json};
+use mario_live::api::{TestbedApplication, TestbedData, TestbedNode};
 use tokio::sync::watch;
 
 use crate::clients::Tally;
@@ -21,14 +21,14 @@ const RECENT: usize = 500;
 #[derive(Debug)]
 pub struct DashboardFeed {
     operators: Vec<watch::Sender<String>>,
-    picture: watch::Sender<Value>,
+    picture: watch::Sender<TestbedData>,
 }
 
 impl DashboardFeed {
     /// Creates the feed of a colony whose nodes do not run yet.
     pub fn new(plan: &Plan) -> DashboardFeed {
         let operators = plan.nodes.iter().map(|_| watch::channel(String::new()).0).collect();
-        DashboardFeed { operators, picture: watch::channel(Value::Null).0 }
+        DashboardFeed { operators, picture: watch::channel(TestbedData::default()).0 }
     }
 
     /// For each node, its operator address, which changes when its daemon is restarted; empty before the first start.
@@ -36,16 +36,16 @@ impl DashboardFeed {
         self.operators.iter().map(watch::Sender::subscribe).collect()
     }
 
-    /// Data that only the testbed has, such as tiers, users, response times measured at clients, and injected faults. A
-    /// JSON object with the keys of the dashboard's `extra`; null before the first update.
-    pub fn picture(&self) -> watch::Receiver<Value> {
+    /// Data that only the testbed has, such as tiers, users, response times measured at clients, and injected faults;
+    /// empty before the first update.
+    pub fn picture(&self) -> watch::Receiver<TestbedData> {
         self.picture.subscribe()
     }
 
     /// Announces that the run is over, and how it ended. Call it before the first daemon is stopped: a dashboard then does
     /// not report the stopped daemons as faults.
     pub(crate) fn end(&self, outcome: &str) {
-        self.picture.send_modify(|picture| picture["outcome"] = outcome.into());
+        self.picture.send_modify(|picture| picture.outcome = Some(outcome.to_owned()));
     }
 
     pub(crate) fn set_operators(&self, node: usize, address: SocketAddr) {
@@ -64,35 +64,35 @@ impl DashboardFeed {
             *users.entry(place).or_default() += 1;
         }
         let nodes = plan.nodes.iter().enumerate().map(|(place, node)| {
-            let mut known = json!({ "tier": node.tier });
-            if node.is_access_point {
-                known["users"] = users.get(&place).copied().unwrap_or(0).into();
-            }
-            (node.id.clone(), known)
+            let users = node.is_access_point.then(|| users.get(&place).copied().unwrap_or(0));
+            (node.id.clone(), TestbedNode { tier: Some(node.tier.into()), tier_name: None, users })
         });
         let applications = plan.applications.iter().zip(tallies).zip(before).map(|((application, tally), before)| {
             let times = tally.times_us[tally.times_us.len().saturating_sub(RECENT)..].to_vec();
-            let mut known = json!({
-                "requests_per_s": (tally.requests - before) as f64 / crate::colony::TICK.as_secs_f64(),
-                "failed": tally.failed(),
-            });
-            known["late_share"] = late_share(&times, application.max_latency).into();
-            if let Some(times) = Percentiles::of(times) {
-                (known["p50_ms"], known["p95_ms"], known["p99_ms"]) =
-                    (times.p50.into(), times.p95.into(), times.p99.into());
-            }
-            (application.id.clone(), known)
+            let late_share = late_share(&times, application.max_latency);
+            let times = Percentiles::of(times);
+            let measured = TestbedApplication {
+                requests_per_s: Some((tally.requests - before) as f64 / crate::colony::TICK.as_secs_f64()),
+                failed: Some(tally.failed()),
+                late_share,
+                p50_ms: times.map(|times| times.p50),
+                p95_ms: times.map(|times| times.p95),
+                p99_ms: times.map(|times| times.p99),
+            };
+            (application.id.clone(), measured)
         });
-        self.picture.send_replace(json!({
-            "title": format!("Live run of scenario {}", plan.name),
-            "facts": {
-                "speed": format!("{} time units a second", plan.speed),
-                "time": format!("{units:.0} of {:.0} time units", plan.units(plan.duration)),
-            },
-            "nodes": nodes.collect::<serde_json::Map<_, _>>(),
-            "applications": applications.collect::<serde_json::Map<_, _>>(),
-            "faults": faults,
-        }));
+        let facts = [
+            ("speed", format!("{} time units a second", plan.speed)),
+            ("time", format!("{units:.0} of {:.0} time units", plan.units(plan.duration))),
+        ];
+        self.picture.send_replace(TestbedData {
+            title: Some(format!("Live run of scenario {}", plan.name)),
+            facts: facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            nodes: nodes.collect(),
+            applications: applications.collect(),
+            faults: faults.to_vec(),
+            outcome: None,
+        });
     }
 }
 
@@ -137,19 +137,18 @@ mod tests {
         let before = vec![10; 1].into_iter().chain(vec![0; 5]).collect::<Vec<u64>>();
         feed.show(&plan, Duration::ZERO, &tallies, &before, &["a link is cut".to_owned()]);
         let picture = seen.borrow().clone();
-        let users: u64 = plan.nodes.iter().filter_map(|node| picture["nodes"][&node.id]["users"].as_u64()).sum();
+        let users: u64 = plan.nodes.iter().filter_map(|node| picture.nodes[&node.id].users).sum();
         assert_eq!(users, 50, "one of 51 comes later");
-        assert_eq!(picture["nodes"][&plan.nodes[0].id], json!({ "tier": 0 }));
-        let first = &picture["applications"][&plan.applications[0].id];
-        assert_eq!((first["requests_per_s"].as_f64(), first["p95_ms"].as_f64()), (Some(40.0), Some(4.0)));
-        assert_eq!(first["late_share"].as_f64(), Some(0.0), "there and back within 20 ms: {first}");
-        assert_eq!(picture["applications"][&plan.applications[1].id]["p95_ms"], Value::Null);
-        assert_eq!(picture["applications"][&plan.applications[1].id]["late_share"], Value::Null);
-        assert_eq!(picture["faults"], json!(["a link is cut"]));
-        assert_eq!(picture["outcome"], Value::Null, "it still runs");
+        assert_eq!(picture.nodes[&plan.nodes[0].id], TestbedNode { tier: Some(0), ..TestbedNode::default() });
+        let [first, second] = [0, 1].map(|application| &picture.applications[&plan.applications[application].id]);
+        assert_eq!((first.requests_per_s, first.p95_ms), (Some(40.0), Some(4.0)));
+        assert_eq!(first.late_share, Some(0.0), "there and back within 20 ms: {first:?}");
+        assert_eq!((second.p95_ms, second.late_share), (None, None));
+        assert_eq!(picture.faults, ["a link is cut"]);
+        assert_eq!(picture.outcome, None, "it still runs");
         feed.end(&outcome_words(Ok(Some((tallies.as_slice(), Duration::from_secs(2)))), Path::new("runs/live-1")));
         let outcome = "It ran for 2 s: 30 client requests, 0 failed. Response times: p50 4.0 ms, p99 4.0 ms. The results are in runs/live-1.";
-        assert_eq!(seen.borrow()["outcome"], outcome);
-        assert_eq!(seen.borrow()["faults"], json!(["a link is cut"]), "the rest stays as it was");
+        assert_eq!(seen.borrow().outcome.as_deref(), Some(outcome));
+        assert_eq!(seen.borrow().faults, ["a link is cut"], "the rest stays as it was");
     }
 }

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use mario_domain::ApplicationId;
 use mario_live::LiveError;
+use mario_live::api::{Event, Happening, JudgedRequest, NodeEvent, NodeReport, Operation, Report, Word};
 use mario_live::identity::application_id;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::clients::Tally;
 use crate::directory::write;
@@ -150,31 +150,36 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Adds the counts of a daemon's log. Lines that are not JSON are skipped, such as the incomplete last line of a
+    /// Adds the counts of a daemon's log. Lines that are no events are skipped, such as the incomplete last line of a
     /// killed daemon.
     pub fn add_log(&mut self, path: &Path) -> std::io::Result<()> {
         for line in BufReader::new(fs::File::open(path)?).split(b'\n') {
-            if let Ok(event) = serde_json::from_slice::<Value>(&line?) {
-                self.add(&event["report"]);
+            if let Ok(Event { event: Happening::Known(NodeEvent::Report { report: Report::Known(report) }), .. }) =
+                serde_json::from_slice(&line?)
+            {
+                self.add(&report);
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, report: &Value) {
-        match report["kind"].as_str() {
-            Some("evaluated") => {
+    fn add(&mut self, report: &NodeReport) {
+        match report {
+            NodeReport::Evaluated { has_failed, .. } => {
                 self.evaluations += 1;
-                self.evaluations_failed += u64::from(report["has_failed"] == true);
+                self.evaluations_failed += u64::from(*has_failed);
             }
-            Some("judged") => {
-                let operation = report["request"]["operation"].as_str().unwrap_or_default();
-                let counter = match (operation, report["is_accepted"] == true) {
-                    ("migrate", true) => &mut self.migrate,
-                    ("replicate", true) => &mut self.replicate,
-                    ("undeploy", true) => &mut self.undeploy,
-                    ("migrate" | "replicate" | "undeploy", false) => &mut self.inhibited,
-                    _ => return,
+            NodeReport::Judged {
+                request: JudgedRequest { operation: Word::Known(operation), .. },
+                is_accepted,
+                ..
+            } => {
+                let counter = match (operation, is_accepted) {
+                    (Operation::Migrate, true) => &mut self.migrate,
+                    (Operation::Replicate, true) => &mut self.replicate,
+                    (Operation::Undeploy, true) => &mut self.undeploy,
+                    (Operation::Migrate | Operation::Replicate | Operation::Undeploy, false) => &mut self.inhibited,
+                    (Operation::Adapt | Operation::Sleep | Operation::Wake | Operation::Deploy, _) => return,
                 };
                 *counter += 1;
             }

@@ -12,16 +12,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Args, Subcommand};
 use mario_diagnostics::Diagnostic;
+use mario_live::api::{
+    Anchored, Instance, Instances, NodeReport, OwnedInstance, Pinned, Report, RequestRate, RestartStatus, Told,
+    Undeployed, UnknownReport,
+};
 use mario_live::application::{ApplicationFile, read, schema_text, sign};
 use mario_live::identity::{Identity, node_id};
 use mario_live::operators::Method;
 use mario_live::{BUDGET, LiveError};
 use mario_policy::{Policy, PolicySettings, PolicyText};
 use mario_prolog::{Directories, Resolver};
-use serde_json::Value;
 
 use crate::input::directory;
-use crate::live::{NodeArguments, NodesArguments, config_failure, engine, failure, lines, table, word};
+use crate::live::{
+    Format, NodeArguments, NodesArguments, Shown, config_failure, engine, failure, json_text, lines, table,
+    unknown_text,
+};
 use crate::problems::diagnostics;
 use crate::replacing::refuse_to_replace;
 use crate::{Console, Failure, Outcome, read_text};
@@ -179,13 +185,15 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         Command::Undeploy(InstanceArguments { instance, node }) => {
             let instance = find(node, instance)?;
             let path = format!("/v1/instances/{instance}");
-            node.show(console, Method::DELETE, &path, Vec::new(), |_| format!("instance {instance} ends\n"))?;
+            node.show(console, Method::DELETE, &path, Vec::new(), |_: &Undeployed| {
+                format!("instance {instance} ends\n")
+            })?;
         }
         Command::Pin(PinArguments { instance, undo, node }) => {
             let instance = find(node, instance)?;
             let (method, what) = if *undo { (Method::DELETE, "may move") } else { (Method::PUT, "stays where it is") };
             let path = format!("/v1/instances/{instance}/pin");
-            node.show(console, method, &path, Vec::new(), |_| format!("instance {instance} {what}\n"))?;
+            node.show(console, method, &path, Vec::new(), |_: &Pinned| format!("instance {instance} {what}\n"))?;
         }
         Command::Anchor(AnchorArguments { instance, undo, node }) => {
             let instance = find(node, instance)?;
@@ -195,24 +203,13 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
                 (Method::PUT, "is an anchor: its agent cannot undeploy it")
             };
             let path = format!("/v1/instances/{instance}/anchor");
-            node.show(console, method, &path, Vec::new(), |_| format!("instance {instance} {what}\n"))?;
+            node.show(console, method, &path, Vec::new(), |_: &Anchored| format!("instance {instance} {what}\n"))?;
         }
         Command::List(ListArguments { nodes }) => {
-            let ask = |node: &NodeArguments| node.try_ask(Method::GET, "/v1/instances", &[], Vec::new())?.json();
-            nodes.show_each(console, ask, |answer| {
-                table(
-                    &answer["instances"],
-                    &[
-                        ("INSTANCE", "/instance"),
-                        ("APPLICATION", "/application"),
-                        ("VERSION", "/version"),
-                        ("STATE", "/state"),
-                        ("COPY", "/copy/state"),
-                        ("ANCHOR", "/is_anchor"),
-                        ("PINNED", "/is_pinned"),
-                        ("EPOCH", "/epoch"),
-                    ],
-                )
+            let ask = |node: &NodeArguments| node.try_ask(Method::GET, "/v1/instances", &[], Vec::new())?.told();
+            nodes.show_each(console, ask, |answer: &Told<Instances>| {
+                let titles = ["INSTANCE", "APPLICATION", "VERSION", "STATE", "COPY", "ANCHOR", "PINNED", "EPOCH"];
+                table(titles, answer.known.instances.iter().map(listed)) + &unknown_text(answer)
             })?;
         }
         Command::Show(InstanceArguments { instance, node }) => {
@@ -222,68 +219,123 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         Command::Logs(InstanceArguments { instance, node }) => {
             let path = format!("/v1/instances/{}/log", find(node, instance)?);
             let log = node.ask(Method::GET, &path, &[], Vec::new())?.into_text().map_err(|fault| failure(&fault))?;
-            node.write(console, &Value::String(log), word)?;
+            let shown = match node.format {
+                Format::Text => log.word(),
+                Format::Json => json_text(&log),
+            };
+            console.write_data(|stdout| stdout.write_all(shown.as_bytes()))?;
         }
     }
     Ok(Outcome::Done)
 }
 
-fn shown(answer: &Value) -> String {
-    let keys = [
-        "instance",
-        "application",
-        "version",
-        "previous_version",
-        "flavour",
-        "state",
-        "copy",
-        "epoch",
-        "is_anchor",
-        "is_pinned",
-        "is_transferring",
-        "replications_left",
-        "hardware",
-        "max_rate",
-        "max_latency",
-        "evaluations",
-    ];
-    let mut answer = answer.clone();
-    answer["max_rate"] = format!("{} client requests per window", word(&answer["max_rate"])).into();
-    answer["copy"] = copy_text(&answer).into();
-    let mut text = lines(&answer, &keys);
-    text += "\nclient requests of the last window\n";
-    text += &table(&answer["facts"]["requests"], &[("FROM", "/neighbour"), ("RATE", "/rate"), ("LATENCY", "/latency")]);
-    text += "\ndecisions and verdicts, the newest last\n";
-    text += &table(
-        &answer["decisions"],
-        &[
-            ("KIND", "/kind"),
-            ("OPERATION", "/operation"),
-            ("TARGET", "/target"),
-            ("ACCEPTED", "/is_accepted"),
-            ("REASON", "/reason"),
+/// An instance, as a row of a table.
+fn listed(instance: &Instance) -> [String; 8] {
+    let none = || "-".to_owned();
+    match instance {
+        Instance::Owned(owned) => [
+            owned.instance.word(),
+            owned.application.word(),
+            owned.version.word(),
+            "owned".to_owned(),
+            owned.copy_state().map_or_else(none, Shown::word),
+            owned.is_anchor.word(),
+            owned.is_pinned.word(),
+            owned.epoch.word(),
         ],
-    );
+        Instance::InCustody(custody) => [
+            custody.instance.word(),
+            custody.application.word(),
+            none(),
+            "in-custody".to_owned(),
+            custody.copy.as_ref().map_or_else(none, |copy| copy.state.word()),
+            custody.is_anchor.word(),
+            none(),
+            none(),
+        ],
+        Instance::Other(other) => [
+            other.instance.word(),
+            other.application.word(),
+            none(),
+            format!("unknown state `{}` (from a newer version)", other.state.word()),
+            none(),
+            none(),
+            none(),
+            none(),
+        ],
+    }
+}
+
+fn shown(instance: &Instance) -> String {
+    match instance {
+        Instance::Owned(owned) => shown_owned(owned),
+        Instance::InCustody(_) | Instance::Other(_) => {
+            let titles = ["INSTANCE", "APPLICATION", "VERSION", "STATE", "COPY", "ANCHOR", "PINNED", "EPOCH"];
+            table(titles, [listed(instance)])
+        }
+    }
+}
+
+fn shown_owned(owned: &OwnedInstance) -> String {
+    let mut text = lines(&[
+        ("instance", &owned.instance),
+        ("application", &owned.application),
+        ("version", &owned.version),
+        ("previous version", &owned.previous_version),
+        ("flavour", &owned.flavour),
+        ("state", &"owned".to_owned()),
+        ("copy", &copy_text(owned)),
+        ("epoch", &owned.epoch),
+        ("is anchor", &owned.is_anchor),
+        ("is pinned", &owned.is_pinned),
+        ("is transferring", &owned.is_transferring),
+        ("replications left", &owned.replications_left),
+        ("hardware", &owned.hardware),
+        ("max rate", &format!("{} client requests per window", owned.max_rate.word())),
+        ("max latency", &owned.max_latency),
+        ("evaluations", &owned.evaluations),
+    ]);
+    text += "\nclient requests of the last window\n";
+    let request =
+        |request: &RequestRate| [request.neighbour.word(), number_text(request.rate), number_text(request.latency)];
+    text += &table(["FROM", "RATE", "LATENCY"], owned.facts.requests.iter().flatten().map(request));
+    text += "\ndecisions and verdicts, the newest last\n";
+    let decisions = owned.decisions.iter().flatten().map(|report| decision(report));
+    text += &table(["KIND", "OPERATION", "TARGET", "ACCEPTED", "REASON"], decisions);
     text
 }
 
-/// Whether the copy of an instance has ended or not started, and is not healthy again.
-pub(crate) fn is_down(instance: &Value) -> bool {
-    !instance["restart"].is_null() && instance["copy"]["state"] != "healthy"
+/// A number as in JSON: with a decimal point.
+fn number_text(number: f64) -> String {
+    format!("{number:?}")
+}
+
+/// An evaluation or a verdict, as a row of a table.
+fn decision(report: &Report) -> [String; 5] {
+    let none = || "-".to_owned();
+    match report {
+        Report::Known(NodeReport::Evaluated { operation, target, .. }) => {
+            ["evaluated".to_owned(), operation.word(), target.word(), none(), none()]
+        }
+        Report::Known(NodeReport::Judged { request, is_accepted, reason, .. }) => {
+            let operation = request.operation.word();
+            ["judged".to_owned(), operation, request.target.word(), is_accepted.word(), reason.word()]
+        }
+        Report::Unknown(UnknownReport { kind, .. }) => {
+            [format!("unknown report `{}` (from a newer version)", kind.word()), none(), none(), none(), none()]
+        }
+        Report::Known(_) => ["other".to_owned(), none(), none(), none(), none()],
+    }
 }
 
 /// The state of an instance's copy; if it has been down, why, how often, and when it is started again.
-pub(crate) fn copy_text(instance: &Value) -> String {
-    let state = word(&instance["copy"]["state"]);
-    let restart = &instance["restart"];
-    let Some(cause) = restart["cause"].as_str() else { return state };
-    let times = match restart["failures"].as_u64() {
-        Some(failures @ 2..) => format!(", {failures} times in a row"),
-        _ => String::new(),
-    };
-    match restart["starts_in_ms"].as_u64() {
-        Some(wait) => format!("{state}: {cause}{times}; starts again in {:.1} s", wait as f64 / 1_000.0),
-        None if is_down(instance) => format!("{state} again; before: {cause}{times}"),
+pub(crate) fn copy_text(instance: &OwnedInstance) -> String {
+    let state = instance.copy_state().map_or_else(|| "-".to_owned(), Shown::word);
+    let Some(RestartStatus { cause, failures, starts_in_ms }) = &instance.restart else { return state };
+    let times = if *failures >= 2 { format!(", {failures} times in a row") } else { String::new() };
+    match starts_in_ms {
+        Some(wait) => format!("{state}: {cause}{times}; starts again in {:.1} s", *wait as f64 / 1_000.0),
+        None if instance.is_down() => format!("{state} again; before: {cause}{times}"),
         None => format!("{state}; restarted after: {cause}{times}"),
     }
 }
@@ -294,9 +346,10 @@ pub(crate) fn find(node: &NodeArguments, typed: &str) -> Result<String, Failure>
     node_id(typed).map_err(|_| {
         failure(&LiveError::new(format!("`{typed}` is not the id of an instance")).hint("`mario app list` shows them"))
     })?;
-    let answer = node.ask(Method::GET, "/v1/instances", &[], Vec::new())?.json().map_err(|fault| failure(&fault))?;
-    let instances = answer["instances"].as_array().cloned().unwrap_or_default();
-    let known = instances.iter().map(|instance| (word(&instance["instance"]), word(&instance["application"])));
+    let answer = node.ask(Method::GET, "/v1/instances", &[], Vec::new())?.known().map_err(|fault| failure(&fault))?;
+    let Instances { instances } = answer;
+    let application = |instance: &Instance| instance.application().map(ToString::to_string).unwrap_or_default();
+    let known = instances.iter().map(|instance| (instance.id().to_string(), application(instance)));
     let known: Vec<(String, String)> = known.collect();
     if known.iter().any(|(id, _)| id == typed) {
         return Ok(typed.to_owned());

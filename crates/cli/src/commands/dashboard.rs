@@ -10,6 +10,7 @@ use clap::Args;
 use mario_dashboard::{Dashboard, NodeSource, SOURCES_MAX};
 use mario_diagnostics::Diagnostic;
 use mario_live::LiveError;
+use mario_live::api::Status;
 use mario_live::identity::Identity;
 use mario_live::operators::{Client, Method};
 use tokio::net::TcpListener;
@@ -95,7 +96,7 @@ async fn check_some_node_answers(identity: &Identity, nodes: &[String]) -> Resul
         let client = Client::new(identity, node).map_err(|fault| failure(&fault))?;
         let late = LiveError::new(format!("the node at {node} does not answer"));
         asking.spawn(async move {
-            let asked = async { client.ask(Method::GET, "/v1/status", &[], Vec::new()).await?.json() };
+            let asked = async { client.ask(Method::GET, "/v1/status", &[], Vec::new()).await?.known::<Status>() };
             (place, timeout(FIRST_ANSWER, asked).await.unwrap_or(Err(late)))
         });
     }

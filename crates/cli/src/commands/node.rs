@@ -7,16 +7,21 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use mario_diagnostics::{Diagnostic, printable_line};
 use mario_live::LiveError;
+use mario_live::api::{
+    CertificateStatus, DrainRequest, Drained, Explanation, ExplanationLine, Instance, Instances, JournalStatus,
+    LineRole, Link, Links, Lost, OwnedInstance, Peer, Status, Told, Word,
+};
 use mario_live::config::{NodeConfig, check, schema_text};
 use mario_live::daemon::{self, DaemonDependencies, WorkloadsAtStop};
 use mario_live::operators::Method;
 use mario_live::workloads::{Launcher, launch, sample};
-use serde_json::Value;
+use serde::Serialize;
 
-use crate::commands::app::{copy_text, find, is_down};
+use crate::commands::app::{copy_text, find};
 use crate::input::directory;
 use crate::live::{
-    NodeArguments as Asking, NodesArguments, config_failure, engine, failure, lines, runtime, table, word,
+    NodeArguments as Asking, NodesArguments, Shown, config_failure, engine, failure, json_text, lines, runtime, table,
+    unknown_text,
 };
 use crate::{Console, Failure, Outcome, read_text};
 
@@ -194,12 +199,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             Ok(Outcome::Done)
         }
         (Some(Command::Drain(DrainArguments { undo, node })), _) => {
-            let body = serde_json::json!({ "is_draining": !undo }).to_string().into_bytes();
+            let body = json_text(&DrainRequest { is_draining: !undo }).into_bytes();
             let accepts =
                 if *undo { "the node accepts new instances again" } else { "the node accepts no new instances" };
-            node.show(console, Method::PUT, "/v1/drain", body, |answer| {
-                let left = answer["left"].as_array().map_or(0, Vec::len);
-                format!("{accepts}; instances on it: {left}\n")
+            node.show(console, Method::PUT, "/v1/drain", body, |drained: &Drained| {
+                format!("{accepts}; instances on it: {}\n", drained.left.len())
             })?;
             Ok(Outcome::Done)
         }
@@ -208,7 +212,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
                 let fault = LiveError::new(format!("`{journal}` is not the id of a journal"));
                 return Err(failure(&fault.hint("write its 32 hexadecimal digits, as `mario node status` shows them")));
             }
-            node.show(console, Method::POST, &format!("/v1/lost/{journal}"), Vec::new(), |_| {
+            node.show(console, Method::POST, &format!("/v1/lost/{journal}"), Vec::new(), |_: &Lost| {
                 format!("journal {journal} is lost\n")
             })?;
             Ok(Outcome::Done)
@@ -217,117 +221,112 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 }
 
 /// The node's explanation, as lines of text.
-fn explanation(answer: &Value) -> String {
-    let empty = Vec::new();
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let part = |lines: &Value| list(lines).iter().map(explanation_line).collect::<String>();
-    let parts: Vec<String> = answer["parts"].as_array().unwrap_or(&empty).iter().map(part).collect();
+fn explanation(answer: &Explanation) -> String {
+    let part = |lines: &Vec<ExplanationLine>| lines.iter().map(explanation_line).collect::<String>();
+    let parts: Vec<String> = answer.parts.iter().map(part).collect();
     let mut text = parts.join("\n");
-    if let Some(error) = answer["error"].as_str() {
+    if let Some(error) = &answer.error {
         text += &format!("\nthe policy ended with an error: {}\n", printable_line(error));
     }
-    if answer["is_anchor"] == true && text.starts_with("undeploy") {
+    if answer.is_anchor && text.starts_with("undeploy") {
         text += "\nthe instance is an anchor: its node inhibits an undeploy that its policy proposes\n";
     }
-    if answer["is_complete"] == false {
+    if !answer.is_complete {
         text += "\nthere may be more: the explanation took all that it may cost\n";
     }
     text
 }
 
-fn explanation_line(line: &Value) -> String {
-    let text =
-        |key: &str| line[key].as_str().map(|text| printable_line(text).into_owned()).filter(|text| !text.is_empty());
-    let mark = match line["look"].as_str() {
-        Some("code") => "| ",
-        Some("change") => "=> ",
+fn explanation_line(line: &ExplanationLine) -> String {
+    let ExplanationLine { depth, look, before, text, after, place } = line;
+    let printed = |text: &str| Some(printable_line(text).into_owned()).filter(|text| !text.is_empty());
+    let mark = match look {
+        Word::Known(LineRole::Code) => "| ",
+        Word::Known(LineRole::Change) => "=> ",
         _ => "",
     };
-    let before = text("before").map(|before| before + " ").unwrap_or_default();
-    let after = text("after").map(|after| format!(", {after}")).unwrap_or_default();
-    let place = text("place").map(|place| format!("  {place}")).unwrap_or_default();
-    let depth = line["depth"].as_u64().unwrap_or_default().min(64) as usize;
-    format!("{:2$}{before}{mark}{}{after}{place}\n", "", text("text").unwrap_or_default(), depth * 2)
+    let before = printed(before).map(|before| before + " ").unwrap_or_default();
+    let after = printed(after).map(|after| format!(", {after}")).unwrap_or_default();
+    let place = place.as_deref().and_then(printed).map(|place| format!("  {place}")).unwrap_or_default();
+    let depth = (*depth).min(64);
+    format!("{:2$}{before}{mark}{}{after}{place}\n", "", printed(text).unwrap_or_default(), depth * 2)
 }
 
 /// What `mario node status` shows of a node.
-fn status_of(node: &Asking) -> Result<Value, LiveError> {
-    let get = |path: &str| node.try_ask(Method::GET, path, &[], Vec::new())?.json();
-    Ok(serde_json::json!({
-        "status": get("/v1/status")?,
-        "links": get("/v1/links")?["links"],
-        "peers": get("/v1/journal")?["peers"],
-        "down": get("/v1/instances")?["instances"].as_array().map(|instances| {
-            instances.iter().filter(|instance| is_down(instance)).cloned().collect::<Vec<_>>()
-        }),
-    }))
+#[derive(Serialize)]
+struct Overview {
+    status: Told<Status>,
+    links: Vec<Link>,
+    peers: Vec<Peer>,
+    /// The instances whose copies are down.
+    down: Vec<OwnedInstance>,
+    /// What only newer versions know, as lines of text.
+    #[serde(skip)]
+    unknown: String,
+}
+
+fn status_of(node: &Asking) -> Result<Overview, LiveError> {
+    let get = |path: &str| node.try_ask(Method::GET, path, &[], Vec::new());
+    let status: Told<Status> = get("/v1/status")?.told()?;
+    let links: Told<Links> = get("/v1/links")?.told()?;
+    let journal: Told<JournalStatus> = get("/v1/journal")?.told()?;
+    let Instances { instances } = get("/v1/instances")?.known()?;
+    let unknown = [unknown_text(&status), unknown_text(&links), unknown_text(&journal)].concat();
+    let down = instances.iter().filter_map(Instance::owned).filter(|owned| owned.is_down()).cloned().collect();
+    Ok(Overview { status, links: links.known.links, peers: journal.known.peers, down, unknown })
 }
 
 fn status(nodes: &NodesArguments, console: &Console) -> Result<Outcome, Failure> {
-    nodes.show_each(console, status_of, |answer| {
-        let keys = [
-            "node",
-            "version",
-            "uptime_ms",
-            "journal",
-            "journal_fault",
-            "confirmation",
-            "outdated",
-            "trace_fault",
-            "workload_fault",
-            "is_draining",
-            "capacity",
-            "free",
-            "instances",
-            "in_custody",
-            "draining_copies",
-            "copies_down",
-        ];
-        let mut text = lines(&answer["status"], &keys);
-        text += "\n";
-        text += &table(
-            &rounded(&answer["links"]),
-            &[
-                ("NEIGHBOUR", "/neighbour"),
-                ("ADDRESS", "/address"),
-                ("UP", "/is_up"),
-                ("DATA", "/has_data"),
-                ("ROUND TRIP MS", "/round_trip_ms"),
-                ("FAULT", "/fault"),
-            ],
-        );
-        text += "\n";
-        text += &table(
-            &answer["peers"],
-            &[("NEIGHBOUR", "/node"), ("JOURNAL", "/journal"), ("RECORDS", "/sequence"), ("STATE", "/state")],
-        );
-        for certificate in answer["status"]["certificates"].as_array().into_iter().flatten() {
-            let days = certificate["expires_in_s"].as_i64().unwrap_or_default().div_euclid(86_400);
-            let name = word(&certificate["certificate"]);
-            text += &match certificate["warning"].as_str() {
-                Some(warning) => format!("\nwarning: {warning}\n"),
-                None => format!("\nthe certificate of the {name} expires in {days} days\n"),
-            };
-        }
-        for instance in answer["down"].as_array().into_iter().flatten() {
-            let id = word(&instance["instance"]);
-            text +=
-                &format!("\ninstance {id} of {} is down: {}\n", word(&instance["application"]), copy_text(instance));
-        }
-        text
-    })?;
+    nodes.show_each(console, status_of, overview_text)?;
     Ok(Outcome::Done)
 }
 
-/// The links with their round-trip times to a hundredth of a millisecond, for people.
-fn rounded(links: &Value) -> Value {
-    let mut links = links.clone();
-    for link in links.as_array_mut().into_iter().flatten() {
-        if let Some(round_trip) = link["round_trip_ms"].as_f64() {
-            link["round_trip_ms"] = Value::String(format!("{round_trip:.2}"));
-        }
+fn overview_text(Overview { status, links, peers, down, unknown }: &Overview) -> String {
+    let status = &status.known;
+    let mut text = lines(&[
+        ("node", &status.node),
+        ("version", &status.version),
+        ("uptime ms", &status.uptime_ms),
+        ("journal", &status.journal),
+        ("journal fault", &status.journal_fault),
+        ("confirmation", &status.confirmation),
+        ("outdated", &status.outdated),
+        ("trace fault", &status.trace_fault),
+        ("workload fault", &status.workload_fault),
+        ("is draining", &status.is_draining),
+        ("capacity", &status.capacity),
+        ("free", &status.free),
+        ("instances", &status.instances),
+        ("in custody", &status.in_custody),
+        ("draining copies", &status.draining_copies),
+        ("copies down", &status.copies_down),
+    ]);
+    text += "\n";
+    let row = |link: &Link| {
+        // To a hundredth of a millisecond.
+        let round_trip = link.round_trip_ms.map(|round_trip| format!("{round_trip:.2}"));
+        let state = [link.is_up.word(), link.has_data.word(), round_trip.word(), link.fault.word()];
+        let [is_up, has_data, round_trip, fault] = state;
+        [link.neighbour.word(), link.address.word(), is_up, has_data, round_trip, fault]
+    };
+    text += &table(["NEIGHBOUR", "ADDRESS", "UP", "DATA", "ROUND TRIP MS", "FAULT"], links.iter().map(row));
+    text += "\n";
+    let row = |peer: &Peer| [peer.node.word(), peer.journal.word(), peer.sequence.word(), peer.state.word()];
+    text += &table(["NEIGHBOUR", "JOURNAL", "RECORDS", "STATE"], peers.iter().map(row));
+    for CertificateStatus { certificate, expires_in_s, warning } in &status.certificates {
+        text += &match warning {
+            Some(warning) => format!("\nwarning: {warning}\n"),
+            None => {
+                let days = expires_in_s.div_euclid(86_400);
+                format!("\nthe certificate of the {} expires in {days} days\n", certificate.word())
+            }
+        };
     }
-    links
+    for instance in down {
+        let (id, application) = (instance.instance.word(), instance.application.word());
+        text += &format!("\ninstance {id} of {application} is down: {}\n", copy_text(instance));
+    }
+    text + unknown
 }
 
 /// Returns a receiver that completes when the standard input ends: its sender is dropped.

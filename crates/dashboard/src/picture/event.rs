@@ -1,9 +1,14 @@
 //! Events of nodes, with descriptions for users and the data that the page draws.
 
-use serde::Serialize;
-use serde_json::Value;
+#![deny(clippy::wildcard_enum_match_arm)]
 
-use super::{clipped, text};
+use mario_live::api::{
+    Event, Happening, JudgedRequest, NodeEvent, NodeReport, Operation, Report, Requester, UnknownEvent, UnknownReport,
+    Word,
+};
+use serde::Serialize;
+
+use super::{clipped, named};
 
 /// Events received within this time after they happened are fresh. The page animates only fresh events.
 pub(super) const FRESH_MS: u64 = 10_000;
@@ -38,46 +43,27 @@ pub struct ColonyEvent {
     pub is_fresh: bool,
 }
 
+/// The kind of an event, and its description for users.
+type Words = (&'static str, String);
+
 impl ColonyEvent {
     /// Interprets an event of a node.
-    pub(super) fn read(event: &Value, node: &str, application_of: impl Fn(&str) -> Option<String>) -> ColonyEvent {
+    pub(super) fn read(event: &Event, node: &str, application_of: impl Fn(&str) -> Option<String>) -> ColonyEvent {
         let mut colony_event = ColonyEvent {
             number: 0,
-            time_ms: event["time_ms"].as_u64().unwrap_or(0),
+            time_ms: event.time_ms,
             node: node.to_owned(),
             kind: "node",
             text: String::new(),
-            instance: text(&event["instance"]),
+            instance: None,
             application: None,
             from: None,
             to: None,
             is_fresh: false,
         };
-        let word = |key: &str| text(&event[key]).unwrap_or_default();
-        let (kind, words) = match event["event"].as_str().unwrap_or_default() {
-            "report" => {
-                let report = &event["report"];
-                colony_event.instance = text(&report["instance"]);
-                colony_event.report(report)
-            }
-            "started" => ("node", "the daemon started".to_owned()),
-            "stopping" => ("node", "the daemon is stopping".to_owned()),
-            "fault" => ("fault", word("message")),
-            "link-up" => ("link", format!("the link to {} is up", word("neighbour"))),
-            "link-down" => ("link", format!("the link to {} is down", word("neighbour"))),
-            "link-failed" => ("link", format!("a connection with {} ended: {}", word("neighbour"), word("cause"))),
-            "refused" => ("fault", format!("refused a connection from {}: {}", word("address"), word("cause"))),
-            "copy" => ("copy", format!("the copy {} of {} is {}", word("workload"), word("instance"), word("state"))),
-            "shadow-differs" => {
-                let words =
-                    format!("{} proposes {}; the shadow proposes {}", word("instance"), word("policy"), word("shadow"));
-                ("proposed", words)
-            }
-            "journal-fails" => ("journal", format!("the journal cannot be written: {}", word("cause"))),
-            "trace-fails" => ("journal", format!("the trace cannot be written: {}", word("cause"))),
-            "trace-works" => ("journal", "the trace can be written again".to_owned()),
-            "journal-works" => ("journal", "the journal can be written again".to_owned()),
-            other => ("node", other.to_owned()),
+        let (kind, words) = match &event.event {
+            Happening::Known(known) => colony_event.known(known),
+            Happening::Unknown(UnknownEvent { event, .. }) => ("node", unknown("event", event)),
         };
         colony_event.kind = kind;
         colony_event.text = clipped(&words);
@@ -87,107 +73,194 @@ impl ColonyEvent {
         colony_event
     }
 
-    fn report(&mut self, report: &Value) -> (&'static str, String) {
-        let instance = self.instance.clone().unwrap_or_default();
-        match report["kind"].as_str().unwrap_or_default() {
-            "evaluated" if report["has_failed"] == true => {
-                ("policy", format!("the policy of {instance} has no valid answer"))
+    fn known(&mut self, event: &NodeEvent) -> Words {
+        match event {
+            NodeEvent::Report { report: Report::Known(report) } => self.report(report),
+            NodeEvent::Report { report: Report::Unknown(UnknownReport { kind, .. }) } => {
+                ("node", unknown("report", kind))
             }
-            "evaluated" => {
-                let target = text(&report["target"]);
-                let asked = operation_words(report["operation"].as_str().unwrap_or("nothing"), target.as_deref());
-                ("proposed", format!("{instance} asks to {asked}"))
+            NodeEvent::Copy { workload, instance, state } => {
+                let id = self.about(instance);
+                ("copy", format!("the copy {workload} of {id} is {state}"))
             }
-            "judged" => self.judged(report),
-            "arrived" => {
-                (self.from, self.to) = (text(&report["from"]), Some(self.node.clone()));
-                let from = self.from.clone().unwrap_or_default();
-                ("arrived", format!("{instance} arrived from {from}"))
+            NodeEvent::ShadowDiffers { instance, policy, shadow } => {
+                let id = self.about(instance);
+                ("proposed", format!("{id} proposes {policy}; the shadow proposes {shadow}"))
             }
-            "undeployed" => ("copy", format!("{instance} was undeployed")),
-            "lives-on" => ("copy", format!("{instance} continues on {}", text(&report["node"]).unwrap_or_default())),
-            "updated" => {
-                let (from, to) = (text(&report["from"]).unwrap_or_default(), text(&report["to"]).unwrap_or_default());
-                match text(&report["reason"]) {
-                    None => ("copy", format!("{instance} runs version {to} instead of {from}")),
-                    Some(reason) => ("inhibited", format!("{instance} stays at version {from}: {reason}")),
-                }
+            NodeEvent::Started { .. } => ("node", "the daemon started".to_owned()),
+            NodeEvent::Stopping => ("node", "the daemon is stopping".to_owned()),
+            NodeEvent::Fault { message } => ("fault", message.clone()),
+            NodeEvent::OrphansEnded { processes } => {
+                ("node", format!("{processes} processes of workloads of a former journal were ended"))
             }
-            "leave" => {
-                let (left, reason) = (&report["evaluations"], text(&report["reason"]).unwrap_or_default());
-                (
-                    "inhibited",
-                    format!("the owner of {} wants {instance} to leave within {left} evaluations: {reason}", self.node),
-                )
+            NodeEvent::OpenFiles { is_enough: true, clients_max, .. } => {
+                ("node", format!("enough files may be open for {clients_max} clients"))
             }
-            "evicted" => {
-                let reason = text(&report["reason"]).unwrap_or_default();
-                ("undeploy", format!("the owner of {} evicts {instance}: {reason}", self.node))
+            NodeEvent::OpenFiles { is_enough: false, clients_max, .. } => {
+                ("fault", format!("the limit of open files suffices only for {clients_max} clients"))
             }
-            "shrunk" => {
-                let reason = text(&report["reason"]).unwrap_or_default();
-                ("copy", format!("the owner of {} shrinks {instance}: {reason}", self.node))
+            NodeEvent::ConnectionsLimited { listener, refused, replaced, silent, full, failed, last } => {
+                let counts = [
+                    (*refused, "connections refused"),
+                    (*replaced, "replaced"),
+                    (*silent, "closed because they were silent"),
+                    (*full, "times all places taken"),
+                    (*failed, "connections failed"),
+                ];
+                ("fault", format!("limits of the listener `{listener}`: {}; the last: {last}", counted(&counts)))
             }
-            "initiative-failed" => {
-                let cause = text(&report["cause"]).unwrap_or_default();
-                ("policy", format!("the policy of the owner of {} has no answer: {cause}", self.node))
+            NodeEvent::SignalIgnored { signal, message } => ("node", format!("{signal} is ignored: {message}")),
+            NodeEvent::CertificateExpires { message, .. } => ("fault", message.clone()),
+            NodeEvent::LinkUp { neighbour } => ("link", format!("the link to {neighbour} is up")),
+            NodeEvent::LinkDown { neighbour } => ("link", format!("the link to {neighbour} is down")),
+            NodeEvent::LinkFailed { neighbour, cause } => {
+                ("link", format!("a connection with {neighbour} ended: {cause}"))
             }
-            "woken" => match text(&report["reason"]) {
-                None => ("copy", format!("a client request wakes {instance}")),
-                Some(reason) => ("inhibited", format!("a client request does not wake {instance}: {reason}")),
-            },
-            "acceptance-failed" => {
-                let cause = text(&report["cause"]).unwrap_or_default();
-                ("policy", format!("the acceptance policy of {} has no answer: {cause}", self.node))
+            NodeEvent::Refused { address, cause } => ("fault", format!("refused a connection from {address}: {cause}")),
+            NodeEvent::NameClaimedTwice { name, holder, claimed_by } => {
+                ("fault", format!("{claimed_by} claims the {name}, which {holder} holds and keeps"))
             }
-            "refused-peer" => {
-                let peer = text(&report["node"]).unwrap_or_default();
-                ("fault", format!("{peer} is rejected: its journal is another one than before"))
+            NodeEvent::NamesRefused { neighbour, cause } => {
+                ("fault", format!("refused names of an application that {neighbour} announced: {cause}"))
             }
-            other => ("node", other.to_owned()),
+            NodeEvent::Unconfirmed => {
+                ("journal", "no neighbour has confirmed the journal since the node restarted".to_owned())
+            }
+            NodeEvent::JournalFails { cause } => ("journal", format!("the journal cannot be written: {cause}")),
+            NodeEvent::JournalWorks => ("journal", "the journal can be written again".to_owned()),
+            NodeEvent::TraceFails { cause } => ("journal", format!("the trace cannot be written: {cause}")),
+            NodeEvent::TraceWorks => ("journal", "the trace can be written again".to_owned()),
         }
     }
 
-    fn judged(&mut self, report: &Value) -> (&'static str, String) {
-        let request = &report["request"];
-        let requester = &request["requester"];
-        let operation = request["operation"].as_str().unwrap_or_default();
-        self.instance = text(&requester["instance"]);
-        self.application = text(&request["application"]);
-        self.from = text(&requester["node"]);
-        self.to = match text(&request["target"]) {
+    /// Records the instance that the event is about, and returns its id.
+    fn about(&mut self, instance: &impl ToString) -> String {
+        let id = named(instance);
+        self.instance = Some(id.clone());
+        id
+    }
+
+    fn report(&mut self, report: &NodeReport) -> Words {
+        match report {
+            NodeReport::Evaluated { instance, operation, target, has_failed } => {
+                let id = instance.as_ref().map(|instance| self.about(instance)).unwrap_or_default();
+                if *has_failed {
+                    return ("policy", format!("the policy of {id} has no valid answer"));
+                }
+                let asked = operation
+                    .as_ref()
+                    .map_or_else(|| "nothing".to_owned(), |operation| operation_words(operation, target.as_deref()));
+                ("proposed", format!("{id} asks to {asked}"))
+            }
+            NodeReport::Judged { request, is_accepted, reason, created, .. } => {
+                self.judged(request, *is_accepted, reason.as_deref(), created.as_ref().map(named))
+            }
+            NodeReport::Arrived { instance, from, .. } => {
+                (self.from, self.to) = (Some(named(from)), Some(self.node.clone()));
+                ("arrived", format!("{} arrived from {from}", self.about(instance)))
+            }
+            NodeReport::Undeployed { instance } => ("copy", format!("{} was undeployed", self.about(instance))),
+            NodeReport::LivesOn { instance, node } => ("copy", format!("{} continues on {node}", self.about(instance))),
+            NodeReport::Updated { instance, from, to, reason, .. } => {
+                let version = |version: &Option<u64>| version.map(|version| version.to_string()).unwrap_or_default();
+                let (id, from, to) = (self.about(instance), version(from), version(to));
+                match reason {
+                    None => ("copy", format!("{id} runs version {to} instead of {from}")),
+                    Some(reason) => ("inhibited", format!("{id} stays at version {from}: {reason}")),
+                }
+            }
+            NodeReport::Leave { instance, evaluations, reason } => {
+                let (owner, id) = (self.owner(), self.about(instance));
+                ("inhibited", format!("{owner} wants {id} to leave within {evaluations} evaluations: {reason}"))
+            }
+            NodeReport::Evicted { instance, reason, .. } => {
+                ("undeploy", format!("{} evicts {}: {reason}", self.owner(), self.about(instance)))
+            }
+            NodeReport::Shrunk { instance, reason } => {
+                ("copy", format!("{} shrinks {}: {reason}", self.owner(), self.about(instance)))
+            }
+            NodeReport::InitiativeFailed { cause } => {
+                ("policy", format!("the policy of {} has no answer: {cause}", self.owner()))
+            }
+            NodeReport::Woken { instance, reason, .. } => match (self.about(instance), reason) {
+                (id, None) => ("copy", format!("a client request wakes {id}")),
+                (id, Some(reason)) => ("inhibited", format!("a client request does not wake {id}: {reason}")),
+            },
+            NodeReport::AcceptanceFailed { cause, .. } => {
+                ("policy", format!("the acceptance policy of {} has no answer: {cause}", self.node))
+            }
+            NodeReport::RefusedPeer { node } => {
+                ("fault", format!("{node} is rejected: its journal is another one than before"))
+            }
+            NodeReport::Confirmed { by } => ("journal", format!("{by} confirmed the journal of {}", self.node)),
+            NodeReport::Outdated { cause, .. } => ("fault", format!("nothing runs on {} any more: {cause}", self.node)),
+        }
+    }
+
+    fn owner(&self) -> String {
+        format!("the owner of {}", self.node)
+    }
+
+    fn judged(
+        &mut self,
+        request: &JudgedRequest,
+        is_accepted: bool,
+        reason: Option<&str>,
+        created: Option<String>,
+    ) -> Words {
+        let JudgedRequest { requester, application, operation, target } = request;
+        if let Requester::Agent { instance, node, .. } = requester {
+            (self.instance, self.from) = (Some(named(instance)), Some(named(node)));
+        }
+        self.application = Some(named(application));
+        self.to = match target.as_ref().map(named) {
             Some(target) if target == "self" => self.from.clone(),
             other => other,
         };
-        let who = self.instance.clone().or_else(|| self.application.clone()).unwrap_or_default();
+        let who = self.instance.clone().unwrap_or_else(|| named(application));
         let asked = operation_words(operation, self.to.as_deref());
-        if report["is_accepted"] != true {
-            let reason = text(&report["reason"]).unwrap_or_default();
-            return ("inhibited", format!("{who}: {asked} inhibited: {reason}"));
+        if !is_accepted {
+            return ("inhibited", format!("{who}: {asked} inhibited: {}", reason.unwrap_or_default()));
         }
-        let created = text(&report["created"]);
+        let to = self.to.clone().unwrap_or_default();
         match operation {
-            "migrate" => ("migrate", format!("{who} migrates to {}", self.to.clone().unwrap_or_default())),
-            "replicate" => {
+            Word::Known(Operation::Migrate) => ("migrate", format!("{who} migrates to {to}")),
+            Word::Known(Operation::Replicate) => {
                 let as_whom = created.map_or_else(String::new, |created| format!(" as {created}"));
-                ("replicate", format!("{who} replicates to {}{as_whom}", self.to.clone().unwrap_or_default()))
+                ("replicate", format!("{who} replicates to {to}{as_whom}"))
             }
-            "undeploy" => ("undeploy", format!("{who} undeploys")),
-            "deploy" => {
+            Word::Known(Operation::Undeploy) => ("undeploy", format!("{who} undeploys")),
+            Word::Known(Operation::Deploy) => {
                 let what = created.clone().unwrap_or_default();
                 self.instance = created;
-                ("deploy", format!("{who} is deployed on {} as {what}", self.to.clone().unwrap_or_default()))
+                ("deploy", format!("{who} is deployed on {to} as {what}"))
             }
-            _ => ("node", format!("{who}: {asked} accepted")),
+            Word::Known(Operation::Adapt | Operation::Sleep | Operation::Wake) | Word::Unknown(_) => {
+                ("node", format!("{who}: {asked} accepted"))
+            }
         }
     }
 }
 
-fn operation_words(operation: &str, target: Option<&str>) -> String {
-    match (operation, target) {
-        ("undeploy" | "sleep" | "wake", _) | (_, None) => operation.to_owned(),
-        ("deploy", Some(target)) => format!("deploy on {target}"),
-        (_, Some("self")) => format!("{operation} on its own node"),
-        (_, Some(target)) => format!("{operation} to {target}"),
+/// Counts that are not zero, each with its name.
+fn counted(counts: &[(u64, &str)]) -> String {
+    let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    counts.collect::<Vec<_>>().join(", ")
+}
+
+/// The description of a part that only newer versions know.
+fn unknown(what: &str, name: &str) -> String {
+    format!("unknown {what} `{name}` (from a newer version)")
+}
+
+fn operation_words(operation: &Word<Operation>, target: Option<&str>) -> String {
+    let Some(target) = target else { return operation.to_string() };
+    match operation {
+        Word::Known(Operation::Undeploy | Operation::Sleep | Operation::Wake) => operation.to_string(),
+        Word::Known(Operation::Deploy) => format!("deploy on {target}"),
+        Word::Known(Operation::Migrate | Operation::Replicate | Operation::Adapt) | Word::Unknown(_) => match target {
+            "self" => format!("{operation} on its own node"),
+            target => format!("{operation} to {target}"),
+        },
     }
 }

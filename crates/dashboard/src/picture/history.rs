@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use mario_live::api::TestbedApplication;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 /// The maximum number of points that are kept: ten minutes, at one a second.
 const POINTS_MAX: usize = 600;
@@ -15,8 +15,8 @@ const APPLICATIONS_MAX: usize = 64;
 pub(super) struct ApplicationNow {
     pub(super) instances: usize,
     pub(super) requests_per_s: Option<f64>,
-    /// The testbed's data on the application, such as response times at clients; null if there is none.
-    pub(super) responses: Value,
+    /// The testbed's data on the application, such as response times at clients; `None` if there is none.
+    pub(super) responses: Option<TestbedApplication>,
 }
 
 /// All applications at one time.
@@ -45,7 +45,7 @@ impl History {
     pub(super) fn sample(&mut self, now_ms: u64, applications: BTreeMap<String, ApplicationNow>) {
         let sample = |(application, now): (String, ApplicationNow)| {
             let requests_per_s = rounded(now.requests_per_s);
-            let p95_ms = rounded(now.responses["p95_ms"].as_f64());
+            let p95_ms = rounded(now.responses.and_then(|responses| responses.p95_ms));
             (application, ApplicationSample { instances: now.instances, requests_per_s, p95_ms })
         };
         let applications = applications.into_iter().take(APPLICATIONS_MAX).map(sample).collect();
@@ -61,8 +61,9 @@ impl History {
         self.points.iter().skip(self.points.len().saturating_sub(count)).collect()
     }
 
-    pub(super) fn shown(&self) -> Value {
-        json!(self.points)
+    /// All points, oldest first.
+    pub(super) fn points(&self) -> &VecDeque<Point> {
+        &self.points
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use mario_live::api::{Confirmation, CopyState, Link, Status};
 use serde::Serialize;
 
 use super::source::{Reach, Source};
-use super::{Picture, text};
+use super::{Picture, clipped, named};
 
 /// A node that inhibited at least this many requests in a row, within the last [`REFUSALS_WITHIN_MS`], is reported as
 /// full or as refusing everything.
@@ -112,41 +113,56 @@ fn silent(found: &mut Found, picture: &Picture, now_ms: u64) {
 /// Adds the problems of a node that answers.
 fn of_node(found: &mut Found, source: &Source) {
     let name = source.name();
-    if let Some(fault) = text(&source.status["journal_fault"]) {
-        let words = format!("The journal of {name} cannot be written, so the node makes no new reservations: {fault}");
+    if let Some(status) = &source.status {
+        of_status(found, source, status);
+    }
+    for (topic, cause) in &source.unreadable {
+        let words = format!("The answer of {name} to {} cannot be read: {cause}", topic.path());
         found.add(Severity::Bad, Some(name.clone()), None, words);
     }
-    if let Some(cause) = text(&source.status["outdated"]) {
-        let words = format!("Nothing runs on {name} any more: {cause}");
-        found.add(Severity::Bad, Some(name.clone()), None, words);
-    }
-    if source.status["confirmation"] == "unconfirmed" {
-        let words = format!("No neighbour has confirmed the journal of {name} since it restarted");
-        found.add(Severity::Notice, Some(name.clone()), None, words);
-    }
-    if let Some(fault) = text(&source.status["trace_fault"]) {
-        found.add(
-            Severity::Notice,
-            Some(name.clone()),
-            None,
-            format!("The trace of {name} cannot be written: {fault}"),
+    let unknown = source.unknown();
+    if !unknown.is_empty() {
+        let words = format!(
+            "Node {name} reports what this dashboard does not know (from a newer version): {}",
+            unknown.join(", ")
         );
-    }
-    if source.status["is_draining"] == true {
-        let left = source.instances.len();
-        let words = format!("Node {name} is draining: it accepts no new instances; {left} instances are left on it");
         found.add(Severity::Notice, Some(name.clone()), None, words);
     }
     for (instance, told) in &source.instances {
-        if Source::has_no_answer(told) {
-            let application = text(&told["application"]).unwrap_or_default();
+        let Some(owned) = told.owned() else { continue };
+        if Source::has_no_answer(owned) {
+            let application = named(&owned.application);
             let words = format!("The policy of {application} has no valid answer for {instance} on {name}");
             found.add(Severity::Bad, Some(name.clone()), Some(instance), words);
         }
-        if told["state"] == "owned" && told["copy"]["state"] == "ended" {
+        if owned.copy_state().is_some_and(|state| state.is(&CopyState::Ended)) {
             let words = format!("The copy of {instance} on {name} has ended");
             found.add(Severity::Bad, Some(name.clone()), Some(instance), words);
         }
+    }
+}
+
+/// Adds the problems that the status of a node reports.
+fn of_status(found: &mut Found, source: &Source, status: &Status) {
+    let name = source.name();
+    let mut add = |severity, text: String| found.add(severity, Some(name.clone()), None, clipped(&text));
+    if let Some(fault) = &status.journal_fault {
+        let words = format!("The journal of {name} cannot be written, so the node makes no new reservations: {fault}");
+        add(Severity::Bad, words);
+    }
+    if let Some(cause) = &status.outdated {
+        add(Severity::Bad, format!("Nothing runs on {name} any more: {cause}"));
+    }
+    if status.confirmation.is(&Confirmation::Unconfirmed) {
+        add(Severity::Notice, format!("No neighbour has confirmed the journal of {name} since it restarted"));
+    }
+    if let Some(fault) = &status.trace_fault {
+        add(Severity::Notice, format!("The trace of {name} cannot be written: {fault}"));
+    }
+    if status.is_draining {
+        let left = source.instances.len();
+        let words = format!("Node {name} is draining: it accepts no new instances; {left} instances are left on it");
+        add(Severity::Notice, words);
     }
 }
 
@@ -156,9 +172,10 @@ fn links(found: &mut Found, picture: &Picture) {
     for source in picture.sources.iter().filter(|source| source.answers()) {
         let name = source.name();
         for link in &source.links {
-            let Some(neighbour) = text(&link["neighbour"]) else { continue };
-            let trouble = match (link["is_up"] == true, link["has_data"] == true) {
-                (true, true) if link["is_rejected"] == true => "is up, and one rejects the other",
+            let Link { neighbour, is_up, has_data, is_rejected, fault, .. } = link;
+            let neighbour = named(neighbour);
+            let trouble = match (*is_up, *has_data) {
+                (true, true) if *is_rejected => "is up, and one rejects the other",
                 (true, true) => continue,
                 (true, false) => "passes no client requests",
                 (false, _) => "is down",
@@ -168,7 +185,7 @@ fn links(found: &mut Found, picture: &Picture) {
             if trouble == "is down" {
                 known.0 = trouble;
             }
-            known.1 = known.1.take().or_else(|| text(&link["fault"]));
+            known.1 = known.1.take().or_else(|| fault.as_deref().map(clipped));
         }
     }
     for ((one, other), (trouble, cause)) in told {
@@ -212,8 +229,8 @@ fn verdicts(found: &mut Found, picture: &Picture, now_ms: u64) {
 fn versions(found: &mut Found, picture: &Picture) {
     let mut versions: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for source in picture.sources.iter().filter(|source| source.answers()) {
-        if let Some(version) = text(&source.status["version"]) {
-            versions.entry(version).or_default().push(source.name());
+        if let Some(status) = source.status.as_ref().filter(|status| !status.version.is_empty()) {
+            versions.entry(clipped(&status.version)).or_default().push(source.name());
         }
     }
     if versions.len() > 1 {

@@ -2,21 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mario_live::api::{Capacity, Hardware, Instance, JournalStatus, Link, Routes, Status, TestbedApplication};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::charts::Colours;
 use super::history::ApplicationNow;
 use super::problems::Problem;
 use super::source::{Reach, Source};
-use super::{Elsewhere, Picture, text};
+use super::{Elsewhere, Picture, clipped, named};
 
 /// The maximum number of nodes, and of instances, in a snapshot.
 const NODES_MAX: usize = 2_000;
 const INSTANCES_MAX: usize = 10_000;
 
-/// The overview that the page draws. Fields of type [`Value`] are as a node or the testbed reported them, and may have
-/// any shape.
+/// The overview that the page draws.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct Snapshot {
@@ -32,12 +32,9 @@ pub(super) struct Snapshot {
     instances: Vec<ShownInstance>,
     applications: Vec<ShownApplication>,
     problems: Vec<Problem>,
-    #[cfg_attr(test, ts(type = "unknown"))]
-    title: Value,
-    #[cfg_attr(test, ts(type = "unknown"))]
-    facts: Value,
-    #[cfg_attr(test, ts(type = "unknown"))]
-    faults: Value,
+    title: Option<String>,
+    facts: BTreeMap<String, String>,
+    faults: Vec<String>,
 }
 
 /// A node that is polled, or that a polled node or the testbed names.
@@ -49,27 +46,22 @@ pub(super) struct ShownNode {
     /// `unknown`, `answers`, `silent` or `unwatched`.
     reach: &'static str,
     cause: Option<String>,
-    #[cfg_attr(test, ts(type = "unknown"))]
-    capacity: Value,
-    #[cfg_attr(test, ts(type = "unknown"))]
-    free: Value,
-    #[cfg_attr(test, ts(type = "unknown"))]
-    unreserved: Value,
+    #[cfg_attr(test, ts(type = "Capacity | null"))]
+    capacity: Option<Capacity>,
+    #[cfg_attr(test, ts(type = "Capacity | null"))]
+    free: Option<Capacity>,
+    #[cfg_attr(test, ts(type = "Capacity | null"))]
+    unreserved: Option<Capacity>,
     reservations: Option<f64>,
-    #[cfg_attr(test, ts(type = "unknown"))]
-    is_draining: Value,
-    #[cfg_attr(test, ts(type = "unknown"))]
-    journal_fault: Value,
+    is_draining: Option<bool>,
+    journal_fault: Option<String>,
     requests_per_s: Option<f64>,
     answered_per_s: Option<f64>,
     failed_per_s: Option<f64>,
     /// The tier, its name and the number of users, if a testbed provides them.
-    #[cfg_attr(test, ts(type = "unknown"))]
-    tier: Value,
-    #[cfg_attr(test, ts(type = "unknown"))]
-    tier_name: Value,
-    #[cfg_attr(test, ts(type = "unknown"))]
-    users: Value,
+    tier: Option<usize>,
+    tier_name: Option<String>,
+    users: Option<u64>,
 }
 
 /// A link. `is_up` and `has_data` are true if all ends that answer report so, and `None` if no end answers.
@@ -90,21 +82,17 @@ pub(super) struct ShownInstance {
     id: String,
     application: Option<String>,
     node: String,
-    /// The state of its copy, or `in-custody` on a node that handed it over, or `elsewhere` on a node that is not
+    /// The state of its copy; null if it has none; or `in-custody` on a node that handed it over, or `elsewhere` on a node that is not
     /// polled.
-    #[cfg_attr(test, ts(type = "unknown"))]
-    state: Value,
+    state: Option<String>,
     is_silent: bool,
-    #[cfg_attr(test, ts(type = "unknown"))]
-    is_pinned: Value,
-    #[cfg_attr(test, ts(type = "unknown"))]
-    is_anchor: Value,
-    #[cfg_attr(test, ts(type = "unknown"))]
-    is_asleep: Value,
+    is_pinned: Option<bool>,
+    is_anchor: Option<bool>,
+    is_asleep: Option<bool>,
     is_moving: bool,
     target: Option<String>,
-    #[cfg_attr(test, ts(type = "unknown"))]
-    hardware: Value,
+    #[cfg_attr(test, ts(type = "Hardware | null"))]
+    hardware: Option<Hardware>,
     requests_per_s: Option<f64>,
     has_no_answer: bool,
     /// The node that reported the migration, if the instance is `elsewhere`.
@@ -121,14 +109,56 @@ pub(super) struct ShownApplication {
     instances: usize,
     requests_per_s: Option<f64>,
     /// The testbed's data on the application, such as response times at clients; null if there is none.
-    #[cfg_attr(test, ts(type = "unknown"))]
-    responses: Value,
+    #[cfg_attr(test, ts(type = "TestbedApplication | null"))]
+    responses: Option<TestbedApplication>,
+}
+
+/// A node with its last answers, if it is polled, and the verdicts of its manager.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct NodeDetails {
+    #[serde(flatten)]
+    node: ShownNode,
+    #[cfg_attr(test, ts(type = "Status | null"))]
+    status: Option<Box<Status>>,
+    #[cfg_attr(test, ts(type = "Link[]"))]
+    links: Vec<Link>,
+    #[cfg_attr(test, ts(type = "Routes | null"))]
+    routes: Option<Routes>,
+    #[cfg_attr(test, ts(type = "JournalStatus | null"))]
+    journal: Option<JournalStatus>,
+    #[cfg_attr(test, ts(type = "Instance[]"))]
+    instances: Vec<Instance>,
+    /// Newest first; null if there are none.
+    verdicts: Option<Vec<ShownVerdict>>,
+    /// What the node reports that only newer versions know.
+    unknown: Vec<String>,
+}
+
+/// A verdict of a manager.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Verdict"))]
+pub(super) struct ShownVerdict {
+    time_ms: u64,
+    is_accepted: bool,
+    text: String,
+}
+
+/// An instance as in the overview and, unless it is on a node that is not polled, as its node reports it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct InstanceDetails {
+    #[serde(flatten)]
+    instance: ShownInstance,
+    #[cfg_attr(test, ts(type = "Instance | null"))]
+    told: Option<Instance>,
+    evaluation_ms: Option<u64>,
 }
 
 /// An instance, and the node that reports it.
 struct Placed<'a> {
     source: &'a Source,
-    told: &'a Value,
+    told: &'a Instance,
 }
 
 /// The state of a link, as reported by the ends that answer; see [`ShownLink`].
@@ -143,9 +173,14 @@ impl Picture {
     /// The overview: nodes, links, instances, applications and problems. Details are in
     /// [`node_details`](Picture::node_details) and [`instance_details`](Picture::instance_details).
     pub fn snapshot(&self, now_ms: u64) -> Value {
-        json!(Snapshot {
+        json!(self.shown(now_ms))
+    }
+
+    /// The overview; see [`snapshot`](Picture::snapshot).
+    pub(super) fn shown(&self, now_ms: u64) -> Snapshot {
+        Snapshot {
             time_ms: self.over_at_ms.unwrap_or(now_ms),
-            outcome: super::outcome(&self.extra),
+            outcome: self.extra.outcome.as_deref().map(clipped),
             watched: self.sources.len(),
             answering: self.sources.iter().filter(|source| source.answers()).count(),
             nodes: self.shown_nodes(),
@@ -153,10 +188,10 @@ impl Picture {
             instances: self.shown_instances(),
             applications: self.shown_applications(),
             problems: self.problems(now_ms),
-            title: self.extra["title"].clone(),
-            facts: self.extra["facts"].clone(),
-            faults: self.extra["faults"].clone(),
-        })
+            title: self.extra.title.clone(),
+            facts: self.extra.facts.clone(),
+            faults: self.extra.faults.clone(),
+        }
     }
 
     /// The polled nodes, and the nodes that they or the testbed name.
@@ -171,18 +206,18 @@ impl Picture {
             }
         }
         let neighbours = self.sources.iter().flat_map(|source| &source.links);
-        let named = neighbours.filter_map(|link| text(&link["neighbour"]));
+        let linked = neighbours.map(|link| named(&link.neighbour));
         let elsewhere = self.elsewhere.values().map(|elsewhere| elsewhere.node.clone());
-        let extra = self.extra["nodes"].as_object();
-        let in_testbed = extra.into_iter().flat_map(Map::keys).cloned();
-        for id in named.chain(elsewhere).chain(in_testbed) {
+        let in_testbed = self.extra.nodes.keys().cloned();
+        for id in linked.chain(elsewhere).chain(in_testbed) {
             nodes.entry(id.clone()).or_insert_with(|| ShownNode::unwatched(id));
         }
         for (id, node) in &mut nodes {
-            let told = &self.extra["nodes"][id.as_str()];
-            node.tier = told["tier"].clone();
-            node.tier_name = told["tier_name"].clone();
-            node.users = told["users"].clone();
+            if let Some(told) = self.extra.nodes.get(id) {
+                node.tier = told.tier;
+                node.tier_name.clone_from(&told.tier_name);
+                node.users = told.users;
+            }
         }
         nodes.into_values().take(NODES_MAX).collect()
     }
@@ -193,13 +228,13 @@ impl Picture {
         for source in &self.sources {
             let name = source.name();
             for link in &source.links {
-                let Some(neighbour) = text(&link["neighbour"]) else { continue };
+                let neighbour = named(&link.neighbour);
                 let pair = if name < neighbour { (name.clone(), neighbour) } else { (neighbour, name.clone()) };
                 let now = links.entry(pair).or_default();
                 if source.answers() {
-                    now.is_up = Some(now.is_up.unwrap_or(true) && link["is_up"] == true);
-                    now.has_data = Some(now.has_data.unwrap_or(true) && link["has_data"] == true);
-                    now.round_trip_ms = link["round_trip_ms"].as_f64().or(now.round_trip_ms);
+                    now.is_up = Some(now.is_up.unwrap_or(true) && link.is_up);
+                    now.has_data = Some(now.has_data.unwrap_or(true) && link.has_data);
+                    now.round_trip_ms = link.round_trip_ms.or(now.round_trip_ms);
                 }
             }
         }
@@ -218,8 +253,8 @@ impl Picture {
         let mut placed: BTreeMap<&str, Placed<'_>> = BTreeMap::new();
         for source in &self.sources {
             for (id, told) in &source.instances {
-                let rank = |source: &Source, told: &Value| {
-                    (source.answers(), told["state"] == "owned", told["epoch"].as_u64())
+                let rank = |source: &Source, told: &Instance| {
+                    (source.answers(), told.owned().is_some(), told.owned().map(|owned| owned.epoch))
                 };
                 let is_better =
                     placed.get(id.as_str()).is_none_or(|known| rank(known.source, known.told) < rank(source, told));
@@ -248,7 +283,7 @@ impl Picture {
         let mut applications: BTreeMap<String, ApplicationNow> = BTreeMap::new();
         let placed = self.placed();
         for placed in placed.values() {
-            let Some(application) = text(&placed.told["application"]) else { continue };
+            let Some(application) = placed.told.application().map(named) else { continue };
             let now = applications.entry(application).or_default();
             now.instances += 1;
             if let Some(rate) = placed.source.requests_per_s(placed.told) {
@@ -260,14 +295,14 @@ impl Picture {
             applications.entry(elsewhere.application.clone()).or_default().instances += 1;
         }
         let routed: BTreeSet<String> =
-            self.sources.iter().flat_map(|source| keys(&source.routes["next_hops"])).collect();
+            self.sources.iter().filter_map(|source| source.routes.as_ref()).flat_map(routed_applications).collect();
         for application in routed {
             applications.entry(application).or_default();
         }
-        for (application, told) in self.extra["applications"].as_object().into_iter().flatten() {
+        for (application, told) in &self.extra.applications {
             let now = applications.entry(application.clone()).or_default();
-            now.responses = told.clone();
-            now.requests_per_s = told["requests_per_s"].as_f64().or(now.requests_per_s);
+            now.responses = Some(told.clone());
+            now.requests_per_s = told.requests_per_s.or(now.requests_per_s);
         }
         applications
     }
@@ -288,40 +323,62 @@ impl Picture {
     /// The last answers of a polled node, and the verdicts of its manager. Of a node that is named but not polled, only
     /// the verdicts. `None` if the node is neither polled nor named.
     pub fn node_details(&self, id: &str) -> Option<Value> {
+        self.details_of(id).map(|details| json!(details))
+    }
+
+    /// The details of a node; see [`node_details`](Picture::node_details).
+    pub(super) fn details_of(&self, id: &str) -> Option<NodeDetails> {
         let of_id = |source: &&Source| source.name() == id;
         let source = self.sources.iter().filter(of_id).max_by_key(|source| source.answers());
         let verdicts = self.verdicts.get(id).map(|verdicts| {
-            let shown = verdicts.iter().rev().map(|verdict| {
-                json!({ "time_ms": verdict.time_ms, "is_accepted": verdict.is_accepted, "text": verdict.text })
+            let shown = verdicts.iter().rev().map(|verdict| ShownVerdict {
+                time_ms: verdict.time_ms,
+                is_accepted: verdict.is_accepted,
+                text: verdict.text.clone(),
             });
             shown.collect::<Vec<_>>()
         });
         let Some(source) = source else {
-            let is_named = self.shown_nodes().iter().any(|node| node.id == id);
-            return is_named.then(|| json!({ "id": id, "reach": "unwatched", "verdicts": verdicts }));
+            let node = self.shown_nodes().into_iter().find(|node| node.id == id)?;
+            return Some(NodeDetails {
+                node,
+                status: None,
+                links: Vec::new(),
+                routes: None,
+                journal: None,
+                instances: Vec::new(),
+                verdicts,
+                unknown: Vec::new(),
+            });
         };
-        let mut shown = json!(shown_node(source));
-        shown["status"] = source.status.clone();
-        shown["links"] = json!(source.links);
-        shown["routes"] = source.routes.clone();
-        shown["journal"] = source.journal.clone();
-        shown["instances"] = source.instances.values().cloned().collect();
-        shown["verdicts"] = json!(verdicts);
-        Some(shown)
+        Some(NodeDetails {
+            node: shown_node(source),
+            status: source.status.clone(),
+            links: source.links.clone(),
+            routes: source.routes.clone(),
+            journal: source.journal.clone(),
+            instances: source.instances.values().cloned().collect(),
+            verdicts,
+            unknown: source.unknown(),
+        })
     }
 
     /// An instance as in the overview and, unless it is on a node that is not polled, as its node reports it. `None` if
     /// the instance is unknown.
     pub fn instance_details(&self, id: &str) -> Option<Value> {
         let placed = self.placed();
-        if let Some(placed) = placed.get(id) {
-            let mut shown = json!(shown_instance(id, placed));
-            shown["told"] = placed.told.clone();
-            shown["evaluation_ms"] = placed.source.status["evaluation_ms"].clone();
-            return Some(shown);
-        }
-        let elsewhere = self.elsewhere.get(id)?;
-        Some(json!(ShownInstance::elsewhere(id, elsewhere)))
+        let details = match placed.get(id) {
+            Some(placed) => InstanceDetails {
+                instance: shown_instance(id, placed),
+                told: Some(placed.told.clone()),
+                evaluation_ms: placed.source.status.as_ref().and_then(|status| status.evaluation_ms),
+            },
+            None => {
+                let instance = ShownInstance::elsewhere(id, self.elsewhere.get(id)?);
+                InstanceDetails { instance, told: None, evaluation_ms: None }
+            }
+        };
+        Some(json!(details))
     }
 
     /// The index of the source that reports the instance; `None` if no source does.
@@ -340,18 +397,18 @@ impl ShownNode {
             address: None,
             reach: "unwatched",
             cause: None,
-            capacity: Value::Null,
-            free: Value::Null,
-            unreserved: Value::Null,
+            capacity: None,
+            free: None,
+            unreserved: None,
             reservations: None,
-            is_draining: Value::Null,
-            journal_fault: Value::Null,
+            is_draining: None,
+            journal_fault: None,
             requests_per_s: None,
             answered_per_s: None,
             failed_per_s: None,
-            tier: Value::Null,
-            tier_name: Value::Null,
-            users: Value::Null,
+            tier: None,
+            tier_name: None,
+            users: None,
         }
     }
 }
@@ -363,14 +420,14 @@ impl ShownInstance {
             id: id.to_owned(),
             application: Some(elsewhere.application.clone()),
             node: elsewhere.node.clone(),
-            state: json!("elsewhere"),
+            state: Some("elsewhere".to_owned()),
             is_silent: false,
-            is_pinned: Value::Null,
-            is_anchor: Value::Null,
-            is_asleep: Value::Null,
+            is_pinned: None,
+            is_anchor: None,
+            is_asleep: None,
             is_moving: false,
             target: None,
-            hardware: Value::Null,
+            hardware: None,
             requests_per_s: None,
             has_no_answer: false,
             told_by: Some(elsewhere.told_by.clone()),
@@ -385,20 +442,18 @@ fn shown_node(source: &Source) -> ShownNode {
         Reach::Silent { cause, .. } => ("silent", Some(cause.clone())),
     };
     let rate = |name: &str| source.rates.get(&format!("mario_requests_{name}_total")).copied();
+    let status = source.status.as_deref();
+    let fault = status.and_then(|status| status.outdated.as_deref().or(status.journal_fault.as_deref()));
     ShownNode {
         address: Some(source.address.clone()),
         reach,
         cause,
-        capacity: source.status["capacity"].clone(),
-        free: source.status["free"].clone(),
-        unreserved: source.status["unreserved"].clone(),
+        capacity: status.and_then(|status| status.capacity.clone()),
+        free: status.and_then(|status| status.free.clone()),
+        unreserved: status.and_then(|status| status.unreserved.clone()),
         reservations: source.reservations(),
-        is_draining: source.status["is_draining"].clone(),
-        journal_fault: ["outdated", "journal_fault"]
-            .map(|key| source.status[key].clone())
-            .into_iter()
-            .find(|fault| !fault.is_null())
-            .unwrap_or_default(),
+        is_draining: status.map(|status| status.is_draining),
+        journal_fault: fault.map(clipped),
         requests_per_s: rate("ingress"),
         answered_per_s: rate("answered_here"),
         failed_per_s: rate("failed"),
@@ -408,26 +463,36 @@ fn shown_node(source: &Source) -> ShownNode {
 
 fn shown_instance(id: &str, placed: &Placed<'_>) -> ShownInstance {
     let Placed { source, told } = placed;
-    let is_owned = told["state"] == "owned";
-    let state = if is_owned { told["copy"]["state"].clone() } else { told["state"].clone() };
+    let owned = told.owned();
+    let (state, target) = match told {
+        Instance::Owned(owned) => (owned.copy_state().map(named), None),
+        Instance::InCustody(custody) => (Some("in-custody".to_owned()), custody.target.as_ref().map(named)),
+        Instance::Other(other) => (Some(clipped(&other.state)), None),
+    };
+    let is_anchor = match told {
+        Instance::Owned(owned) => Some(owned.is_anchor),
+        Instance::InCustody(custody) => Some(custody.is_anchor),
+        Instance::Other(_) => None,
+    };
     ShownInstance {
         id: id.to_owned(),
-        application: text(&told["application"]),
+        application: told.application().map(named),
         node: source.name(),
         state,
         is_silent: !source.answers(),
-        is_pinned: told["is_pinned"].clone(),
-        is_anchor: told["is_anchor"].clone(),
-        is_asleep: told["is_asleep"].clone(),
-        is_moving: told["is_transferring"] == true || !is_owned,
-        target: text(&told["target"]),
-        hardware: told["hardware"].clone(),
+        is_pinned: owned.map(|owned| owned.is_pinned),
+        is_anchor,
+        is_asleep: owned.map(|owned| owned.is_asleep),
+        is_moving: owned.is_none_or(|owned| owned.is_transferring),
+        target,
+        hardware: owned.and_then(|owned| owned.hardware.clone()),
         requests_per_s: source.requests_per_s(told),
-        has_no_answer: Source::has_no_answer(told),
+        has_no_answer: owned.is_some_and(Source::has_no_answer),
         told_by: None,
     }
 }
 
-fn keys(value: &Value) -> Vec<String> {
-    value.as_object().map(|map| map.keys().take(NODES_MAX).cloned().collect()).unwrap_or_default()
+/// The applications that a node has routes to.
+fn routed_applications(routes: &Routes) -> impl Iterator<Item = String> {
+    routes.next_hops.keys().take(NODES_MAX).map(named)
 }

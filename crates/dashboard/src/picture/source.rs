@@ -1,18 +1,26 @@
 //! The answers of one node.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
+use mario_live::api::{
+    Event, Happening, Instance, Instances, JournalStatus, Link, Links, NodeEvent, NodeReport, OwnedInstance, Report,
+    Routes, Status, Told, Unknown,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use super::text;
+use super::{clipped, named};
 
 /// The maximum number of instances of one node that are kept.
 const INSTANCES_MAX: usize = 2_000;
 /// The maximum number of links of one node that are kept.
 const LINKS_MAX: usize = 1_000;
+/// The maximum number of unknown parts of one node that are kept.
+const UNKNOWN_MAX: usize = 20;
 
 /// A topic that a node is polled for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Topic {
     /// The node itself.
     Status,
@@ -44,19 +52,43 @@ impl Topic {
 
 /// An answer of a node.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Answer(Content);
+pub struct Answer {
+    topic: Topic,
+    /// The content, or why it cannot be read.
+    content: Result<Content, String>,
+    /// The parts that only newer versions know.
+    unknown: Vec<Unknown>,
+}
 
 #[derive(Clone, PartialEq, Debug)]
 enum Content {
-    Json(Topic, Value),
+    Status(Box<Status>),
+    Instances(Instances),
+    Links(Links),
+    Routes(Routes),
+    Journal(JournalStatus),
     /// Metrics without labels, by name.
     Metrics(BTreeMap<String, f64>),
 }
 
 impl Answer {
-    /// An answer in JSON.
+    /// An answer in JSON, to a topic other than metrics.
     pub fn json(topic: Topic, value: Value) -> Answer {
-        Answer(Content::Json(topic, value))
+        match topic {
+            Topic::Status => Answer::read(topic, value, |status| Content::Status(Box::new(status))),
+            Topic::Instances => Answer::read(topic, value, Content::Instances),
+            Topic::Links => Answer::read(topic, value, Content::Links),
+            Topic::Routes => Answer::read(topic, value, Content::Routes),
+            Topic::Journal => Answer::read(topic, value, Content::Journal),
+            Topic::Metrics => Answer::metrics(value.as_str().unwrap_or_default()),
+        }
+    }
+
+    fn read<T: DeserializeOwned + Serialize>(topic: Topic, value: Value, content: fn(T) -> Content) -> Answer {
+        match Told::<T>::read(value) {
+            Ok(told) => Answer { topic, unknown: told.unknown(), content: Ok(content(told.known)) },
+            Err(error) => Answer { topic, unknown: Vec::new(), content: Err(error.to_string()) },
+        }
     }
 
     /// An answer in the text format of Prometheus. Only metrics of mario without labels are kept.
@@ -66,7 +98,8 @@ impl Answer {
             let (name, value) = line.split_once(' ')?;
             Some((name.to_owned(), value.parse().ok()?))
         });
-        Answer(Content::Metrics(values.collect()))
+        let content = Ok(Content::Metrics(values.collect()));
+        Answer { topic: Topic::Metrics, content, unknown: Vec::new() }
     }
 }
 
@@ -90,12 +123,18 @@ pub(super) struct Source {
     /// Its id, once known.
     pub(super) id: Option<String>,
     pub(super) reach: Reach,
-    pub(super) status: Value,
+    pub(super) status: Option<Box<Status>>,
     /// The instances by id.
-    pub(super) instances: BTreeMap<String, Value>,
-    pub(super) links: Vec<Value>,
-    pub(super) routes: Value,
-    pub(super) journal: Value,
+    pub(super) instances: BTreeMap<String, Instance>,
+    pub(super) links: Vec<Link>,
+    pub(super) routes: Option<Routes>,
+    pub(super) journal: Option<JournalStatus>,
+    /// Why the last answer to a topic could not be read.
+    pub(super) unreadable: BTreeMap<Topic, String>,
+    /// What the last answers have that only newer versions know, by topic.
+    unknown: BTreeMap<Topic, Vec<Unknown>>,
+    /// The same for events: names of events and reports, and fields of known ones. At most [`UNKNOWN_MAX`].
+    unknown_in_events: BTreeSet<String>,
     pub(super) metrics: BTreeMap<String, f64>,
     /// The increase per second of each counter (a metric whose name ends in `_total`) between the last two answers, by
     /// name.
@@ -111,11 +150,14 @@ impl Source {
             address,
             id: None,
             reach: Reach::Unknown,
-            status: Value::Null,
+            status: None,
             instances: BTreeMap::new(),
             links: Vec::new(),
-            routes: Value::Null,
-            journal: Value::Null,
+            routes: None,
+            journal: None,
+            unreadable: BTreeMap::new(),
+            unknown: BTreeMap::new(),
+            unknown_in_events: BTreeSet::new(),
             metrics: BTreeMap::new(),
             rates: BTreeMap::new(),
             metrics_at_ms: None,
@@ -134,26 +176,33 @@ impl Source {
 
     pub(super) fn answered(&mut self, now_ms: u64, answer: Answer) {
         self.reach = Reach::Answers;
-        let (topic, mut value) = match answer.0 {
-            Content::Metrics(values) => return self.counted(now_ms, values),
-            Content::Json(topic, value) => (topic, value),
+        let Answer { topic, content, unknown } = answer;
+        let content = match content {
+            Ok(content) => content,
+            Err(cause) => {
+                // The last answer that could be read is kept.
+                self.unreadable.insert(topic, clipped(&cause));
+                return;
+            }
         };
-        match topic {
-            Topic::Status => {
-                self.id = text(&value["node"]).or(self.id.take());
-                self.status = value;
+        self.unreadable.remove(&topic);
+        self.unknown.insert(topic, unknown.into_iter().take(UNKNOWN_MAX).collect());
+        match content {
+            Content::Status(status) => {
+                self.id = Some(named(&status.node));
+                self.status = Some(status);
             }
-            Topic::Instances => {
-                let instances = list(&mut value, "instances").into_iter().take(INSTANCES_MAX);
-                self.instances = instances.filter_map(|one| Some((text(&one["instance"])?, one))).collect();
+            Content::Instances(Instances { instances }) => {
+                let instances = instances.into_iter().take(INSTANCES_MAX);
+                self.instances = instances.map(|instance| (named(instance.id()), instance)).collect();
             }
-            Topic::Links => {
-                self.links = list(&mut value, "links");
-                self.links.truncate(LINKS_MAX);
+            Content::Links(Links { mut links }) => {
+                links.truncate(LINKS_MAX);
+                self.links = links;
             }
-            Topic::Routes => self.routes = value,
-            Topic::Journal => self.journal = value,
-            Topic::Metrics => {}
+            Content::Routes(routes) => self.routes = Some(routes),
+            Content::Journal(journal) => self.journal = Some(journal),
+            Content::Metrics(values) => self.counted(now_ms, values),
         }
     }
 
@@ -192,23 +241,33 @@ impl Source {
 
     /// Whether an event is new; if so, it is recorded as the last one. A restarted daemon numbers events from 1 again,
     /// but at later times.
-    pub(super) fn is_new(&mut self, event: &Value) -> bool {
-        let number = event["number"].as_u64().unwrap_or(0);
-        let time_ms = event["time_ms"].as_u64().unwrap_or(0);
+    pub(super) fn is_new(&mut self, event: &Told<Event>) -> bool {
+        let Event { number, time_ms, .. } = event.known;
         let (last_number, last_time_ms) = self.last_event;
         if number <= last_number && time_ms <= last_time_ms {
             return false;
         }
         self.last_event = (number, time_ms);
+        if self.unknown_in_events.len() < UNKNOWN_MAX {
+            self.unknown_in_events.extend(unknown_in(event));
+        }
         true
+    }
+
+    /// What the node reports that only newer versions know.
+    pub(super) fn unknown(&self) -> Vec<String> {
+        let fields = self.unknown.iter().flat_map(|(topic, unknown)| {
+            unknown.iter().map(|field| format!("`{}` in {}", clipped(&field.path), topic.path()))
+        });
+        fields.chain(self.unknown_in_events.iter().cloned()).take(UNKNOWN_MAX).collect()
     }
 
     /// The client requests per second that reached an instance in its last evaluation period; `None` if the node did
     /// not report them.
-    pub(super) fn requests_per_s(&self, instance: &Value) -> Option<f64> {
-        let window_s = self.status["evaluation_ms"].as_f64()? / 1_000.0;
-        let requests = instance["facts"]["requests"].as_array()?;
-        let count: f64 = requests.iter().filter_map(|request| request["rate"].as_f64()).sum();
+    pub(super) fn requests_per_s(&self, instance: &Instance) -> Option<f64> {
+        let window_s = self.status.as_ref()?.evaluation_ms? as f64 / 1_000.0;
+        let requests = instance.owned()?.facts.requests.as_ref()?;
+        let count: f64 = requests.iter().map(|request| request.rate).sum();
         (window_s > 0.0).then(|| count / window_s)
     }
 
@@ -218,17 +277,30 @@ impl Source {
     }
 
     /// Whether the last evaluation of an instance had no valid answer.
-    pub(super) fn has_no_answer(instance: &Value) -> bool {
-        let decisions = instance["decisions"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let last = decisions.iter().rev().find(|decision| decision["kind"] == "evaluated");
-        last.is_some_and(|decision| decision["has_failed"] == true)
+    pub(super) fn has_no_answer(instance: &OwnedInstance) -> bool {
+        let decisions = instance.decisions.as_deref().unwrap_or_default();
+        let failed = |decision: &NodeReport| match decision {
+            NodeReport::Evaluated { has_failed, .. } => Some(*has_failed),
+            _ => None,
+        };
+        decisions.iter().rev().find_map(|decision| decision.known().and_then(failed)).unwrap_or(false)
     }
 }
 
-fn list(value: &mut Value, key: &str) -> Vec<Value> {
-    let found = value.as_object_mut().and_then(|map: &mut Map<String, Value>| map.remove(key));
-    match found {
-        Some(Value::Array(list)) => list,
-        _ => Vec::new(),
+/// What an event has that only newer versions know.
+fn unknown_in(event: &Told<Event>) -> Vec<String> {
+    match &event.known.event {
+        Happening::Unknown(unknown) => vec![format!("the event `{}`", clipped(&unknown.event))],
+        Happening::Known(known) => {
+            let report = match known {
+                NodeEvent::Report { report: Report::Unknown(unknown) } => {
+                    Some(format!("the report `{}`", clipped(&unknown.kind)))
+                }
+                _ => None,
+            };
+            let fields = event.unknown().into_iter();
+            let fields = fields.map(|field| format!("`{}` in an event", clipped(&field.path)));
+            report.into_iter().chain(fields).collect()
+        }
     }
 }

@@ -2,6 +2,14 @@ use super::*;
 
 const START_MS: u64 = 1_700_000_000_000;
 
+fn told(event: &Value) -> Told<Event> {
+    Told::read(event.clone()).expect("an event")
+}
+
+fn extra(data: Value) -> TestbedData {
+    serde_json::from_value(data).expect("data of a testbed")
+}
+
 /// A picture of nodes `a` and `b`, which answer and are linked.
 fn two_nodes() -> Picture {
     let mut picture = Picture::new(vec!["127.0.0.1:1".to_owned(), "127.0.0.1:2".to_owned()]);
@@ -15,6 +23,9 @@ fn two_nodes() -> Picture {
 }
 
 fn instance(id: &str, state: &str) -> Value {
+    if state == "in-custody" {
+        return json!({ "instance": id, "application": "shop", "state": state, "copy": { "state": "healthy" } });
+    }
     json!({
         "instance": id, "application": "shop", "state": state, "epoch": 1, "copy": { "state": "healthy" },
         "facts": { "requests": [{ "neighbour": "self", "rate": 8.0, "latency": 1.0 }, { "neighbour": "b", "rate": 2.0, "latency": 9.0 }] },
@@ -69,7 +80,7 @@ fn unpolled_nodes_are_shown_as_reported_by_neighbours() {
     picture.answered(1, START_MS, Answer::json(Topic::Links, links));
     hosts(&mut picture, 0, &[instance("i1", "owned")]);
     let moved = judged(1, "migrate", "far", &json!({ "is_accepted": true }));
-    picture.happened(0, START_MS, &moved).expect("it is new");
+    picture.happened(0, START_MS, &told(&moved)).expect("it is new");
     hosts(&mut picture, 0, &[]);
     let shown = picture.snapshot(START_MS);
     let far = shown["nodes"].as_array().expect("a list").iter().find(|node| node["id"] == "far").expect("it is named");
@@ -89,15 +100,15 @@ fn unpolled_nodes_are_shown_as_reported_by_neighbours() {
 fn an_event_counts_once_even_after_a_daemon_restart() {
     let mut picture = two_nodes();
     let event = |number: u64, time_ms: u64| json!({ "number": number, "time_ms": time_ms, "event": "link-up", "neighbour": "b" });
-    assert!(picture.happened(0, START_MS, &event(1, START_MS)).is_some());
-    assert!(picture.happened(0, START_MS, &event(2, START_MS)).is_some());
+    assert!(picture.happened(0, START_MS, &told(&event(1, START_MS))).is_some());
+    assert!(picture.happened(0, START_MS, &told(&event(2, START_MS))).is_some());
     // The stream is reopened, and repeats all events.
-    assert!(picture.happened(0, START_MS, &event(1, START_MS)).is_none());
-    assert!(picture.happened(0, START_MS, &event(2, START_MS)).is_none());
-    assert!(picture.happened(1, START_MS, &event(1, START_MS)).is_some(), "another node counts for itself");
+    assert!(picture.happened(0, START_MS, &told(&event(1, START_MS))).is_none());
+    assert!(picture.happened(0, START_MS, &told(&event(2, START_MS))).is_none());
+    assert!(picture.happened(1, START_MS, &told(&event(1, START_MS))).is_some(), "another node counts for itself");
     // A restarted daemon counts from 1 again.
-    assert!(picture.happened(0, START_MS, &event(1, START_MS + 5)).is_some());
-    assert!(picture.happened(0, START_MS, &event(2, START_MS + 6)).is_some());
+    assert!(picture.happened(0, START_MS, &told(&event(1, START_MS + 5))).is_some());
+    assert!(picture.happened(0, START_MS, &told(&event(2, START_MS + 6))).is_some());
     assert_eq!(picture.events(None).count(), 5);
     assert_eq!(picture.events(Some(3)).count(), 2);
 }
@@ -107,10 +118,10 @@ fn recent_events_are_kept_in_time_order() {
     let mut picture = two_nodes();
     let event = |number: u64, time_ms: u64| json!({ "number": number, "time_ms": time_ms, "event": "stopping" });
     for number in 1..=EVENTS_MAX as u64 {
-        picture.happened(0, START_MS, &event(number, START_MS + 10 * number));
+        picture.happened(0, START_MS, &told(&event(number, START_MS + 10 * number)));
     }
     // A node that is polled later reports past events.
-    picture.happened(1, START_MS, &event(1, START_MS + 25));
+    picture.happened(1, START_MS, &told(&event(1, START_MS + 25)));
     let times: Vec<u64> = picture.events(None).map(|colony_event| colony_event.time_ms - START_MS).collect();
     assert_eq!(times.len(), EVENTS_MAX);
     assert_eq!(times[..3], [20, 25, 30]);
@@ -126,13 +137,13 @@ fn operations_are_described_with_both_ends() {
         (inhibited(3), "inhibited", "i1: migrate to b inhibited: node b is full", ("a", "b")),
     ];
     for (event, kind, text, (from, to)) in cases {
-        let told = picture.happened(0, START_MS, &event).expect("new");
+        let told = picture.happened(0, START_MS, &told(&event)).expect("new");
         assert_eq!((told.kind, told.text.as_str()), (kind, text));
         assert_eq!((told.from.as_deref(), told.to.as_deref()), (Some(from), Some(to)));
         assert_eq!(told.application.as_deref(), Some("shop"));
         assert!(told.is_fresh);
     }
-    let old = picture.happened(0, START_MS + 60_000, &inhibited(4)).expect("new");
+    let old = picture.happened(0, START_MS + 60_000, &told(&inhibited(4))).expect("new");
     assert!(!old.is_fresh, "what was told long after is not drawn as if it happened now");
 }
 
@@ -172,15 +183,19 @@ fn several_silent_nodes_are_one_problem() {
 #[test]
 fn after_the_end_of_a_run_a_stopped_daemon_is_no_fault() {
     let mut picture = two_nodes();
-    picture.set_extra(json!({ "outcome": "It ran for 60 s." }), START_MS + 60_000);
+    picture.set_extra(extra(json!({ "outcome": "It ran for 60 s." })), START_MS + 60_000);
     picture.silent(0, START_MS + 60_001, "channel closed");
     picture.silent(1, START_MS + 60_001, "channel closed");
-    assert!(picture.happened(0, START_MS, &json!({ "number": 1, "time_ms": START_MS, "event": "stopping" })).is_none());
+    assert!(
+        picture
+            .happened(0, START_MS, &told(&json!({ "number": 1, "time_ms": START_MS, "event": "stopping" })))
+            .is_none()
+    );
     assert!(picture.problems(START_MS + 90_000).is_empty());
     let shown = picture.snapshot(START_MS + 90_000);
     assert_eq!((&shown["outcome"], &shown["answering"]), (&json!("It ran for 60 s."), &json!(2)));
     assert_eq!(shown["time_ms"], START_MS + 60_000, "the time of the last state");
-    picture.set_extra(Value::Null, START_MS + 91_000);
+    picture.set_extra(TestbedData::default(), START_MS + 91_000);
     assert!(picture.is_over() && picture.snapshot(START_MS)["outcome"] == "It ran for 60 s.");
 }
 
@@ -188,7 +203,7 @@ fn after_the_end_of_a_run_a_stopped_daemon_is_no_fault() {
 fn events_before_the_first_answer_bear_the_id_of_the_node() {
     let mut picture = Picture::new(vec!["10.71.9.2:7441".to_owned()]);
     let event = json!({ "number": 1, "time_ms": START_MS, "event": "started" });
-    let heard = picture.happened(0, START_MS, &event).expect("it is new");
+    let heard = picture.happened(0, START_MS, &told(&event)).expect("it is new");
     assert_eq!(heard.node, "10.71.9.2:7441", "nothing else is known yet");
     picture.answered(0, START_MS, Answer::json(Topic::Status, json!({ "node": "mid" })));
     assert_eq!(picture.events(None).map(|kept| kept.node.as_str()).collect::<Vec<_>>(), ["mid"]);
@@ -211,7 +226,7 @@ fn links_journals_policies_and_managers_that_do_not_work_are_problems() {
     ]);
     hosts(&mut picture, 0, &[unanswered]);
     for number in 1..=problems_in_a_row() {
-        picture.happened(0, START_MS, &inhibited(number));
+        picture.happened(0, START_MS, &told(&inhibited(number)));
     }
     let problems = picture.problems(START_MS);
     let told = texts(&problems);
@@ -227,7 +242,7 @@ fn links_journals_policies_and_managers_that_do_not_work_are_problems() {
     assert_eq!(told, expected);
     assert_eq!(problems[5].node.as_deref(), Some("b"));
     // After one accepted request, the node no longer inhibits everything.
-    picture.happened(0, START_MS, &judged(9, "migrate", "b", &json!({ "is_accepted": true })));
+    picture.happened(0, START_MS, &self::told(&judged(9, "migrate", "b", &json!({ "is_accepted": true }))));
     assert!(!texts(&picture.problems(START_MS)).iter().any(|text| text.contains("refuses everything")));
 }
 
@@ -237,7 +252,7 @@ fn full_nodes_are_distinguished_from_refusing_ones_and_grouped() {
     let refuse = |picture: &mut Picture, node: &str, rule: &str, from: u64| {
         for number in from..from + problems_in_a_row() {
             let verdict = json!({ "is_accepted": false, "inhibited_by": node, "rule": rule, "reason": "no" });
-            picture.happened(0, START_MS, &judged(number, "migrate", node, &verdict));
+            picture.happened(0, START_MS, &told(&judged(number, "migrate", node, &verdict)));
         }
     };
     refuse(&mut picture, "b", "capacity", 1);
@@ -280,10 +295,10 @@ fn rates_are_computed_from_counters_and_reset_with_the_daemon() {
 fn data_of_a_testbed_is_shown_beside_that_of_nodes() {
     let mut picture = two_nodes();
     picture.set_extra(
-        json!({
+        extra(json!({
             "title": "paper", "nodes": { "a": { "tier": 1, "users": 3 }, "z": { "tier": 0 } },
             "applications": { "shop": { "requests_per_s": 7.5, "p95_ms": 12.0 } }, "faults": ["a is cut off"],
-        }),
+        })),
         START_MS,
     );
     let shown = picture.snapshot(START_MS);
@@ -299,11 +314,11 @@ fn data_of_a_testbed_is_shown_beside_that_of_nodes() {
 fn charts_show_what_was_measured_and_where_it_was_not() {
     let mut picture = two_nodes();
     let measured = |rate: Option<f64>| json!({ "applications": { "shop": { "requests_per_s": rate }, "chat": {} } });
-    picture.set_extra(measured(Some(7.5)), START_MS);
+    picture.set_extra(extra(measured(Some(7.5))), START_MS);
     picture.sample(START_MS);
     assert_eq!(picture.charts(400.0), json!([]), "one point is no line");
     for (after, rate) in [(1_000, Some(9.0)), (2_000, None), (3_000, Some(2.25))] {
-        picture.set_extra(measured(rate), START_MS);
+        picture.set_extra(extra(measured(rate)), START_MS);
         picture.sample(START_MS + after);
     }
     let charts = picture.charts(400.0);
@@ -327,7 +342,7 @@ fn charts_show_what_was_measured_and_where_it_was_not() {
 fn of_many_applications_the_highest_are_drawn() {
     let mut picture = two_nodes();
     let applications = (0..20).map(|nth| (format!("app{nth:02}"), json!({ "requests_per_s": f64::from(nth) })));
-    picture.set_extra(json!({ "applications": applications.collect::<serde_json::Map<_, _>>() }), START_MS);
+    picture.set_extra(extra(json!({ "applications": applications.collect::<serde_json::Map<_, _>>() })), START_MS);
     (0..2).for_each(|second| picture.sample(START_MS + 1_000 * second));
     let charts = picture.charts(400.0);
     assert_eq!(charts[1]["caption"], "The 12 of 20 applications with the highest values.");
@@ -351,14 +366,15 @@ fn arbitrary_answers_do_not_break_a_picture() {
         for topic in [Topic::Status, Topic::Instances, Topic::Links, Topic::Routes, Topic::Journal] {
             picture.answered(0, START_MS, Answer::json(topic, value.clone()));
         }
-        picture.happened(0, START_MS, value);
-        picture.set_extra(value.clone(), START_MS);
+        if let Ok(event) = Told::read(value.clone()) {
+            picture.happened(0, START_MS, &event);
+        }
         picture.sample(START_MS);
         let _ = (picture.snapshot(START_MS), picture.charts(350.0), picture.everything(START_MS));
     }
     picture.answered(0, START_MS, Answer::metrics(&long));
     let event = json!({ "number": 9, "time_ms": START_MS, "event": "fault", "message": long });
-    let told = picture.happened(0, START_MS, &event).expect("new");
+    let told = picture.happened(0, START_MS, &told(&event)).expect("new");
     assert!(told.text.len() < 4 * TEXT_CHARS_MAX);
     picture.answered(99, START_MS, Answer::metrics(""));
     assert!(picture.node_details("nobody").is_none() && picture.instance_details("nothing").is_none());
@@ -367,25 +383,25 @@ fn arbitrary_answers_do_not_break_a_picture() {
 #[test]
 fn events_of_owners_sleepers_and_shadows_have_descriptions() {
     let mut picture = two_nodes();
-    let mut told = |number: u64, event: Value| {
+    let mut words = |number: u64, event: Value| {
         let mut event = event;
         (event["number"], event["time_ms"]) = (number.into(), (START_MS + number).into());
-        let colony_event = picture.happened(0, START_MS, &event).expect("it is new");
+        let colony_event = picture.happened(0, START_MS, &told(&event)).expect("it is new");
         (colony_event.kind, colony_event.text)
     };
     let report = |report: Value| json!({ "event": "report", "report": report });
     let leave = report(json!({ "kind": "leave", "instance": "i1", "evaluations": 3, "reason": "ours" }));
     let text = "the owner of a wants i1 to leave within 3 evaluations: ours".to_owned();
-    assert_eq!(told(1, leave), ("inhibited", text));
+    assert_eq!(words(1, leave), ("inhibited", text));
     let evicted = report(json!({ "kind": "evicted", "instance": "i1", "reason": "ours", "pinned": false }));
-    assert_eq!(told(2, evicted), ("undeploy", "the owner of a evicts i1: ours".to_owned()));
+    assert_eq!(words(2, evicted), ("undeploy", "the owner of a evicts i1: ours".to_owned()));
     let woken = report(json!({ "kind": "woken", "instance": "i1", "is_accepted": true, "reason": null }));
-    assert_eq!(told(3, woken), ("copy", "a client request wakes i1".to_owned()));
+    assert_eq!(words(3, woken), ("copy", "a client request wakes i1".to_owned()));
     let refused = report(json!({ "kind": "woken", "instance": "i1", "is_accepted": false, "reason": "a is full" }));
-    assert_eq!(told(4, refused), ("inhibited", "a client request does not wake i1: a is full".to_owned()));
+    assert_eq!(words(4, refused), ("inhibited", "a client request does not wake i1: a is full".to_owned()));
     let failed = report(json!({ "kind": "initiative-failed", "cause": "a type error" }));
-    assert_eq!(told(5, failed), ("policy", "the policy of the owner of a has no answer: a type error".to_owned()));
+    assert_eq!(words(5, failed), ("policy", "the policy of the owner of a has no answer: a type error".to_owned()));
     let shadow = json!({ "event": "shadow-differs", "instance": "i1", "policy": "nothing", "shadow": "migrate b" });
-    assert_eq!(told(6, shadow), ("proposed", "i1 proposes nothing; the shadow proposes migrate b".to_owned()));
-    assert_eq!(told(7, judged(7, "sleep", "self", &json!({ "is_accepted": true }))).1, "i1: sleep accepted");
+    assert_eq!(words(6, shadow), ("proposed", "i1 proposes nothing; the shadow proposes migrate b".to_owned()));
+    assert_eq!(words(7, judged(7, "sleep", "self", &json!({ "is_accepted": true }))).1, "i1: sleep accepted");
 }

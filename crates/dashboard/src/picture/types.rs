@@ -4,12 +4,17 @@ use std::path::Path;
 
 use super::charts::ShownChart;
 use super::event::ColonyEvent;
-use super::shown::Snapshot;
+use super::shown::{InstanceDetails, NodeDetails, Snapshot};
 use crate::declarations::Declarations;
 
 #[test]
 fn declared_types_match_the_data_of_the_page() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/types.d.ts");
-    let declarations = Declarations::new().with::<Snapshot>().with::<ColonyEvent>().with::<ShownChart>();
+    let declarations = Declarations::new()
+        .with::<Snapshot>()
+        .with::<NodeDetails>()
+        .with::<InstanceDetails>()
+        .with::<ColonyEvent>()
+        .with::<ShownChart>();
     declarations.compare_with_file(&file, "");
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::{Method, Request, StatusCode};
+use mario_live::api::ErrorAnswer;
 use mario_live::operators::{Client, Reply as NodeReply};
 use mario_page::assets;
 use mario_page::server::{CSV, HTML, JAVASCRIPT, JSON, Reply, STYLES, not_found, plain, streamed, whole};
@@ -74,7 +75,7 @@ impl Desk {
     async fn explanation(&self, instance: &str) -> Reply {
         let source = self.hub.picture().source_of(instance);
         let Some(source) = source.and_then(|index| self.hub.sources.get(index)) else {
-            return data(StatusCode::NOT_FOUND, &json!({ "error": "no node that is asked has this instance" }));
+            return failed(StatusCode::NOT_FOUND, "no node that is asked has this instance");
         };
         let address = source.address.borrow().clone();
         let asking = async {
@@ -84,12 +85,13 @@ impl Desk {
         match timeout(EXPLANATION_TIMEOUT, asking).await {
             Ok(Ok(NodeReply { status, text })) => {
                 let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-                let value = serde_json::from_str::<Value>(&text);
-                let unreadable = |_| json!({ "error": "the answer of the node cannot be read" });
-                data(status, &value.unwrap_or_else(unreadable))
+                match serde_json::from_str::<Value>(&text) {
+                    Ok(value) => data(status, &value),
+                    Err(_) => failed(status, "the answer of the node cannot be read"),
+                }
             }
-            Ok(Err(fault)) => data(StatusCode::BAD_GATEWAY, &json!({ "error": fault.line() })),
-            Err(_) => data(StatusCode::GATEWAY_TIMEOUT, &json!({ "error": "the node did not answer in time" })),
+            Ok(Err(fault)) => failed(StatusCode::BAD_GATEWAY, &fault.line()),
+            Err(_) => failed(StatusCode::GATEWAY_TIMEOUT, "the node did not answer in time"),
         }
     }
 
@@ -140,6 +142,10 @@ fn decoded(part: &str) -> String {
 
 fn data(status: StatusCode, value: &Value) -> Reply {
     whole(status, JSON, format!("{value}\n"))
+}
+
+fn failed(status: StatusCode, error: &str) -> Reply {
+    data(status, &json!(ErrorAnswer { error: error.to_owned(), hint: None }))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use mario_dashboard::Picture;
 use mario_dashboard::picture::{Answer, Topic};
+use mario_live::api::{Event, TestbedApplication, TestbedData, TestbedNode, Told};
 use serde_json::{Value, json};
 
 pub const APPLICATIONS: [&str; 6] = ["video", "game", "chat", "sensors", "maps", "alarm"];
@@ -19,24 +20,33 @@ pub fn tree() -> Vec<(String, Option<String>, usize)> {
 }
 
 /// The extra data of a testbed.
-pub fn extra() -> Value {
+pub fn extra() -> TestbedData {
     let tiers = ["cloud", "edge", "access points"];
     let nodes = tree().into_iter().enumerate().map(|(place, (id, _, tier))| {
-        let users = if tier == 2 { place % 4 } else { 0 };
-        (id, json!({ "tier": tier, "tier_name": tiers[tier], "users": users }))
+        let users = if tier == 2 { place as u64 % 4 } else { 0 };
+        (id, TestbedNode { tier: Some(tier), tier_name: Some(tiers[tier].to_owned()), users: Some(users) })
     });
     let applications = APPLICATIONS.iter().enumerate().map(|(place, id)| {
         let place = place as f64;
-        let told = json!({ "requests_per_s": 10.0 + place, "p50_ms": 2.0 + place, "p95_ms": 9.5 + place, "p99_ms": 21.0, "late_share": 0.012, "failed": 0 });
-        ((*id).to_owned(), told)
+        let measured = TestbedApplication {
+            requests_per_s: Some(10.0 + place),
+            failed: Some(0),
+            late_share: Some(0.012),
+            p50_ms: Some(2.0 + place),
+            p95_ms: Some(9.5 + place),
+            p99_ms: Some(21.0),
+        };
+        ((*id).to_owned(), measured)
     });
-    json!({
-        "title": "The paper's tree, 60 times as fast",
-        "facts": { "speed": "60×", "policy": "latency-aware" },
-        "nodes": nodes.collect::<serde_json::Map<_, _>>(),
-        "applications": applications.collect::<serde_json::Map<_, _>>(),
-        "faults": ["the link edge2 – ap7 is cut"],
-    })
+    let facts = [("policy", "latency-aware"), ("speed", "60×")];
+    TestbedData {
+        title: Some("The paper's tree, 60 times as fast".to_owned()),
+        facts: facts.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        nodes: nodes.collect(),
+        applications: applications.collect(),
+        faults: vec!["the link edge2 – ap7 is cut".to_owned()],
+        outcome: None,
+    }
 }
 
 /// A picture in which all nodes except `ap16` answer, `edge4` drains and the link of `ap7` and `edge2` is down. It has
@@ -95,7 +105,11 @@ fn instances(source: usize, tier: usize) -> Vec<Value> {
         let application = APPLICATIONS[(source + place) % APPLICATIONS.len()];
         let judged = |is_accepted: bool| {
             json!({
-                "kind": "judged", "request": { "operation": "migrate", "target": "ap1" }, "is_accepted": is_accepted,
+                "kind": "judged", "is_accepted": is_accepted,
+                "request": {
+                    "requester": { "agent": 1, "instance": "vi-1", "node": "edge1" }, "application": application,
+                    "operation": "migrate", "target": "ap1",
+                },
                 "reason": "node ap1 has 0 units free, and 1 is needed",
             })
         };
@@ -118,7 +132,11 @@ fn instances(source: usize, tier: usize) -> Vec<Value> {
     (0..count).map(instance).collect()
 }
 
-pub fn judged(number: u64, time_ms: u64, operation: &str, from: &str, to: &str, is_accepted: bool) -> Value {
+pub fn judged(number: u64, time_ms: u64, operation: &str, from: &str, to: &str, is_accepted: bool) -> Told<Event> {
+    Told::read(judged_value(number, time_ms, operation, from, to, is_accepted)).expect("an event")
+}
+
+pub fn judged_value(number: u64, time_ms: u64, operation: &str, from: &str, to: &str, is_accepted: bool) -> Value {
     let requester = json!({ "agent": 1, "instance": format!("vi-{number}"), "node": from });
     let request = json!({ "requester": requester, "application": "video", "operation": operation, "target": to });
     let reason = (!is_accepted).then_some("its node has 0 units free, and 1 is needed");

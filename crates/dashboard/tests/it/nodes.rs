@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mario_dashboard::{Dashboard, NodeSource};
+use mario_live::api::TestbedData;
 use mario_live::config::{NodeConfig, check};
 use mario_live::daemon::{self, DaemonDependencies, WorkloadsAtStop};
 use mario_live::identity::{Authority, CertificateContent, Identity, Role, node_id, write_private, write_public};
@@ -85,7 +86,11 @@ async fn node(directory: &TestDirectory, authority: &Authority, name: &str) -> (
 }
 
 /// Starts a dashboard of some sources. Returns its address.
-async fn dashboard(sources: Vec<NodeSource>, extra: Option<watch::Receiver<Value>>) -> SocketAddr {
+fn titled(title: &str) -> TestbedData {
+    TestbedData { title: Some(title.to_owned()), ..TestbedData::default() }
+}
+
+async fn dashboard(sources: Vec<NodeSource>, extra: Option<watch::Receiver<TestbedData>>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("an address");
     tokio::spawn(Dashboard::new(sources, extra).serve(listener, std::future::pending()));
@@ -143,7 +148,7 @@ async fn a_node_that_does_not_answer_does_not_hide_other_nodes() {
     // At one address, no server listens; at another, a server accepts connections but never answers.
     let mute = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let (moving, addresses) = watch::channel(free_address().to_string());
-    let (tell, extra) = watch::channel(serde_json::json!({ "title": "a testbed" }));
+    let (tell, extra) = watch::channel(titled("a testbed"));
     let sources = vec![
         NodeSource::moving(Arc::clone(&ada), addresses),
         NodeSource::fixed(Arc::clone(&ada), mute.local_addr().expect("an address").to_string()),
@@ -160,7 +165,7 @@ async fn a_node_that_does_not_answer_does_not_hide_other_nodes() {
     let (other, _other_stop) = node(&directory, &authority, "b").await;
     moving.send(other.to_string()).expect("it is watched");
     wait(page, "both answer", |shown| shown["answering"] == 2 && shown["nodes"].to_string().contains("\"b\"")).await;
-    tell.send(serde_json::json!({ "title": "still a testbed" })).expect("it is watched");
+    tell.send(titled("still a testbed")).expect("it is watched");
     wait(page, "the testbed's news are taken in", |shown| shown["title"] == "still a testbed").await;
     // The dashboard notices that a daemon has ended.
     stop.send(true).expect("it runs");

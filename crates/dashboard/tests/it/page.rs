@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use mario_dashboard::picture::{Answer, Topic};
 use mario_dashboard::{Picture, serve_picture};
+use mario_live::api::{TestbedData, TestbedNode, Told};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -26,7 +27,7 @@ impl Served {
         Served::with_extra(picture, None, port)
     }
 
-    fn with_extra(picture: Picture, extra: Option<watch::Receiver<Value>>, port: u16) -> Served {
+    fn with_extra(picture: Picture, extra: Option<watch::Receiver<TestbedData>>, port: u16) -> Served {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread");
         let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", port))).expect("a free port");
@@ -159,9 +160,9 @@ fn full_nodes_are_grouped_in_one_expandable_line() {
     let mut number = 100;
     for node in ["ap1", "ap2", "ap3", "ap5", "ap6"] {
         for _ in 0..6 {
-            let mut event = canned::judged(number, now_ms(), "migrate", "edge1", node, false);
+            let mut event = canned::judged_value(number, now_ms(), "migrate", "edge1", node, false);
             event["report"]["rule"] = "capacity".into();
-            picture.happened(1, now_ms(), &event).expect("new");
+            picture.happened(1, now_ms(), &Told::read(event).expect("an event")).expect("new");
             number += 1;
         }
     }
@@ -185,7 +186,7 @@ fn texts_of_nodes_are_never_markup() {
     let markup = "<img src=x onerror=\"document.title='harmed'\"><b>bold</b>";
     picture.silent(3, now_ms(), markup);
     let event = serde_json::json!({ "number": 99, "time_ms": now_ms(), "event": "fault", "message": markup });
-    picture.happened(2, now_ms(), &event).expect("new");
+    picture.happened(2, now_ms(), &Told::read(event).expect("an event")).expect("new");
     let served = Served::new(picture, 0);
     browser.visit(&served.page());
     browser.wait_for("document.querySelector('.problems')?.textContent.includes('<b>bold</b>')");
@@ -224,7 +225,7 @@ fn the_end_of_a_run_is_no_loss_of_the_connection() {
     browser.wait_for("document.querySelectorAll('.stage .node').length === 21");
     browser.evaluate("document.querySelector('.chip').dispatchEvent(new MouseEvent('click', {bubbles: true})); 1");
     browser.wait_for("document.querySelector('[data-key=explain]') !== null");
-    extra["outcome"] = "It ran for 60 s: 15201 client requests, 0 failed.".into();
+    extra.outcome = Some("It ran for 60 s: 15201 client requests, 0 failed.".to_owned());
     told.send_replace(extra);
     browser.wait_for("!document.querySelector('.over-note').hidden");
     assert!(browser.text(".over-note").contains("The run is over. It ran for 60 s: 15201 client requests, 0 failed."));
@@ -264,10 +265,10 @@ fn names_and_users_of_neighbours_are_told_apart() {
     for rename in [|nth: usize| format!("n{nth}lt{}ln0", nth / 4), |nth| format!("rack-07-node-{nth:03}-eu-west")] {
         let mut picture = Picture::new(Vec::new());
         let nodes = canned::tree().into_iter().enumerate().map(|(nth, (_, _, tier))| {
-            (rename(nth), serde_json::json!({ "tier": tier, "users": if tier == 2 { 3 + 9 * (nth % 3) } else { 0 } }))
+            let users = if tier == 2 { 3 + 9 * (nth as u64 % 3) } else { 0 };
+            (rename(nth), TestbedNode { tier: Some(tier), tier_name: None, users: Some(users) })
         });
-        let nodes: serde_json::Map<_, _> = nodes.collect();
-        picture.set_extra(serde_json::json!({ "nodes": nodes }), now_ms());
+        picture.set_extra(TestbedData { nodes: nodes.collect(), ..TestbedData::default() }, now_ms());
         let served = Served::new(picture, 0);
         for width in [1280, 390] {
             browser.resize(width, 900);

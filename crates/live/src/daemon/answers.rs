@@ -4,19 +4,16 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mario_colony::{
-    Command, Confirmation, DeployKey, Input, JournalId, Knowledge, RequestFact, TraceEvent, WorkloadId,
-};
-use mario_domain::{ApplicationId, InstanceId, NodeId};
-use serde_json::{Value, json};
+use mario_colony::{Command, DeployKey, Input, JournalId, Knowledge, RequestFact, TraceEvent, WorkloadId};
+use mario_domain::{ApplicationId, InstanceId};
+use serde::Serialize;
 use tokio::sync::oneshot;
 
 use super::Ask;
 use super::core::Core;
-use super::events::workload_text;
 use super::rollout::OlderVersion;
 use super::shadows::ShadowCommand;
-use crate::application::digest;
+use crate::api;
 use crate::error::LiveError;
 
 /// How many reports of evaluations and verdicts are kept for each instance.
@@ -39,9 +36,6 @@ pub(crate) enum Question {
     Links,
     Routes,
     Journal,
-    Metrics,
-    /// The copy of an instance, to read its log.
-    Workload(InstanceId),
     Deploy {
         key: DeployKey,
         document: Arc<[u8]>,
@@ -77,7 +71,18 @@ pub(crate) struct Refusal {
     pub(crate) hint: Option<String>,
 }
 
-pub(crate) type Answer = Result<Value, Refusal>;
+/// An answer as JSON.
+#[derive(Debug)]
+pub(crate) struct Json(pub(crate) String);
+
+impl Json {
+    pub(crate) fn of(answer: &impl Serialize) -> Json {
+        // Answers are plain data with text as keys, so this cannot fail.
+        Json(serde_json::to_string(answer).unwrap_or_default())
+    }
+}
+
+pub(crate) type Answer = Result<Json, Refusal>;
 
 /// An answer that waits until its records are on disk. If they cannot be written, the request is refused instead.
 pub(crate) struct PendingAnswer {
@@ -117,11 +122,11 @@ pub(crate) struct Memory {
 }
 
 #[derive(Default)]
-struct Remembered {
-    requests: Vec<RequestFact>,
+pub(super) struct Remembered {
+    pub(super) requests: Vec<RequestFact>,
     /// The knowledge of the agent at its last decision; `None` before the first.
     knowledge: Option<Arc<Knowledge>>,
-    decisions: VecDeque<Value>,
+    pub(super) decisions: VecDeque<Arc<api::Report>>,
     /// How often the instance was offered to a neighbour while the node was draining.
     drain_offers: usize,
 }
@@ -140,8 +145,8 @@ impl Memory {
         self.instances.get(instance)?.knowledge.clone()
     }
 
-    pub(crate) fn reported(&mut self, report: &TraceEvent, json: &Value) {
-        let instance = match report {
+    pub(crate) fn reported(&mut self, event: &TraceEvent, report: &api::NodeReport) {
+        let instance = match event {
             TraceEvent::Evaluated { instance, .. } => Some(instance.clone()),
             TraceEvent::Judged { request, .. } => request.instance().cloned(),
             _ => None,
@@ -151,11 +156,16 @@ impl Memory {
             if remembered.decisions.len() == DECISIONS_KEPT {
                 remembered.decisions.pop_front();
             }
-            remembered.decisions.push_back(json.clone());
+            remembered.decisions.push_back(Arc::new(api::Report::Known(report.clone())));
         }
     }
 
-    fn keep_only(&mut self, here: &BTreeSet<InstanceId>) {
+    /// What is remembered of an instance.
+    pub(super) fn of(&self, instance: &InstanceId) -> Option<&Remembered> {
+        self.instances.get(instance)
+    }
+
+    pub(super) fn keep_only(&mut self, here: &BTreeSet<InstanceId>) {
         self.instances.retain(|instance, _| here.contains(instance));
     }
 }
@@ -194,61 +204,60 @@ impl Question {
 
 impl Core {
     fn reply(&mut self, question: Question) -> Answer {
-        match question {
-            Question::Status => Ok(self.status()),
-            Question::Instances => Ok(self.instances()),
-            Question::Instance(instance) => self.instance(&instance).ok_or_else(|| not_here(&instance)),
-            Question::Applications => Ok(self.applications()),
-            Question::Links => Ok(self.links_status()),
-            Question::Routes => Ok(self.routes()),
-            Question::Journal => Ok(self.journal_status()),
-            Question::Metrics => Ok(Value::String(super::metrics::text(self))),
-            Question::Workload(instance) => match self.workload(&instance) {
-                Some(workload) => Ok(json!({ "boot": workload.boot, "counter": workload.counter })),
-                None => Err(not_here(&instance)),
-            },
-            Question::Deploy { key, document, older } => self.deploy(key, &document, older),
+        Ok(match question {
+            Question::Status => Json::of(&self.status()),
+            Question::Instances => Json::of(&self.instances()),
+            Question::Instance(instance) => Json::of(&self.instance(&instance).ok_or_else(|| not_here(&instance))?),
+            Question::Applications => Json::of(&self.applications()),
+            Question::Links => Json::of(&self.links_status()),
+            Question::Routes => Json::of(&self.routes()),
+            Question::Journal => Json::of(&self.journal_status()),
+            Question::Deploy { key, document, older } => Json::of(&self.deploy(key, &document, older)?),
             Question::Update { instance, document } => {
                 self.is_here(&instance)?;
-                self.update_to(instance, &document)
+                Json::of(&self.update_to(instance, &document)?)
             }
             Question::Rollback { instance, from } => {
                 self.is_here(&instance)?;
-                self.roll_back(instance, from)
+                Json::of(&self.roll_back(instance, from)?)
             }
-            Question::Shadow(application, command) => self.shadow(&application, command),
+            Question::Shadow(application, command) => Json::of(&self.shadow(&application, command)?),
             Question::Undeploy(instance) => {
                 self.is_here(&instance)?;
                 self.handle(Input::Operator(Command::Undeploy(instance.clone())));
-                Ok(json!({ "instance": instance }))
+                Json::of(&api::Undeployed { instance })
             }
             Question::Pin(instance, is_pinned) => {
                 self.is_here(&instance)?;
                 let command = if is_pinned { Command::Pin(instance.clone()) } else { Command::Unpin(instance.clone()) };
                 self.handle(Input::Operator(command));
-                Ok(json!({ "instance": instance, "is_pinned": is_pinned }))
+                Json::of(&api::Pinned { instance, is_pinned })
             }
-            Question::Anchor(instance, is_anchor) => self.anchor(&instance, is_anchor),
-            Question::Drain(drains) => {
-                self.is_draining = drains;
-                self.handle(Input::Operator(Command::Drain(drains)));
-                if drains {
-                    self.drain_step();
-                }
-                Ok(json!({ "is_draining": drains, "left": self.node.instances().collect::<Vec<_>>() }))
-            }
-            Question::Lost(journal) => {
-                if !self.node.ledger().has_met(journal) {
-                    return Err(Refusal {
-                        status: 404,
-                        message: format!("no neighbour of this node has journal {:032x}", journal.0),
-                        hint: Some("`mario node status` shows the journals of neighbours".to_owned()),
-                    });
-                }
-                self.handle(Input::Operator(Command::Lost(journal)));
-                Ok(json!({ "lost": format!("{:032x}", journal.0) }))
-            }
+            Question::Anchor(instance, is_anchor) => Json::of(&self.anchor(instance, is_anchor)?),
+            Question::Drain(is_draining) => Json::of(&self.drain(is_draining)),
+            Question::Lost(journal) => Json::of(&self.lost(journal)?),
+        })
+    }
+
+    fn drain(&mut self, is_draining: bool) -> api::Drained {
+        self.is_draining = is_draining;
+        self.handle(Input::Operator(Command::Drain(is_draining)));
+        if is_draining {
+            self.drain_step();
         }
+        api::Drained { is_draining, left: self.node.instances().cloned().collect() }
+    }
+
+    fn lost(&mut self, journal: JournalId) -> Result<api::Lost, Refusal> {
+        if !self.node.ledger().has_met(journal) {
+            return Err(Refusal {
+                status: 404,
+                message: format!("no neighbour of this node has journal {:032x}", journal.0),
+                hint: Some("`mario node status` shows the journals of neighbours".to_owned()),
+            });
+        }
+        self.handle(Input::Operator(Command::Lost(journal)));
+        Ok(api::Lost { lost: format!("{:032x}", journal.0) })
     }
 
     /// Asks the node to migrate each remaining instance to a neighbour whose link is up, at most once per
@@ -284,9 +293,9 @@ impl Core {
         Some((outdated.to_string(), hint))
     }
 
-    fn anchor(&mut self, instance: &InstanceId, is_anchor: bool) -> Answer {
-        self.is_here(instance)?;
-        if !self.node.ledger().owned().any(|owned| owned.instance == *instance) {
+    fn anchor(&mut self, instance: InstanceId, is_anchor: bool) -> Result<api::Anchored, Refusal> {
+        self.is_here(&instance)?;
+        if !self.node.ledger().owned().any(|owned| owned.instance == instance) {
             return Err(Refusal {
                 status: 409,
                 message: format!("instance {instance} is being handed over to a neighbour"),
@@ -294,7 +303,7 @@ impl Core {
             });
         }
         self.handle(Input::Operator(Command::Anchor { instance: instance.clone(), is_anchor }));
-        Ok(json!({ "instance": instance, "is_anchor": is_anchor }))
+        Ok(api::Anchored { instance, is_anchor })
     }
 
     fn is_here(&self, instance: &InstanceId) -> Result<(), Refusal> {
@@ -304,7 +313,8 @@ impl Core {
         if is_owned || is_kept { Ok(()) } else { Err(not_here(instance)) }
     }
 
-    fn workload(&self, instance: &InstanceId) -> Option<WorkloadId> {
+    /// The copy of an instance.
+    pub(crate) fn workload(&self, instance: &InstanceId) -> Option<WorkloadId> {
         let ledger = self.node.ledger();
         let owned = ledger.owned().find(|owned| owned.instance == *instance).map(|owned| owned.workload);
         let custody = || ledger.custody().find(|custody| custody.owned.instance == *instance);
@@ -319,165 +329,10 @@ impl Core {
             self.memory.keep_only(&here);
         }
     }
-
-    fn status(&mut self) -> Value {
-        let here: BTreeSet<InstanceId> = self.node.instances().cloned().collect();
-        self.memory.keep_only(&here);
-        let ledger = self.node.ledger();
-        let manager = self.node.manager();
-        json!({
-            "node": self.config.node,
-            "version": env!("CARGO_PKG_VERSION"),
-            "uptime_ms": self.start.elapsed().as_millis() as u64,
-            "journal": format!("{:032x}", self.node.journal().0),
-            "journal_fault": self.stalled.as_ref().map(|(fault, _)| fault.line()),
-            "confirmation": match self.node.confirmation() {
-                Confirmation::Confirmed => "confirmed",
-                Confirmation::Unconfirmed => "unconfirmed",
-                Confirmation::Outdated => "outdated",
-            },
-            "outdated": self.outdated().map(|(cause, _)| cause),
-            "trace_fault": self.recorder.fault(),
-            "workload_fault": self.copies.room().fault(),
-            "certificates": self.certificates.status(),
-            "is_draining": self.is_draining,
-            "evaluation_ms": self.config.timing.evaluation_ms,
-            "acceptance_policy": self.config.policy.as_ref().and_then(|path| path.file_name()?.to_str()),
-            "capacity": manager.capacity(),
-            "free": manager.free(),
-            "unreserved": manager.unreserved(),
-            "instances": here.len(),
-            "in_custody": ledger.custody().count(),
-            "offered": ledger.grants().count(),
-            "draining_copies": ledger.draining().count(),
-            "copies_down": self.node.copies_down(),
-            "is_quiet": self.node.is_quiet(),
-            "links_up": self.up.len(),
-            "neighbours": self.config.neighbours.len(),
-        })
-    }
-
-    fn instances(&self) -> Value {
-        let ledger = self.node.ledger();
-        let owned = ledger.owned().filter_map(|owned| self.instance(&owned.instance));
-        let custody = ledger.custody().map(|custody| {
-            json!({
-                "instance": custody.owned.instance,
-                "application": custody.owned.descriptor.application.id,
-                "state": "in-custody",
-                "target": custody.target,
-                "is_anchor": custody.owned.is_anchor,
-                "copy": self.copies.status(custody.owned.workload),
-            })
-        });
-        json!({ "instances": owned.chain(custody).collect::<Vec<_>>() })
-    }
-
-    fn instance(&self, instance: &InstanceId) -> Option<Value> {
-        let owned = self.node.ledger().owned().find(|owned| owned.instance == *instance)?;
-        let remembered = self.memory.instances.get(instance);
-        let requests = remembered.map(|remembered| remembered.requests.iter().map(request_json).collect::<Vec<_>>());
-        Some(json!({
-            "instance": owned.instance,
-            "application": owned.descriptor.application.id,
-            "version": owned.descriptor.version,
-            "digest": digest(&owned.descriptor.document),
-            "previous_version": self.node.ledger().previous(instance).map(|previous| previous.version),
-            "flavour": owned.descriptor.application.flavour(owned.flavour).map(|flavour| &flavour.id),
-            "state": "owned",
-            "is_asleep": owned.is_asleep(),
-            "epoch": owned.epoch.0,
-            "is_pinned": owned.is_pinned,
-            "is_anchor": owned.is_anchor,
-            "is_transferring": self.node.is_frozen(instance),
-            "replications_left": owned.replications_left,
-            "hardware": owned.needed(),
-            "max_rate": owned.descriptor.application.max_rate,
-            "max_latency": owned.descriptor.application.max_latency,
-            "evaluations": self.node.snapshot(instance).map(|snapshot| snapshot.evaluations),
-            "copy": self.copies.status(owned.workload),
-            "restart": self.restart(owned.workload),
-            "facts": {
-                "requests": requests,
-                "neighbours": self.up.keys().collect::<Vec<_>>(),
-                "free": self.node.manager().free(),
-            },
-            "decisions": remembered.map(|remembered| remembered.decisions.iter().collect::<Vec<_>>()),
-        }))
-    }
-
-    fn routes(&self) -> Value {
-        let routes = self.board.routes().load();
-        let copies = routes.copies.iter().map(|(application, copies)| {
-            let copies: Vec<Value> = copies
-                .iter()
-                .map(|copy| json!({ "instance": copy.instance, "workload": workload_text(copy.workload), "address": copy.address }))
-                .collect();
-            (application.to_string(), Value::from(copies))
-        });
-        let hops = routes.next_hops.iter().map(|(application, hops)| {
-            let hops: Vec<Value> = hops
-                .iter()
-                .map(|hop| json!({ "neighbour": hop.neighbour, "latency_quanta": hop.latency_quanta }))
-                .collect();
-            (application.to_string(), Value::from(hops))
-        });
-        json!({
-            "copies": copies.collect::<serde_json::Map<_, _>>(),
-            "next_hops": hops.collect::<serde_json::Map<_, _>>(),
-            "hosts": routes.hosts,
-            "prefixes": routes.prefixes,
-            "names_claimed_twice": self.names.conflicts(),
-        })
-    }
-
-    fn journal_status(&self) -> Value {
-        let ledger = self.node.ledger();
-        let peer = |node: &NodeId, journal: JournalId, sequence: Option<u64>, state: &str| json!({ "node": node, "journal": format!("{:032x}", journal.0), "sequence": sequence, "state": state });
-        let peers = ledger.peers().map(|(node, known)| {
-            let is_rejected = known.is_rejected() || self.node.rejects(node);
-            let state = match ledger.is_lost(known.journal) {
-                true => "lost",
-                false if is_rejected => "rejected",
-                false => "known",
-            };
-            peer(node, known.journal, (!known.is_rejected()).then_some(known.sequence), state)
-        });
-        let former = ledger.former();
-        let former =
-            former.map(|(node, journal, is_lost)| peer(node, journal, None, if is_lost { "lost" } else { "replaced" }));
-        json!({
-            "journal": format!("{:032x}", self.node.journal().0),
-            "records": self.journal.count(),
-            "records_since_ledger": self.journal.grown(),
-            "sequence": ledger.sequence(),
-            "fault": self.stalled.as_ref().map(|(fault, _)| fault.line()),
-            "custody": ledger.custody().map(|custody| json!({
-                "instance": custody.owned.instance, "target": custody.target, "transfer": format!("{:?}", custody.transfer),
-            })).collect::<Vec<_>>(),
-            "grants": ledger.grants().map(|grant| json!({
-                "instance": grant.instance, "parent": grant.parent, "target": grant.target,
-            })).collect::<Vec<_>>(),
-            "peers": peers.chain(former).collect::<Vec<_>>(),
-        })
-    }
-
-    /// The applications of the instances on this node, with their policies and facts, and the facts about the node.
-    pub(super) fn applications(&self) -> Value {
-        let owned = self.node.ledger().owned();
-        let hosted: BTreeMap<_, _> = owned.map(|owned| (&owned.descriptor.application.id, &owned.descriptor)).collect();
-        let applications = hosted.into_values().map(|descriptor| {
-            json!({ "application": descriptor.application, "facts": descriptor.facts, "policy": descriptor.policy })
-        });
-        json!({ "applications": applications.collect::<Vec<_>>(), "facts": self.config.facts })
-    }
 }
 
-fn request_json(request: &RequestFact) -> Value {
-    json!({ "neighbour": request.neighbour.to_string(), "rate": request.rate, "latency": request.latency })
-}
-
-fn not_here(instance: &InstanceId) -> Refusal {
+/// Why a request about an instance that is not on this node is rejected.
+pub(crate) fn not_here(instance: &InstanceId) -> Refusal {
     let hint = Some("`mario app list` shows the instances of a node".to_owned());
     Refusal { status: 404, message: format!("instance {instance} is not on this node"), hint }
 }

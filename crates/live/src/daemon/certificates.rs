@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::pki_types::UnixTime;
-use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::events::{Events, NodeEvent};
+use super::events::Events;
+use crate::api::{CertificateStatus, NodeEvent};
 use crate::identity::{Identity, expiry};
 
 const DAY_S: i64 = 86_400;
@@ -52,8 +52,12 @@ impl Certificates {
     }
 
     /// The certificates, for operators.
-    pub(crate) fn status(&self) -> Value {
-        let status = |(name, left_s)| json!({ "certificate": name, "expires_in_s": left_s, "warning": self.warning(name, left_s) });
+    pub(crate) fn status(&self) -> Vec<CertificateStatus> {
+        let status = |(name, left_s): (&str, i64)| CertificateStatus {
+            certificate: name.to_owned(),
+            expires_in_s: left_s,
+            warning: self.warning(name, left_s),
+        };
         self.seconds_left().map(status).collect()
     }
 
@@ -82,7 +86,7 @@ impl Certificates {
                     && is_due(*warned, left_s)
                 {
                     *warned = Some(left_s);
-                    let expires_in_s = left_s;
+                    let (certificate, expires_in_s) = (certificate.to_owned(), left_s);
                     events.publish(NodeEvent::CertificateExpires { certificate, expires_in_s, message });
                 }
             }

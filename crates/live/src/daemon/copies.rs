@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use mario_colony::{Input, WorkloadId};
 use mario_domain::{ApplicationId, InstanceId};
-use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-use super::events::{NodeEvent, workload_text};
+use super::events::workload_text;
 use super::room::Room;
 use super::{Event, Events};
+use crate::api::{CopyState, CopyStatus, NodeEvent, Word};
 use crate::seams::{Backend, Driver, LocalCopy, Protocol, Task};
 use crate::workloads::protocol;
 
@@ -61,16 +61,6 @@ struct Copy {
     backend: Arc<Backend>,
 }
 
-/// The state of a copy.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum CopyState {
-    Starting,
-    Healthy,
-    Draining,
-    Ended,
-}
-
 enum Order {
     /// Start the copy. With `may_run`, try to adopt a running one first.
     Run {
@@ -84,18 +74,6 @@ enum Order {
     /// Let the copy finish its open requests, and stop it.
     Drain,
     Stop,
-}
-
-/// A copy, for operators.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct CopyStatus {
-    pub(crate) workload: String,
-    pub(crate) state: CopyState,
-    pub(crate) driver: Option<String>,
-    pub(crate) address: Option<SocketAddr>,
-    pub(crate) open_requests: u64,
-    pub(crate) cpu_time_ms: Option<u64>,
-    pub(crate) memory_bytes: Option<u64>,
 }
 
 impl Copies {
@@ -283,7 +261,7 @@ impl Copies {
         let usage = copy.driver.as_ref().and_then(|driver| self.drivers.get(driver)?.measure(workload));
         Some(CopyStatus {
             workload: workload_text(workload),
-            state: copy.state,
+            state: Word::Known(copy.state),
             driver: copy.driver.clone(),
             address: copy.address,
             open_requests: copy.backend.open_requests(),

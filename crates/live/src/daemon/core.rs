@@ -23,11 +23,11 @@ use super::certificates::Certificates;
 use super::copies::Copies;
 use super::documents::Documents;
 use super::dormant::Sleepers;
-use super::events::{NodeEvent, report_json};
 use super::names::NameBook;
 use super::routing::Hosted;
 use super::shadows::Shadows;
 use super::{Ask, Event, Events};
+use crate::api::{NodeEvent, NodeReport, Report};
 use crate::config::NodeConfig;
 use crate::error::LiveError;
 use crate::journal::Journal;
@@ -222,7 +222,19 @@ impl Core {
             Event::Input(input) => self.handle(input),
             Event::Ask(ask) => self.ask(ask),
             Event::Explain(instance, reply) => {
-                let _ = reply.send(self.memory.knowledge(&instance));
+                let owned = self.node.ledger().owned().find(|owned| owned.instance == instance);
+                let is_anchor = owned.is_some_and(|owned| owned.is_anchor);
+                let knowledge = self.memory.knowledge(&instance);
+                let _ = reply.send(knowledge.map(|knowledge| super::LastDecision { knowledge, is_anchor }));
+            }
+            Event::Health(reply) => {
+                let _ = reply.send(self.health());
+            }
+            Event::Metrics(reply) => {
+                let _ = reply.send(super::metrics::text(self));
+            }
+            Event::Workload(instance, reply) => {
+                let _ = reply.send(self.workload(&instance));
             }
             Event::Stop => {}
         }
@@ -445,15 +457,11 @@ impl Core {
             TraceEvent::Arrived { .. } => self.counts.arrived += 1,
             _ => {}
         }
-        let json = report_json(report);
-        // Some reports, such as those of reservations, are recorded only in the trace.
-        if json.is_null() {
-            return;
-        }
-        self.memory.reported(report, &json);
+        let Some(told) = NodeReport::of(report) else { return };
+        self.memory.reported(report, &told);
         // Successful evaluations without a proposal are not published: they are the usual case, and would fill the log.
         if !matches!(report, TraceEvent::Evaluated { proposal: None, has_failed: false, .. }) {
-            self.events.publish(NodeEvent::Report { report: json });
+            self.events.publish(NodeEvent::Report { report: Report::Known(told) });
         }
     }
 

@@ -13,8 +13,8 @@ use mario_domain::{ApplicationId, InstanceId};
 use tokio::sync::mpsc;
 
 use super::Event;
-use super::copies::CopyState;
 use super::core::Core;
+use crate::api::CopyState;
 use crate::seams::{DormantInstance, DormantState, WakeHandle};
 use crate::traffic::RequestCounts;
 

@@ -8,7 +8,7 @@ use mario_colony::{Input, Observation, Proposal, RequestFact};
 use mario_domain::{InstanceId, NodeId, Target};
 
 use super::core::Core;
-use super::events::NodeEvent;
+use crate::api::NodeEvent;
 
 impl Core {
     /// Evaluates the agents whose windows have ended, and then judges their proposals. Also evicts instances, evaluates

@@ -125,7 +125,7 @@ fn links(core: &Core, text: &mut String) {
             let _ = writeln!(text, "{name}{{neighbour=\"{neighbour}\"}} {value}");
         }
     };
-    let of = |value: fn(&crate::links::LinkStatus) -> f64| {
+    let of = |value: fn(&crate::api::Link) -> f64| {
         links.iter().map(|link| (link.neighbour.to_string(), value(link))).collect::<Vec<_>>()
     };
     labelled("mario_link_up", "1 while the link is up, else 0.", "gauge", of(|link| f64::from(u8::from(link.is_up))));
@@ -136,13 +136,13 @@ fn links(core: &Core, text: &mut String) {
         "gauge",
         links.iter().map(|link| (link.neighbour.to_string(), rejected(&link.neighbour))).collect(),
     );
-    labelled("mario_link_sent_total", "Frames sent.", "counter", of(|link| link.counts.sent as f64));
-    labelled("mario_link_received_total", "Frames received.", "counter", of(|link| link.counts.received as f64));
+    labelled("mario_link_sent_total", "Frames sent.", "counter", of(|link| link.sent as f64));
+    labelled("mario_link_received_total", "Frames received.", "counter", of(|link| link.received as f64));
     labelled(
         "mario_link_dropped_total",
         "Frames dropped because the link was down or its queue was full.",
         "counter",
-        of(|link| link.counts.dropped as f64),
+        of(|link| link.dropped as f64),
     );
     let measured: Vec<(String, f64)> =
         links.iter().filter_map(|link| Some((link.neighbour.to_string(), link.round_trip_ms? / 1_000.0))).collect();

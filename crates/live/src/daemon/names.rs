@@ -2,33 +2,17 @@
 //! limits how many invalid names of a neighbour are checked.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::time::{Duration, Instant};
 
 use mario_colony::routing::Names;
 use mario_domain::{ApplicationId, NodeId};
-use serde::Serialize;
+
+use crate::api::{Conflict, Name};
 
 /// The rate limit of a neighbour: after this number of invalid announcements of names within [`WINDOW`], its further
 /// names are ignored until the window ends, because each costs a signature check.
 const FAILURES_MAX: u32 = 256;
 const WINDOW: Duration = Duration::from_mins(1);
-
-/// A host name or a path prefix.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Name {
-    Host(String),
-    Prefix(String),
-}
-
-/// A name that an application claims and another one holds.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-pub(crate) struct Conflict {
-    pub(crate) name: Name,
-    pub(crate) holder: ApplicationId,
-    pub(crate) claimed_by: ApplicationId,
-}
 
 /// The holders of names, as this node knows them. The first application known to claim a name holds it until it drops
 /// the claim or is no longer known. The host names made of an application's id take precedence over claims.
@@ -38,15 +22,6 @@ pub(crate) struct NameBook {
     holders: BTreeMap<Name, ApplicationId>,
     conflicts: BTreeSet<Conflict>,
     failures: BTreeMap<NodeId, (Instant, u32)>,
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Name::Host(host) => write!(formatter, "host name {host}"),
-            Name::Prefix(prefix) => write!(formatter, "path prefix {prefix}"),
-        }
-    }
 }
 
 impl NameBook {

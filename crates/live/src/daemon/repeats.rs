@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::events::NodeEvent;
+use crate::api::NodeEvent;
 
 /// How long repetitions of an event are counted before one of them is published.
 const INTERVAL: Duration = Duration::from_mins(1);

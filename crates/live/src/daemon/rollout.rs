@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use mario_colony::{Command, DeployKey, Descriptor, Effect, Input, TraceEvent};
 use mario_domain::{InstanceId, Operation, Rule, Verdict};
-use serde_json::json;
 
-use super::answers::{Answer, Refusal, refusal};
+use super::answers::{Refusal, refusal};
 use super::core::Core;
-use super::names::Conflict;
+use crate::api::{self, Conflict};
 use crate::application::{VerifiedDocument, digest};
 use crate::error::LiveError;
 
@@ -40,7 +39,7 @@ impl Core {
 
     /// Replaces the description of an instance. An instance that has this description already is left as it is, and the
     /// answer says so.
-    pub(super) fn update_to(&mut self, instance: InstanceId, document: &Arc<[u8]>) -> Answer {
+    pub(super) fn update_to(&mut self, instance: InstanceId, document: &Arc<[u8]>) -> Result<api::Updated, Refusal> {
         let opened = self.usable(document)?;
         let wanted = &opened.descriptor;
         let owned = self.node.ledger().owned().find(|owned| owned.instance == instance);
@@ -50,11 +49,13 @@ impl Core {
         if let Some(known) = known.filter(is_same_version) {
             let (version, digests) = (known.version, [digest(&known.document), digest(document)]);
             if digests[0] == digests[1] {
-                let timeout_ms = restart_timeout_ms(&opened);
-                return Ok(json!({
-                    "instance": instance, "from": version, "version": version, "is_changed": false,
-                    "restart_timeout_ms": timeout_ms,
-                }));
+                return Ok(api::Updated {
+                    instance,
+                    from: Some(version),
+                    version: Some(version),
+                    is_changed: false,
+                    restart_timeout_ms: Some(restart_timeout_ms(&opened)),
+                });
             }
             return Err(Refusal {
                 status: 409,
@@ -70,7 +71,7 @@ impl Core {
     }
 
     /// Restores the previous description of an instance, unless it runs another version than `from`.
-    pub(super) fn roll_back(&mut self, instance: InstanceId, from: Option<u64>) -> Answer {
+    pub(super) fn roll_back(&mut self, instance: InstanceId, from: Option<u64>) -> Result<api::Updated, Refusal> {
         let owned = self.node.ledger().owned().find(|owned| owned.instance == instance);
         let version = owned.map(|owned| owned.descriptor.version);
         if let (Some(from), Some(version)) = (from, version)
@@ -81,7 +82,7 @@ impl Core {
         self.update(Command::Rollback(instance))
     }
 
-    fn update(&mut self, command: Command) -> Answer {
+    fn update(&mut self, command: Command) -> Result<api::Updated, Refusal> {
         self.handle(Input::Operator(command));
         let updated = self.push_effects().filter_map(|effect| match effect {
             Effect::Trace(TraceEvent::Updated { instance, from, to, refused }) => Some((instance, from, to, refused)),
@@ -97,10 +98,8 @@ impl Core {
         let owned = self.node.ledger().owned().find(|owned| owned.instance == instance);
         let document = owned.map(|owned| Arc::clone(&owned.descriptor.document));
         let opened = document.and_then(|document| self.documents.opened(&document).ok());
-        Ok(json!({
-            "instance": instance, "from": from, "version": to, "is_changed": true,
-            "restart_timeout_ms": opened.map(|opened| restart_timeout_ms(&opened)),
-        }))
+        let restart_timeout_ms = opened.map(|opened| restart_timeout_ms(&opened));
+        Ok(api::Updated { instance, from, version: to, is_changed: true, restart_timeout_ms })
     }
 
     /// Rejects a key that deployed an instance of another application, if that instance is still here.
@@ -141,7 +140,12 @@ impl Core {
         }
     }
 
-    pub(super) fn deploy(&mut self, key: DeployKey, document: &Arc<[u8]>, older: OlderVersion) -> Answer {
+    pub(super) fn deploy(
+        &mut self,
+        key: DeployKey,
+        document: &Arc<[u8]>,
+        older: OlderVersion,
+    ) -> Result<api::Deployed, Refusal> {
         let opened = self.usable(document)?;
         self.check_key(key, &opened)?;
         if older == OlderVersion::Refused {
@@ -161,9 +165,11 @@ impl Core {
         });
         let judged = judged.filter(|(request, ..)| matches!(request.operation(), Operation::Deploy { .. }));
         match judged.last() {
-            Some((_, Verdict::Accepted, Some(instance))) => Ok(
-                json!({ "instance": instance, "application": opened.descriptor.application.id, "node": self.config.node }),
-            ),
+            Some((_, Verdict::Accepted, Some(instance))) => Ok(api::Deployed {
+                instance: instance.clone(),
+                application: opened.descriptor.application.id.clone(),
+                node: self.config.node.clone(),
+            }),
             Some((_, Verdict::Inhibited(inhibition), _)) if inhibition.rule == Rule::Recovering => Err(Refusal {
                 status: 503,
                 message: inhibition.to_string(),

@@ -9,10 +9,8 @@ use mario_domain::{ApplicationId, InstanceId, NodeId, Operation, Request, Target
 use mario_wire::{Body, Envelope};
 
 use super::board::AnnouncedRoutes;
-use super::copies::CopyState;
 use super::core::Core;
-use super::events::NodeEvent;
-use super::names::{Conflict, Name};
+use crate::api::{Conflict, CopyState, Name, NodeEvent};
 
 /// The instances here as last passed to the router, the targets of departing instances, and unsent messages of the
 /// router.

@@ -13,10 +13,10 @@ use mario_colony::{Knowledge, Proposal};
 use mario_domain::{ApplicationId, InstanceId};
 use mario_policy::{Decider, Policy, PolicySettings, Solution, SolutionLimit};
 use mario_prolog::{Allowance, Engine};
-use serde_json::{Value, json};
 
-use super::answers::{Answer, Refusal};
+use super::answers::Refusal;
 use super::core::Core;
+use crate::api;
 use crate::application::{DOCUMENT_BYTES_MAX, VerifiedDocument, reopen};
 use crate::error::LiveError;
 
@@ -61,7 +61,7 @@ struct Shadow {
     /// How often each pair of different proposals (policy in use, shadow) occurred. The targets are left out; if only
     /// they differ, the shadow's operation is followed by `elsewhere`.
     differences: BTreeMap<(String, String), u64>,
-    last: VecDeque<Value>,
+    last: VecDeque<api::DifferentDecision>,
 }
 
 /// A decision in which a shadow differs from the policy in use.
@@ -141,7 +141,7 @@ impl Shadows {
     }
 
     /// Ends a shadow and removes its file. Returns its summary, or `None` if the application has no shadow.
-    pub(crate) fn end(&mut self, application: &ApplicationId) -> Result<Option<Value>, LiveError> {
+    pub(crate) fn end(&mut self, application: &ApplicationId) -> Result<Option<api::Shadow>, LiveError> {
         let Some(shadow) = self.by_application.get(application) else { return Ok(None) };
         let path = self.path(application);
         match fs::remove_file(&path) {
@@ -156,7 +156,7 @@ impl Shadows {
     }
 
     /// Summarises how a shadow has differed so far from the policy in use; `None` if the application has no shadow.
-    pub(crate) fn summary(&self, application: &ApplicationId) -> Option<Value> {
+    pub(crate) fn summary(&self, application: &ApplicationId) -> Option<api::Shadow> {
         self.by_application.get(application).map(|shadow| shadow.summary(application))
     }
 
@@ -203,16 +203,23 @@ impl Shadows {
         if shadow.last.len() == KEPT {
             shadow.last.pop_front();
         }
-        shadow.last.push_back(json!({
-            "time_ms": now_ms(), "instance": instance, "policy": difference.policy, "shadow": difference.shadow,
-        }));
+        shadow.last.push_back(api::DifferentDecision {
+            time_ms: now_ms(),
+            instance: instance.clone(),
+            policy: difference.policy.clone(),
+            shadow: difference.shadow.clone(),
+        });
         Some(difference)
     }
 }
 
 impl Core {
     /// Performs a command about the shadow of an application.
-    pub(crate) fn shadow(&mut self, application: &ApplicationId, command: ShadowCommand) -> Answer {
+    pub(crate) fn shadow(
+        &mut self,
+        application: &ApplicationId,
+        command: ShadowCommand,
+    ) -> Result<api::Shadow, Refusal> {
         let none = || Refusal {
             status: 404,
             message: format!("application `{application}` has no shadow on this node"),
@@ -241,23 +248,24 @@ impl Core {
 }
 
 impl Shadow {
-    fn summary(&self, application: &ApplicationId) -> Value {
+    fn summary(&self, application: &ApplicationId) -> api::Shadow {
         let differ: u64 = self.differences.values().sum();
-        let differences = self
-            .differences
-            .iter()
-            .map(|((policy, shadow), count)| json!({ "policy": policy, "shadow": shadow, "count": count }));
-        json!({
-            "application": application,
-            "version": self.version,
-            "since_ms": self.since_ms,
-            "evaluations": self.evaluations,
-            "same": self.evaluations - differ,
-            "differ": differ,
-            "failed": self.failed,
-            "differences": differences.collect::<Vec<_>>(),
-            "last": self.last,
-        })
+        let differences = self.differences.iter().map(|((policy, shadow), count)| api::Difference {
+            policy: policy.clone(),
+            shadow: shadow.clone(),
+            count: *count,
+        });
+        api::Shadow {
+            application: application.clone(),
+            version: self.version,
+            since_ms: self.since_ms,
+            evaluations: self.evaluations,
+            same: self.evaluations - differ,
+            differ,
+            failed: self.failed,
+            differences: differences.collect(),
+            last: self.last.iter().cloned().collect(),
+        }
     }
 }
 

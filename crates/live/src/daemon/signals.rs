@@ -2,7 +2,8 @@
 
 use tokio::task::JoinSet;
 
-use super::events::{Events, NodeEvent};
+use super::events::Events;
+use crate::api::NodeEvent;
 use crate::error::LiveError;
 
 /// Returns a future that completes on SIGTERM or Ctrl-C.
@@ -43,6 +44,7 @@ pub(super) fn ignored(events: &Events) -> Result<JoinSet<()>, LiveError> {
                 _ = second.recv() => "SIGUSR2",
             };
             let message = "nothing is reloaded: restart the daemon to read node.toml again; its workloads keep running";
+            let (signal, message) = (signal.to_owned(), message.to_owned());
             events.publish(NodeEvent::SignalIgnored { signal, message });
         }
     });

@@ -13,8 +13,9 @@ use tokio_rustls::TlsConnector;
 
 use super::control::connect;
 use super::{Attempt, Connection, LinkEvent, Links};
+use crate::api::NodeEvent;
 use crate::config::Neighbour;
-use crate::daemon::{Event, NodeEvent};
+use crate::daemon::Event;
 use crate::error::LiveError;
 use crate::identity::{DATA_PROTOCOL, ExpectedPeer, Subject};
 use crate::seams::{DataLink, Forward};

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use super::{HANDSHAKE_TIMEOUT, Links, control, data};
-use crate::daemon::NodeEvent;
+use crate::api::NodeEvent;
 use crate::error::LiveError;
 use crate::identity::{CONTROL_PROTOCOL, DATA_PROTOCOL, Subject, peer};
 use crate::seams::Forward;

@@ -11,12 +11,13 @@ use hyper::body::{Frame, Incoming};
 use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
-use serde_json::Value;
+use serde::de::DeserializeOwned;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
+use crate::api::{ErrorAnswer, Told};
 use crate::error::LiveError;
 use crate::identity::{ExpectedPeer, HTTP_PROTOCOL, Identity};
 use crate::seams::{Body, BodyError};
@@ -29,6 +30,9 @@ const ANSWER_BYTES_MAX: usize = 64 << 20;
 
 /// The hint for a connection that the node closed without an answer.
 pub(super) const REFUSED: &str = "a certificate that the node does not believe is refused without a word";
+
+/// The hint for an answer that cannot be parsed.
+const OTHER_VERSION: &str = "the node may have another version: `mario --version` prints that of this program";
 
 /// A client of one node.
 #[derive(Clone)]
@@ -47,30 +51,41 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The body as JSON, or the error that the node reports. Fails if the body is not JSON.
-    pub fn json(&self) -> Result<Value, LiveError> {
-        let value: Value = serde_json::from_str(&self.text)
-            .map_err(|error| LiveError::new("the node's answer cannot be read").caused_by(error))?;
-        if (200..300).contains(&self.status) {
-            return Ok(value);
+    /// The answer, or the error that the node reports. Fails if the body is not such an answer.
+    pub fn told<T: DeserializeOwned>(&self) -> Result<Told<T>, LiveError> {
+        if !self.is_success() {
+            return Err(self.fault());
         }
-        Err(self.fault(&value))
+        let told = serde_json::from_str(&self.text).and_then(Told::read);
+        told.map_err(|error| LiveError::new("the node's answer cannot be read").caused_by(error).hint(OTHER_VERSION))
+    }
+
+    /// The answer as it is.
+    #[doc(hidden)] // For tests.
+    pub fn json(&self) -> Result<serde_json::Value, LiveError> {
+        self.known()
+    }
+
+    /// Like [`told`](Reply::told), without what this version does not know.
+    pub fn known<T: DeserializeOwned>(&self) -> Result<T, LiveError> {
+        self.told().map(|told| told.known)
     }
 
     /// The body as text, or the error that the node reports.
     pub fn into_text(self) -> Result<String, LiveError> {
-        if (200..300).contains(&self.status) {
-            return Ok(self.text);
-        }
-        Err(self.fault(&serde_json::from_str(&self.text).unwrap_or_default()))
+        if self.is_success() { Ok(self.text) } else { Err(self.fault()) }
     }
 
-    fn fault(&self, value: &Value) -> LiveError {
-        let message = value["error"]
-            .as_str()
-            .map_or_else(|| format!("the node answered with status {}", self.status), str::to_owned);
-        let fault = LiveError::new(message);
-        match value["hint"].as_str() {
+    fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    fn fault(&self) -> LiveError {
+        let Ok(ErrorAnswer { error, hint }) = serde_json::from_str(&self.text) else {
+            return LiveError::new(format!("the node answered with status {}", self.status));
+        };
+        let fault = LiveError::new(error);
+        match hint {
             Some(hint) => fault.hint(hint),
             None => fault,
         }

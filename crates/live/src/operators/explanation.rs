@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use mario_colony::Knowledge;
-use mario_policy::{Explainer, Line, LineRole, PolicySettings};
+use mario_policy::{ExplainedDecision, Explainer, Line, LineRole, PolicySettings};
 use mario_prolog::{Allowance, Engine};
-use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::refusal;
 use crate::BUDGET;
-use crate::daemon::{Answer, Refusal};
+use crate::api::{self, ExplanationLine, Word};
+use crate::daemon::Refusal;
+
+/// An explanation that is serialised as the policy's crate describes it.
+pub(super) type Explanation = api::Explanation<ExplainedDecision>;
 
 /// The maximum number of concurrent explanations. Further ones are rejected.
 const AT_ONCE: usize = 2;
@@ -33,7 +36,7 @@ impl Explanations {
 
     /// Explains why an agent with this knowledge decided as it did, and which changes of facts would change the
     /// decision.
-    pub(super) async fn explain(&self, knowledge: Arc<Knowledge>) -> Answer {
+    pub(super) async fn explain(&self, knowledge: Arc<Knowledge>) -> Result<Explanation, Refusal> {
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
             return Err(Refusal {
                 status: 503,
@@ -51,7 +54,7 @@ impl Explanations {
     }
 }
 
-fn explained(engine: &Engine, knowledge: &Knowledge) -> Answer {
+fn explained(engine: &Engine, knowledge: &Knowledge) -> Result<Explanation, Refusal> {
     let text = &knowledge.descriptor.policy;
     let Some((name, main)) = text.main() else { return Err(refusal(422, "its policy has no text")) };
     let settings = PolicySettings { memory: text.memory, budget: BUDGET };
@@ -59,28 +62,26 @@ fn explained(engine: &Engine, knowledge: &Knowledge) -> Answer {
     let explainer = Explainer::load_within(engine, name, main, Some(text.resolver()), settings, &allowance);
     let mut explainer = explainer.map_err(|error| refusal(422, format!("its policy cannot be explained: {error}")))?;
     let explained = explainer.explain(&knowledge.facts, knowledge.instance);
-    let parts: Vec<Vec<Value>> = explained.parts().iter().map(|lines| lines.iter().map(line_json).collect()).collect();
-    Ok(json!({
-        "explanation": explained,
-        "parts": parts,
-        "error": explained.error,
-        "is_complete": !allowance.is_spent(),
-    }))
+    Ok(Explanation {
+        parts: explained.parts().iter().map(|lines| lines.iter().map(line).collect()).collect(),
+        error: explained.error.clone(),
+        explanation: explained,
+        is_complete: !allowance.is_spent(),
+        is_anchor: false,
+    })
 }
 
-/// A line of an explanation as JSON.
-fn line_json(line: &Line) -> Value {
+fn line(line: &Line) -> ExplanationLine {
     let role = match line.role {
-        LineRole::Proposed => "proposed",
-        LineRole::Missed => "missed",
-        LineRole::Code => "code",
-        LineRole::Met => "met",
-        LineRole::Failed => "failed",
-        LineRole::Fact => "fact",
-        LineRole::Change => "change",
-        LineRole::Remark => "remark",
+        LineRole::Proposed => api::LineRole::Proposed,
+        LineRole::Missed => api::LineRole::Missed,
+        LineRole::Code => api::LineRole::Code,
+        LineRole::Met => api::LineRole::Met,
+        LineRole::Failed => api::LineRole::Failed,
+        LineRole::Fact => api::LineRole::Fact,
+        LineRole::Change => api::LineRole::Change,
+        LineRole::Remark => api::LineRole::Remark,
     };
-    json!({
-        "depth": line.depth, "look": role, "before": line.before, "text": line.text, "after": line.after, "place": line.place,
-    })
+    let Line { depth, before, text, after, place, .. } = line.clone();
+    ExplanationLine { depth, look: Word::Known(role), before, text, after, place }
 }

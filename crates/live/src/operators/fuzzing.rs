@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use mario_prolog::Engine;
-use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::{HalfClosed, Operator, OperatorApi};
-use crate::daemon::{Copies, Event, Events, Room};
+use crate::api::Health;
+use crate::daemon::{Copies, Event, Events, Json, Room};
 use crate::identity::Role;
 use crate::seams::Routes;
 use crate::traffic::{Forwarder, TrafficLimits};
@@ -71,8 +71,11 @@ fn api() -> OperatorApi {
     tokio::spawn(async move {
         while let Some(event) = inbox.recv().await {
             match event {
-                Event::Ask(ask) => drop(ask.reply.send(Ok(json!({})))),
+                Event::Ask(ask) => drop(ask.reply.send(Ok(Json("{}".to_owned())))),
                 Event::Explain(_, reply) => drop(reply.send(None)),
+                Event::Health(reply) => drop(reply.send(Health { is_healthy: true, fault: None })),
+                Event::Metrics(reply) => drop(reply.send(String::new())),
+                Event::Workload(_, reply) => drop(reply.send(None)),
                 Event::Link(_) | Event::Input(_) | Event::Stop => {}
             }
         }

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use mario_live::LiveError;
+use mario_live::api::{Deployed, Instance, OwnedInstance, Told};
 use mario_live::operators::{DEPLOY_FORCE, DEPLOY_KEY, Method, OLDER_VERSION};
-use serde_json::Value;
 
 use super::signed_document;
-use crate::live::{NodeArguments, failure, word};
+use crate::live::{NodeArguments, Shown, failure};
 use crate::{Console, Failure, Outcome};
 
 /// How often `--wait` asks the node about the instance.
@@ -61,12 +61,12 @@ pub(super) fn deploy(arguments: &DeployArguments, console: &Console) -> Result<O
         headers.push((DEPLOY_FORCE, OLDER_VERSION));
     }
     let reply = arguments.node.ask(Method::POST, "/v1/instances", &headers, document)?;
-    let answer = reply.json().map_err(|fault| failure(&fault))?;
+    let answer: Told<Deployed> = reply.told().map_err(|fault| failure(&fault))?;
     // Printed before the wait, so that the id is known even if the instance does not become healthy.
-    arguments.node.write(console, &answer, |answer| format!("{}\n", word(&answer["instance"])))?;
+    arguments.node.write(console, &answer, |deployed| format!("{}\n", deployed.instance.word()))?;
     if arguments.wait {
         let timeout = Duration::from_secs(arguments.timeout);
-        wait(&arguments.node, &word(&answer["instance"]), timeout, console).map_err(|fault| failure(&fault))?;
+        wait(&arguments.node, &answer.known.instance.to_string(), timeout, console).map_err(|fault| failure(&fault))?;
     }
     Ok(Outcome::Done)
 }
@@ -82,9 +82,9 @@ fn wait(node: &NodeArguments, instance: &str, timeout: Duration, console: &Conso
             let fault = LiveError::new(format!("instance {instance} has left the node"));
             return Err(fault.hint("it moved to a neighbour, was evicted or undeployed: `mario app list` of each node"));
         }
-        let answer = reply.json()?;
-        let state = state(&answer);
-        if answer["copy"]["state"] == "healthy" || answer["is_asleep"] == true {
+        let instance_now: Instance = reply.known()?;
+        let state = state(&instance_now);
+        if instance_now.owned().is_some_and(OwnedInstance::serves) {
             console.inform(format!("instance {instance} is {state} after {:.1} s", begun.elapsed().as_secs_f64()));
             return Ok(());
         }
@@ -105,26 +105,35 @@ fn wait(node: &NodeArguments, instance: &str, timeout: Duration, console: &Conso
 }
 
 /// The state of an instance's copy in words, with the reason why it was down last.
-fn state(answer: &Value) -> String {
-    let copy = if answer["is_asleep"] == true { "asleep".to_owned() } else { word(&answer["copy"]["state"]) };
-    match answer["restart"]["cause"].as_str() {
-        Some(cause) if copy != "healthy" => format!("{copy}; it was down because {cause}"),
+fn state(instance: &Instance) -> String {
+    let Some(owned) = instance.owned() else { return "handed over".to_owned() };
+    let copy = match owned.copy_state() {
+        _ if owned.is_asleep => "asleep".to_owned(),
+        Some(state) => state.word(),
+        None => "-".to_owned(),
+    };
+    match &owned.restart {
+        Some(restart) if !owned.is_healthy() => format!("{copy}; it was down because {}", restart.cause),
         _ => copy,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::state;
 
     #[test]
     fn the_reason_is_shown_until_the_copy_is_healthy() {
+        let state = |mut answer: Value| {
+            (answer["instance"], answer["application"], answer["state"]) = ("i1".into(), "shop".into(), "owned".into());
+            state(&serde_json::from_value(answer).expect("an instance"))
+        };
         let answer = |state: &str| json!({ "copy": { "state": state }, "restart": { "cause": "signal 9 ended it" } });
-        assert_eq!(state(&answer("starting")), "starting; it was down because signal 9 ended it");
-        assert_eq!(state(&answer("healthy")), "healthy");
-        assert_eq!(state(&json!({ "copy": { "state": "starting" }, "restart": null })), "starting");
-        assert_eq!(state(&json!({ "copy": null, "is_asleep": true })), "asleep");
+        assert_eq!(state(answer("starting")), "starting; it was down because signal 9 ended it");
+        assert_eq!(state(answer("healthy")), "healthy");
+        assert_eq!(state(json!({ "copy": { "state": "starting" }, "restart": null })), "starting");
+        assert_eq!(state(json!({ "copy": null, "is_asleep": true })), "asleep");
     }
 }

@@ -4,10 +4,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use mario_live::LiveError;
+use mario_live::api::{Instance, Instances, OwnedInstance, Updated};
 use mario_live::operators::Method;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use crate::live::{Format, NodeArguments, NodesArguments, failure, table, word};
+use crate::live::{Format, NodeArguments, NodesArguments, Shown, failure, json_text, table};
 use crate::{Console, Failure};
 
 /// How long a restarted copy may take beyond the start and drain timeouts of its description.
@@ -27,6 +28,14 @@ pub(super) struct Running {
     pub(super) digest: Option<String>,
 }
 
+/// An instance that was changed, and the address of its node.
+#[derive(Debug, Serialize)]
+pub(super) struct Done {
+    #[serde(flatten)]
+    pub(super) updated: Updated,
+    node: String,
+}
+
 /// What became of a change.
 pub(super) enum Change {
     Done,
@@ -38,20 +47,19 @@ pub(super) enum Change {
 pub(super) fn running(nodes: &NodesArguments, application: &str) -> Result<(Vec<Running>, usize), LiveError> {
     let (mut found, mut moving) = (Vec::new(), 0);
     for node in nodes.each() {
-        let answer = node.try_ask(Method::GET, "/v1/instances", &[], Vec::new())?.json()?;
-        let all = answer["instances"].as_array().cloned().unwrap_or_default();
-        for one in all.iter().filter(|one| word(&one["application"]) == application) {
-            if one["state"] != "owned" {
+        let Instances { instances } = node.try_ask(Method::GET, "/v1/instances", &[], Vec::new())?.known()?;
+        let is_wanted = |one: &Instance| one.application().is_some_and(|id| id.to_string() == application);
+        for one in instances.into_iter().filter(is_wanted) {
+            let Some(OwnedInstance { instance, version, previous_version, digest, .. }) = one.owned() else {
                 moving += 1;
                 continue;
-            }
-            let version = one["version"].as_u64().unwrap_or_default();
+            };
             found.push(Running {
                 node: node.clone(),
-                instance: word(&one["instance"]),
-                version,
-                previous: one["previous_version"].as_u64().filter(|previous| *previous < version),
-                digest: one["digest"].as_str().map(str::to_owned),
+                instance: instance.to_string(),
+                version: *version,
+                previous: previous_version.filter(|previous| previous < version),
+                digest: digest.clone(),
             });
         }
     }
@@ -64,7 +72,7 @@ pub(super) fn change(
     method: Method,
     query: &str,
     body: Vec<u8>,
-    done: &mut Vec<Value>,
+    done: &mut Vec<Done>,
 ) -> Result<Change, LiveError> {
     let path = format!("/v1/instances/{}", one.instance);
     let reply = one.node.try_ask(method, &format!("{path}/application{query}"), &[], body)?;
@@ -72,10 +80,9 @@ pub(super) fn change(
     if matches!(reply.status, 404 | 409) && one.node.try_ask(Method::GET, &path, &[], Vec::new())?.status == 404 {
         return Ok(Change::Left);
     }
-    let mut answer = reply.json()?;
-    answer["node"] = json!(one.node.node.concat());
-    let restart_ms = answer["restart_timeout_ms"].as_u64().unwrap_or(RESTART_TIMEOUT_MS);
-    done.push(answer);
+    let updated: Updated = reply.known()?;
+    let restart_ms = updated.restart_timeout_ms.unwrap_or(RESTART_TIMEOUT_MS);
+    done.push(Done { updated, node: one.node.node.concat() });
     wait(one, Duration::from_millis(restart_ms) + TIMEOUT)?;
     Ok(Change::Done)
 }
@@ -91,8 +98,7 @@ fn wait(one: &Running, timeout: Duration) -> Result<(), LiveError> {
         if reply.status == 404 {
             return Ok(());
         }
-        let answer = reply.json()?;
-        if answer["copy"]["state"] == "healthy" || answer["is_asleep"] == true {
+        if reply.known::<Instance>()?.owned().is_some_and(OwnedInstance::serves) {
             return Ok(());
         }
         if Instant::now() > deadline {
@@ -104,7 +110,7 @@ fn wait(one: &Running, timeout: Duration) -> Result<(), LiveError> {
 }
 
 /// Converts a fault to a failure, which says how many instances were changed before it.
-pub(super) fn failure_after(fault: &LiveError, done: &[Value], effect: &str) -> Failure {
+pub(super) fn failure_after(fault: &LiveError, done: &[Done], effect: &str) -> Failure {
     match done.len() {
         0 => failure(fault),
         count => {
@@ -115,21 +121,21 @@ pub(super) fn failure_after(fault: &LiveError, done: &[Value], effect: &str) -> 
     }
 }
 
+/// The changed instances, for programs.
+#[derive(Serialize)]
+struct Changed<'a> {
+    instances: &'a [Done],
+}
+
 /// Prints the changed instances.
-pub(super) fn show(nodes: &NodesArguments, console: &Console, done: &[Value]) -> Result<(), Failure> {
-    let answer = json!({ "instances": done });
+pub(super) fn show(nodes: &NodesArguments, console: &Console, done: &[Done]) -> Result<(), Failure> {
+    let row = |Done { updated, node }: &Done| {
+        let Updated { instance, from, version, is_changed, .. } = updated;
+        [instance.word(), node.word(), from.word(), version.word(), is_changed.word()]
+    };
     let shown = match nodes.format {
-        Format::Json => format!("{answer:#}\n"),
-        Format::Text => table(
-            &answer["instances"],
-            &[
-                ("INSTANCE", "/instance"),
-                ("NODE", "/node"),
-                ("FROM", "/from"),
-                ("VERSION", "/version"),
-                ("CHANGED", "/is_changed"),
-            ],
-        ),
+        Format::Json => json_text(&Changed { instances: done }),
+        Format::Text => table(["INSTANCE", "NODE", "FROM", "VERSION", "CHANGED"], done.iter().map(row)),
     };
     console.write_data(|stdout| stdout.write_all(shown.as_bytes()))
 }

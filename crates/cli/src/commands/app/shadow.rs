@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use mario_live::LiveError;
+use mario_live::api::{Difference, DifferentDecision, Shadow};
 use mario_live::identity::application_id;
 use mario_live::operators::Method;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use crate::live::{Format, NodesArguments, failure, table, word};
+use crate::live::{Format, NodesArguments, Shown, failure, json_text, table};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario app shadow`.
@@ -34,6 +35,33 @@ there, the policy of the signed description is evaluated with the same facts. It
 This command adds up the counts of the nodes: how often the two policies differed, what each proposed then, and the last \
 decisions in which they differed.";
 
+/// What a node told, and its address.
+#[derive(Serialize)]
+struct OnNode<T> {
+    #[serde(flatten)]
+    told: T,
+    node: String,
+}
+
+/// The shadows that were started.
+#[derive(Serialize)]
+struct Started {
+    shadows: Vec<OnNode<Shadow>>,
+}
+
+/// The counts of all nodes.
+#[derive(Serialize)]
+struct Sum {
+    application: String,
+    nodes: usize,
+    evaluations: u64,
+    same: u64,
+    differ: u64,
+    failed: u64,
+    differences: Vec<Difference>,
+    last: Vec<OnNode<DifferentDecision>>,
+}
+
 /// Starts to shadow an application with the policy of a signed description, on each node.
 pub(super) fn set(
     application: &str,
@@ -44,13 +72,12 @@ pub(super) fn set(
     let mut shadows = Vec::new();
     for node in nodes.each() {
         let reply = node.try_ask(Method::PUT, &path(application), &[], document.to_vec());
-        let mut answer = reply.and_then(|reply| reply.json()).map_err(|fault| failure_after(&fault, shadows.len()))?;
-        answer["node"] = json!(node.node.concat());
-        shadows.push(answer);
+        let shadow = reply.and_then(|reply| reply.known()).map_err(|fault| failure_after(&fault, shadows.len()))?;
+        shadows.push(OnNode { told: shadow, node: node.node.concat() });
     }
-    let answer = json!({ "shadows": shadows });
-    write(nodes, console, &answer, |answer| {
-        table(&answer["shadows"], &[("NODE", "/node"), ("APPLICATION", "/application"), ("SHADOW VERSION", "/version")])
+    write(nodes, console, &Started { shadows }, |Started { shadows }| {
+        let row = |OnNode { told, node }: &OnNode<Shadow>| [node.word(), told.application.word(), told.version.word()];
+        table(["NODE", "APPLICATION", "SHADOW VERSION"], shadows.iter().map(row))
     })
 }
 
@@ -67,9 +94,8 @@ pub(super) fn run(arguments: &ShadowArguments, console: &Console) -> Result<Outc
         if reply.status == 404 {
             continue;
         }
-        let mut answer = reply.json().map_err(|fault| failure_after(&fault, summaries.len()))?;
-        answer["node"] = json!(node.node.concat());
-        summaries.push(answer);
+        let shadow = reply.known().map_err(|fault| failure_after(&fault, summaries.len()))?;
+        summaries.push(OnNode { told: shadow, node: node.node.concat() });
     }
     if summaries.is_empty() {
         let fault = LiveError::new(format!("application `{application}` has no shadow on the nodes"));
@@ -79,55 +105,46 @@ pub(super) fn run(arguments: &ShadowArguments, console: &Console) -> Result<Outc
 }
 
 /// The summed counts of all nodes, and the last decisions of each that differed, ordered by time.
-fn sum(application: &str, summaries: &[Value]) -> Value {
-    let total = |key: &str| summaries.iter().filter_map(|summary| summary[key].as_u64()).sum::<u64>();
+fn sum(application: &str, summaries: &[OnNode<Shadow>]) -> Sum {
+    let total = |count: fn(&Shadow) -> u64| summaries.iter().map(|summary| count(&summary.told)).sum::<u64>();
     let mut differences: BTreeMap<(String, String), u64> = BTreeMap::new();
-    for difference in summaries.iter().filter_map(|summary| summary["differences"].as_array()).flatten() {
-        let pair = (word(&difference["policy"]), word(&difference["shadow"]));
-        *differences.entry(pair).or_default() += difference["count"].as_u64().unwrap_or(0);
+    for Difference { policy, shadow, count } in summaries.iter().flat_map(|summary| &summary.told.differences) {
+        *differences.entry((policy.clone(), shadow.clone())).or_default() += count;
     }
-    let differences = differences
-        .into_iter()
-        .map(|((policy, shadow), count)| json!({ "policy": policy, "shadow": shadow, "count": count }));
-    let mut last: Vec<Value> = Vec::new();
-    for summary in summaries {
-        for decision in summary["last"].as_array().into_iter().flatten() {
-            let mut decision = decision.clone();
-            decision["node"] = summary["node"].clone();
-            last.push(decision);
-        }
+    let differences = differences.into_iter().map(|((policy, shadow), count)| Difference { policy, shadow, count });
+    let last = summaries.iter().flat_map(|OnNode { told, node }| {
+        told.last.iter().map(|decision| OnNode { told: decision.clone(), node: node.clone() })
+    });
+    let mut last: Vec<OnNode<DifferentDecision>> = last.collect();
+    last.sort_by_key(|decision| decision.told.time_ms);
+    Sum {
+        application: application.to_owned(),
+        nodes: summaries.len(),
+        evaluations: total(|shadow| shadow.evaluations),
+        same: total(|shadow| shadow.same),
+        differ: total(|shadow| shadow.differ),
+        failed: total(|shadow| shadow.failed),
+        differences: differences.collect(),
+        last,
     }
-    last.sort_by_key(|decision| decision["time_ms"].as_u64());
-    json!({
-        "application": application,
-        "nodes": summaries.len(),
-        "evaluations": total("evaluations"),
-        "same": total("same"),
-        "differ": total("differ"),
-        "failed": total("failed"),
-        "differences": differences.collect::<Vec<_>>(),
-        "last": last,
-    })
 }
 
-fn shown(answer: &Value) -> String {
-    let count = |key: &str| answer[key].as_u64().unwrap_or(0);
+fn shown(sum: &Sum) -> String {
+    let Sum { nodes, evaluations, same, differ, failed, differences, last, .. } = sum;
     let mut text = format!(
-        "{} evaluations on {} nodes: the same {} times, different {} times; the shadow had no valid answer {} times\n",
-        count("evaluations"),
-        count("nodes"),
-        count("same"),
-        count("differ"),
-        count("failed"),
+        "{evaluations} evaluations on {nodes} nodes: the same {same} times, different {differ} times; the shadow had no \
+         valid answer {failed} times\n"
     );
-    if count("differ") > 0 {
+    if *differ > 0 {
         text += "\nwhere they differ\n";
-        text += &table(&answer["differences"], &[("RUNS", "/policy"), ("SHADOW", "/shadow"), ("TIMES", "/count")]);
+        let row =
+            |difference: &Difference| [difference.policy.word(), difference.shadow.word(), difference.count.word()];
+        text += &table(["RUNS", "SHADOW", "TIMES"], differences.iter().map(row));
         text += "\nthe last of these decisions\n";
-        text += &table(
-            &answer["last"],
-            &[("INSTANCE", "/instance"), ("NODE", "/node"), ("RUNS", "/policy"), ("SHADOW", "/shadow")],
-        );
+        let row = |OnNode { told, node }: &OnNode<DifferentDecision>| {
+            [told.instance.word(), node.word(), told.policy.word(), told.shadow.word()]
+        };
+        text += &table(["INSTANCE", "NODE", "RUNS", "SHADOW"], last.iter().map(row));
     }
     text
 }
@@ -136,14 +153,14 @@ fn path(application: &str) -> String {
     format!("/v1/applications/{application}/shadow")
 }
 
-fn write(
+fn write<T: Serialize>(
     nodes: &NodesArguments,
     console: &Console,
-    answer: &Value,
-    shown: impl FnOnce(&Value) -> String,
+    answer: &T,
+    shown: impl FnOnce(&T) -> String,
 ) -> Result<Outcome, Failure> {
     let text = match nodes.format {
-        Format::Json => format!("{answer:#}\n"),
+        Format::Json => json_text(answer),
         Format::Text => shown(answer),
     };
     console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;

@@ -10,12 +10,11 @@ use mario_live::identity::Identity;
 use mario_live::operators::Method;
 use mario_live::{BUDGET, LiveError};
 use mario_policy::{Bounds, PolicySettings, check};
-use serde_json::{Value, json};
 
-use super::rollout::{Change, Running, change, counted, failure_after, running, show};
+use super::rollout::{Change, Done, Running, change, counted, failure_after, running, show};
 use super::shadow;
 use crate::commands::policy::found;
-use crate::live::{NodesArguments, engine, failure, word};
+use crate::live::{NodesArguments, engine, failure};
 use crate::{Console, Failure, Outcome};
 
 pub(super) const LONG_ABOUT: &str = "Replace the description of an application's running instances, e.g. to change its policy.
@@ -72,7 +71,7 @@ pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<O
         let hint = "`mario policy check` tells more; mend it, allow the findings in its text, or update with --force";
         return Err(failure(&fault.hint(hint)));
     }
-    let application = word(&json!(opened.descriptor.application.id));
+    let application = opened.descriptor.application.id.to_string();
     if arguments.shadow {
         return shadow::set(&application, &document, &arguments.nodes, console);
     }
@@ -86,7 +85,7 @@ pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<O
     let Wanted { application, version, .. } = &wanted;
     result.map_err(|fault| failure_after(&fault, &done, &format!("version {version}")))?;
     show(&arguments.nodes, console, &done)?;
-    let updated = done.iter().filter(|one| one["is_changed"] != false).count();
+    let updated = done.iter().filter(|one| one.updated.is_changed).count();
     console.inform(format!(
         "application {application}: {} updated to version {version}, {} had it already",
         counted(updated),
@@ -136,7 +135,7 @@ impl Wanted {
     }
 
     /// Updates the first instance, unless one has the description already.
-    fn roll_out_to_one(&self, nodes: &NodesArguments, done: &mut Vec<Value>) -> Result<(), LiveError> {
+    fn roll_out_to_one(&self, nodes: &NodesArguments, done: &mut Vec<Done>) -> Result<(), LiveError> {
         let (known, _) = self.instances(nodes)?;
         let is_done = |one: &&Running| one.version == self.version;
         let first = known.iter().find(is_done).or(known.first());
@@ -149,11 +148,13 @@ impl Wanted {
 
     /// Updates all instances. Instances may move from node to node, and replicate, in the meantime: the command ends
     /// when all that the nodes list have the description.
-    fn roll_out(&self, nodes: &NodesArguments, done: &mut Vec<Value>) -> Result<(), LiveError> {
+    fn roll_out(&self, nodes: &NodesArguments, done: &mut Vec<Done>) -> Result<(), LiveError> {
         let mut deadline = Instant::now() + TIMEOUT;
         loop {
             let (known, moving) = self.instances(nodes)?;
-            let is_done = |one: &Running, done: &[Value]| done.iter().any(|answer| answer["instance"] == one.instance);
+            let is_done = |one: &Running, done: &[Done]| {
+                done.iter().any(|done| done.updated.instance.to_string() == one.instance)
+            };
             let mut left = moving;
             for one in &known {
                 if is_done(one, done) && one.version == self.version {
@@ -176,7 +177,7 @@ impl Wanted {
     }
 
     /// Gives an instance the description, and waits until its copy is healthy.
-    fn put(&self, one: &Running, done: &mut Vec<Value>) -> Result<Change, LiveError> {
+    fn put(&self, one: &Running, done: &mut Vec<Done>) -> Result<Change, LiveError> {
         change(one, Method::PUT, "", self.document.clone(), done)
     }
 

@@ -8,10 +8,9 @@ use mario_diagnostics::Diagnostic;
 use mario_domain::{Application, Capacity, Fact};
 use mario_experiments::snapshot::{ColonySnapshot, SnapshotApplication, SnapshotNode};
 use mario_live::LiveError;
-use mario_live::identity::{Identity, node_id};
+use mario_live::api::{Applications, Hosted, Instance, Instances, Link, Links, Status};
+use mario_live::identity::Identity;
 use mario_live::operators::{Client, Method};
-use mario_policy::PolicyText;
-use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::console::many;
@@ -22,29 +21,12 @@ use crate::{Console, Failure};
 /// The timeout for all answers of one node.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// An application that a node hosts, as returned by `/v1/applications`.
-struct Hosted {
-    application: Application,
-    facts: Vec<Fact>,
-    policy: PolicyText,
-}
-
-impl Hosted {
-    fn read(told: &Value) -> Result<Hosted, serde_json::Error> {
-        Ok(Hosted {
-            application: serde_json::from_value(told["application"].clone())?,
-            facts: serde_json::from_value(told["facts"].clone())?,
-            policy: serde_json::from_value(told["policy"].clone())?,
-        })
-    }
-}
-
 /// The answers of one node.
 struct NodeAnswers {
-    status: Value,
-    instances: Value,
-    links: Value,
-    applications: Vec<Hosted>,
+    status: Status,
+    instances: Vec<Instance>,
+    links: Vec<Link>,
+    applications: Vec<SnapshotApplication>,
     facts: Vec<Fact>,
 }
 
@@ -82,22 +64,31 @@ pub(super) fn ask(addresses: &[String], operator: &Path, console: &Console) -> R
 
 async fn ask_one(identity: &Identity, address: &str) -> Result<NodeAnswers, LiveError> {
     let client = Client::new(identity, address)?;
-    let get = async |path: &str| client.ask(Method::GET, path, &[], Vec::new()).await?.json();
-    let hosted = get("/v1/applications").await?;
-    let unknown =
-        |error| LiveError::new(format!("the node at {address} answers what is not understood")).caused_by(error);
-    Ok(NodeAnswers {
-        status: get("/v1/status").await?,
-        instances: get("/v1/instances").await?,
-        links: get("/v1/links").await?,
-        applications: hosted["applications"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(Hosted::read)
-            .collect::<Result<_, _>>()
-            .map_err(unknown)?,
-        facts: serde_json::from_value(hosted["facts"].clone()).map_err(unknown)?,
+    let ask = async |path: &str| client.ask(Method::GET, path, &[], Vec::new()).await;
+    let unknown = |cause: String| {
+        LiveError::new(format!("the node at {address} reports what this version does not know")).caused_by(cause)
+    };
+    let hosted: Applications = ask("/v1/applications").await?.known()?;
+    let applications = hosted.applications.into_iter().map(application).collect::<Result<_, _>>().map_err(unknown)?;
+    let Instances { instances } = ask("/v1/instances").await?.known()?;
+    let Links { links } = ask("/v1/links").await?.known()?;
+    let facts = hosted.facts.into_iter().map(Fact::from).collect();
+    Ok(NodeAnswers { status: ask("/v1/status").await?.known()?, instances, links, applications, facts })
+}
+
+/// An application that a node hosts. Fails if it needs a kind of hardware that this version does not know.
+fn application(Hosted { application, facts, policy }: Hosted) -> Result<SnapshotApplication, String> {
+    let Application { id, hardware, max_rate, max_latency, flavours, sleep, .. } = application.try_into()?;
+    Ok(SnapshotApplication {
+        id,
+        kind: String::new(),
+        hardware,
+        max_rate,
+        max_latency,
+        flavours,
+        sleep,
+        facts: facts.into_iter().map(Fact::from).collect(),
+        policy: policy.into(),
     })
 }
 
@@ -106,22 +97,20 @@ fn gather(told: &[NodeAnswers]) -> Result<ColonySnapshot, Failure> {
     let mut colony = ColonySnapshot { name: "colony-now".to_owned(), ..ColonySnapshot::default() };
     let mut places = BTreeMap::new();
     for node in told {
-        let id = text(&node.status["node"]);
-        places.insert(id.clone(), colony.nodes.len());
-        let capacity: Capacity = serde_json::from_value(node.status["capacity"].clone()).unwrap_or(Capacity::Unbounded);
+        let Status { node: id, capacity, evaluation_ms, .. } = &node.status;
+        places.insert(id.to_string(), colony.nodes.len());
+        let capacity = capacity.clone().and_then(|capacity| capacity.try_into().ok()).unwrap_or(Capacity::Unbounded);
         let facts = node.facts.clone();
-        let id = node_id(&id).map_err(|fault| failure(&fault))?;
-        colony.nodes.push(SnapshotNode { id, capacity, tier: 0, facts });
-        let period = node.status["evaluation_ms"].as_f64().unwrap_or(1_000.0);
-        colony.evaluation_period = colony.evaluation_period.max(period);
+        colony.nodes.push(SnapshotNode { id: id.clone(), capacity, tier: 0, facts });
+        colony.evaluation_period = colony.evaluation_period.max(evaluation_ms.unwrap_or(1_000) as f64);
     }
     let mut beyond = BTreeSet::new();
     let mut transferring = 0;
     for (place, node) in told.iter().enumerate() {
         take_links(&mut colony, &places, &mut beyond, place, &node.links);
         take_applications(&mut colony, &node.applications);
-        for instance in node.instances["instances"].as_array().into_iter().flatten() {
-            transferring += usize::from(instance["is_transferring"] == true || instance["state"] == "in-custody");
+        for instance in &node.instances {
+            transferring += usize::from(instance.owned().is_none_or(|owned| owned.is_transferring));
             take_instance(&mut colony, &places, place, instance);
         }
     }
@@ -148,60 +137,41 @@ fn take_links(
     places: &BTreeMap<String, usize>,
     beyond: &mut BTreeSet<String>,
     place: usize,
-    links: &Value,
+    links: &[Link],
 ) {
-    for link in links["links"].as_array().into_iter().flatten() {
-        let neighbour = text(&link["neighbour"]);
+    for link in links {
+        let neighbour = link.neighbour.to_string();
         let Some(other) = places.get(&neighbour) else {
             beyond.insert(neighbour);
             continue;
         };
-        let latency = link["round_trip_ms"].as_f64().map(|round_trip| round_trip / 2.0);
+        let latency = link.round_trip_ms.map(|round_trip| round_trip / 2.0);
         let known = colony.links.entry((place.min(*other), place.max(*other))).or_default();
         *known = known.or(latency);
     }
 }
 
-fn take_applications(colony: &mut ColonySnapshot, hosted: &[Hosted]) {
-    for Hosted { application, facts, policy } in hosted {
-        if colony.applications.iter().any(|known| known.id == application.id) {
-            continue;
+fn take_applications(colony: &mut ColonySnapshot, hosted: &[SnapshotApplication]) {
+    for application in hosted {
+        if !colony.applications.iter().any(|known| known.id == application.id) {
+            colony.applications.push(application.clone());
         }
-        colony.applications.push(SnapshotApplication {
-            id: application.id.clone(),
-            kind: String::new(),
-            hardware: application.hardware,
-            max_rate: application.max_rate,
-            max_latency: application.max_latency,
-            flavours: application.flavours.clone(),
-            sleep: application.sleep,
-            facts: facts.clone(),
-            policy: policy.clone(),
-        });
     }
 }
 
 /// Adds an instance, if its node owns it, with the client requests that its agent observed last. Requests through nodes
 /// that were not queried count as requests from the instance's own node.
-fn take_instance(colony: &mut ColonySnapshot, places: &BTreeMap<String, usize>, place: usize, instance: &Value) {
-    let id = text(&instance["application"]);
-    let Some(application) = colony.applications.iter().position(|known| known.id.to_string() == id) else { return };
-    if instance["state"] != "owned" {
-        return;
-    }
+fn take_instance(colony: &mut ColonySnapshot, places: &BTreeMap<String, usize>, place: usize, instance: &Instance) {
+    let Some(owned) = instance.owned() else { return };
+    let Some(application) = colony.applications.iter().position(|known| known.id == owned.application) else { return };
     colony.instances.push((application, place));
-    for request in instance["facts"]["requests"].as_array().into_iter().flatten() {
-        let from = places.get(&text(&request["neighbour"])).copied().unwrap_or(place);
-        let rate = request["rate"].as_f64().unwrap_or(0.0);
+    for request in owned.facts.requests.iter().flatten() {
+        let from = places.get(&request.neighbour).copied().unwrap_or(place);
+        let rate = request.rate;
         match colony.demand.iter_mut().find(|(of, at, _)| (*of, *at) == (application, from)) {
             Some((_, _, sum)) => *sum += rate,
             None if rate > 0.0 => colony.demand.push((application, from, rate)),
             None => {}
         }
     }
-}
-
-/// Converts a name or a number to text.
-fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -9,7 +9,8 @@ use mario_colony::{Input, WorkloadId};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-use super::{Copies, CopyState, Event, NodeEvent, Order, workload_text};
+use super::{Copies, Event, Order, workload_text};
+use crate::api::{CopyState, NodeEvent, Word};
 use crate::seams::{Driver, Health, Task};
 
 /// How often a starting copy is probed.
@@ -214,7 +215,7 @@ impl Supervisor {
             copy.instance.clone()
         };
         if let Some(instance) = instance {
-            let state = format!("{state:?}").to_lowercase();
+            let state = Word::Known(state);
             self.copies.events.publish(NodeEvent::Copy { workload: workload_text(self.workload), instance, state });
         }
         // The routes are updated before the copy is ended, so that a draining copy gets no more requests.
