@@ -193,11 +193,14 @@ fn wrong(error: &ArrowError) -> PyErr {
 type Wrong = (usize, String);
 
 fn table(content: &str, texts: &[String], integers: &[String]) -> Result<Table, Wrong> {
-    let mut rest = content;
-    let names = row(&mut rest).ok_or_else(|| (1, "there is no header".to_owned()))?;
+    let mut rows =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(content.as_bytes()).into_records();
+    let mut next = |line| rows.next().transpose().map_err(|error: csv::Error| (line, error.to_string()));
+    let names = next(1)?.ok_or_else(|| (1, "there is no header".to_owned()))?;
+    let names: Vec<String> = names.iter().map(str::to_owned).collect();
     let mut columns: Vec<Column> = names.iter().map(|name| Column::new(name, texts, integers)).collect();
     let mut line = 1;
-    while let Some(cells) = row(&mut rest) {
+    while let Some(cells) = next(line + 1)? {
         line += 1;
         if cells.len() != columns.len() {
             return Err((line, format!("{} cells where {} are expected", cells.len(), columns.len())));
@@ -279,34 +282,4 @@ impl Column {
             }
         }
     }
-}
-
-/// Removes the next row from the text, and returns its cells; `None` at the end of the text. Quoted cells may contain
-/// commas, line breaks and doubled quotes.
-fn row(rest: &mut &str) -> Option<Vec<String>> {
-    if rest.is_empty() {
-        return None;
-    }
-    let mut cells = vec![String::new()];
-    let mut is_quoted = false;
-    let mut letters = rest.char_indices().peekable();
-    let mut end = rest.len();
-    while let Some((place, letter)) = letters.next() {
-        let cell = cells.len() - 1;
-        match letter {
-            '"' if is_quoted && letters.peek().is_some_and(|(_, next)| *next == '"') => {
-                letters.next();
-                cells[cell].push('"');
-            }
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => cells.push(String::new()),
-            '\n' if !is_quoted => {
-                end = place + 1;
-                break;
-            }
-            letter => cells[cell].push(letter),
-        }
-    }
-    *rest = &rest[end..];
-    Some(cells)
 }

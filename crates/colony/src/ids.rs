@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use mario_domain::InstanceId;
+use mario_domain::{InstanceId, mixed};
 use serde::{Deserialize, Serialize};
 
 /// The identity of a journal: 128 random bits, fixed at the node's first start. A node that lost its disk gets another
@@ -105,9 +105,7 @@ impl IdSource {
 impl Tokens {
     fn next(&mut self) -> u64 {
         self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.seed ^ self.seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        mixed(self.seed)
     }
 }
 

@@ -52,6 +52,7 @@ mod time;
 mod application;
 mod fact;
 mod infrastructure;
+mod mixing;
 mod models;
 mod predicate;
 
@@ -64,6 +65,7 @@ pub use fact::{Fact, FactValue};
 pub use hardware::{Capacity, Hardware, HardwareKind};
 pub use id::{AgentId, ApplicationId, FlavourId, Id, IdError, InstanceId, Name, NodeId, OwnerId, SELF};
 pub use infrastructure::{Instance, Node, NodeError};
+pub use mixing::mixed;
 pub use models::{Intensity, Models};
 pub use operation::{AgentOperation, Operation, OperationName, Target};
 pub use predicate::{

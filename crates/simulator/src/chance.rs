@@ -1,6 +1,7 @@
 //! Random numbers for agents whose policy uses randomness.
 
 use crate::population::AgentIndex;
+use mario_domain::mixed;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -19,14 +20,6 @@ pub(crate) fn drawn(seed: u64, agent: AgentIndex, evaluation: u32) -> u32 {
     bytes[..8].copy_from_slice(&mixed(state[0] ^ state[1]).to_le_bytes());
     bytes[8..].copy_from_slice(&mixed(state[1].wrapping_add(state[0])).to_le_bytes());
     Pcg64Mcg::from_seed(bytes).random_range(0..BELOW)
-}
-
-/// A bit mixer (the finalizer of `SplitMix64`). Seeds, agents and evaluations are often consecutive numbers, and must
-/// still yield unrelated random numbers.
-fn mixed(number: u64) -> u64 {
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
 }
 
 #[cfg(test)]

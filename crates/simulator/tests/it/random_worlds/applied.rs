@@ -149,9 +149,31 @@ fn the_applied_trace_is_the_placement_of_the_simulator_after_every_change() {
         drop(replay);
     }
     let all = [
-        "initial", "deployed", "replicated", "moved", "moved and renamed", "undeployed", "evicted", "lost", "adapted",
-        "shrunk", "slept", "woke", "woken", "announced", "policy changed", "nop", "accepted", "inhibited",
-        "deploy inhibited", "wake inhibited", "node down", "node up", "node leaving", "link down", "link up",
+        "initial",
+        "deployed",
+        "replicated",
+        "moved",
+        "moved and renamed",
+        "undeployed",
+        "evicted",
+        "lost",
+        "adapted",
+        "shrunk",
+        "slept",
+        "woke",
+        "woken",
+        "announced",
+        "policy changed",
+        "nop",
+        "accepted",
+        "inhibited",
+        "deploy inhibited",
+        "wake inhibited",
+        "node down",
+        "node up",
+        "node leaving",
+        "link down",
+        "link up",
     ];
     for what in all {
         assert!(seen.get(what).is_some_and(|count| *count > 5), "too little of `{what}`: {seen:?}");
