@@ -14,6 +14,7 @@ mod merge;
 pub(crate) mod node;
 mod policy;
 mod prolog;
+#[deny(clippy::wildcard_enum_match_arm)]
 mod replay;
 mod report;
 mod reproduce;

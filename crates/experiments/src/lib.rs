@@ -80,10 +80,12 @@
 //! This crate is internal to mario: its interface changes without notice.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
-// A new operation, record or change must not be swallowed in silence.
-#![deny(clippy::wildcard_enum_match_arm)]
 
+// Modules that read traces deny wildcard arms, so that none swallows a new operation, record or change in silence.
+
+#[deny(clippy::wildcard_enum_match_arm)]
 pub mod figures;
+#[deny(clippy::wildcard_enum_match_arm)]
 pub mod run_files;
 
 pub mod measures;
@@ -103,11 +105,15 @@ pub mod sweep;
 
 pub mod report;
 
+#[deny(clippy::wildcard_enum_match_arm)]
 pub mod decision;
+#[deny(clippy::wildcard_enum_match_arm)]
 mod recorded;
 
+#[deny(clippy::wildcard_enum_match_arm)]
 pub mod snapshot;
 
+#[deny(clippy::wildcard_enum_match_arm)]
 pub mod animation;
 
 pub mod scale;

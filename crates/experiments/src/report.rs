@@ -15,6 +15,7 @@ mod compact;
 mod drawings;
 mod explanations;
 mod figures;
+#[deny(clippy::wildcard_enum_match_arm)]
 mod fold;
 mod measured;
 mod page;

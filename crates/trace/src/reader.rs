@@ -191,7 +191,7 @@ impl Error for ReadError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             ReadError::Io { error, .. } => Some(error),
-            _ => None,
+            ReadError::NotATrace | ReadError::Format(_) | ReadError::Header(_) | ReadError::Record { .. } => None,
         }
     }
 }

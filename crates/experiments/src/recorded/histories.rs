@@ -86,7 +86,7 @@ impl Histories {
             Change::EvictionAnnounced { instance, evaluations, .. } => {
                 self.of.entry(instance).or_default().next.leave = Some(evaluations);
             }
-            Change::Updated { instance, .. } => self.restart(state, instance),
+            Change::Updated { instance, .. } => self.change_policy(state, instance),
             Change::PolicyChanged { application, .. } => {
                 let agents = state.existing().filter(|(_, agent)| agent.application == application);
                 agents.for_each(|(instance, _)| self.restart(state, instance));
@@ -124,6 +124,19 @@ impl Histories {
         if !remembers.is_nothing() {
             let next = VisibleHistory { age: remembers.reads_age.then_some(0), ..VisibleHistory::default() };
             self.of.insert(instance, History { remembers, next, has_evaluated: false });
+        }
+    }
+
+    /// Gives an agent another policy. It keeps what it remembers, as far as that policy looks back.
+    fn change_policy(&mut self, state: &State, instance: InstanceRef) {
+        let remembers = self.remembers[state.instance(instance).policy as usize];
+        match self.of.get_mut(&instance) {
+            None => self.begin(state, instance),
+            Some(history) => {
+                history.remembers = remembers;
+                history.next.earlier.truncate(remembers.requests as usize);
+                history.next.age = remembers.reads_age.then(|| history.next.age.unwrap_or(0));
+            }
         }
     }
 

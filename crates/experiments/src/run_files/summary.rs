@@ -334,10 +334,10 @@ fn compare(path: &str, expected: &Value, found: &Value, wrong: &mut Vec<(String,
         (expected, found) => expected == found,
     };
     if !is_same {
-        let text = |value: &Value| match value {
-            Value::Array(list) => format!("a list of {}", list.len()),
-            Value::Null => "nothing".to_owned(),
-            value => value.to_string().chars().take(200).collect(),
+        let text = |value: &Value| match (value.as_array(), value.is_null()) {
+            (Some(list), _) => format!("a list of {}", list.len()),
+            (None, true) => "nothing".to_owned(),
+            (None, false) => value.to_string().chars().take(200).collect(),
         };
         wrong.push((path.to_owned(), text(expected), text(found)));
     }

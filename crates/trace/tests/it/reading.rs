@@ -6,7 +6,7 @@ use mario_trace::reader::{ReadError, TraceReader, TraceRecord};
 use mario_trace::{Change, State};
 
 /// Two nodes, an application with a flavour, and a user.
-const HEADER: &str = r#"{"mario_trace":8,"program":"by hand","scenario":"two nodes","seed":7,"duration":1000,"step":500,"evaluation_period":200,"detail":"full","observation":"arrivals","routing":"nearest","arbitration":"managers","memory":"sliding","applications":[{"id":"web","hardware":2,"max_rate":5,"max_latency":9,"kind":"all","policy":0,"flavours":[{"flavour":"large","hardware":2,"max_rate":5,"max_latency":9},{"flavour":"lite","hardware":1,"max_rate":3,"max_latency":9}]}],"nodes":[{"id":"n0","capacity":4,"neighbours":[1]},{"id":"n1","capacity":4,"neighbours":[0]}],"policies":[{"name":"p","files":[["p.pl","operation(undeploy, _, _) :- fail."]]}],"users":[{"id":1,"application":0}]}"#;
+const HEADER: &str = r#"{"mario_trace":8,"program":"by hand","scenario":"two nodes","seed":7,"duration":1000,"step":500,"evaluation_period":200,"detail":"full","observation":"arrivals","routing":"nearest","arbitration":"managers","memory":"sliding","applications":[{"id":"web","hardware":2,"max_rate":5,"max_latency":9,"kind":"all","policy":0,"flavours":[{"flavour":"large","hardware":2,"max_rate":5,"max_latency":9,"quality":2},{"flavour":"lite","hardware":1,"max_rate":3,"max_latency":9,"quality":1}]}],"nodes":[{"id":"n0","capacity":4,"neighbours":[1]},{"id":"n1","capacity":4,"neighbours":[0]}],"policies":[{"name":"p","files":[["p.pl","operation(undeploy, _, _) :- fail."]]}],"users":[{"id":1,"application":0}]}"#;
 
 fn records(records: &[&str]) -> Result<Vec<TraceRecord>, ReadError> {
     let text = format!("{HEADER}\n{}\n", records.join("\n"));
