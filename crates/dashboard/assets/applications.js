@@ -13,15 +13,6 @@ const MEANINGS = {
   failed: "requests without an answer, or with an error, since the start",
 };
 
-/**
- * The response times that a testbed measured at clients; null if it measured none.
- * @param {unknown} responses
- * @returns {Told | null}
- */
-function measured(responses) {
-  return typeof responses === "object" ? responses : null;
-}
-
 class Applications {
   constructor() {
     this.table = h("div", { class: "table panel" });
@@ -137,21 +128,21 @@ class Applications {
                   h("td", {}, number(rate, 1)),
                   hasResponses
                     ? [
-                        h("td", { class: "spare" }, number(measured(responses)?.p50_ms, 1)),
-                        h("td", {}, number(measured(responses)?.p95_ms, 1)),
-                        h("td", { class: "spare" }, number(measured(responses)?.p99_ms, 1)),
+                        h("td", { class: "spare" }, number(responses?.p50_ms, 1)),
+                        h("td", {}, number(responses?.p95_ms, 1)),
+                        h("td", { class: "spare" }, number(responses?.p99_ms, 1)),
                         h(
                           "td",
                           {},
-                          typeof measured(responses)?.late_share === "number"
-                            ? `${fixed(measured(responses)?.late_share * 100, 1)} %`
+                          typeof responses?.late_share === "number"
+                            ? `${fixed(responses.late_share * 100, 1)} %`
                             : number(null, 0),
                         ),
                         h(
                           "td",
                           { class: "spare" },
-                          typeof measured(responses)?.failed === "number"
-                            ? whole(measured(responses)?.failed)
+                          typeof responses?.failed === "number"
+                            ? whole(responses.failed)
                             : number(null, 0),
                         ),
                       ]

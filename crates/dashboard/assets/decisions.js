@@ -26,7 +26,7 @@ function verdictList(verdicts) {
 
 /**
  * The decisions that a node remembers, newest first: evaluations and verdicts.
- * @param {Told[]} decisions
+ * @param {Operators.Report[]} decisions
  */
 function decisionList(decisions) {
   const words = decisions.map((decision) => {
@@ -36,7 +36,10 @@ function decisionList(decisions) {
         ? { kind: "nop", text: `asked to ${askedWords(decision.operation, decision.target)}` }
         : { kind: "nop", text: "asked for nothing" };
     }
-    const { operation, target } = decision.request ?? {};
+    if (decision.kind !== "judged") {
+      return { kind: "nop", text: `unknown report ${decision.kind} (from a newer version)` };
+    }
+    const { operation, target } = decision.request;
     return decision.is_accepted
       ? { kind: operation, text: `${askedWords(operation, target)} accepted` }
       : { kind: "inhibited", text: `${askedWords(operation, target)} inhibited: ${decision.reason}` };
@@ -56,11 +59,12 @@ function decisionList(decisions) {
 
 /**
  * @param {string} operation
- * @param {string | null} target
+ * @param {Operators.RequestTarget | null | undefined} target
  */
 function askedWords(operation, target) {
   if (!target || operation === "undeploy") return operation;
-  return `${operation} ${target === "self" ? "on its own node" : `to ${target}`}`;
+  const name = typeof target === "object" ? target.flavour : target;
+  return `${operation} ${name === "self" ? "on its own node" : `to ${name}`}`;
 }
 
 /**

@@ -19,7 +19,7 @@ class Details {
     /** @type {Snapshot | null} */
     this.picture = null;
     this.text = "";
-    /** @type {Told | null} */
+    /** @type {Everything | null} */
     this.last = null;
   }
 
@@ -127,8 +127,8 @@ class Details {
 
   /** @param {InstanceDetails} told */
   instance(told) {
-    const facts = told.told ?? {};
-    const copy = facts.copy ?? {};
+    const owned = ownedInstance(told);
+    const copy = told.told?.copy;
     return [
       h(
         "h3",
@@ -146,23 +146,23 @@ class Details {
       ),
       table([
         ["id", brief(told.id) === told.id ? null : copyableId(told.id)],
-        ["copy", copy.state ? `${copy.state}${copy.address ? `, ${copy.address}` : ""}` : told.state],
+        ["copy", copy ? `${copy.state}${copy.address ? `, ${copy.address}` : ""}` : told.state],
         ["requests", perSecond(told.requests_per_s)],
-        ["open requests", copy.open_requests],
+        ["open requests", copy?.open_requests],
         [
           "moves",
-          facts.is_transferring ? "it is being transferred" : told.target ? `handed over to ${told.target}` : null,
+          owned?.is_transferring ? "it is being transferred" : told.target ? `handed over to ${told.target}` : null,
         ],
-        ["asleep", facts.is_asleep ? "yes: the next client request wakes it, if there is room" : null],
-        ["anchor", facts.is_anchor ? "yes: its agent cannot end it" : null],
-        ["pinned", facts.is_pinned ? "yes: its agent can neither end nor move it" : null],
-        ["hardware", facts.hardware === undefined ? null : hardwareWords(facts.hardware)],
-        ["evaluations", facts.evaluations],
-        ["replications left", facts.replications_left],
-        ["memory", typeof copy.memory_bytes === "number" ? `${fixed(copy.memory_bytes / 2 ** 20, 1)} MiB` : null],
-        ["CPU time", typeof copy.cpu_time_ms === "number" ? `${fixed(copy.cpu_time_ms / 1000, 1)} s` : null],
+        ["asleep", told.is_asleep ? "yes: the next client request wakes it, if there is room" : null],
+        ["anchor", told.is_anchor ? "yes: its agent cannot end it" : null],
+        ["pinned", told.is_pinned ? "yes: its agent can neither end nor move it" : null],
+        ["hardware", owned ? hardwareWords(owned.hardware) : null],
+        ["evaluations", owned?.evaluations],
+        ["replications left", owned?.replications_left],
+        ["memory", typeof copy?.memory_bytes === "number" ? `${fixed(copy.memory_bytes / 2 ** 20, 1)} MiB` : null],
+        ["CPU time", typeof copy?.cpu_time_ms === "number" ? `${fixed(copy.cpu_time_ms / 1000, 1)} s` : null],
       ]),
-      facts.state === "owned" && !told.is_silent && !this.last
+      owned && !told.is_silent && !this.last
         ? h(
             "p",
             {},
@@ -181,10 +181,10 @@ class Details {
    * @param {InstanceDetails} told
    */
   instanceRest(told) {
-    const facts = told.told ?? {};
-    const decisions = [...(facts.decisions ?? [])].reverse();
+    const owned = ownedInstance(told);
+    const decisions = [...(owned?.decisions ?? [])].reverse();
     return [
-      facts.facts ? h("div", {}, this.facts(told, facts)) : null,
+      owned ? h("div", {}, this.facts(told, owned)) : null,
       decisions.length
         ? h("div", {}, h("h4", {}, "Its last decisions"), decisionList(decisions))
         : told.told
@@ -195,10 +195,9 @@ class Details {
 
   /**
    * @param {InstanceDetails} told
-   * @param {Told} seen
+   * @param {Operators.OwnedInstance} seen
    */
   facts(told, { facts, max_rate: handles, max_latency: tolerates }) {
-    /** @type {{ neighbour: string, rate: number, latency: number }[]} */
     const requests = facts.requests ?? [];
     const window = told.evaluation_ms
       ? `the last ${fixed(told.evaluation_ms / 1000, told.evaluation_ms % 1000 ? 1 : 0)} s`
@@ -222,10 +221,10 @@ class Details {
         h(
           "li",
           {},
-          facts.neighbours?.length
+          facts.neighbours.length
             ? [
                 "Neighbours: ",
-                ...facts.neighbours.flatMap((/** @type {unknown} */ node, /** @type {number} */ place) => [
+                ...facts.neighbours.flatMap((node, place) => [
                   place ? ", " : "",
                   this.nodeButton(node),
                 ]),
@@ -311,9 +310,7 @@ class Details {
 
   /** @param {NodeDetails} told */
   node(told) {
-    const status = told.status ?? {};
-    const journal = told.journal ?? {};
-    const instances = told.instances ?? [];
+    const { status, journal, instances } = told;
     if (told.reach === "unwatched") {
       return [
         h("h3", {}, told.id),
@@ -339,29 +336,28 @@ class Details {
       table([
         [
           "hardware",
-          status.capacity === undefined
-            ? null
-            : `${hardwareWords(status.free)} free of ${hardwareWords(status.capacity)}`,
+          status?.capacity ? `${hardwareWords(status.free)} free of ${hardwareWords(status.capacity)}` : null,
         ],
-        ["unreserved", status.unreserved === undefined ? null : hardwareWords(status.unreserved)],
+        ["unreserved", status?.capacity ? hardwareWords(status.unreserved) : null],
         ["reservations", told.reservations],
         [
           "acceptance",
-          status.acceptance_policy === undefined ? null : (status.acceptance_policy ?? "accepts what fits"),
+          status ? (status.acceptance_policy ?? "accepts what fits") : null,
         ],
         ["from clients", perSecond(told.requests_per_s)],
         ["answered here", perSecond(told.answered_per_s)],
         ["failed", perSecond(told.failed_per_s)],
-        ["drains", status.is_draining ? "yes: it takes nothing new" : null],
-        ["version", status.version],
+        ["drains", status?.is_draining ? "yes: it takes nothing new" : null],
+        ["version", status?.version],
         [
           "journal",
-          journal.journal
+          journal?.journal
             ? `${plural(journal.records, "record")}${journal.fault ? `; it cannot be written: ${journal.fault}` : "; it can be written"}`
             : null,
         ],
-        ["handed over", status.in_custody || null],
-        ["offered", status.offered || null],
+        ["handed over", status?.in_custody || null],
+        ["offered", status?.offered || null],
+        ["from a newer version", told.unknown.length ? told.unknown.join(", ") : null],
       ]),
       instances.length
         ? h(
@@ -391,7 +387,7 @@ class Details {
    */
   nodeRest(told) {
     return [
-      (told.links ?? []).length
+      told.links.length
         ? h(
             "div",
             {},
@@ -411,7 +407,7 @@ class Details {
               h(
                 "tbody",
                 {},
-                (told.links ?? []).map((link) =>
+                told.links.map((link) =>
                   h(
                     "tr",
                     {},
@@ -453,19 +449,32 @@ function replaceParts(element, parts) {
 }
 
 /**
+ * The instance as its node reports it, if that node owns it.
+ * @param {InstanceDetails} details
+ * @returns {Operators.OwnedInstance | null}
+ */
+function ownedInstance({ told }) {
+  return told?.state === "owned" ? told : null;
+}
+
+/**
  * The details of a node or an instance from the last snapshot; null if it has none.
- * @param {Told} last
+ * @param {Everything} last
  * @param {string} [node]
  * @param {string} [instance]
  */
 function keptDetails({ instances, nodes, details }, node, instance) {
-  const ofId = (/** @type {Told} */ one) => one.id === (instance ?? node);
-  if (!instance) return details.find(ofId) ?? nodes.find(ofId) ?? null;
+  const ofId = (/** @type {{ id: string }} */ one) => one.id === (instance ?? node);
+  if (!instance) {
+    const named = nodes.find(ofId);
+    const nothing = { status: null, links: [], routes: null, journal: null, instances: [], verdicts: null, unknown: [] };
+    return details.find(ofId) ?? (named ? { ...named, ...nothing } : null);
+  }
   const shown = instances.find(ofId);
   if (!shown) return null;
-  const host = details.find((/** @type {Told} */ one) => one.id === shown.node);
-  const told = host?.instances.find((/** @type {Told} */ one) => one.instance === instance);
-  return { ...shown, told, evaluation_ms: host?.status?.evaluation_ms };
+  const host = details.find((one) => one.id === shown.node);
+  const told = host?.instances.find((one) => one.instance === instance) ?? null;
+  return { ...shown, told, evaluation_ms: host?.status?.evaluation_ms ?? null };
 }
 
 /**
@@ -513,11 +522,11 @@ function table(rows) {
 }
 
 /**
- * @param {unknown} hardware
+ * @param {Operators.Capacity | null} hardware
  * @returns {string}
  */
 function hardwareWords(hardware) {
-  if (hardware === null || hardware === undefined) return "–";
+  if (hardware === null) return "–";
   if (typeof hardware === "object")
     return Object.entries(hardware)
       .map(([kind, many]) => `${many} ${kind.replace("_", " ")}`)
@@ -525,7 +534,7 @@ function hardwareWords(hardware) {
   return typeof hardware === "number" ? plural(hardware, "unit") : String(hardware);
 }
 
-/** @param {Told | undefined} routes */
+/** @param {Operators.Routes | null} routes */
 function routeDetails(routes) {
   const hops = Object.entries(routes?.next_hops ?? {}).filter(([, list]) => list.length);
   const copies = Object.entries(routes?.copies ?? {});
@@ -542,7 +551,7 @@ function routeDetails(routes) {
         h(
           "li",
           {},
-          `${name}: by way of ${list.map((/** @type {Told} */ hop) => `${hop.neighbour} (${hop.latency_quanta})`).join(", ")}`,
+          `${name}: by way of ${list.map((hop) => `${hop.neighbour} (${hop.latency_quanta})`).join(", ")}`,
         ),
       ),
     ),

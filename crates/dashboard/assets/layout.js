@@ -8,7 +8,7 @@ const UNBOUNDED_UNITS = 8;
 /** @param {ShownNode} node */
 function unitsOf(node) {
   const capacity = node.capacity;
-  const units = typeof capacity === "object" ? /** @type {Told | null} */ (capacity)?.units : capacity;
+  const units = typeof capacity === "object" ? capacity?.units : capacity;
   if (typeof units === "number") return Math.max(1, Math.min(UNITS_MAX, units));
   return node.reach === "answers" ? UNBOUNDED_UNITS : 4;
 }

@@ -1,18 +1,8 @@
-// The types of the dashboard's own data. Those of the server's data are in `types.d.ts`.
+// The types of the dashboard's own data. Those of the server's data are in `types.d.ts`, and those of the answers of nodes
+// in `operators.d.ts`.
 
-/** Data of a node or the testbed, unchanged. A node may have another version, so every part may be missing. */
-type Told = Record<string, any>;
-
-type NodeDetails = ShownNode & {
-  status?: Told;
-  links?: Told[];
-  routes?: Told;
-  journal?: Told;
-  instances?: Told[];
-  verdicts?: Verdict[] | null;
-};
-type InstanceDetails = ShownInstance & { told?: Told; evaluation_ms?: number | null };
-type Verdict = { time_ms: number; is_accepted: boolean; text: string };
+/** All that the server knows. */
+type Everything = Snapshot & { details: NodeDetails[] };
 
 /** The selection. */
 type Picked = { node?: string; instance?: string };

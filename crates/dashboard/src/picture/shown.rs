@@ -46,11 +46,11 @@ pub(super) struct ShownNode {
     /// `unknown`, `answers`, `silent` or `unwatched`.
     reach: &'static str,
     cause: Option<String>,
-    #[cfg_attr(test, ts(type = "Capacity | null"))]
+    #[cfg_attr(test, ts(type = "Operators.Capacity | null"))]
     capacity: Option<Capacity>,
-    #[cfg_attr(test, ts(type = "Capacity | null"))]
+    #[cfg_attr(test, ts(type = "Operators.Capacity | null"))]
     free: Option<Capacity>,
-    #[cfg_attr(test, ts(type = "Capacity | null"))]
+    #[cfg_attr(test, ts(type = "Operators.Capacity | null"))]
     unreserved: Option<Capacity>,
     reservations: Option<f64>,
     is_draining: Option<bool>,
@@ -91,7 +91,7 @@ pub(super) struct ShownInstance {
     is_asleep: Option<bool>,
     is_moving: bool,
     target: Option<String>,
-    #[cfg_attr(test, ts(type = "Hardware | null"))]
+    #[cfg_attr(test, ts(type = "Operators.Hardware | null"))]
     hardware: Option<Hardware>,
     requests_per_s: Option<f64>,
     has_no_answer: bool,
@@ -109,7 +109,7 @@ pub(super) struct ShownApplication {
     instances: usize,
     requests_per_s: Option<f64>,
     /// The testbed's data on the application, such as response times at clients; null if there is none.
-    #[cfg_attr(test, ts(type = "TestbedApplication | null"))]
+    #[cfg_attr(test, ts(type = "Operators.TestbedApplication | null"))]
     responses: Option<TestbedApplication>,
 }
 
@@ -119,15 +119,15 @@ pub(super) struct ShownApplication {
 pub(super) struct NodeDetails {
     #[serde(flatten)]
     node: ShownNode,
-    #[cfg_attr(test, ts(type = "Status | null"))]
+    #[cfg_attr(test, ts(type = "Operators.Status | null"))]
     status: Option<Box<Status>>,
-    #[cfg_attr(test, ts(type = "Link[]"))]
+    #[cfg_attr(test, ts(type = "Operators.Link[]"))]
     links: Vec<Link>,
-    #[cfg_attr(test, ts(type = "Routes | null"))]
+    #[cfg_attr(test, ts(type = "Operators.Routes | null"))]
     routes: Option<Routes>,
-    #[cfg_attr(test, ts(type = "JournalStatus | null"))]
+    #[cfg_attr(test, ts(type = "Operators.JournalStatus | null"))]
     journal: Option<JournalStatus>,
-    #[cfg_attr(test, ts(type = "Instance[]"))]
+    #[cfg_attr(test, ts(type = "Operators.Instance[]"))]
     instances: Vec<Instance>,
     /// Newest first; null if there are none.
     verdicts: Option<Vec<ShownVerdict>>,
@@ -150,7 +150,7 @@ pub(super) struct ShownVerdict {
 pub(super) struct InstanceDetails {
     #[serde(flatten)]
     instance: ShownInstance,
-    #[cfg_attr(test, ts(type = "Instance | null"))]
+    #[cfg_attr(test, ts(type = "Operators.Instance | null"))]
     told: Option<Instance>,
     evaluation_ms: Option<u64>,
 }

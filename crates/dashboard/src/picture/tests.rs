@@ -1,3 +1,5 @@
+mod versions;
+
 use super::*;
 
 const START_MS: u64 = 1_700_000_000_000;

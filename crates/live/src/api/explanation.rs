@@ -17,11 +17,16 @@ pub struct Explanation<D = ExplainedDecision> {
     /// Why the policy did not complete; null if it did.
     pub error: Option<String>,
     /// Whether the budget of the explanation sufficed.
-    #[serde(default)]
+    #[serde(default = "complete")]
     pub is_complete: bool,
     /// Whether the instance is an anchor: its manager inhibits an undeploy that the policy proposes.
     #[serde(default)]
     pub is_anchor: bool,
+}
+
+/// Nodes that do not say so had no budget.
+const fn complete() -> bool {
+    true
 }
 
 /// A line of an explanation.

@@ -74,13 +74,16 @@ pub struct Peer {
     /// The number of its last known record; null if the journal is not in use any more.
     pub sequence: Option<u64>,
     /// Its state.
+    #[serde(default)]
     pub state: Word<PeerState>,
 }
 
 words! {
     /// The state of the journal of a neighbour.
+    #[derive(Default)]
     PeerState {
         /// It is in use.
+        #[default]
         Known = "known",
         /// It lacks records that it had before.
         Rejected = "rejected",
