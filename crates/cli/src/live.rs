@@ -314,3 +314,28 @@ pub(crate) fn table<const COLUMNS: usize>(
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use mario_live::api::Status;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn what_only_newer_nodes_know_is_printed_after_the_answer_and_kept_in_json() {
+        let answer = json!({ "node": "a", "mood": "fi\u{7}ne" });
+        let told: Told<Status> = Told::read(answer.clone()).expect("a status");
+        assert_eq!(unknown_text(&told), "unknown (from a newer version): mood = \"fi\\u0007ne\"\n");
+        assert_eq!(serde_json::from_str::<Value>(&json_text(&told)).expect("JSON"), answer);
+    }
+
+    #[test]
+    fn missing_values_are_dashes_and_columns_are_aligned() {
+        let status: Status = serde_json::from_value(json!({ "node": "a" })).expect("a status");
+        let text = lines(&[("node", &status.node), ("free", &status.free), ("is draining", &status.is_draining)]);
+        assert_eq!(text, "node         a\nfree         -\nis draining  no\n");
+        let rows = [["a".to_owned(), 7_u64.word()], ["bcd".to_owned(), None::<u64>.word()]];
+        assert_eq!(table(["NODE", "USERS"], rows), "NODE  USERS\na     7\nbcd   -\n");
+    }
+}
