@@ -224,8 +224,11 @@ pub(crate) fn json_text(answer: &impl Serialize) -> String {
 
 /// A line for each part of an answer that only newer versions know.
 pub(crate) fn unknown_text<T: Serialize>(answer: &Told<T>) -> String {
-    let unknown = answer.unknown().into_iter();
-    unknown.map(|part| format!("unknown (from a newer version): {}\n", printable_line(&part.to_string()))).collect()
+    let mut text = String::new();
+    for part in answer.unknown() {
+        let _ = writeln!(text, "unknown (from a newer version): {}", printable_line(&part.to_string()));
+    }
+    text
 }
 
 /// A value of an answer, as people read it.

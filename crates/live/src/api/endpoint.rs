@@ -97,7 +97,7 @@ pub(super) const fn json(schema: SchemaOf) -> Response {
 }
 
 pub(super) const fn error(status: u16, description: &'static str) -> Response {
-    Response { status, description, content: Content::Json(|generator| generator.subschema_for::<ErrorAnswer>()) }
+    Response { status, description, content: Content::Json(SchemaGenerator::subschema_for::<ErrorAnswer>) }
 }
 
 pub(super) const fn path(name: &'static str, description: &'static str) -> Parameter {

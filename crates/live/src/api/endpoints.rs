@@ -1,7 +1,7 @@
 //! The table of requests that operators may send, with their answers.
 
 use http::Method;
-use schemars::json_schema;
+use schemars::{SchemaGenerator, json_schema};
 
 use super::endpoint::{
     Action, Content, Endpoint, Parameter, RequestBody, Response, error, health_or_error, json, number, path, text,
@@ -40,7 +40,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         parameters: &[],
         body: None,
         responses: &[
-            json(|generator| generator.subschema_for::<Health>()),
+            json(SchemaGenerator::subschema_for::<Health>),
             Response {
                 status: 503,
                 description: "The journal cannot be written or is an old copy, or workloads cannot be started; or the node stops.",
@@ -66,7 +66,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         summary: "The status of the node: hardware, counts, links, journal.",
         parameters: &[],
         body: None,
-        responses: &[json(|generator| generator.subschema_for::<Status>())],
+        responses: &[json(SchemaGenerator::subschema_for::<Status>)],
     },
     Endpoint {
         action: Action::Instances,
@@ -76,7 +76,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         summary: "The instances on the node, with facts, decisions and verdicts.",
         parameters: &[],
         body: None,
-        responses: &[json(|generator| generator.subschema_for::<Instances>())],
+        responses: &[json(SchemaGenerator::subschema_for::<Instances>)],
     },
     Endpoint {
         action: Action::Deploy,
@@ -102,7 +102,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         ],
         body: Some(RequestBody::Document),
         responses: &[
-            json(|generator| generator.subschema_for::<Deployed>()),
+            json(SchemaGenerator::subschema_for::<Deployed>),
             error(400, "The key is missing, or a header is invalid."),
             SLOW_BODY,
             error(
@@ -124,7 +124,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         summary: "One instance, with facts, decisions and verdicts.",
         parameters: &[INSTANCE],
         body: None,
-        responses: &[json(|generator| generator.subschema_for::<Instance>()), WRONG_INSTANCE, NO_INSTANCE],
+        responses: &[json(SchemaGenerator::subschema_for::<Instance>), WRONG_INSTANCE, NO_INSTANCE],
     },
     Endpoint {
         action: Action::Undeploy,
@@ -135,7 +135,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         parameters: &[INSTANCE],
         body: None,
         responses: &[
-            json(|generator| generator.subschema_for::<Undeployed>()),
+            json(SchemaGenerator::subschema_for::<Undeployed>),
             WRONG_INSTANCE,
             NO_INSTANCE,
             OLD_COPY,
@@ -166,7 +166,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         parameters: &[INSTANCE],
         body: None,
         responses: &[
-            json(|generator| generator.subschema_for::<Explanation>()),
+            json(SchemaGenerator::subschema_for::<Explanation>),
             WRONG_INSTANCE,
             error(404, "The instance is not on this node, or has not decided anything here."),
             error(422, "Its policy cannot be explained."),
@@ -183,7 +183,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         parameters: &[INSTANCE],
         body: Some(RequestBody::Document),
         responses: &[
-            json(|generator| generator.subschema_for::<Updated>()),
+            json(SchemaGenerator::subschema_for::<Updated>),
             WRONG_INSTANCE,
             NO_INSTANCE,
             SLOW_BODY,
@@ -215,7 +215,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         ],
         body: None,
         responses: &[
-            json(|generator| generator.subschema_for::<Updated>()),
+            json(SchemaGenerator::subschema_for::<Updated>),
             error(400, "The id of the instance or the query is invalid."),
             NO_INSTANCE,
             error(
@@ -274,7 +274,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         summary: "The applications of the instances on the node, with their policies, and the facts about the node.",
         parameters: &[],
         body: None,
-        responses: &[json(|generator| generator.subschema_for::<Applications>())],
+        responses: &[json(SchemaGenerator::subschema_for::<Applications>)],
     },
     Endpoint {
         action: Action::Shadow,
@@ -326,7 +326,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         summary: "The links to neighbours.",
         parameters: &[],
         body: None,
-        responses: &[json(|generator| generator.subschema_for::<Links>())],
+        responses: &[json(SchemaGenerator::subschema_for::<Links>)],
     },
     Endpoint {
         action: Action::Routes,
@@ -336,7 +336,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         summary: "The routes of client requests.",
         parameters: &[],
         body: None,
-        responses: &[json(|generator| generator.subschema_for::<Routes>())],
+        responses: &[json(SchemaGenerator::subschema_for::<Routes>)],
     },
     Endpoint {
         action: Action::Journal,
@@ -346,7 +346,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         summary: "The journal, and the transfers that are open in it.",
         parameters: &[],
         body: None,
-        responses: &[json(|generator| generator.subschema_for::<JournalStatus>())],
+        responses: &[json(SchemaGenerator::subschema_for::<JournalStatus>)],
     },
     Endpoint {
         action: Action::Events,
@@ -375,9 +375,9 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         role: Some(Role::Drain),
         summary: "Starts draining (accepts no new instances, and hands every instance to a neighbour), or accepts new instances again.",
         parameters: &[],
-        body: Some(RequestBody::Json(|generator| generator.subschema_for::<DrainRequest>())),
+        body: Some(RequestBody::Json(SchemaGenerator::subschema_for::<DrainRequest>)),
         responses: &[
-            json(|generator| generator.subschema_for::<Drained>()),
+            json(SchemaGenerator::subschema_for::<Drained>),
             error(400, "The body is invalid."),
             SLOW_BODY,
             OLD_COPY,
@@ -394,7 +394,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         parameters: &[JOURNAL],
         body: None,
         responses: &[
-            json(|generator| generator.subschema_for::<Lost>()),
+            json(SchemaGenerator::subschema_for::<Lost>),
             error(400, "The id of the journal is invalid."),
             error(404, "No neighbour has this journal."),
             OLD_COPY,
@@ -405,13 +405,13 @@ pub const ENDPOINTS: [Endpoint; 25] = [
 
 const TEXT: Response = Response { status: 200, description: "Success.", content: Content::Text };
 
-const SHADOW: Response = json(|generator| generator.subschema_for::<Shadow>());
+const SHADOW: Response = json(SchemaGenerator::subschema_for::<Shadow>);
 
 const PINNED: &[Response] =
-    &[json(|generator| generator.subschema_for::<Pinned>()), WRONG_INSTANCE, NO_INSTANCE, OLD_COPY, NO_JOURNAL];
+    &[json(SchemaGenerator::subschema_for::<Pinned>), WRONG_INSTANCE, NO_INSTANCE, OLD_COPY, NO_JOURNAL];
 
 const ANCHORED: &[Response] = &[
-    json(|generator| generator.subschema_for::<Anchored>()),
+    json(SchemaGenerator::subschema_for::<Anchored>),
     WRONG_INSTANCE,
     NO_INSTANCE,
     error(409, "The instance is being handed over to a neighbour, or the journal of the node is an old copy."),

@@ -1,4 +1,4 @@
-//! The description of the operators' interface in the OpenAPI format.
+//! The description of the operators' interface in the format `OpenAPI`.
 
 use std::collections::BTreeMap;
 
