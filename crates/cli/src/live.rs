@@ -224,8 +224,11 @@ pub(crate) fn json_text(answer: &impl Serialize) -> String {
 
 /// A line for each part of an answer that only newer versions know.
 pub(crate) fn unknown_text<T: Serialize>(answer: &Told<T>) -> String {
-    let unknown = answer.unknown().into_iter();
-    unknown.map(|part| format!("unknown (from a newer version): {}\n", printable_line(&part.to_string()))).collect()
+    let mut text = String::new();
+    for part in answer.unknown() {
+        let _ = writeln!(text, "unknown (from a newer version): {}", printable_line(&part.to_string()));
+    }
+    text
 }
 
 /// A value of an answer, as people read it.
@@ -313,4 +316,29 @@ pub(crate) fn table<const COLUMNS: usize>(
         let _ = writeln!(text, "{}", line.join("  ").trim_end());
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use mario_live::api::Status;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn what_only_newer_nodes_know_is_printed_after_the_answer_and_kept_in_json() {
+        let answer = json!({ "node": "a", "mood": "fi\u{7}ne" });
+        let told: Told<Status> = Told::read(answer.clone()).expect("a status");
+        assert_eq!(unknown_text(&told), "unknown (from a newer version): mood = \"fi\\u0007ne\"\n");
+        assert_eq!(serde_json::from_str::<Value>(&json_text(&told)).expect("JSON"), answer);
+    }
+
+    #[test]
+    fn missing_values_are_dashes_and_columns_are_aligned() {
+        let status: Status = serde_json::from_value(json!({ "node": "a" })).expect("a status");
+        let text = lines(&[("node", &status.node), ("free", &status.free), ("is draining", &status.is_draining)]);
+        assert_eq!(text, "node         a\nfree         -\nis draining  no\n");
+        let rows = [["a".to_owned(), 7_u64.word()], ["bcd".to_owned(), None::<u64>.word()]];
+        assert_eq!(table(["NODE", "USERS"], rows), "NODE  USERS\na     7\nbcd   -\n");
+    }
 }

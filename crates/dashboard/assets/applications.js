@@ -141,9 +141,7 @@ class Applications {
                         h(
                           "td",
                           { class: "spare" },
-                          typeof responses?.failed === "number"
-                            ? whole(responses.failed)
-                            : number(null, 0),
+                          typeof responses?.failed === "number" ? whole(responses.failed) : number(null, 0),
                         ),
                       ]
                     : null,

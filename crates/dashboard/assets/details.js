@@ -224,10 +224,7 @@ class Details {
           facts.neighbours.length
             ? [
                 "Neighbours: ",
-                ...facts.neighbours.flatMap((node, place) => [
-                  place ? ", " : "",
-                  this.nodeButton(node),
-                ]),
+                ...facts.neighbours.flatMap((node, place) => [place ? ", " : "", this.nodeButton(node)]),
                 ".",
               ]
             : "No link of its node works.",
@@ -340,10 +337,7 @@ class Details {
         ],
         ["unreserved", status?.capacity ? hardwareWords(status.unreserved) : null],
         ["reservations", told.reservations],
-        [
-          "acceptance",
-          status ? (status.acceptance_policy ?? "accepts what fits") : null,
-        ],
+        ["acceptance", status ? (status.acceptance_policy ?? "accepts what fits") : null],
         ["from clients", perSecond(told.requests_per_s)],
         ["answered here", perSecond(told.answered_per_s)],
         ["failed", perSecond(told.failed_per_s)],
@@ -372,7 +366,7 @@ class Details {
                   "data-key": `instance ${one.instance}`,
                   onclick: () => this.pick({ instance: String(one.instance) }),
                 },
-                h("span", { class: "swatch", style: `background:${this.colourOf(one.application)}` }),
+                h("span", { class: "swatch", style: `background:${this.colourOf(String(one.application))}` }),
                 `${brief(one.instance)}, ${one.application}`,
               ),
             ),
@@ -467,7 +461,15 @@ function keptDetails({ instances, nodes, details }, node, instance) {
   const ofId = (/** @type {{ id: string }} */ one) => one.id === (instance ?? node);
   if (!instance) {
     const named = nodes.find(ofId);
-    const nothing = { status: null, links: [], routes: null, journal: null, instances: [], verdicts: null, unknown: [] };
+    const nothing = {
+      status: null,
+      links: [],
+      routes: null,
+      journal: null,
+      instances: [],
+      verdicts: null,
+      unknown: [],
+    };
     return details.find(ofId) ?? (named ? { ...named, ...nothing } : null);
   }
   const shown = instances.find(ofId);
@@ -548,11 +550,7 @@ function routeDetails(routes) {
       { class: "why" },
       copies.map(([name, list]) => h("li", {}, `${name}: ${plural(list.length, "copy", "copies")} here`)),
       hops.map(([name, list]) =>
-        h(
-          "li",
-          {},
-          `${name}: by way of ${list.map((hop) => `${hop.neighbour} (${hop.latency_quanta})`).join(", ")}`,
-        ),
+        h("li", {}, `${name}: by way of ${list.map((hop) => `${hop.neighbour} (${hop.latency_quanta})`).join(", ")}`),
       ),
     ),
   );

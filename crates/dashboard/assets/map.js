@@ -336,8 +336,7 @@ function frame({ x, y, width, height }, looks) {
 
 /** @param {ShownInstance} instance */
 function sizeOf(instance) {
-  const units =
-    typeof instance.hardware === "object" ? instance.hardware?.units : instance.hardware;
+  const units = typeof instance.hardware === "object" ? instance.hardware?.units : instance.hardware;
   return Math.max(1, Number(units) || 1);
 }
 

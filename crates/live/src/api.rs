@@ -14,6 +14,7 @@
 //!
 //! **Invariant:** no I/O.
 
+mod endpoint;
 mod endpoints;
 mod openapi;
 
@@ -41,7 +42,8 @@ pub use application::{
     ApplicationDescription, Applications, Fact, FlavourDescription, Hosted, PolicyFiles, SleepDescription,
 };
 pub use command::{Anchored, Deployed, DrainRequest, Drained, ErrorAnswer, Lost, Pinned, Undeployed, Updated};
-pub use endpoints::{Action, ENDPOINTS, Endpoint};
+pub use endpoint::{Action, Endpoint};
+pub use endpoints::ENDPOINTS;
 pub use event::{Event, Happening, NodeEvent, UnknownEvent};
 pub use explanation::{
     Change, Clause, Comparison, ExplainedDecision, Explanation, ExplanationLine, FactChange, LineRole, MissedClause,

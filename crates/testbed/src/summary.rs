@@ -183,7 +183,21 @@ impl Operations {
                 };
                 *counter += 1;
             }
-            _ => {}
+            // An operation of a newer version has no counter.
+            NodeReport::Judged { request: JudgedRequest { operation: Word::Unknown(_), .. }, .. }
+            | NodeReport::Arrived { .. }
+            | NodeReport::Updated { .. }
+            | NodeReport::Undeployed { .. }
+            | NodeReport::LivesOn { .. }
+            | NodeReport::AcceptanceFailed { .. }
+            | NodeReport::Evicted { .. }
+            | NodeReport::Woken { .. }
+            | NodeReport::Shrunk { .. }
+            | NodeReport::Leave { .. }
+            | NodeReport::InitiativeFailed { .. }
+            | NodeReport::RefusedPeer { .. }
+            | NodeReport::Confirmed { .. }
+            | NodeReport::Outdated { .. } => {}
         }
     }
 }

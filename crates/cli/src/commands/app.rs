@@ -324,7 +324,8 @@ fn decision(report: &Report) -> [String; 5] {
         Report::Unknown(UnknownReport { kind, .. }) => {
             [format!("unknown report `{}` (from a newer version)", kind.word()), none(), none(), none(), none()]
         }
-        Report::Known(_) => ["other".to_owned(), none(), none(), none(), none()],
+        // A node keeps only evaluations and verdicts as decisions.
+        Report::Known(_) => [none(), none(), none(), none(), none()],
     }
 }
 

@@ -279,11 +279,11 @@ impl Source {
     /// Whether the last evaluation of an instance had no valid answer.
     pub(super) fn has_no_answer(instance: &OwnedInstance) -> bool {
         let decisions = instance.decisions.as_deref().unwrap_or_default();
-        let failed = |decision: &NodeReport| match decision {
-            NodeReport::Evaluated { has_failed, .. } => Some(*has_failed),
-            _ => None,
-        };
-        decisions.iter().rev().find_map(|decision| decision.known().and_then(failed)).unwrap_or(false)
+        let failed = decisions.iter().rev().find_map(|decision| {
+            let Report::Known(NodeReport::Evaluated { has_failed, .. }) = **decision else { return None };
+            Some(has_failed)
+        });
+        failed.unwrap_or(false)
     }
 }
 
@@ -292,11 +292,10 @@ fn unknown_in(event: &Told<Event>) -> Vec<String> {
     match &event.known.event {
         Happening::Unknown(unknown) => vec![format!("the event `{}`", clipped(&unknown.event))],
         Happening::Known(known) => {
-            let report = match known {
-                NodeEvent::Report { report: Report::Unknown(unknown) } => {
-                    Some(format!("the report `{}`", clipped(&unknown.kind)))
-                }
-                _ => None,
+            let report = if let NodeEvent::Report { report: Report::Unknown(unknown) } = known {
+                Some(format!("the report `{}`", clipped(&unknown.kind)))
+            } else {
+                None
             };
             let fields = event.unknown().into_iter();
             let fields = fields.map(|field| format!("`{}` in an event", clipped(&field.path)));

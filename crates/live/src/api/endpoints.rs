@@ -1,100 +1,17 @@
 //! The table of requests that operators may send, with their answers.
 
 use http::Method;
-use schemars::{Schema, SchemaGenerator, json_schema};
+use schemars::{SchemaGenerator, json_schema};
 
+use super::endpoint::{
+    Action, Content, Endpoint, Parameter, RequestBody, Response, error, health_or_error, json, number, path, text,
+};
 use super::{
-    Anchored, Applications, Deployed, DrainRequest, Drained, ErrorAnswer, Event, Explanation, Health, Instance,
-    Instances, JournalStatus, Links, Lost, Pinned, Routes, Shadow, Status, Undeployed, Updated,
+    Anchored, Applications, Deployed, DrainRequest, Drained, Explanation, Health, Instance, Instances, JournalStatus,
+    Links, Lost, Pinned, Routes, Shadow, Status, Undeployed, Updated,
 };
 use crate::identity::Role;
 use crate::operators::{DEPLOY_FORCE, DEPLOY_KEY, OLDER_VERSION};
-
-/// A request that operators may send.
-#[derive(Debug)]
-pub struct Endpoint {
-    /// What it does.
-    pub action: Action,
-    /// Its method.
-    pub method: Method,
-    /// Its path, with names in braces.
-    pub path: &'static str,
-    /// The required role; `None` if every certificate of the colony suffices.
-    pub role: Option<Role>,
-    pub(super) summary: &'static str,
-    pub(super) parameters: &'static [Parameter],
-    pub(super) body: Option<RequestBody>,
-    pub(super) responses: &'static [Response],
-}
-
-/// What a request does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the summaries of the endpoints describe them")]
-pub enum Action {
-    Health,
-    Metrics,
-    Status,
-    Instances,
-    Deploy,
-    Instance,
-    Undeploy,
-    Log,
-    Explain,
-    Update,
-    Rollback,
-    Pin,
-    Unpin,
-    Anchor,
-    EndAnchor,
-    Applications,
-    Shadow,
-    SetShadow,
-    EndShadow,
-    Links,
-    Routes,
-    Journal,
-    Events,
-    Drain,
-    Lost,
-}
-
-/// A parameter in the path, the query or a header.
-#[derive(Debug)]
-pub(super) struct Parameter {
-    pub(super) name: &'static str,
-    /// `path`, `query` or `header`.
-    pub(super) place: &'static str,
-    pub(super) is_required: bool,
-    pub(super) description: &'static str,
-    pub(super) schema: SchemaOf,
-}
-
-/// The body of a request.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum RequestBody {
-    /// A signed description of an application.
-    Document,
-    Json(SchemaOf),
-}
-
-/// An answer.
-#[derive(Debug)]
-pub(super) struct Response {
-    pub(super) status: u16,
-    pub(super) description: &'static str,
-    pub(super) content: Content,
-}
-
-/// The content of an answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Content {
-    Json(SchemaOf),
-    Text,
-    /// Server-sent events.
-    Events,
-}
-
-pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 const INSTANCE: Parameter = path("instance", "The id of an instance.");
 const APPLICATION: Parameter = path("application", "The id of an application.");
@@ -123,7 +40,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         parameters: &[],
         body: None,
         responses: &[
-            json(|generator| generator.subschema_for::<Health>()),
+            json(SchemaGenerator::subschema_for::<Health>),
             Response {
                 status: 503,
                 description: "The journal cannot be written or is an old copy, or workloads cannot be started; or the node stops.",
@@ -149,7 +66,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         summary: "The status of the node: hardware, counts, links, journal.",
         parameters: &[],
         body: None,
-        responses: &[json(|generator| generator.subschema_for::<Status>())],
+        responses: &[json(SchemaGenerator::subschema_for::<Status>)],
     },
     Endpoint {
         action: Action::Instances,
@@ -159,7 +76,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         summary: "The instances on the node, with facts, decisions and verdicts.",
         parameters: &[],
         body: None,
-        responses: &[json(|generator| generator.subschema_for::<Instances>())],
+        responses: &[json(SchemaGenerator::subschema_for::<Instances>)],
     },
     Endpoint {
         action: Action::Deploy,
@@ -185,7 +102,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         ],
         body: Some(RequestBody::Document),
         responses: &[
-            json(|generator| generator.subschema_for::<Deployed>()),
+            json(SchemaGenerator::subschema_for::<Deployed>),
             error(400, "The key is missing, or a header is invalid."),
             SLOW_BODY,
             error(
@@ -207,7 +124,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         summary: "One instance, with facts, decisions and verdicts.",
         parameters: &[INSTANCE],
         body: None,
-        responses: &[json(|generator| generator.subschema_for::<Instance>()), WRONG_INSTANCE, NO_INSTANCE],
+        responses: &[json(SchemaGenerator::subschema_for::<Instance>), WRONG_INSTANCE, NO_INSTANCE],
     },
     Endpoint {
         action: Action::Undeploy,
@@ -218,7 +135,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         parameters: &[INSTANCE],
         body: None,
         responses: &[
-            json(|generator| generator.subschema_for::<Undeployed>()),
+            json(SchemaGenerator::subschema_for::<Undeployed>),
             WRONG_INSTANCE,
             NO_INSTANCE,
             OLD_COPY,
@@ -249,7 +166,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         parameters: &[INSTANCE],
         body: None,
         responses: &[
-            json(|generator| generator.subschema_for::<Explanation>()),
+            json(SchemaGenerator::subschema_for::<Explanation>),
             WRONG_INSTANCE,
             error(404, "The instance is not on this node, or has not decided anything here."),
             error(422, "Its policy cannot be explained."),
@@ -266,7 +183,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         parameters: &[INSTANCE],
         body: Some(RequestBody::Document),
         responses: &[
-            json(|generator| generator.subschema_for::<Updated>()),
+            json(SchemaGenerator::subschema_for::<Updated>),
             WRONG_INSTANCE,
             NO_INSTANCE,
             SLOW_BODY,
@@ -298,7 +215,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         ],
         body: None,
         responses: &[
-            json(|generator| generator.subschema_for::<Updated>()),
+            json(SchemaGenerator::subschema_for::<Updated>),
             error(400, "The id of the instance or the query is invalid."),
             NO_INSTANCE,
             error(
@@ -357,7 +274,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         summary: "The applications of the instances on the node, with their policies, and the facts about the node.",
         parameters: &[],
         body: None,
-        responses: &[json(|generator| generator.subschema_for::<Applications>())],
+        responses: &[json(SchemaGenerator::subschema_for::<Applications>)],
     },
     Endpoint {
         action: Action::Shadow,
@@ -409,7 +326,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         summary: "The links to neighbours.",
         parameters: &[],
         body: None,
-        responses: &[json(|generator| generator.subschema_for::<Links>())],
+        responses: &[json(SchemaGenerator::subschema_for::<Links>)],
     },
     Endpoint {
         action: Action::Routes,
@@ -419,7 +336,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         summary: "The routes of client requests.",
         parameters: &[],
         body: None,
-        responses: &[json(|generator| generator.subschema_for::<Routes>())],
+        responses: &[json(SchemaGenerator::subschema_for::<Routes>)],
     },
     Endpoint {
         action: Action::Journal,
@@ -429,7 +346,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         summary: "The journal, and the transfers that are open in it.",
         parameters: &[],
         body: None,
-        responses: &[json(|generator| generator.subschema_for::<JournalStatus>())],
+        responses: &[json(SchemaGenerator::subschema_for::<JournalStatus>)],
     },
     Endpoint {
         action: Action::Events,
@@ -458,9 +375,9 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         role: Some(Role::Drain),
         summary: "Starts draining (accepts no new instances, and hands every instance to a neighbour), or accepts new instances again.",
         parameters: &[],
-        body: Some(RequestBody::Json(|generator| generator.subschema_for::<DrainRequest>())),
+        body: Some(RequestBody::Json(SchemaGenerator::subschema_for::<DrainRequest>)),
         responses: &[
-            json(|generator| generator.subschema_for::<Drained>()),
+            json(SchemaGenerator::subschema_for::<Drained>),
             error(400, "The body is invalid."),
             SLOW_BODY,
             OLD_COPY,
@@ -477,7 +394,7 @@ pub const ENDPOINTS: [Endpoint; 25] = [
         parameters: &[JOURNAL],
         body: None,
         responses: &[
-            json(|generator| generator.subschema_for::<Lost>()),
+            json(SchemaGenerator::subschema_for::<Lost>),
             error(400, "The id of the journal is invalid."),
             error(404, "No neighbour has this journal."),
             OLD_COPY,
@@ -488,13 +405,13 @@ pub const ENDPOINTS: [Endpoint; 25] = [
 
 const TEXT: Response = Response { status: 200, description: "Success.", content: Content::Text };
 
-const SHADOW: Response = json(|generator| generator.subschema_for::<Shadow>());
+const SHADOW: Response = json(SchemaGenerator::subschema_for::<Shadow>);
 
 const PINNED: &[Response] =
-    &[json(|generator| generator.subschema_for::<Pinned>()), WRONG_INSTANCE, NO_INSTANCE, OLD_COPY, NO_JOURNAL];
+    &[json(SchemaGenerator::subschema_for::<Pinned>), WRONG_INSTANCE, NO_INSTANCE, OLD_COPY, NO_JOURNAL];
 
 const ANCHORED: &[Response] = &[
-    json(|generator| generator.subschema_for::<Anchored>()),
+    json(SchemaGenerator::subschema_for::<Anchored>),
     WRONG_INSTANCE,
     NO_INSTANCE,
     error(409, "The instance is being handed over to a neighbour, or the journal of the node is an old copy."),
@@ -506,47 +423,3 @@ pub(super) const ANY: [Response; 2] = [error(503, "The node stops."), error(504,
 
 /// The answer to an operator without the required role.
 pub(super) const NO_ROLE: Response = error(403, "The certificate does not have the role.");
-
-const fn json(schema: SchemaOf) -> Response {
-    Response { status: 200, description: "Success.", content: Content::Json(schema) }
-}
-
-const fn error(status: u16, description: &'static str) -> Response {
-    Response { status, description, content: Content::Json(|generator| generator.subschema_for::<ErrorAnswer>()) }
-}
-
-const fn path(name: &'static str, description: &'static str) -> Parameter {
-    Parameter { name, place: "path", is_required: true, description, schema: text }
-}
-
-fn text(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "string" })
-}
-
-fn number(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "integer", "minimum": 0 })
-}
-
-fn health_or_error(generator: &mut SchemaGenerator) -> Schema {
-    let (health, error) = (generator.subschema_for::<Health>(), generator.subschema_for::<ErrorAnswer>());
-    json_schema!({ "anyOf": [health, error] })
-}
-
-impl Content {
-    /// The media type.
-    pub(super) const fn media_type(self) -> &'static str {
-        match self {
-            Content::Json(_) => "application/json",
-            Content::Text => "text/plain",
-            Content::Events => "text/event-stream",
-        }
-    }
-
-    pub(super) fn schema(self, generator: &mut SchemaGenerator) -> Schema {
-        match self {
-            Content::Json(schema) => schema(generator),
-            Content::Text => text(generator),
-            Content::Events => generator.subschema_for::<Event>(),
-        }
-    }
-}

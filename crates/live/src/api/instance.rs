@@ -49,6 +49,7 @@ pub enum CustodyState {
 }
 
 /// An instance that its node owns.
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OwnedInstance {
     /// Its id.

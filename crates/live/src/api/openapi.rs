@@ -1,4 +1,4 @@
-//! The description of the operators' interface in the OpenAPI format.
+//! The description of the operators' interface in the format `OpenAPI`.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::TestbedData;
-use super::endpoints::{ANY, Content, ENDPOINTS, Endpoint, NO_ROLE, Parameter, RequestBody, Response};
+use super::endpoint::{Content, Endpoint, Parameter, RequestBody, Response};
+use super::endpoints::{ANY, ENDPOINTS, NO_ROLE};
 
 /// Where the schemas of types are in the document.
 const SCHEMAS: &str = "/components/schemas";

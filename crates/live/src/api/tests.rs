@@ -68,7 +68,8 @@ fn fields_words_and_states_of_a_newer_node_are_tolerated_and_named() {
     instances["instances"][0]["copy"]["heat"] = 40.into();
     instances["instances"][0]["decisions"][0] = json!({ "kind": "pondered", "about": "b" });
     instances["instances"][1]["state"] = "cloned".into();
-    assert_eq!(unknown::<Instances>(instances), ["instances[].copy.heat", "instances[].target"]);
+    let paths = ["instances[].copy", "instances[].copy.heat", "instances[].target"];
+    assert_eq!(unknown::<Instances>(instances), paths);
     let Instances { instances } = told(instances).known;
     let owned = instances[0].owned().expect("its node owns it");
     assert_eq!(owned.copy_state(), Some(&Word::Unknown("hibernating".to_owned())));

@@ -221,21 +221,10 @@ impl Core {
             Event::Input(input) if self.stalled.is_some() => self.deferred.push(input),
             Event::Input(input) => self.handle(input),
             Event::Ask(ask) => self.ask(ask),
-            Event::Explain(instance, reply) => {
-                let owned = self.node.ledger().owned().find(|owned| owned.instance == instance);
-                let is_anchor = owned.is_some_and(|owned| owned.is_anchor);
-                let knowledge = self.memory.knowledge(&instance);
-                let _ = reply.send(knowledge.map(|knowledge| super::LastDecision { knowledge, is_anchor }));
-            }
-            Event::Health(reply) => {
-                let _ = reply.send(self.health());
-            }
-            Event::Metrics(reply) => {
-                let _ = reply.send(super::metrics::text(self));
-            }
-            Event::Workload(instance, reply) => {
-                let _ = reply.send(self.workload(&instance));
-            }
+            Event::Explain(instance, reply) => drop(reply.send(self.last_decision(&instance))),
+            Event::Health(reply) => drop(reply.send(self.health())),
+            Event::Metrics(reply) => drop(reply.send(super::metrics::text(self))),
+            Event::Workload(instance, reply) => drop(reply.send(self.workload(&instance))),
             Event::Stop => {}
         }
     }

@@ -1,6 +1,8 @@
 //! Summarises repeated events, so that no fault and no peer can fill the log: the first ones are published at once, and
 //! then one for each minute, with their number.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -82,7 +84,22 @@ fn kind_of(event: &NodeEvent) -> Option<(&'static str, String, u32)> {
         NodeEvent::LinkUp { neighbour } => Some(("link-up", neighbour.to_string(), 5)),
         NodeEvent::LinkDown { neighbour } => Some(("link-down", neighbour.to_string(), 5)),
         NodeEvent::Fault { message } => Some(("fault", message.clone(), 3)),
-        _ => None,
+        NodeEvent::Started { .. }
+        | NodeEvent::Unconfirmed
+        | NodeEvent::OrphansEnded { .. }
+        | NodeEvent::OpenFiles { .. }
+        | NodeEvent::ConnectionsLimited { .. }
+        | NodeEvent::SignalIgnored { .. }
+        | NodeEvent::CertificateExpires { .. }
+        | NodeEvent::Stopping
+        | NodeEvent::Copy { .. }
+        | NodeEvent::NameClaimedTwice { .. }
+        | NodeEvent::JournalFails { .. }
+        | NodeEvent::JournalWorks
+        | NodeEvent::TraceFails { .. }
+        | NodeEvent::TraceWorks
+        | NodeEvent::ShadowDiffers { .. }
+        | NodeEvent::Report { .. } => None,
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mario_colony::{Confirmation, JournalId, Owned, RequestFact};
 use mario_domain::{InstanceId, NodeId};
 
+use super::LastDecision;
 use super::core::Core;
 use super::events::workload_text;
 use crate::api::{self, Word};
@@ -59,6 +60,13 @@ impl Core {
         let fault = outdated.or_else(|| self.stalled.as_ref().map(|(fault, _)| fault.line()));
         let fault = fault.or_else(|| self.copies.room().fault());
         api::Health { is_healthy: fault.is_none(), fault }
+    }
+
+    /// The last decision of an agent; `None` if it has not decided here.
+    pub(super) fn last_decision(&self, instance: &InstanceId) -> Option<LastDecision> {
+        let owned = self.node.ledger().owned().find(|owned| owned.instance == *instance);
+        let is_anchor = owned.is_some_and(|owned| owned.is_anchor);
+        self.memory.knowledge(instance).map(|knowledge| LastDecision { knowledge, is_anchor })
     }
 
     pub(super) fn instances(&self) -> api::Instances {

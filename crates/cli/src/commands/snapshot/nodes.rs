@@ -49,7 +49,7 @@ pub(super) fn ask(addresses: &[String], operator: &Path, console: &Console) -> R
         let diagnostics = silent.iter().flat_map(|(_, fault)| failure(fault).diagnostics().to_vec());
         return Err(Failure::Input(diagnostics.collect()));
     }
-    let mut colony = gather(&nodes)?;
+    let mut colony = gather(&nodes);
     for (address, fault) in silent {
         colony.left_out.push(format!("the node at {address}: {}", fault.line()));
     }
@@ -93,7 +93,7 @@ fn application(Hosted { application, facts, policy }: Hosted) -> Result<Snapshot
 }
 
 /// Combines the answers of the nodes.
-fn gather(told: &[NodeAnswers]) -> Result<ColonySnapshot, Failure> {
+fn gather(told: &[NodeAnswers]) -> ColonySnapshot {
     let mut colony = ColonySnapshot { name: "colony-now".to_owned(), ..ColonySnapshot::default() };
     let mut places = BTreeMap::new();
     for node in told {
@@ -129,7 +129,7 @@ fn gather(told: &[NodeAnswers]) -> Result<ColonySnapshot, Failure> {
         let names: Vec<String> = beyond.into_iter().collect();
         colony.left_out.push(format!("nodes that were not queried: {}", names.join(", ")));
     }
-    Ok(colony)
+    colony
 }
 
 fn take_links(
