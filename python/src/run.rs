@@ -10,7 +10,7 @@ use mario_frontend::checkpoint_interval::CheckpointInterval;
 use mario_frontend::drive::{self, Finished};
 use mario_frontend::runs::{differs, keep_measures, not_kept, start_with};
 use mario_frontend::scenarios::Choices;
-use mario_frontend::warnings::warnings;
+use mario_frontend::warnings::{notes, warnings};
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Fidelity, Resolved, Scenario};
 use mario_simulator::{Checkpoint, Detail, IfExists, OutputOptions, Reuse, RunDirectory, RunOptions, verify};
@@ -77,7 +77,7 @@ pub(crate) fn run(
         let resolved = scenario.resolve(&choices, &files)?;
         let finished = simulate(&resolved, &options, &functions, &mut observer)?;
         let warnings = warnings(&finished, &resolved.scenario, &options.out);
-        Ok((resolved.notes, warnings))
+        Ok((notes(&resolved), warnings))
     });
     conclude(py, done, observer)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mario_frontend::scenarios::{Choices, Disk, failure, open};
+use mario_frontend::warnings::notes;
 use mario_frontend::{Failure, runs};
 use mario_scenario::{Document, Files, Resolved};
 use mario_simulator::RunOptions;
@@ -58,7 +59,7 @@ impl ScenarioText {
         let resolved = resolved.map_err(|failure| exception(py, &failure))?;
         let settings =
             serde_json::to_string(&resolved.settings).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok((settings, resolved.notes.clone(), resolved.cost.to_string()))
+        Ok((settings, notes(&resolved), resolved.cost.to_string()))
     }
 
     /// Checks that the scenario can be run, e.g. that its initial deployment fits. Returns notes for the user.
@@ -76,7 +77,7 @@ impl ScenarioText {
         let checked = py.detach(|| {
             let resolved = self.resolve(&choices, &files)?;
             runs::start_with(&resolved, RunOptions::default(), &functions)?;
-            Ok(resolved.notes)
+            Ok(notes(&resolved))
         });
         checked.map_err(|failure: Failure| exception(py, &failure))
     }

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use mario_diagnostics::Diagnostic;
 use mario_experiments::metric::Metric;
 use mario_experiments::study::{Results, Shard};
 use mario_frontend::studies::Study;
@@ -119,9 +120,8 @@ impl StudyArguments {
         let (warnings, notes): (Vec<_>, Vec<_>) =
             results.identity.notes.iter().cloned().partition(|note| results.warnings.contains(note));
         tell_notes(&notes, "", console);
-        for warning in &warnings {
-            console.inform(format!("note: {warning}"));
-        }
+        let warnings: Vec<Diagnostic> = warnings.into_iter().map(Diagnostic::warning).collect();
+        console.show(&warnings);
         let kept = self.out.as_ref().map_or_else(String::new, |out| format!(", kept in {}", out.display()));
         console.inform(format!("{} made, {} in all{kept}", many(made, "run"), results.runs.len()));
         Ok(results)

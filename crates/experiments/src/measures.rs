@@ -44,7 +44,7 @@ pub enum Measure {
     Movements,
 }
 
-pub use extras::{ExtraMeasure, METRIC, UNANSWERED, extra, measured_values};
+pub use extras::{ExtraMeasure, METRIC, UNANSWERED, extra, extra_names, measured_values};
 
 /// The numbers of a run by name; `None` if undefined.
 pub type Values = BTreeMap<String, Option<f64>>;
@@ -181,6 +181,15 @@ pub fn is_name(name: &str) -> bool {
     name == LOST
         || extra(name).is_some()
         || measure.is_some_and(|name| Measure::ALL.iter().any(|measure| measure.as_str() == name))
+}
+
+/// The names of figures that may be meant by a wrong name: those of its group, or else of `all`, and of its application.
+pub fn candidates(wrong: &str) -> Vec<String> {
+    let of = wrong.rsplit_once('.').map_or("all", |(of, _)| of);
+    let of_groups = Measure::ALL.iter().flat_map(|measure| [key(of, *measure), key("all", *measure)]);
+    let id = of.strip_prefix("application/").unwrap_or("ID");
+    let extras = extra_names().into_iter().map(|name| name.replacen("ID", id, 1));
+    of_groups.chain([LOST.to_owned()]).chain(extras).collect()
 }
 
 /// The groups that the names of these values mention: `all` first, the others in reverse alphabetical order.

@@ -4,6 +4,7 @@
 //! [`Store`] keeps them in a directory, so that more seeds, policies or variants can be added later, and directories of
 //! several machines can be merged.
 
+mod conduct;
 mod fingerprint;
 mod making;
 mod results;
@@ -16,11 +17,11 @@ use std::time::Duration;
 
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Document, Files};
-use mario_simulator::RunStatistics;
 
 use crate::measures::Values;
 use crate::metric::Metric;
 use crate::runs::{Contender, Progress, RunError, Stop, in_parallel, resolve};
+use conduct::Conduct;
 
 pub(crate) use results::cell;
 pub use results::{Identity, MergeError, Results, RunKey};
@@ -112,7 +113,7 @@ pub fn carry_out<F: Files>(
     files: impl Fn() -> F + Sync,
     progress: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Results, StudyError> {
-    let identity = Identity::of(plan, &mut files()).map_err(StudyError::Run)?;
+    let (identity, policy_warnings) = Identity::of(plan, &mut files()).map_err(StudyError::Run)?;
     let first = identity.first_seed();
     let seeds: Vec<u64> = (0..plan.seeds).map_while(|more| first.checked_add(more)).collect();
     if (seeds.len() as u64) < plan.seeds {
@@ -127,18 +128,20 @@ pub fn carry_out<F: Files>(
     };
     let missing = missing(plan, &seeds, &results);
     let count = missing.len();
-    let work = |run: &Missing, stop: &Stop| -> Result<(Values, RunStatistics), RunError> {
+    results.warnings = policy_warnings;
+    let work = |run: &Missing, stop: &Stop| -> Result<(Values, Conduct), RunError> {
         let document = managed(plan, run.variant, run.contender);
         let resolved = resolve(&document, run.seed, &mut files())?;
-        making::make(plan, &key(plan, run), &resolved, directory, stop)
+        let (values, statistics) = making::make(plan, &key(plan, run), &resolved, directory, stop)?;
+        Ok((values, Conduct::of(&statistics, &resolved.scenario)))
     };
-    let mut failure_counts: BTreeMap<usize, FailureCounts> = BTreeMap::new();
+    let mut conducts: BTreeMap<usize, Conduct> = BTreeMap::new();
     let mut made = 0;
     let mut failure = None;
     in_parallel(plan.jobs, &missing, work, |news| {
         let kept = match news {
-            Progress::Done(place, Ok((values, statistics))) => {
-                failure_counts.entry(missing[place].contender).or_default().add(&statistics);
+            Progress::Done(place, Ok((values, conduct))) => {
+                conducts.entry(missing[place].contender).or_default().add(conduct);
                 made += 1;
                 keep(key(plan, &missing[place]), values, &mut results, store.as_mut())
             }
@@ -154,8 +157,8 @@ pub fn carry_out<F: Files>(
     if let Some(store) = store {
         store.finish(&results).map_err(StudyError::Store)?;
     }
-    for (contender, failure_counts) in failure_counts {
-        results.warnings.extend(failure_counts.notes(&plan.contenders[contender].name));
+    for (contender, conduct) in conducts {
+        results.warnings.extend(conduct.warnings(&plan.contenders[contender].name));
     }
     results.identity.notes.extend(results.warnings.iter().cloned());
     failure.map_or(Ok(results), Err)
@@ -170,39 +173,6 @@ fn keep(key: RunKey, values: Values, results: &mut Results, store: Option<&mut S
     // Inserted even if appending failed, because the earlier values were removed above.
     results.runs.insert(key, joined);
     appended.map_err(StudyError::Store)
-}
-
-/// How often policies were evaluated and failed in the runs of a contender.
-#[derive(Clone, Copy, Default)]
-struct FailureCounts {
-    evaluated: u64,
-    failed: u64,
-    acceptances: u64,
-    failed_acceptances: u64,
-}
-
-impl FailureCounts {
-    fn add(&mut self, statistics: &RunStatistics) {
-        self.evaluated += statistics.evaluated;
-        self.failed += statistics.failed;
-        self.acceptances += statistics.acceptances.asked;
-        self.failed_acceptances += statistics.acceptances.failed;
-    }
-
-    /// Returns warnings about failed evaluations of agents' policies and of acceptance policies; empty if none failed.
-    fn notes(self, contender: &str) -> Vec<String> {
-        let told = |failed: u64, asked: u64, who: &str| {
-            (failed > 0).then(|| {
-                format!(
-                    "with `{contender}`, {who} gave no answer {failed} of {asked} times: these results are not those of a working \
-                     policy; `mario run` with it tells the reason"
-                )
-            })
-        };
-        let agents = told(self.failed, self.evaluated, "the policy of an agent");
-        let owners = told(self.failed_acceptances, self.acceptances, "the acceptance policy of a node");
-        agents.into_iter().chain(owners).collect()
-    }
 }
 
 /// Returns the runs of the plan's shard that are missing, or that lack a metric. In each variant, all policies run with

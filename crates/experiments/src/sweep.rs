@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::{self, Write};
 
+use mario_scenario::with_spaced_unit;
 use serde_json::{Value, json};
 
 use crate::comparison::{note_on_rates, shown_estimate};
@@ -45,13 +46,13 @@ pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, KeyError> {
         if values.is_empty() || values.iter().any(|value| value.trim().is_empty()) {
             return Err(KeyError::Empty(text.clone()));
         }
-        if let Some(place) =
-            (1..values.len()).find(|&place| values[..place].iter().any(|value| value.trim() == values[place].trim()))
-        {
-            return Err(KeyError::ValueTwice(name.to_owned(), values[place].trim().to_owned()));
+        // `10ms` and `10 ms` are one value.
+        let values: Vec<String> = values.iter().map(|value| with_spaced_unit(value.trim())).collect();
+        if let Some(place) = (1..values.len()).find(|&place| values[..place].contains(&values[place])) {
+            return Err(KeyError::ValueTwice(name.to_owned(), values[place].clone()));
         }
         let longer = |variant: &Vec<String>| -> Vec<Vec<String>> {
-            values.iter().map(|value| [variant.clone(), vec![format!("{name}={}", value.trim())]].concat()).collect()
+            values.iter().map(|value| [variant.clone(), vec![format!("{name}={value}")]].concat()).collect()
         };
         variants = variants.iter().flat_map(longer).collect();
     }
@@ -94,7 +95,12 @@ pub fn figure_names(results: &Results) -> Vec<String> {
 pub fn usual_figures(results: &Results) -> Vec<String> {
     let Some(values) = results.runs.values().next() else { return Vec::new() };
     let mut groups = groups(values);
-    if groups.len() > 1 {
+    let is_all = |kind: &String| {
+        let response = |values: &Values, group: &str| values.get(&key(group, Measure::Response)).copied().flatten();
+        results.runs.values().all(|values| response(values, kind) == response(values, "all"))
+    };
+    // The kinds make up all applications, unless a single kind differs because there are applications without one.
+    if groups.len() > 2 || groups.get(1).is_some_and(is_all) {
         groups.remove(0);
     }
     let mut figures: Vec<String> = groups.iter().map(|group| key(group, Measure::Response)).collect();

@@ -1,5 +1,6 @@
 //! The scenario that a run stored in its `run.json`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use mario_diagnostics::Diagnostic;
@@ -15,6 +16,8 @@ pub struct KeptScenario {
     pub settings: Value,
     /// The names of files whose texts were not stored.
     pub left_out: Vec<String>,
+    /// The names of policies that differ from their paths in the settings, by these paths.
+    names: BTreeMap<String, String>,
     /// Whether the scenario itself has `[files]`. Otherwise the run added them to `settings`.
     has_files: bool,
 }
@@ -44,14 +47,16 @@ pub fn read_kept(path: &Path, text: &str) -> Result<KeptScenario, Failure> {
     }
     let left_out = kept["left_out"].as_array().into_iter().flatten();
     let left_out = left_out.filter_map(Value::as_str).map(str::to_owned).collect();
-    Ok(KeptScenario { settings, left_out, has_files })
+    let names = kept["names"].as_object().into_iter().flatten();
+    let names = names.filter_map(|(path, name)| Some((path.clone(), name.as_str()?.to_owned()))).collect();
+    Ok(KeptScenario { settings, left_out, names, has_files })
 }
 
 /// Opens the scenario of a stored run. Its run has the same bytes as the stored one, `run.json` included.
 pub(crate) fn open_kept(path: &Path, text: &str) -> Result<Document, Failure> {
     let kept = read_kept(path, text)?;
     let text = settings_as_toml(&kept.settings, path)?;
-    let document = Document::file(path, text, &mut Disk);
+    let document = Document::file(path, text, &mut Disk).with_policy_names(kept.names);
     Ok(if kept.has_files { document } else { document.with_added_files() })
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
-use mario_diagnostics::{Diagnostic, Source};
+use mario_diagnostics::{Diagnostic, Severity, Source};
 use mario_scenario::{Document, Files, Mistake, Place, ScenarioError, Text, preset_names};
 
 use crate::failure::Failure;
@@ -128,6 +128,12 @@ fn diagnostic(mistake: &Mistake, sources: &mut Sources) -> Diagnostic {
     }
     diagnostic.hints.extend(mistake.hint.clone());
     diagnostic
+}
+
+/// A mistake that is no error, as a warning.
+pub(crate) fn as_warning(mistake: &Mistake) -> Diagnostic {
+    let written = diagnostic(mistake, &mut Sources::default());
+    Diagnostic { severity: Severity::Warning, ..written }
 }
 
 /// Adds a position in a scenario to a diagnostic.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
-use mario_experiments::measures::{Measure, is_name};
+use mario_experiments::measures::{LOST, Measure, candidates, extra_names, is_name};
 use mario_experiments::metric::Metric;
 use mario_experiments::runs::Contender;
 use mario_experiments::study::{
@@ -14,7 +14,7 @@ use mario_experiments::study::{
 };
 use mario_experiments::sweep;
 use mario_policy::PolicyFunctions;
-use mario_scenario::{Document, Files};
+use mario_scenario::{Document, Files, did_you_mean};
 use mario_simulator::write_atomically;
 
 use crate::failure::Failure;
@@ -118,10 +118,24 @@ pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, Failure> {
 
 /// Rejects words that do not name a figure.
 pub fn check_figures(figures: &[String]) -> Result<(), Failure> {
-    let Some(unknown) = figures.iter().find(|figure| !is_name(figure)) else { return Ok(()) };
-    let names = Measure::ALL.map(Measure::as_str).join(", ");
-    let hint = format!("write GROUP.FIGURE, e.g. LS.response; figures are {names}");
-    Err(Failure::input(Diagnostic::error(format!("there is no figure `{unknown}`")).hint(hint)))
+    let unknown = figures.iter().find(|figure| !is_name(figure));
+    unknown.map_or(Ok(()), |unknown| Err(unknown_figure(unknown, &candidates(unknown))))
+}
+
+/// The failure for a figure that does not exist. `known` are names that may be meant.
+pub fn unknown_figure(unknown: &str, known: &[String]) -> Failure {
+    let mut diagnostic = Diagnostic::error(format!("there is no figure `{unknown}`"));
+    if let Some(meant) = did_you_mean(unknown, known.iter().map(String::as_str)) {
+        diagnostic = diagnostic.hint(format!("did you mean `{meant}`?"));
+    }
+    let of_groups = Measure::ALL.map(Measure::as_str).join(", ");
+    let of_groups = format!(
+        "for `all` applications or a kind of them, such as all.response, there are GROUP.FIGURE with {of_groups}"
+    );
+    let others = format!("for a run, there are {LOST}, {}", extra_names().join(", "));
+    Failure::input(
+        diagnostic.hint(of_groups).hint(format!("{others}; most of these need [measures], [energy] or [price]")),
+    )
 }
 
 /// Rejects primary outcomes that no run has.
@@ -131,8 +145,16 @@ pub fn check_outcomes(results: &Results, outcomes: &[String]) -> Result<(), Fail
     if known.is_empty() {
         return Ok(());
     }
-    let diagnostic = Diagnostic::error(format!("there is no figure `{unknown}`"));
-    Err(Failure::input(diagnostic.hint(format!("there are {}", known.join(", ")))))
+    Err(absent_figure(unknown, &known))
+}
+
+/// The failure for a figure that no run of a study has, although there may be such a name.
+pub fn absent_figure(unknown: &str, known: &[String]) -> Failure {
+    let mut diagnostic = Diagnostic::error(format!("there is no figure `{unknown}`"));
+    if let Some(meant) = did_you_mean(unknown, known.iter().map(String::as_str)) {
+        diagnostic = diagnostic.hint(format!("did you mean `{meant}`?"));
+    }
+    Failure::input(diagnostic.hint(format!("there are {}", known.join(", "))))
 }
 
 /// Rejects a comparison of fewer than two policies.

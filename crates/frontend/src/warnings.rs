@@ -1,15 +1,22 @@
 //! Warnings at the end of a run: policies of agents or nodes failed, or every request of every agent was inhibited, or no
 //! agent proposed anything.
 
+mod furthest;
+
 use std::path::Path;
 
 use mario_diagnostics::{Diagnostic, Source};
 use mario_domain::{InstanceId, Time};
-use mario_scenario::{Fidelity, Management, PolicyText, Scenario, unknown_keys};
-use mario_simulator::{AcceptanceStatistics, FailedDecision, PolicyLocation};
+use mario_scenario::{Fidelity, Management, PolicyText, PolicyWarningKind, Resolved, Scenario};
+use mario_simulator::{Absence, AcceptanceStatistics, FailedDecision, PolicyLocation};
 
 use crate::drive::{Finished, quoted};
 use crate::runs::acceptance_cause;
+use crate::scenarios::as_warning;
+use furthest::Furthest;
+
+/// What an exception about a call of an undefined predicate contains.
+const UNDEFINED: &str = "existence_error(procedure";
 
 /// The warnings about a run, each with its first case and a hint on how to investigate it.
 pub fn warnings(finished: &Finished, scenario: &Scenario, directory: &Path) -> Vec<Diagnostic> {
@@ -30,6 +37,12 @@ pub fn warnings(finished: &Finished, scenario: &Scenario, directory: &Path) -> V
         warnings.push(diagnostic.hint(explaining(directory, instance, time)));
     }
     warnings.extend(silent(finished, scenario, directory));
+    // A failed decision may have reached the call already, and is reported above.
+    let has_reached = statistics.first_reasons.failed.as_ref().is_some_and(|failed| failed.cause.contains(UNDEFINED));
+    if !has_reached {
+        warnings.extend(of_kind(scenario, PolicyWarningKind::UndefinedPredicate));
+    }
+    warnings.extend(absences(finished, scenario));
     warnings
 }
 
@@ -49,19 +62,55 @@ fn overload(finished: &Finished, scenario: &Scenario) -> Option<Diagnostic> {
     Some(Diagnostic::warning(title).hint(hint))
 }
 
+/// Warnings about applications that were without an instance while users sent requests to them.
+fn absences(finished: &Finished, scenario: &Scenario) -> Vec<Diagnostic> {
+    let lost = finished.statistics.absences.iter().filter(|absence| absence.lost > 0);
+    let warning = |Absence { application, since, lost }: &Absence| {
+        let id = &scenario.applications[application.position()].application.id;
+        let requests =
+            if *lost == 1 { "1 request to it was".to_owned() } else { format!("{lost} requests to it were") };
+        let title = format!(
+            "application `{id}` had no instance from time {since} on while its users sent requests: {requests} lost"
+        );
+        Diagnostic::warning(title)
+            .hint(format!("`anchor = true` in the [[application]] `{id}`: its policy cannot undeploy the instance that operators deploy"))
+            .hint("`delay = 1000` in [redeploy]: operators deploy an application again that long after its last instance is gone")
+    };
+    lost.map(warning).collect()
+}
+
+/// The notes about a scenario, and the warnings about the texts of its policies, as texts.
+pub fn notes(resolved: &Resolved) -> Vec<String> {
+    let warnings = resolved.scenario.policy_warnings().into_iter().map(|warning| warning.mistake.to_string());
+    resolved.notes.iter().cloned().chain(warnings).collect()
+}
+
+/// The warnings about the texts of the policies of a scenario.
+pub fn policy_warnings(scenario: &Scenario) -> Vec<Diagnostic> {
+    scenario.policy_warnings().iter().map(|warning| as_warning(&warning.mistake)).collect()
+}
+
+/// The warnings about keys of facts that policies read and that no fact of the scenario has.
+pub fn key_warnings(scenario: &Scenario) -> Vec<Diagnostic> {
+    of_kind(scenario, PolicyWarningKind::UnknownKey)
+}
+
+fn of_kind(scenario: &Scenario, kind: PolicyWarningKind) -> Vec<Diagnostic> {
+    let found = scenario.policy_warnings();
+    found.iter().filter(|warning| warning.kind == kind).map(|warning| as_warning(&warning.mistake)).collect()
+}
+
 /// The warning that no agent proposed an operation in the whole run, unless the policies are made for that.
 fn silent(finished: &Finished, scenario: &Scenario, directory: &Path) -> Option<Diagnostic> {
-    let statistics = &finished.statistics;
-    let first = &statistics.first_reasons;
-    let has_reason = first.has_accepted || first.inhibited.is_some() || first.failed.is_some();
-    let is_silent_by_purpose = scenario.policies.iter().all(|policy| policy.name == "never-move");
-    if scenario.management != Management::Agents || has_reason || statistics.due == 0 || is_silent_by_purpose {
+    let is_asked = scenario.management == Management::Agents && !scenario.is_silent_by_purpose();
+    if !is_asked || !finished.statistics.is_without_proposals() {
         return None;
     }
     let mut diagnostic = Diagnostic::warning("no agent proposed an operation in the whole run");
-    let known = scenario.fact_keys();
-    diagnostic.causes.extend(scenario.policies.iter().flat_map(|policy| unknown_keys(policy, &known)));
-    Some(diagnostic.hint(format!("to see why: mario policy explain --run {} --instance ID", quoted(directory))))
+    let furthest = Furthest::in_run(directory);
+    diagnostic.causes.extend(furthest.as_ref().map(ToString::to_string));
+    let instance = furthest.map_or_else(|| "ID".to_owned(), |furthest| furthest.instance);
+    Some(diagnostic.hint(format!("to see why: mario policy explain --run {} --instance {instance}", quoted(directory))))
 }
 
 /// The warning that policies of agents failed to answer in a run: how often, and the first failure.

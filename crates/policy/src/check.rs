@@ -34,6 +34,7 @@ use text::{Text, calls};
 pub use allow::AllowedFinding;
 pub use finding::{Finding, FindingKind};
 pub use keys::unknown_keys;
+pub use names::undefined_calls;
 
 /// The result of a check.
 #[derive(Clone, Debug)]

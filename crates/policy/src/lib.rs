@@ -71,7 +71,7 @@ mod check;
 mod explore;
 
 pub use acceptance::{Acceptance, AcceptanceError, AcceptanceFailure, Eviction, Initiative, ManagerView, Shrink};
-pub use check::{AllowedFinding, CheckReport, Finding, FindingKind, Resolvers, check, unknown_keys};
+pub use check::{AllowedFinding, CheckReport, Finding, FindingKind, Resolvers, check, undefined_calls, unknown_keys};
 // For `frontend` and `simulator`: the place of a failed call in the text, for their warnings.
 #[doc(hidden)]
 pub use check::find_unknown_call;

@@ -1,5 +1,6 @@
 //! A scenario as written: all layers merged, but not interpreted.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,6 +33,9 @@ pub struct Document {
     is_broken: bool,
     /// Whether `files` was added by the run that stored this scenario, and is not part of it.
     pub(crate) has_added_files: bool,
+    /// The names of policies in the run that stored this scenario, by their paths as written; `None` unless a run stored
+    /// it. A path without a name is a name.
+    pub(crate) stored_names: Option<BTreeMap<String, String>>,
     pub(crate) mistakes: Vec<Mistake>,
     notes: Vec<String>,
 }
@@ -74,6 +78,7 @@ impl Document {
             first_override: None,
             is_broken,
             has_added_files: false,
+            stored_names: None,
             mistakes,
             notes,
         };
@@ -90,6 +95,13 @@ impl Document {
     #[must_use]
     pub fn with_added_files(self) -> Document {
         Document { has_added_files: true, ..self }
+    }
+
+    /// The document with the names that policies had in the run that stored it, by their paths as written. A policy
+    /// whose path is not there was called by its path. Otherwise, it would be called by the place of the stored run.
+    #[must_use]
+    pub fn with_policy_names(self, names: BTreeMap<String, String>) -> Document {
+        Document { stored_names: Some(names), ..self }
     }
 
     /// The name of the preset, or the path of the file.

@@ -456,8 +456,17 @@ fn set_element(
     });
     let Some(position) = position else {
         let ids: Vec<String> = elements.iter().filter_map(|element| as_id(id_node(element))).collect();
-        let mistake = Mistake::new(format!("there is no `{list}` called `{name}`")).at(Some(place.clone()));
-        return Err(if ids.is_empty() {
+        let mistake = Mistake::new(format!("no `{list}` called `{name}` is listed")).at(Some(place.clone()));
+        return Err(if list == "node" {
+            // The topology has more nodes than the files list, so a similar name among those is no better guess.
+            let id = name.parse::<i64>().map_or_else(|_| format!("\"{name}\""), |number| number.to_string());
+            mistake.hint(format!(
+                "an override changes a node that a file lists: add `[[node]]` with `id = {id}`, or `[[nodes]]` with `match = \"{name}\"`, where `*` \
+                 stands for any characters, to the file"
+            ))
+        } else if elements.is_empty() {
+            mistake.hint(format!("list it in a file, as `[[{list}]]`"))
+        } else if ids.is_empty() {
             mistake.hint(format!("there are {} of them, counted from 0", elements.len()))
         } else {
             mistake.known(name, "there are", ids.iter().map(String::as_str))

@@ -82,7 +82,7 @@ pub use policies::{
 };
 // For `simulator`: which features of a run a policy uses.
 #[doc(hidden)]
-pub use policies::{adapts, asks_for, has_initiative, remembers, sleeps, unknown_keys};
+pub use policies::{PolicyWarning, PolicyWarningKind, adapts, asks_for, has_initiative, remembers, sleeps};
 pub use position::{Area, Position};
 pub use presets::{names as preset_names, starting_text};
 pub use resolve::Resolved;
@@ -94,3 +94,4 @@ pub use scenario::{
 pub use schema::{schema, schema_text};
 pub use settings::Settings;
 pub use topology::{Link, LinkIndex, NodeDescription, Topology, TopologyBuilder, TopologyError};
+pub use units::{in_one_unit, with_spaced_unit};

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::Scenario;
 use crate::index::ApplicationIndex;
+use crate::settings::shown;
 
 /// A summary of a scenario.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -18,6 +19,14 @@ pub struct Overview {
     pub nodes: usize,
     /// The number of links.
     pub links: usize,
+    /// The least and the largest latency of a link, in milliseconds; `None` without links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_ms: Option<[f64; 2]>,
+    /// The least and the largest bandwidth of a link, in size units per millisecond; `None` if no link has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<[f64; 2]>,
+    /// The number of links with unlimited bandwidth.
+    pub unlimited_links: usize,
     /// The nodes of each tier, from the cloud down.
     pub tiers: Vec<Tier>,
     /// The applications.
@@ -98,10 +107,15 @@ impl Scenario {
             }
         });
         let handovers = self.attachments.handovers();
+        let links = || self.topology.nodes().flat_map(|(node, _)| self.topology.links_from(node)).map(|(_, link)| link);
         Overview {
             name: self.name.clone(),
             nodes: self.topology.node_count(),
             links: self.topology.link_count() / 2,
+            latency_ms: range(links().map(|link| link.latency.units())),
+            bandwidth: range(links().filter_map(|link| link.bandwidth)),
+            // Every link has two directions.
+            unlimited_links: links().filter(|link| link.bandwidth.is_none()).count() / 2,
             tiers: tiers.into_values().collect(),
             applications: applications.collect(),
             users: self.users.len(),
@@ -114,15 +128,38 @@ impl Scenario {
     }
 }
 
+/// The least and the largest of these numbers.
+fn range(numbers: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
+    numbers.fold(None, |range: Option<[f64; 2]>, number| {
+        let [least, largest] = range.unwrap_or([number, number]);
+        Some([least.min(number), largest.max(number)])
+    })
+}
+
 /// A number with the singular or plural of a noun.
 fn count(number: u64, one: &str, many: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
+}
+
+/// A range for users; a single number if its ends are equal.
+fn written([least, largest]: [f64; 2]) -> String {
+    if least == largest { shown(least) } else { format!("{} to {}", shown(least), shown(largest)) }
 }
 
 impl fmt::Display for Overview {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nodes = count(self.nodes as u64, "node", "nodes");
         writeln!(formatter, "{}: {nodes}, {}", self.name, count(self.links as u64, "link", "links"))?;
+        if let Some(latencies) = self.latency_ms {
+            let bandwidth = match (self.bandwidth, self.unlimited_links) {
+                (None, _) => "unlimited bandwidth".to_owned(),
+                (Some(range), 0) => format!("bandwidth {} size units per ms", written(range)),
+                (Some(range), unlimited) => {
+                    format!("bandwidth {} size units per ms, {unlimited} unlimited", written(range))
+                }
+            };
+            writeln!(formatter, "  links: latency {} ms, {bandwidth}", written(latencies))?;
+        }
         for tier in &self.tiers {
             let access_points = match tier.access_points {
                 0 => String::new(),

@@ -10,11 +10,14 @@ use mario_domain::AgentOperation;
 use mario_policy::{Acceptance, AcceptanceError, Finding, MemoryDeclaration, Policy, PolicyError, PolicySettings};
 use mario_prolog::{Engine, LoadError, Problem, Resolver};
 
-use crate::PolicyText;
 use crate::engine::engine;
 use crate::layers::{Files, read_text, unreadable};
 use crate::mistake::{Mistake, Place, Text};
 use crate::settings::ManagementStrategy;
+use crate::{PolicyText, Scenario};
+
+/// The shipped policy that proposes nothing.
+pub(crate) const NEVER_MOVE: &str = "never-move";
 
 const LIBRARY: (&str, &str) = ("library.pl", include_str!("../../../policies/library.pl"));
 
@@ -102,18 +105,57 @@ pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
     code.split("fact(").skip(1).any(|arguments| arguments.split(',').nth(1).is_some_and(|second| second.trim() == key))
 }
 
-/// Notes on the keys of `fact/3` that a policy reads and that are not among `known`; none if the policy cannot be loaded.
-pub fn unknown_keys(policy: &PolicyText, known: &BTreeSet<String>) -> Vec<String> {
-    // Most policies read no extra facts, and then need not be compiled.
+/// Why a clause of a policy may never apply in a scenario, as far as its text alone tells.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PolicyWarning {
+    /// What is wrong.
+    pub kind: PolicyWarningKind,
+    /// The message, the place in the policy and a hint.
+    pub mistake: Mistake,
+}
+
+/// What is wrong in a policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PolicyWarningKind {
+    /// It reads facts with a key that no fact of the scenario has.
+    UnknownKey,
+    /// It calls an undefined predicate. Evaluations that reach the call fail.
+    UndefinedPredicate,
+}
+
+impl Scenario {
+    /// What the texts of its policies show to be wrong, without running them: by policy, keys first. Empty for a policy
+    /// that cannot be loaded.
+    pub fn policy_warnings(&self) -> Vec<PolicyWarning> {
+        let keys = self.fact_keys();
+        self.policies.iter().chain(&self.acceptances).flat_map(|policy| warnings_of(policy, &keys)).collect()
+    }
+}
+
+fn warnings_of(policy: &PolicyText, keys: &BTreeSet<String>) -> Vec<PolicyWarning> {
+    let Some((name, text)) = policy.main() else { return Vec::new() };
+    let resolvers = || policy.resolver();
+    // Most policies read no extra facts, and then need not be compiled. Shipped policies call nothing undefined.
     let may_read = policy.files.iter().any(|(_, text)| text.contains("fact("));
-    let Some((name, text)) = policy.main().filter(|_| may_read) else { return Vec::new() };
-    let found = mario_policy::unknown_keys(engine(), name, text, &|| policy.resolver(), known).unwrap_or_default();
-    let note = |finding: &Finding| {
-        let (line, _) = finding.place.position();
-        let hint = finding.hint.as_deref().unwrap_or_default();
-        format!("`{}`, line {line}: {}; {hint}", finding.place.source_name(), finding.message)
-    };
-    found.iter().map(note).collect()
+    let unknown = || mario_policy::unknown_keys(engine(), name, text, &resolvers, keys).unwrap_or_default();
+    let undefined = || mario_policy::undefined_calls(engine(), name, text, &resolvers).unwrap_or_default();
+    let unknown = if may_read { unknown() } else { Vec::new() };
+    let undefined = if is_path(&policy.name) { undefined() } else { Vec::new() };
+    let warning = |kind| move |finding: &Finding| PolicyWarning { kind, mistake: as_mistake(finding, policy) };
+    let undefined = undefined.iter().map(warning(PolicyWarningKind::UndefinedPredicate));
+    unknown.iter().map(warning(PolicyWarningKind::UnknownKey)).chain(undefined).collect()
+}
+
+/// A finding with its place in the text of the policy. The main file is called as the user called the policy.
+fn as_mistake(finding: &Finding, policy: &PolicyText) -> Mistake {
+    let file = finding.place.source_name();
+    let position = policy.files.iter().position(|(name, _)| name == file);
+    let place = position.map(|position| {
+        let name = if position == 0 { policy.name.clone() } else { file.to_owned() };
+        let text = Text { name, text: policy.files[position].1.clone(), directory: Path::new("").to_owned() };
+        Place { text: Arc::new(text), span: finding.place.span.clone() }
+    });
+    Mistake { hint: finding.hint.clone(), ..Mistake::new(finding.message.clone()).at(place) }
 }
 
 /// How much of the past the agents of a policy must remember; nothing if the policy cannot be loaded.

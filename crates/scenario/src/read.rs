@@ -20,6 +20,9 @@ use trouble::{Step, Trouble};
 
 pub(crate) use trouble::HINT;
 
+/// Keys that are called differently in another table, each with the other name.
+const SYNONYMS: [(&str, &str); 2] = [("hardware", "capacity"), ("capacity", "hardware")];
+
 /// The key that states the kind of a table.
 pub(crate) const KIND: &str = "kind";
 
@@ -141,7 +144,10 @@ impl<'a> Reader<'a> {
         }
         let place = node.key_place.as_ref().unwrap_or(&node.place);
         let mistake = Mistake::new(message).at(Some(place.clone()));
-        let mistake = if self.section.is_empty() {
+        let synonym = SYNONYMS.iter().find(|(wrong, right)| *wrong == key && known.contains(right));
+        let mistake = if let Some((_, meant)) = synonym {
+            mistake.hint(format!("did you mean `{meant}`?"))
+        } else if self.section.is_empty() {
             mistake.known(key, "known are", known.iter().copied().chain(crate::layers::LAYER_KEYS))
         } else {
             mistake.known(key, "known are", known.iter().copied())

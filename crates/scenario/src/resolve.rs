@@ -17,6 +17,7 @@ mod recorded;
 mod updates;
 mod users;
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use mario_domain::{Fact, FactValue, Id};
@@ -26,7 +27,7 @@ use crate::document::{At, Document};
 use crate::index::NodeIndex;
 use crate::layers::Files;
 use crate::mistake::{MISTAKES_MAX, Mistake, Place, ScenarioError};
-use crate::policies::{asks_for, unknown_keys};
+use crate::policies::asks_for;
 use crate::settings::{
     ArbitrationStrategy, CarriedFiles, FidelityKind, ManagementStrategy, MemoryStrategy, NumberingStrategy,
     ObservationStrategy, OccupancyKind, RoutingMetric, RoutingStrategy, Settings, shown,
@@ -56,6 +57,9 @@ pub struct Resolved {
     /// The paths of files whose content is not in `files`: it is not UTF-8, it is longer than 8 MiB, or another content
     /// was read under the same path.
     pub left_out: Vec<String>,
+    /// The names of policies that differ from the paths under which they are written, by these paths. A policy is called
+    /// by its path from the current directory, and a path is written relative to the scenario.
+    pub names: BTreeMap<String, String>,
 }
 
 impl Document {
@@ -167,21 +171,12 @@ impl Resolving<'_> {
     /// Adds what is noted about the whole scenario.
     fn noted(mut self, scenario: Scenario, deploy_places: Vec<Place>, cost: Cost) -> Resolved {
         self.note_unasked(&scenario);
-        self.note_unknown_keys(&scenario);
-        let Noted { texts: files, left_out } = self.noted;
+        let Noted { texts: files, left_out, names } = self.noted;
         let mut settings = self.settings.clone();
         if self.document.has_added_files {
             settings.files.clear();
         }
-        Resolved { settings, scenario, notes: self.notes, deploy_places, cost, files, left_out }
-    }
-
-    /// Adds a note for each key of `fact/3` that a policy reads and that no fact of the scenario has.
-    fn note_unknown_keys(&mut self, scenario: &Scenario) {
-        let known = scenario.fact_keys();
-        for policy in scenario.policies.iter().chain(&scenario.acceptances) {
-            self.notes.extend(unknown_keys(policy, &known));
-        }
+        Resolved { settings, scenario, notes: self.notes, deploy_places, cost, files, left_out, names }
     }
 
     /// Adds a note if nodes have acceptance policies that a central planner does not evaluate.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::calls::Stage;
 use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
 use crate::mobility::Attachments;
+use crate::policies::NEVER_MOVE;
 use crate::resolve::TIER;
 use crate::topology::Topology;
 
@@ -96,6 +97,11 @@ impl Scenario {
         let of_nodes = self.topology.nodes().flat_map(|(_, node)| &node.facts);
         let facts = of_nodes.chain(self.applications.iter().flat_map(|plan| &plan.facts));
         facts.map(|fact| fact.key.to_string()).chain([TIER.to_owned()]).collect()
+    }
+
+    /// Whether all policies are the shipped one that proposes nothing.
+    pub fn is_silent_by_purpose(&self) -> bool {
+        self.policies.iter().all(|policy| policy.name == NEVER_MOVE)
     }
 
     /// Whether any application has flavours.

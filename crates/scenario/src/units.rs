@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::mistake::{Mistake, did_you_mean};
 use crate::ranges::{of_kind, target};
 use crate::schema::schema;
-use crate::settings::{UNITS as TIMES, shown};
+use crate::settings::{AgentSettings, UNITS as TIMES, shown};
 use crate::tree::{Node, Table, Value};
 
 /// The key of the schema that names the quantity of a number.
@@ -26,13 +26,34 @@ struct Quantity {
     what: &'static str,
     /// The unit of a number without a unit.
     plain: &'static str,
-    /// The units, each with its size in the unit of the key or, if `is_by_size_unit`, in bits or bits per millisecond.
+    /// The units, each with its size; see [`Base`].
     units: &'static [(&'static str, f64)],
-    /// Whether the key counts in size units, whose number of bits is `energy.size_bits`.
-    is_by_size_unit: bool,
+    /// What the sizes of the units are relative to.
+    base: Base,
     /// Whether the number is a whole one.
     is_whole: bool,
 }
+
+/// What the sizes of units are relative to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Base {
+    /// The unit of the key.
+    Key,
+    /// Bits, or bits per millisecond. The key counts size units, whose number of bits is `energy.size_bits`.
+    Bits,
+    /// Client requests per millisecond. The key counts those of an evaluation period, `agents.period`.
+    PerMillisecond,
+}
+
+/// The settings that units depend on.
+#[derive(Clone, Copy)]
+struct Bases {
+    size_bits: f64,
+    evaluation_ms: f64,
+}
+
+const REQUEST_RATES: [(&str, f64); 4] =
+    [("/s", 1e-3), ("/ms", 1.0), ("/min", 1.0 / 60_000.0), ("/h", 1.0 / 3_600_000.0)];
 
 const RATES: [(&str, f64); 12] = [
     ("bps", 1e-3),
@@ -81,18 +102,24 @@ const fn quantity(
     plain: &'static str,
     units: &'static [(&'static str, f64)],
 ) -> Quantity {
-    Quantity { name, what, plain, units, is_by_size_unit: false, is_whole: false }
+    Quantity { name, what, plain, units, base: Base::Key, is_whole: false }
 }
 
-const QUANTITIES: [Quantity; 12] = [
+const QUANTITIES: [Quantity; 13] = [
     Quantity {
-        is_by_size_unit: true,
+        base: Base::PerMillisecond,
+        ..quantity(
+            "request-rate",
+            "a rate of client requests",
+            "per evaluation period, `agents.period`",
+            &REQUEST_RATES,
+        )
+    },
+    Quantity {
+        base: Base::Bits,
         ..quantity("bandwidth", "a bandwidth", "in size units of `energy.size_bits` bits, per millisecond", &RATES)
     },
-    Quantity {
-        is_by_size_unit: true,
-        ..quantity("size", "a size", "in size units of `energy.size_bits` bits", &SIZES)
-    },
+    Quantity { base: Base::Bits, ..quantity("size", "a size", "in size units of `energy.size_bits` bits", &SIZES) },
     quantity("milliseconds", "a time", "in ms", &TIMES),
     quantity("seconds", "a time", "in s", &IN_SECONDS),
     quantity("hours", "a time of day", "in hours", &IN_HOURS),
@@ -110,7 +137,8 @@ const QUANTITIES: [Quantity; 12] = [
 pub(crate) fn in_plain_numbers(tree: &mut Table) -> Vec<Mistake> {
     static SCHEMA: OnceLock<Json> = OnceLock::new();
     let schema = SCHEMA.get_or_init(schema);
-    let mut converting = Converting { schema, size_bits: size_bits(tree), mistakes: Vec::new() };
+    let bases = Bases { size_bits: size_bits(tree), evaluation_ms: evaluation_ms(tree) };
+    let mut converting = Converting { schema, bases, mistakes: Vec::new() };
     converting.table(tree, schema);
     converting.mistakes
 }
@@ -127,9 +155,36 @@ fn size_bits(tree: &Table) -> f64 {
     if bits > 0.0 { bits } else { DEFAULT }
 }
 
+/// The evaluation period of agents, in milliseconds.
+fn evaluation_ms(tree: &Table) -> f64 {
+    let written = tree.table("agents").and_then(|agents| agents.get("period")).map(|node| &node.value);
+    let period = match written {
+        Some(Value::Integer(period)) => Some(*period as f64),
+        Some(Value::Float(period)) => Some(*period),
+        Some(Value::String(text)) => milliseconds(text),
+        _ => None,
+    };
+    // An invalid period is reported when it is read.
+    period.filter(|period| *period > 0.0).unwrap_or_else(|| AgentSettings::default().period.value())
+}
+
+fn milliseconds(text: &str) -> Option<f64> {
+    let (number, unit) = number_and_unit(text)?;
+    let (_, factor) = TIMES.iter().find(|(known, _)| *known == unit)?;
+    Some(number.parse::<f64>().ok()? * factor)
+}
+
+/// The number that a text outside of a scenario file stands for, such as `100 Mbps` in a topology file: in the unit of
+/// the quantity with this name. `None` if the text is not a number followed by a word.
+pub(crate) fn plain_number(quantity: &str, text: &str, size_bits: f64) -> Option<Result<Value, Mistake>> {
+    let quantity = QUANTITIES.iter().find(|known| known.name == quantity)?;
+    let evaluation_ms = AgentSettings::default().period.value();
+    quantity.read(text, Bases { size_bits, evaluation_ms })
+}
+
 struct Converting<'a> {
     schema: &'a Json,
-    size_bits: f64,
+    bases: Bases,
     mistakes: Vec<Mistake>,
 }
 
@@ -159,7 +214,7 @@ impl Converting<'_> {
             }
             Value::String(text) => {
                 let Some(quantity) = quantity else { return };
-                match quantity.read(text, self.size_bits) {
+                match quantity.read(text, self.bases) {
                     None => {}
                     Some(Ok(value)) => node.value = value,
                     Some(Err(mistake)) => {
@@ -177,13 +232,17 @@ impl Converting<'_> {
 
 impl Quantity {
     /// The number that a text with a unit stands for; `None` if the text is not a number followed by a word.
-    fn read(&self, text: &str, size_bits: f64) -> Option<Result<Value, Mistake>> {
+    fn read(&self, text: &str, bases: Bases) -> Option<Result<Value, Mistake>> {
         let (number, unit) = number_and_unit(text)?;
         let value = number.parse::<f64>().ok()?;
-        let Some((_, factor)) = self.units.iter().find(|(known, _)| *known == unit) else {
+        let Some(factor) = self.factor(unit) else {
             return Some(Err(self.unknown(unit)));
         };
-        let in_unit = if self.is_by_size_unit { value * factor / size_bits } else { value * factor };
+        let in_unit = match self.base {
+            Base::Key => value * factor,
+            Base::Bits => value * factor / bases.size_bits,
+            Base::PerMillisecond => value * factor * bases.evaluation_ms,
+        };
         // Decimal factors such as 0.001 are not exact, and 12.5 must not become 12.500000000000002.
         let value = format!("{in_unit:.12e}").parse().unwrap_or(in_unit);
         if self.is_whole && value.fract() != 0.0 {
@@ -194,6 +253,10 @@ impl Quantity {
         Some(Ok(if is_whole { Value::Integer(value as i64) } else { Value::Float(value) }))
     }
 
+    fn factor(&self, unit: &str) -> Option<f64> {
+        self.units.iter().find(|(known, _)| *known == unit).map(|(_, factor)| *factor)
+    }
+
     fn unknown(&self, unit: &str) -> Mistake {
         let known = || self.units.iter().map(|(known, _)| *known);
         let mistake = Mistake::new(format!(
@@ -202,7 +265,7 @@ impl Quantity {
         ));
         let meant = known().find(|known| known.eq_ignore_ascii_case(unit)).or_else(|| did_you_mean(unit, known()));
         let all = known().collect::<Vec<_>>().join(", ");
-        let rest = format!("units: {all}; a number without quotes is {}", self.plain);
+        let rest = format!("units: {all}; a number alone is {}", self.plain);
         mistake.hint(meant.map_or_else(|| rest.clone(), |meant| format!("did you mean `{meant}`? {rest}")))
     }
 }
@@ -214,6 +277,41 @@ pub(crate) fn number_and_unit(text: &str) -> Option<(String, &str)> {
     let end = trimmed.find(|character: char| !matches!(character, '0'..='9' | '.' | '-' | '+' | '_'))?;
     let (number, unit) = (trimmed[..end].replace('_', ""), trimmed[end..].trim());
     (!number.is_empty() && !unit.is_empty()).then_some((number, unit))
+}
+
+/// A text with a space between its number and its unit, if it is a number with a unit of any quantity: `10ms` and
+/// `10 ms` are the same value. Other texts are returned as they are.
+pub fn with_spaced_unit(text: &str) -> String {
+    match number_and_unit(text) {
+        Some((number, unit))
+            if number.parse::<f64>().is_ok() && QUANTITIES.iter().any(|one| one.factor(unit).is_some()) =>
+        {
+            format!("{number} {unit}")
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The numbers that these texts stand for, and their unit: that of the first text, into which the others are converted.
+/// The unit is `None` if no text has one. `None` if a text is no finite number, or if no quantity has all units.
+pub fn in_one_unit<T: AsRef<str>>(texts: &[T]) -> Option<(Vec<f64>, Option<&str>)> {
+    let finite = |number: &str| number.parse::<f64>().ok().filter(|number| number.is_finite());
+    let plain: Option<Vec<f64>> = texts.iter().map(|text| finite(text.as_ref().trim())).collect();
+    if let Some(plain) = plain {
+        return Some((plain, None));
+    }
+    let parts: Vec<(String, &str)> = texts.iter().map(|text| number_and_unit(text.as_ref())).collect::<Option<_>>()?;
+    let (_, first) = parts.first()?;
+    let converted = |quantity: &Quantity| -> Option<Vec<f64>> {
+        let own = quantity.factor(first)?;
+        let number = |(number, unit): &(String, &str)| {
+            let value = finite(number)? * quantity.factor(unit)? / own;
+            // As in `read`: 0.5 s are 500 ms, and not 500.00000000000006.
+            Some(format!("{value:.12e}").parse().unwrap_or(value))
+        };
+        parts.iter().map(number).collect()
+    };
+    Some((QUANTITIES.iter().find_map(converted)?, Some(first)))
 }
 
 fn quantity_of(part: &Json) -> Option<&'static Quantity> {

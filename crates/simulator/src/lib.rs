@@ -106,6 +106,6 @@ pub use output::write_atomically;
 pub use queue::EventQueue;
 pub use recorder::{CallResults, Cause, NullRecorder, Recorder, RegretSample, Served, ServedCall, UserResults};
 pub use simulation::{
-    AcceptanceStatistics, BudgetWatch, CallIndex, FailedAcceptance, FailedDecision, FirstReasons, InhibitedRequest,
-    PolicyLocation, Reuse, RunOptions, RunStatistics, Simulation, SimulationError,
+    Absence, AcceptanceStatistics, BudgetWatch, CallIndex, FailedAcceptance, FailedDecision, FirstReasons,
+    InhibitedRequest, PolicyLocation, Reuse, RunOptions, RunStatistics, Simulation, SimulationError,
 };

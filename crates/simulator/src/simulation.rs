@@ -55,7 +55,7 @@ use crate::population::{
     RequestFact,
 };
 use crate::queue::EventQueue;
-use crate::recorder::Recorder;
+use crate::recorder::{CallResults, Recorder, UserResults};
 use crate::routing::{Nearest, Router, RoutingContext};
 use evaluation_schedule::{BatchIndex, EvaluationSchedule};
 use sleep::Sleepers;
@@ -143,6 +143,38 @@ pub struct RunStatistics {
     pub acceptances: AcceptanceStatistics,
     /// Possible reasons why agents achieved nothing.
     pub first_reasons: FirstReasons,
+    /// The applications that were without an instance although users needed them, unless the scenario has them
+    /// redeployed.
+    pub absences: Vec<Absence>,
+}
+
+/// An application without an instance, although users need it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Absence {
+    /// The application.
+    pub application: ApplicationIndex,
+    /// When this was first so.
+    pub since: Time,
+    /// The requests to it that were lost while it had no instance. If traffic is modelled as rates, all that were lost
+    /// in the run, set at its end.
+    pub lost: u64,
+}
+
+/// Counts the lost requests to each application that has none, when traffic that is modelled as rates is reported.
+struct Losses<'a>(&'a mut [Absence]);
+
+impl Recorder for Losses<'_> {
+    fn sent(&mut self, _user: UserIndex, application: ApplicationIndex, sent: &UserResults) {
+        if let Some(absence) = self.0.iter_mut().find(|absence| absence.application == application) {
+            absence.lost += sent.lost;
+        }
+    }
+
+    fn calls_sent(&mut self, _call: CallIndex, application: ApplicationIndex, sent: &CallResults) {
+        if let Some(absence) = self.0.iter_mut().find(|absence| absence.application == application) {
+            absence.lost += sent.lost;
+        }
+    }
 }
 
 /// The state of a simulation.
@@ -375,9 +407,17 @@ impl Simulation<'_> {
 
     /// Reports the traffic so far and updates the statistics of it, if it is modelled as rates.
     fn report_flow(&mut self, now: Time, recorder: &mut impl Recorder) {
+        let mut absences = std::mem::take(&mut self.statistics.absences);
         if let Some((flow, _, world)) = self.flowing() {
-            (self.statistics.emitted, self.statistics.hops) = flow.report(&FlowWorld { now, ..world }, recorder);
+            let world = FlowWorld { now, ..world };
+            let (emitted, hops) = flow.report(&world, recorder);
+            if !absences.is_empty() {
+                absences.iter_mut().for_each(|absence| absence.lost = 0);
+                flow.report(&world, &mut Losses(&mut absences));
+            }
+            (self.statistics.emitted, self.statistics.hops) = (emitted, hops);
         }
+        self.statistics.absences = absences;
     }
 
     /// The current simulation time.

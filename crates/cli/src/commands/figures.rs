@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
-use mario_experiments::measures::Measure;
-use mario_experiments::plot::{AxisKind, figures_of};
+use mario_experiments::plot::{AxisKind, Figure, figures_of};
 use mario_experiments::study::{Results, StoreError, load};
 use mario_experiments::sweep;
-use mario_frontend::studies::store_failure;
+use mario_frontend::studies::{absent_figure, store_failure};
 
 use super::report::write;
 use crate::console::many;
@@ -101,8 +100,32 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             write(&file(&figure.name, "pdf"), &figure.pdf)?;
         }
     }
+    if arguments.format != Format::Svg {
+        console.show(&missing(&figures));
+    }
     console.inform(format!("{} in {}", many(figures.len(), "figure"), out.display()));
     Ok(Outcome::Done)
+}
+
+/// The warning that PDFs show question marks for characters that their font does not have; empty if they have all.
+fn missing(figures: &[Figure]) -> Vec<Diagnostic> {
+    let mut letters = String::new();
+    let mut texts: Vec<&str> = Vec::new();
+    for (letter, text) in figures.iter().flat_map(|figure| &figure.missing) {
+        if !letters.contains(*letter) {
+            letters.push(*letter);
+        }
+        if !texts.contains(&text.as_str()) {
+            texts.push(text);
+        }
+    }
+    if letters.is_empty() {
+        return Vec::new();
+    }
+    let texts = texts.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ");
+    let title = format!("the font of the PDFs does not have `{letters}`, of {texts}, and shows question marks");
+    let hint = "write another name with --label POLICY=TEXT, or use the SVGs, whose fonts are those of the viewer";
+    vec![Diagnostic::warning(title).hint(hint)]
 }
 
 fn no_results(error: &StoreError) -> Failure {
@@ -117,9 +140,7 @@ fn no_results(error: &StoreError) -> Failure {
 fn names(results: &Results, asked: &[String]) -> Result<Vec<String>, Failure> {
     let known = sweep::figure_names(results);
     if let Some(unknown) = asked.iter().find(|name| !known.contains(name)) {
-        let figures = Measure::ALL.map(Measure::as_str).join(", ");
-        let hint = format!("write GROUP.FIGURE, e.g. LS.response; figures are {figures}");
-        return Err(Failure::input(Diagnostic::error(format!("there is no figure `{unknown}`")).hint(hint)));
+        return Err(absent_figure(unknown, &known));
     }
     if !asked.is_empty() {
         return Ok(asked.to_vec());

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use mario_dashboard::{Dashboard, NodeSource};
 use mario_diagnostics::Diagnostic;
+use mario_frontend::warnings::notes;
 use mario_live::identity::{Identity, application_id, node_id};
 use mario_scenario::{NodeDescription, NodeIndex, Resolved, Scenario};
 use mario_testbed::plan::PlannedNode;
@@ -89,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let plan = Plan::new(&resolved.scenario, arguments.speed).map_err(|fault| failure(&fault))?;
     let directory = ResultDirectory::named_or_free(arguments.out.as_deref(), "live")?;
     must_be_empty(&directory)?;
-    for note in resolved.notes.iter().chain(&plan.notes) {
+    for note in notes(&resolved).iter().chain(&plan.notes) {
         console.inform(format!("note: {note}"));
     }
     let binary = std::env::current_exe().map_err(|error| Failure::file("cannot find the own program", &error))?;

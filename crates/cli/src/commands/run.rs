@@ -13,6 +13,7 @@ use mario_domain::Time;
 use mario_experiments::report::measured_text;
 use mario_frontend::drive::{self, Finished, Observer, not_resumed, open, resuming};
 use mario_frontend::runs::{differs, keep_measures, not_kept, start};
+use mario_frontend::warnings::key_warnings;
 use mario_scenario::{Fidelity, Resolved, Scenario};
 use mario_simulator::{
     Checkpoint, Detail, IfExists, OutputOptions, Reuse, RunDirectory, RunOptions, Simulation, verify,
@@ -134,6 +135,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         ));
     }
     tell_notes(&resolved.notes, "", console);
+    console.show(&key_warnings(&resolved.scenario));
     let (finished, directory) = simulate(arguments, &resolved, console)?;
     tell(arguments, &finished, &resolved.scenario, &directory, console)
 }

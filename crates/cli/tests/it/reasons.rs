@@ -205,7 +205,9 @@ fn a_misspelt_key_of_a_fact_is_named_when_a_scenario_is_run_compared_or_checked(
     for arguments in [&in_run[..], &in_study] {
         let output = run(arguments);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        assert!(stderr(&output).contains("facts with the key `trsut`"), "{arguments:?}: {}", stderr(&output));
+        let said = stderr(&output);
+        let warning = said.lines().find(|line| line.contains("facts with the key `trsut`")).expect("it is named");
+        assert!(warning.starts_with("warning: "), "{arguments:?}: {said}");
         assert!(stderr(&output).contains(likely), "{arguments:?}: {}", stderr(&output));
     }
     let output = run(["policy", "check", &policy, "--scenario", &scenario]);
@@ -231,6 +233,51 @@ fn a_run_without_any_proposal_says_so_and_why() {
     let said = stderr(&output);
     assert!(said.contains("warning: no agent proposed an operation in the whole run"), "{said}");
     assert!(said.contains("did you mean `trust`?") && said.contains("mario policy explain --run"), "{said}");
+    // Not only that nothing was proposed, but also where the clause failed.
+    assert!(said.contains("came furthest, and failed at its goal 3: fact("), "{said}");
+    let study = ["compare", &scenario, "--policy", &policy, "--policy", "never-move", "--seeds", "2"];
+    let said = stderr(&run(study));
+    assert!(
+        said.contains(&format!("warning: with `{policy}`, no agent proposed an operation in all 2 runs")),
+        "{said}"
+    );
+    assert!(!said.contains("with `never-move`"), "{said}");
     let output = run(["run", &scenario, "--policy", "never-move", "--out", out, "--force"]);
     assert!(!stderr(&output).contains("no agent proposed"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_call_of_an_undefined_predicate_is_named_even_if_no_run_reaches_it() {
+    let directory = directory("unreached");
+    let text = "operation(undeploy, I, self) :- requests(I, _, Rate, _), Rate > 1000000, idel(I).\n\
+                operation(migrate, I, N) :- requests(I, N, _, _), N \\== self.\n";
+    let policy = policy(&directory, text);
+    let (said, _) = short_run(&directory, &["--policy", &policy]);
+    let warning = said.lines().find(|line| line.contains("idel/1")).unwrap_or_else(|| panic!("{said}"));
+    assert!(warning.starts_with("warning: ") && said.contains("policy.pl:1:"), "{said}");
+}
+
+#[test]
+fn an_application_that_is_lost_to_its_users_is_named_with_both_remedies() {
+    let directory = directory("absent");
+    let policy = policy(&directory, "operation(undeploy, I, self) :- requests(I, _, _, _).\n");
+    for fidelity in ["messages", "flow"] {
+        let fidelity = format!("network.fidelity={fidelity}");
+        let with = |more: &[&str]| {
+            let all = ["--policy", "app1=never-move", "--policy", &policy, "--set", &fidelity];
+            short_run(&directory, &[&all, more].concat()).0
+        };
+        let said = with(&[]);
+        let warnings: Vec<&str> = said.lines().filter(|line| line.contains("had no instance from time ")).collect();
+        assert!(!warnings.is_empty() && warnings.iter().all(|line| line.starts_with("warning: ")), "{said}");
+        assert!(!said.contains("application `app1`") && !said.contains(": 0 requests"), "{said}");
+        assert!(said.contains("`anchor = true`") && said.contains("[redeploy]"), "{said}");
+        let redeployed = with(&["--set", "redeploy.delay=100"]);
+        assert!(!redeployed.contains("had no instance"), "{redeployed}");
+    }
+    let study =
+        ["compare", "paper", "--policy", &policy, "--policy", "never-move", "--seeds", "2", "--set", "duration=2000"];
+    let said = stderr(&run(study));
+    assert!(said.contains(&format!("warning: with `{policy}`, application `app")), "{said}");
+    assert!(said.contains("had no instance left in 2 of 2 runs, first at time "), "{said}");
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mario_testing::empty_directory;
 
-use crate::{run, stderr};
+use crate::{mario, run, stderr};
 
 fn place(name: &str) -> PathBuf {
     empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("study/{name}"))
@@ -86,6 +86,33 @@ fn a_run_is_repeated_from_its_run_json() {
 }
 
 #[test]
+fn policies_keep_their_names_when_a_run_is_repeated_from_elsewhere() {
+    let place = place("names");
+    for directory in ["sub", "elsewhere"] {
+        fs::create_dir(place.join(directory)).expect("writable");
+    }
+    let policy = "operation(migrate, I, N) :- requests(I, N, _, _), N \\== self.\n";
+    for file in ["own.pl", "given.pl"] {
+        fs::write(place.join("sub").join(file), policy).expect("writable");
+    }
+    let scenario = "preset = \"paper\"\nduration = 1000\n[[application]]\nid = \"app1\"\npolicy = \"own.pl\"\n";
+    fs::write(place.join("sub/s.toml"), scenario).expect("writable");
+    let make = |directory: &str, arguments: &[&str]| {
+        let output = mario().current_dir(place.join(directory)).args(arguments).output().expect("it starts");
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    make("", &["run", "sub/s.toml", "--policy", "app2=sub/given.pl", "--out", "first"]);
+    make("elsewhere", &["run", "../first/run.json", "--out", "again"]);
+    make("elsewhere", &["run", "again/run.json", "--out", "third"]);
+    for file in ["run.json", "trace.jsonl", "summary.json"] {
+        let [first, again, third] = ["first", "elsewhere/again", "elsewhere/third"]
+            .map(|run| fs::read_to_string(place.join(run).join(file)).expect("it is kept"));
+        assert!(first == again && first == third, "{file}");
+        assert!(file != "summary.json" || first.contains("sub/own.pl"), "{first}");
+    }
+}
+
+#[test]
 fn a_misspelt_file_is_missing_and_not_of_an_unknown_format() {
     let place = place("misspelt");
     let scenario = overloaded(&place);
@@ -135,6 +162,25 @@ fn declared_outcomes_are_tested_and_unknown_ones_refused() {
     assert!(shown.contains("primary:") && shown.contains("exploratory:") && shown.contains("Exploratory: "), "{shown}");
     let (code, _, said) = with(&["--figure", "LS.colour"], &place.join("other"));
     assert!(code == Some(2) && said.contains("there is no figure `LS.colour`"), "{said}");
+    for kind in ["lost", "unanswered", "energy_joules", "application/ID.response_p95", "tier/NAME.utilisation"] {
+        assert!(said.contains(kind), "{kind}: {said}");
+    }
+    for (wrong, meant) in [
+        ("LS.respnse", "LS.response"),
+        ("unansweerd", "unanswered"),
+        ("application/video.response_p59", "application/video.response_p95"),
+    ] {
+        let (_, _, said) = with(&["--figure", wrong], &place.join("other"));
+        assert!(said.contains(&format!("did you mean `{meant}`?")), "{said}");
+    }
+    let figures = run(["figures", text(&out), "--figure", "LS.respnse"]);
+    assert!(stderr(&figures).contains("did you mean `LS.response`?"), "{}", stderr(&figures));
+    let label = "workload-aware=\u{7b56} B";
+    let figures = run(["figures", text(&out), "--figure", "LS.response", "--label", label]);
+    let said = stderr(&figures);
+    assert!(said.contains("warning: the font of the PDFs does not have `\u{7b56}`, of `\u{7b56} B`"), "{said}");
+    let figures = run(["figures", text(&out), "--figure", "LS.response", "--label", label, "--format", "svg"]);
+    assert!(!stderr(&figures).contains("warning"), "{}", stderr(&figures));
 }
 
 #[test]

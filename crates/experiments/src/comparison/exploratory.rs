@@ -27,8 +27,8 @@ pub(super) fn list(pair: &Pair, text: &mut String) {
     }
     let _ = writeln!(
         text,
-        ". Those with p <= {LEVEL}, not corrected (chance alone gives about {:.0} of {could_differ}):",
-        (could_differ as f64 * LEVEL).ceil()
+        ". Those with p <= {LEVEL}, not corrected (chance alone gives about {} of {could_differ}):",
+        by_chance(could_differ)
     );
     let width = rows.iter().map(|(title, _)| title.chars().count()).fold(TITLE_MIN, usize::max);
     for (title, items) in rows {
@@ -63,4 +63,10 @@ fn rows<'a>(tests: impl Iterator<Item = &'a FigureTest>) -> Vec<(String, Vec<Str
 fn titled(figure: &Figure) -> String {
     let unit = figure.unit();
     if unit.is_empty() { figure.quantity().to_owned() } else { format!("{}, {unit}", figure.quantity()) }
+}
+
+/// How many of so many tests are at most at the level by chance, with one decimal where that matters.
+fn by_chance(tests: usize) -> String {
+    let expected = tests as f64 * LEVEL;
+    if expected < 10.0 { format!("{expected:.1}") } else { format!("{expected:.0}") }
 }

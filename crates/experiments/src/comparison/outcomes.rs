@@ -6,16 +6,23 @@ use super::{Figure, Role};
 use crate::measures::{LOST, Measure, Values, extra, groups, key};
 
 /// The figures to compare, primary outcomes first. `declared` are the names of the primary outcomes; if it is empty,
-/// they are the response times and the lost client requests. With a single kind of application, its figures are omitted
+/// they are the response times and the lost client requests. If all applications are of one kind, its figures are omitted
 /// unless they are declared, because they equal those of the group `all`.
 pub(super) fn figures(runs: &[BTreeMap<u64, &Values>], declared: &[String]) -> Vec<Figure> {
-    let all = || runs.iter().flat_map(|seeds| seeds.values());
+    let all = || runs.iter().flat_map(|seeds| seeds.values().copied());
     let Some(values) = all().next() else { return Vec::new() };
     // The names are collected from all runs, because some may lack a metric.
     let names: BTreeSet<&String> = all().flat_map(|values| values.keys()).collect();
     let mut groups = groups(values);
-    if groups.len() == 2 {
-        groups.truncate(1);
+    if let [all_applications, kind] = groups.as_slice() {
+        // They differ if there are also applications without a kind.
+        let is_equal = |values: &Values| {
+            let of = |group: &str| Measure::COMPARED.map(|measure| values.get(&key(group, measure)).copied().flatten());
+            of(all_applications) == of(kind)
+        };
+        if all().all(is_equal) {
+            groups.truncate(1);
+        }
     }
     let of_groups = |measure: Measure| groups.iter().map(move |group| key(group, measure));
     // A kind that only other applications call has no response times of its own.

@@ -54,6 +54,34 @@ fn test<'a>(comparison: &'a Comparison, name: &str) -> &'a FigureTest {
 }
 
 #[test]
+fn there_are_fewer_lost_requests_and_less_response_time() {
+    let mut results = results(12, true);
+    for (key, values) in results.runs.iter_mut().filter(|(key, _)| key.policy == "old") {
+        values.insert(LOST.to_owned(), Some(5.0 + key.seed as f64));
+    }
+    let verdict = &Comparison::of(&results, &[]).pairs[0].verdict;
+    assert!(verdict.ends_with("less response time (LS); fewer lost client requests"), "{verdict}");
+}
+
+#[test]
+fn a_single_kind_is_compared_unless_it_is_all_applications() {
+    for (kind, names) in [("WS", &["all.response", "lost"][..]), ("LS", &["all.response", "LS.response", "lost"])] {
+        let mut results = results(6, true);
+        for values in results.runs.values_mut() {
+            values.retain(|name, _| name == LOST || name.starts_with("all.") || name.starts_with(kind));
+            if kind == "WS" {
+                for measure in Measure::ALL {
+                    values.insert(key("WS", measure), values[&key("all", measure)]);
+                }
+            }
+        }
+        let comparison = Comparison::of(&results, &[]);
+        let primary = comparison.figures.iter().filter(|row| row.figure.role == Role::Primary);
+        assert_eq!(primary.map(|row| row.figure.name.as_str()).collect::<Vec<_>>(), names);
+    }
+}
+
+#[test]
 fn describes_which_primary_outcomes_differ_and_which_do_not() {
     let comparison = Comparison::of(&results(20, true), &[]);
     assert!((comparison.seeds, comparison.pairs.len(), comparison.is_seedless) == (20, 1, false));

@@ -38,7 +38,10 @@ impl Comparison {
                 .iter()
                 .map(|row| {
                     let p = row.p_corrected.or(row.test.map(|test| test.p));
-                    let p = p.map_or_else(|| "n/a".to_owned(), |p| format!("{p:.3}"));
+                    let p = p.map_or_else(
+                        || "n/a".to_owned(),
+                        |p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") },
+                    );
                     vec![row.figure.title(), row.figure.role.as_str().to_owned(), p, row.verdict.clone()]
                 })
                 .collect(),

@@ -28,6 +28,11 @@ impl Figure {
         }
     }
 
+    /// Whether it counts client requests, of which there are fewer rather than less.
+    fn counts_requests(&self) -> bool {
+        self.quantity().ends_with("client requests")
+    }
+
     /// The name of what is measured, without the group, application, tier or call that it is measured for.
     pub(super) fn quantity(&self) -> &str {
         match (&self.extra, self.measure) {
@@ -187,10 +192,12 @@ pub(super) fn overall(tests: &[FigureTest], first: &str, second: &str) -> String
             |test: &&FigureTest| test.is_real() && test.test.is_some_and(|paired| wanted(test, paired.effect.mean));
         listed(primary().filter(is_wanted).map(|test| &test.figure))
     };
-    let less = titles(&|test, side| test.figure.less() == Less::Better && side < 0.0);
+    let is_lower = |test: &FigureTest, side: f64| test.figure.less() == Less::Better && side < 0.0;
+    let fewer = titles(&|test, side| is_lower(test, side) && test.figure.counts_requests());
+    let less = titles(&|test, side| is_lower(test, side) && !test.figure.counts_requests());
     let more = titles(&|test, side| test.figure.less() == Less::Better && side > 0.0);
     let other = titles(&|test, _| test.figure.less() == Less::Neither);
-    let judgement = match (less.is_empty(), more.is_empty()) {
+    let judgement = match (less.is_empty() && fewer.is_empty(), more.is_empty()) {
         (true, true) if other.is_empty() => {
             return format!("no difference between {second} and {first} was found in the primary outcomes");
         }
@@ -199,7 +206,7 @@ pub(super) fn overall(tests: &[FigureTest], first: &str, second: &str) -> String
         (true, false) => format!("{second} is worse than {first} in what differs"),
         (false, false) => format!("{second} gains something over {first} and pays for it"),
     };
-    let parts = [("less", less), ("more", more), ("another", other)];
+    let parts = [("less", less), ("fewer", fewer), ("more", more), ("another", other)];
     let parts: Vec<String> =
         parts.into_iter().filter(|(_, list)| !list.is_empty()).map(|(word, list)| format!("{word} {list}")).collect();
     format!("{judgement}: {}", parts.join("; "))

@@ -131,6 +131,15 @@ pub fn extra(name: &str) -> Option<ExtraMeasure> {
     Some(new("inhibited by", rule, "", 1, true, false))
 }
 
+/// The names of figures that are not figures of groups, with `ID`, `NAME` and the like for what they are measured for.
+pub fn extra_names() -> Vec<String> {
+    let of_applications = OF_APPLICATION.iter().map(|(measure, ..)| format!("{APPLICATION}ID.{measure}"));
+    let costs = COSTS.iter().map(|(name, ..)| (*name).to_owned());
+    let others = ["tier/NAME.utilisation", "tier/NAME.energy_joules", "call/CALLER>CALLED.response_mean"];
+    let others = others.into_iter().chain(["rule/RULE.inhibited", "metric/NAME"]).map(str::to_owned);
+    std::iter::once(UNANSWERED.to_owned()).chain(costs).chain(of_applications).chain(others).collect()
+}
+
 /// Returns the numbers of applications, calls, tiers, rules and costs, by name.
 pub fn measured_values(measured: &Measurements) -> Values {
     let mut values = Values::new();

@@ -15,6 +15,9 @@ pub enum AxisKind {
 /// The ratio of the largest to the smallest mean from which an axis is logarithmic by default.
 const SPAN_MIN: f64 = 100.0;
 
+/// About how many ticks a logarithmic axis has on which there are no two of 1, 2 and 5 times a power of ten.
+const TICKS_WITHIN_DECADE: usize = 6;
+
 /// Maps values to positions in a drawing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
@@ -66,13 +69,11 @@ impl Axis {
         }
         let span = if high > low { high - low } else { high.abs().max(1.0) };
         (low, high) = if high > low { (low, high) } else { (low - span / 2.0, high + span / 2.0) };
-        let rough = span / ticks as f64;
-        let power = 10_f64.powf(rough.log10().floor());
-        let gap = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|gap| *gap >= rough * 0.999);
+        let gap = round_gap(span, ticks);
         let room = if low == 0.0 { 0.0 } else { span * 0.04 };
         let (low, high) = (low - room, high + span * 0.04);
         let factor = (end - start) / (high - low);
-        Axis { low, high, start, factor, gap: gap.unwrap_or(rough), is_logarithmic: false }
+        Axis { low, high, start, factor, gap, is_logarithmic: false }
     }
 
     fn logarithmic(low: f64, high: f64, start: f64, end: f64) -> Axis {
@@ -97,19 +98,11 @@ impl Axis {
         if self.is_logarithmic {
             return self.logarithmic_ticks();
         }
-        let first = (self.low / self.gap).ceil() as i64;
-        let last = (self.high / self.gap + 1e-9).floor() as i64;
-        let decimals = (-self.gap.log10()).ceil().clamp(0.0, 12.0) as usize;
-        (first..=last)
-            .take(64)
-            .map(|place| {
-                let value = place as f64 * self.gap;
-                (value, format!("{value:.decimals$}"))
-            })
-            .collect()
+        multiples(self.gap, self.low, self.high)
     }
 
-    /// Powers of ten; if fewer than three are on the axis, also their double and their fivefold.
+    /// Powers of ten; if fewer than three are on the axis, also their double and their fivefold. If fewer than two of
+    /// those are on it, round numbers at equal differences.
     fn logarithmic_ticks(&self) -> Vec<(f64, String)> {
         let powers = || (self.low.floor() as i32..=self.high.ceil() as i32).take(64);
         let on_axis = |value: &f64| (self.low..=self.high).contains(&value.log10());
@@ -121,8 +114,31 @@ impl Axis {
             let fine = powers().flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
             fine.filter(on_axis).collect::<Vec<f64>>()
         };
+        if values.len() < 2 {
+            let [low, high] = [self.low, self.high].map(|power| 10_f64.powf(power));
+            return multiples(round_gap(high - low, TICKS_WITHIN_DECADE), low, high);
+        }
         values.into_iter().map(|value| (value, number(value))).collect()
     }
+}
+
+/// The distance of about so many ticks over a span: 1, 2 or 5 times a power of ten.
+fn round_gap(span: f64, ticks: usize) -> f64 {
+    let rough = span / ticks as f64;
+    let power = 10_f64.powf(rough.log10().floor());
+    let gaps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
+    gaps.into_iter().find(|gap| *gap >= rough * 0.999).unwrap_or(rough)
+}
+
+/// The multiples of a gap from `low` to `high`, with their labels.
+fn multiples(gap: f64, low: f64, high: f64) -> Vec<(f64, String)> {
+    let (first, last) = ((low / gap).ceil() as i64, (high / gap + 1e-9).floor() as i64);
+    let decimals = (-gap.log10()).ceil().clamp(0.0, 12.0) as usize;
+    let label = |place: i64| {
+        let value = place as f64 * gap;
+        (value, format!("{value:.decimals$}"))
+    };
+    (first..=last).take(64).map(label).collect()
 }
 
 /// A positive number of an axis: very large and very small ones with an exponent.
@@ -155,6 +171,19 @@ mod tests {
         assert_eq!(words(&[]), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert!(words(&[5.0]).contains(&"5".to_owned()));
         assert!(words(&[-3.0, 2.0]).contains(&"-2".to_owned()));
+    }
+
+    #[test]
+    fn a_logarithmic_axis_within_a_decade_has_ticks() {
+        for (values, expected) in [
+            ([2.3e6, 2.9e6], &["2200000", "2400000", "2600000", "2800000", "3000000"][..]),
+            ([11.0, 19.0], &["12", "14", "16", "18"]),
+            ([0.61, 0.64], &["0.60", "0.62", "0.64", "0.66"]),
+            ([7.0, 7.0], &["6.8", "7.0", "7.2"]),
+            ([15.0, 55.0], &["20", "50"]),
+        ] {
+            assert_eq!(words(&values, AxisKind::Logarithmic), expected);
+        }
     }
 
     #[test]

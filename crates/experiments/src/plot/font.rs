@@ -52,6 +52,11 @@ impl Font {
         self.glyphs.get(&shown).or(self.glyphs.get(&'?')).copied().unwrap_or(0)
     }
 
+    /// Whether the font has a character, or draws it as a space.
+    pub(super) fn has(&self, letter: char) -> bool {
+        letter.is_whitespace() || self.glyphs.contains_key(&letter)
+    }
+
     /// The width of a glyph in thousandths of the size.
     pub(super) fn width(&self, glyph: Glyph) -> f64 {
         let wide = u16_at(self.table(*b"hhea"), 34) - 1;

@@ -1,7 +1,7 @@
 //! A figure as lines: the mean for each policy over the values of a key, with its 95 % confidence interval.
 
 use super::axis::{Axis, AxisKind};
-use super::names::{in_lines, shortened, unit_of};
+use super::names::{in_lines, shortened};
 use super::scene::{Anchor, GRID, INK, SOFT, Scene, TEXT_SIZE, room_for, series_colour, series_dash};
 use super::study::{LINE, Point, RIGHT, WIDTH, axis_title, ends};
 use crate::statistics::Estimate;
@@ -14,9 +14,11 @@ const SAMPLE: f64 = 26.0;
 /// The values of a key, in the order of variants.
 pub(super) struct Varied {
     pub(super) key: String,
-    /// Each value as it was written.
+    /// The labels of the values.
     pub(super) texts: Vec<String>,
     pub(super) values: Vec<f64>,
+    /// The unit of the values; empty if they have none.
+    pub(super) unit: String,
 }
 
 /// Draws a line for each policy over the values of a key.
@@ -37,7 +39,7 @@ pub(super) fn lines(results: &Results, title: &str, varied: &Varied, points: &[P
     let bottom = top + PLOT_HEIGHT;
     let x = Axis::over(varied.values.iter().copied(), left + 6.0, right, 6, AxisKind::Auto);
     let y = Axis::of_intervals(y_values(), bottom, top, 5, kind);
-    let unit = unit_of(&varied.key);
+    let unit = &varied.unit;
     let key = if unit.is_empty() { varied.key.clone() } else { format!("{}, {unit}", varied.key) };
     let foot = in_lines(&axis_title(&key, &x), width);
     let mut scene = Scene::new(&title, width, bottom + 18.0 + LINE * foot.len() as f64);

@@ -69,6 +69,21 @@ pub(super) fn pdf(scene: &Scene) -> Vec<u8> {
     file
 }
 
+/// The characters of the texts that the font does not have, so that the PDF shows question marks: in the order of
+/// appearance, each with the first text that has it.
+pub(super) fn missing(scene: &Scene) -> Vec<(char, String)> {
+    let mut missing: Vec<(char, String)> = Vec::new();
+    for shape in &scene.shapes {
+        let Shape::Text { text, .. } = shape else { continue };
+        for letter in text.chars().filter(|letter| !FONT.has(*letter)) {
+            if !missing.iter().any(|(known, _)| *known == letter) {
+                missing.push((letter, text.clone()));
+            }
+        }
+    }
+    missing
+}
+
 /// A stream with these entries in its dictionary besides its length.
 fn stream(entries: &str, content: &[u8]) -> Vec<u8> {
     let mut stream = format!("<< {entries}/Length {} >>\nstream\n", content.len()).into_bytes();

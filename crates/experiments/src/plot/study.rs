@@ -1,9 +1,12 @@
 //! Draws the mean of a figure for each policy with its 95 % confidence interval: as rows, or as lines over the values
 //! of a key.
 
+use mario_scenario::in_one_unit;
+
 use super::axis::{Axis, AxisKind};
 use super::lines::{Varied, lines};
-use super::pdf::pdf;
+use super::names::unit_of;
+use super::pdf::{missing, pdf};
 use super::rows::rows;
 use super::svg::svg;
 use crate::measures::{LOST, Measure, Values, extra};
@@ -19,6 +22,9 @@ pub struct Figure {
     pub svg: String,
     /// As PDF.
     pub pdf: Vec<u8>,
+    /// The characters that the PDF shows as question marks, because its font does not have them: each with the first
+    /// text that has it.
+    pub missing: Vec<(char, String)>,
 }
 
 /// The width of a figure, unless names need more: a column of a paper.
@@ -58,7 +64,7 @@ pub fn figures_of(results: &Results, names: &[String], kind: AxisKind) -> Vec<Fi
             Some(varied) => lines(results, &title, &varied, &points, kind),
             None => rows(results, &title, &points, kind),
         };
-        Some(Figure { name: file_name(name), svg: svg(&scene), pdf: pdf(&scene) })
+        Some(Figure { name: file_name(name), svg: svg(&scene), pdf: pdf(&scene), missing: missing(&scene) })
     };
     names.iter().filter_map(drawn).collect()
 }
@@ -76,19 +82,26 @@ fn points<'a>(results: &'a Results, name: &str) -> Vec<Point<'a>> {
 }
 
 /// Returns the varied key and its values; `None` unless a single key is varied over at least two values, all of them
-/// numbers.
+/// numbers, or all of them numbers with units of one quantity.
 fn varied(results: &Results) -> Option<Varied> {
-    let (mut key, mut texts, mut values) = (None, Vec::new(), Vec::new());
+    let (mut key, mut texts) = (None, Vec::new());
     for variant in &results.identity.variants {
         let [setting] = variant.as_slice() else { return None };
         let (name, value) = setting.split_once('=')?;
         if key.get_or_insert(name) != &name {
             return None;
         }
-        texts.push(value.trim().to_owned());
-        values.push(value.trim().parse::<f64>().ok().filter(|value| value.is_finite())?);
+        texts.push(value.trim().trim_matches('"').to_owned());
     }
-    (values.len() > 1).then(|| Varied { key: key.unwrap_or_default().to_owned(), texts, values })
+    let (values, unit) = in_one_unit(&texts)?;
+    let key = key.unwrap_or_default();
+    let unit = unit.unwrap_or_else(|| unit_of(key)).to_owned();
+    (values.len() > 1).then(|| Varied {
+        key: key.to_owned(),
+        texts: values.iter().map(f64::to_string).collect(),
+        values,
+        unit,
+    })
 }
 
 /// The label of a figure with this name, with its unit.
@@ -228,6 +241,26 @@ mod tests {
         }
         assert!(svg.contains(">workload.period, ms</text>") && !svg.contains(">100</text>"), "{svg}");
         assert!(svg.contains("stroke-dasharray=\"5 2.5\""), "lines differ in their dash");
+    }
+
+    #[test]
+    fn a_swept_key_whose_values_have_units_is_drawn_as_lines() {
+        let svg =
+            drawn(&[&["workload.period=500 ms"], &["workload.period=1 s"], &["workload.period=2s"]], AxisKind::Auto);
+        for (label, unit) in [(">500</text>", "ms"), (">1000</text>", "ms"), (">2000</text>", "ms")] {
+            assert!(svg.contains(label) && svg.contains(&format!(">workload.period, {unit}</text>")), "{label}: {svg}");
+        }
+        let mixed = drawn(&[&["network.bandwidth=1 Mbps"], &["network.bandwidth=2 ms"]], AxisKind::Auto);
+        assert!(mixed.contains("bandwidth = 2 ms"), "{mixed}");
+    }
+
+    #[test]
+    fn characters_that_the_font_lacks_are_named_with_their_text() {
+        let labels = std::collections::BTreeMap::from([("one <&>".to_owned(), "\u{7b56} \u{e9}\u{3b1}".to_owned())]);
+        let results = results(&[&[]]).relabelled(&labels);
+        let missing = &figures_of(&results, &["all.response".to_owned()], AxisKind::Auto)[0].missing;
+        assert_eq!(missing.iter().map(|(letter, _)| *letter).collect::<String>(), "\u{7b56}\u{3b1}");
+        assert_eq!(missing[0].1, "\u{7b56} \u{e9}\u{3b1}");
     }
 
     #[test]

@@ -76,8 +76,9 @@ pub enum MergeError {
 }
 
 impl Identity {
-    /// The identity of the runs of a plan.
-    pub(super) fn of(plan: &StudyPlan<'_>, files: &mut dyn Files) -> Result<Identity, RunError> {
+    /// The identity of the runs of a plan, and warnings about the texts of its policies.
+    pub(super) fn of(plan: &StudyPlan<'_>, files: &mut dyn Files) -> Result<(Identity, Vec<String>), RunError> {
+        let mut warnings: Vec<String> = Vec::new();
         let settings = plan.document.settings().map_err(RunError::Scenario)?;
         let mut identity = Identity {
             program: concat!("mario ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -93,18 +94,22 @@ impl Identity {
             for (other, contender) in plan.contenders.iter().enumerate() {
                 let resolved = managed(plan, place, other).resolve(files).map_err(RunError::Scenario)?;
                 identity.inputs.insert(input_name(variant, &contender.name), fingerprint(&resolved.scenario));
-                // All policies share the scenario and its notes, but each has notes of its own, which begin with its file.
-                for note in resolved.notes {
-                    if (place, other) == (0, 0) || (note.starts_with('`') && !identity.notes.contains(&note)) {
-                        identity.notes.push(note);
+                for warning in resolved.scenario.policy_warnings() {
+                    let words = warning.mistake.to_string();
+                    if !warnings.contains(&words) {
+                        warnings.push(words);
                     }
+                }
+                // All policies share the scenario and its notes.
+                if (place, other) == (0, 0) {
+                    identity.notes = resolved.notes;
                 }
             }
         }
         for metric in &plan.metrics {
             identity.inputs.insert(format!("metric {}", metric.name), metric.identity());
         }
-        Ok(identity)
+        Ok((identity, warnings))
     }
 
     /// The seed of the scenario, which is the first seed of the study.

@@ -1,13 +1,17 @@
 //! Finds calls of undefined predicates, clauses of `operation`, `evict` and `shrink` with the wrong arity, and clauses
 //! of `accept/1` and `reject/2` whose first argument cannot match a request.
 
+use std::collections::BTreeSet;
+
 use mario_domain::FactPredicate;
-use mario_prolog::{Program, TreeKind};
+use mario_prolog::{Engine, Program, TreeKind};
 use strsim::osa_distance;
 
+use super::allow::apply_allowances;
 use super::finding::{Finding, FindingKind};
 use super::text::{Clause, Text, calls, exact_place};
-use super::{Known, Role};
+use super::{Known, Resolvers, Role, load};
+use crate::policy::PolicyError;
 
 /// One typo per this number of letters, and at least one, is tolerated when similar names are suggested.
 const LETTERS_PER_MISTAKE: usize = 3;
@@ -34,6 +38,23 @@ pub(super) fn unknown_calls(
             (!program.defines(call.name, call.arity)).then(|| (format!("{}/{}", call.name, call.arity), finding()))
         },
     )
+}
+
+/// The calls of undefined predicates in a policy, the first of each predicate. Calls that a comment of the policy allows
+/// are omitted.
+pub fn undefined_calls(
+    engine: &Engine,
+    name: &str,
+    text: &str,
+    resolvers: Resolvers<'_>,
+) -> Result<Vec<Finding>, PolicyError> {
+    let (loaded, known) = load(engine, name, text, resolvers)?;
+    let mut called = BTreeSet::new();
+    let text = Text::new(&loaded);
+    let first = unknown_calls(&text, &loaded.program, &known).filter(|(indicator, _)| called.insert(indicator.clone()));
+    let (mut findings, _) = apply_allowances(first.map(|(_, finding)| finding).collect(), &loaded, name);
+    findings.retain(|finding| matches!(finding.kind, FindingKind::UnknownPredicate | FindingKind::WrongArity));
+    Ok(findings)
 }
 
 /// Reports a clause of `accept/1` or `reject/2` whose first argument cannot match a `request/5`, so that it never

@@ -10,13 +10,10 @@ use super::Resolving;
 use crate::document::At;
 use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
 use crate::mistake::Place;
-use crate::policies::{self, Role};
+use crate::policies::{self, NEVER_MOVE, Role};
 use crate::settings::{ApplicationSettings, ManagementStrategy, Time};
 use crate::topology::Topology;
 use crate::{ApplicationPlan, Deploy, PolicyText};
-
-/// The shipped policy that proposes nothing.
-const NEVER_MOVE: &str = "never-move";
 
 /// The agent policies in use. `by_key` maps the name or path of a policy and its configured memory to its index, or to
 /// `None` if the policy has errors. A path that may name an embedded file has the prefix `carried:`.
@@ -312,7 +309,10 @@ impl Resolving<'_> {
         }
         let path = self.document.path(at, written);
         match policies::load(role, &path, &place, &mut self.files_of(&place)) {
-            Ok(text) => Some(text),
+            Ok(mut text) => {
+                self.name_policy(&mut text, written, &place);
+                Some(text)
+            }
             Err(mistakes) => {
                 self.mistakes.extend(mistakes);
                 None

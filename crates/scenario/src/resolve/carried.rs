@@ -1,9 +1,11 @@
 //! Reads files that are embedded in the scenario, and collects the texts of all files for a self-contained snapshot.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Resolving;
+use crate::PolicyText;
 use crate::layers::Files;
 use crate::mistake::Place;
 use crate::settings::CarriedFiles;
@@ -17,6 +19,8 @@ pub(super) struct Noted {
     pub(super) texts: CarriedFiles,
     /// The paths of files that cannot be embedded: not text, too long, or different contents under one path.
     pub(super) left_out: Vec<String>,
+    /// The names of policies, by the path as written in the scenario, where the name is another.
+    pub(super) names: BTreeMap<String, String>,
 }
 
 impl Noted {
@@ -60,6 +64,20 @@ impl Files for FilesOfKey<'_> {
 }
 
 impl Resolving<'_> {
+    /// Gives a policy the name that it had in the run that stored this scenario, so that the same run has the same
+    /// bytes wherever it is repeated; and notes its name.
+    pub(super) fn name_policy(&mut self, policy: &mut PolicyText, written: &str, place: &Place) {
+        if let Some(names) = self.document.stored_names.as_ref().filter(|_| self.may_be_carried(place)) {
+            written.clone_into(&mut policy.name);
+            if let Some(name) = names.get(written) {
+                policy.name.clone_from(name);
+            }
+        }
+        if policy.name != written {
+            self.noted.names.insert(written.to_owned(), policy.name.clone());
+        }
+    }
+
     /// Whether a file that a key at this place names may be embedded in the scenario. Files that the command line, a
     /// preset or an included text names are always read from disk.
     pub(super) fn may_be_carried(&self, place: &Place) -> bool {

@@ -17,8 +17,8 @@ use crate::settings::{
     TreeSettings, UnmarkedKind,
 };
 use crate::topology::{
-    AccessPoints, ConnectedTopology, DefaultAccessPoints, GraphDefaults, GraphFormat, Latency, Mesh, ShapeError,
-    TiledTree, Topology, Tree, barabasi_albert, grid, random_geometric, read_graph, tiled_tree, tree,
+    AccessPoints, ConnectedTopology, DefaultAccessPoints, GraphDefaults, GraphFormat, GraphProblem, Latency, Mesh,
+    ShapeError, TiledTree, Topology, Tree, barabasi_albert, grid, random_geometric, read_graph, tiled_tree, tree,
 };
 use crate::{ApplicationPlan, PolicyText};
 
@@ -259,6 +259,7 @@ impl Resolving<'_> {
             capacity: settings.hardware,
             latency: settings.latency.span(),
             bandwidth: None,
+            size_bits: self.settings.energy.size_bits.value(),
             access_points: match settings.access_points {
                 UnmarkedKind::Leaves => DefaultAccessPoints::Leaves,
                 UnmarkedKind::All => DefaultAccessPoints::All,
@@ -269,8 +270,11 @@ impl Resolving<'_> {
             Ok(topology) => Some(topology),
             Err(error) => {
                 let place = Place { text, span: error.span.clone() };
-                self.mistakes
-                    .push(Mistake::new(error.to_string()).at(Some(place)).hint("mend the file, or say its `format`"));
+                let hint = match &error.problem {
+                    GraphProblem::Unit { hint, .. } => hint,
+                    _ => "mend the file, or say its `format`",
+                };
+                self.mistakes.push(Mistake::new(error.to_string()).at(Some(place)).hint(hint));
                 None
             }
         }

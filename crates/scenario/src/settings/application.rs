@@ -27,9 +27,9 @@ pub struct ApplicationSettings {
     #[serde(default = "one_unit")]
     #[schemars(with = "WrittenHardware")]
     pub hardware: Hardware,
-    /// The number of client requests that one instance handles per evaluation period. Required, here or in an earlier
-    /// layer.
-    #[schemars(with = "Amount")]
+    /// The number of client requests that one instance handles per evaluation period, `agents.period`, or a rate such
+    /// as `"100/s"`. Required, here or in an earlier layer.
+    #[schemars(with = "Amount", extend("x-quantity" = "request-rate"))]
     pub max_rate: Quantity,
     /// The maximum tolerated latency of a client request, in milliseconds, or with a unit such as `"5 ms"`. Required,
     /// here or in an earlier layer.
@@ -131,9 +131,9 @@ pub struct FlavourSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenHardware>")]
     pub hardware: Option<Hardware>,
-    /// The number of client requests that one instance handles per evaluation period.
+    /// The number of client requests that one instance handles per evaluation period, or a rate such as `"100/s"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Amount>")]
+    #[schemars(with = "Option<Amount>", extend("x-quantity" = "request-rate"))]
     pub max_rate: Option<Quantity>,
     /// The maximum tolerated latency of a client request, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]

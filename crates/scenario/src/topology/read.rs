@@ -44,6 +44,8 @@ pub struct GraphDefaults {
     pub bandwidth: Option<f64>,
     /// Which nodes are access points if none is marked.
     pub access_points: DefaultAccessPoints,
+    /// The number of bits of a size unit, for bandwidths with a unit such as `100 Mbps`.
+    pub size_bits: f64,
     /// If set, `x` and `y` of a node are metres east and north of this position; otherwise they are facts.
     pub origin: Option<Position>,
 }
@@ -66,6 +68,7 @@ impl Default for GraphDefaults {
             latency: Duration::of(1.0),
             bandwidth: None,
             access_points: DefaultAccessPoints::Leaves,
+            size_bits: 8.0,
             origin: None,
         }
     }
@@ -112,6 +115,14 @@ pub enum GraphProblem {
         attribute: &'static str,
         /// The valid values.
         expected: &'static str,
+    },
+    /// The value of an attribute has a unit that its quantity does not have, or a unit that makes it a fraction where a
+    /// whole number is needed.
+    Unit {
+        /// The problem, in one line.
+        message: String,
+        /// What the user can do about it.
+        hint: String,
     },
     /// A node has only one of latitude and longitude, or of `x` and `y`; or it has values of both pairs.
     HalfPosition,
@@ -255,6 +266,7 @@ impl fmt::Display for GraphProblem {
             GraphProblem::NodeTwice(node) => write!(formatter, "there are two nodes `{node}`"),
             GraphProblem::UnknownNode(node) => write!(formatter, "there is no node `{node}`"),
             GraphProblem::Value { attribute, expected } => write!(formatter, "`{attribute}` must be {expected}"),
+            GraphProblem::Unit { message, .. } => formatter.write_str(message),
             GraphProblem::HalfPosition => formatter.write_str("latitude and longitude go together: one is missing"),
             GraphProblem::OffTheMap => formatter.write_str("`x` and `y` lead off the map"),
             GraphProblem::LinkToItself => formatter.write_str("the edge leads from a node to itself"),

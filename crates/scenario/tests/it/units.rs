@@ -53,6 +53,20 @@ fn a_latency_and_hardware_may_have_a_unit() {
 }
 
 #[test]
+fn a_rate_with_a_unit_is_converted_to_requests_per_evaluation_period() {
+    let rate = |overrides: &[&str]| preset("paper", overrides).scenario.applications[0].application.max_rate;
+    // The default period of agents is 200 ms.
+    for (written, expected) in [
+        (&["application.app1.max_rate=100/s"][..], Quantity::whole(20)),
+        (&["application.app1.max_rate=100 /s", "agents.period=2 s"], Quantity::whole(200)),
+        (&["application.app1.max_rate=6000/min", "agents.period=5"], Quantity::fraction(0.5).expect("finite")),
+        (&["application.app1.max_rate=100", "agents.period=5"], Quantity::whole(100)),
+    ] {
+        assert_eq!(rate(written), expected, "{written:?}");
+    }
+}
+
+#[test]
 fn a_unit_of_another_quantity_is_refused_with_those_that_exist() {
     let error = Document::preset("paper").map(|mut document| {
         document.set(&["network.bandwidth=100 mbps".to_owned(), "application.app1.max_latency=5 kB".to_owned()]);
@@ -61,11 +75,7 @@ fn a_unit_of_another_quantity_is_refused_with_those_that_exist() {
     let mistakes: Vec<String> = error.expect("a preset").mistakes.iter().map(ToString::to_string).collect();
     assert_eq!(mistakes.len(), 2, "{mistakes:#?}");
     assert!(mistakes[0].contains("unknown unit of bandwidth: `mbps` (did you mean `Mbps`?"), "{}", mistakes[0]);
-    assert!(
-        mistakes[0].contains("a number without quotes is in size units of `energy.size_bits` bits"),
-        "{}",
-        mistakes[0]
-    );
+    assert!(mistakes[0].contains("a number alone is in size units of `energy.size_bits` bits"), "{}", mistakes[0]);
     assert!(mistakes[1].contains("unknown unit of time: `kB` (units: ms, s, min, h, us"), "{}", mistakes[1]);
 }
 

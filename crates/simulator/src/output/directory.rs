@@ -120,6 +120,9 @@ struct RunFile<'a> {
     /// The files that the scenario names and whose texts are not included.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: &'a Vec<String>,
+    /// The names of policies that differ from the paths under which `scenario` has them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    names: &'a BTreeMap<String, String>,
 }
 
 /// The content of `summary.json`.
@@ -205,6 +208,7 @@ impl<'a> RunDirectory<'a> {
             scenario: &resolved.settings,
             files: &resolved.files,
             left_out: &resolved.left_out,
+            names: &resolved.names,
         };
         let run = write_json(&path.join(RUN), &run)?;
         let [trace, operations, moves, handovers, messages] = keep.outputs();

@@ -260,6 +260,7 @@ impl Simulation<'_> {
     /// lost, too.
     pub(super) fn lose(&mut self, origin: Origin, application: ApplicationIndex, recorder: &mut impl Recorder) {
         let now = self.queue.now();
+        self.count_loss(application);
         match origin {
             Origin::User(user) => recorder.lost(now, user, application),
             Origin::Call { caller, call } => {

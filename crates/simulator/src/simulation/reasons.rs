@@ -8,7 +8,7 @@ use mario_policy::{Decision, Ending, Solution, find_unknown_call};
 use mario_scenario::engine;
 use serde::{Deserialize, Serialize};
 
-use super::{PolicyLocation, Simulation};
+use super::{PolicyLocation, RunStatistics, Simulation};
 use crate::population::{AgentIndex, CycleLabel, Outcome, Population, Target};
 
 /// Possible reasons why agents achieved nothing.
@@ -21,6 +21,14 @@ pub struct FirstReasons {
     pub inhibited: Option<InhibitedRequest>,
     /// Whether a request of an agent was accepted.
     pub has_accepted: bool,
+}
+
+impl RunStatistics {
+    /// Whether agents evaluated, and none of them ever proposed anything.
+    pub fn is_without_proposals(&self) -> bool {
+        let first = &self.first_reasons;
+        self.due > 0 && !first.has_accepted && first.inhibited.is_none() && first.failed.is_none()
+    }
 }
 
 /// A decision that failed.

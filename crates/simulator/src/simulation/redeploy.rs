@@ -2,20 +2,33 @@
 
 use mario_scenario::{ApplicationIndex, Deploy};
 
-use super::{Event, Simulation};
+use super::{Absence, Event, Simulation};
 use crate::population::Deployment;
 
 impl Simulation<'_> {
-    /// Schedules the redeployment of each application for which `is_missed` is true, unless it is already scheduled.
-    /// Does nothing if the scenario has no redeploy delay.
+    /// Schedules the redeployment of each application for which `is_missed` is true, unless it is already scheduled. If
+    /// the scenario has no redeploy delay, notes that the application is absent.
     pub(super) fn watch_over_applications(&mut self) {
-        let Some(delay) = self.scenario.redeploy_delay else { return };
+        let now = self.queue.now();
         for position in 0..self.scenario.applications.len() {
             let application = ApplicationIndex::at(position);
-            if !self.is_redeploying[position] && self.is_missed(application) {
-                self.is_redeploying[position] = true;
-                self.queue.schedule(self.queue.now() + delay, Event::Redeploy(application));
+            if self.is_redeploying[position] || !self.is_missed(application) {
+                continue;
             }
+            if let Some(delay) = self.scenario.redeploy_delay {
+                self.is_redeploying[position] = true;
+                self.queue.schedule(now + delay, Event::Redeploy(application));
+            } else if !self.statistics.absences.iter().any(|absence| absence.application == application) {
+                self.statistics.absences.push(Absence { application, since: now, lost: 0 });
+            }
+        }
+    }
+
+    /// Counts a lost request, if the application to which it was sent is absent.
+    pub(super) fn count_loss(&mut self, application: ApplicationIndex) {
+        let absence = self.statistics.absences.iter_mut().find(|absence| absence.application == application);
+        if let Some(absence) = absence.filter(|_| self.placement.agents(application).is_empty()) {
+            absence.lost += 1;
         }
     }
 

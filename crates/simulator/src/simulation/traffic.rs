@@ -34,7 +34,10 @@ impl Simulation<'_> {
                 let message = self.messages.add(message);
                 self.arrive(message);
             }
-            None => recorder.lost(now, index, application),
+            None => {
+                self.count_loss(application);
+                recorder.lost(now, index, application);
+            }
         }
         self.queue.schedule(next, Event::Emission(index));
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mario_frontend::runs::start;
+use mario_frontend::warnings::policy_warnings;
 use mario_simulator::RunOptions;
 
 use crate::scenarios::{ScenarioArguments, tell_notes};
@@ -38,6 +39,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         let checked = scenario.resolve().and_then(|resolved| {
             let of_file = if arguments.files.len() > 1 { format!("{}: ", file.display()) } else { String::new() };
             tell_notes(&resolved.notes, &of_file, console);
+            console.show(&policy_warnings(&resolved.scenario));
             start(&resolved, RunOptions::default())?;
             Ok(resolved)
         });

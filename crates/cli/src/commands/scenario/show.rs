@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
+use mario_frontend::warnings::notes;
 use mario_scenario::topology::{ExportError, write_graphml};
 use serde_json::json;
 
@@ -37,7 +38,7 @@ pub enum Format {
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let resolved = arguments.scenario.resolve()?;
-    for note in &resolved.notes {
+    for note in &notes(&resolved) {
         console.detail(note);
     }
     if arguments.graphml {

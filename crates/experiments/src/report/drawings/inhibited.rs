@@ -1,7 +1,8 @@
 //! The number of inhibitions by node and rule.
 
 use mario_page::drawing::{
-    Anchor, Canvas, Chart, Csv, Element, INK, Layout, Room, SOFT, Scale, count, nothing, plural, text,
+    Anchor, Canvas, Chart, Csv, Element, INK, Layout, Room, SOFT, Scale, count, nothing, plural, shortened, text,
+    width_of,
 };
 
 use super::super::run::{Inhibited, Run};
@@ -10,7 +11,9 @@ use super::WIDTHS;
 const NODES_SHOWN: usize = 10;
 /// The width of an entry of the legend.
 const KEY: f64 = 172.0;
-const LABEL: f64 = 104.0;
+/// The least width of the names, and the largest share of the drawing that they may take.
+const LABEL_MIN: f64 = 104.0;
+const LABEL_SHARE: f64 = 0.4;
 const ROW: f64 = 21.0;
 
 /// Returns the description of a rule, and its colour.
@@ -82,17 +85,21 @@ fn layout(rules: &[&'static str], bars: &[Bar], most: u64, width: f64) -> Layout
     let per_row = ((width / KEY) as usize).max(1);
     let legend = 20.0 * rules.len().div_ceil(per_row) as f64 + 4.0;
     let height = legend + bars.len() as f64 * ROW + 6.0;
-    let mut canvas = Canvas::new(width, height, Room { left: LABEL, right: 44.0, top: legend, bottom: 6.0 });
+    let names: Vec<String> = bars.iter().map(|bar| bar.name.clone()).collect();
+    let widest = names.iter().map(|name| width_of(name)).fold(0.0, f64::max);
+    let label = (widest + 10.0).clamp(LABEL_MIN, (width * LABEL_SHARE).max(LABEL_MIN));
+    let names = shortened(&names, ((label - 10.0) / width_of("n")) as usize);
+    let mut canvas = Canvas::new(width, height, Room { left: label, right: 44.0, top: legend, bottom: 6.0 });
     for (index, rule) in rules.iter().enumerate() {
         let (words, colour) = look(rule);
         let place = [(index % per_row) as f64 * KEY, (index / per_row) as f64 * 20.0 + 7.0];
         canvas.key(place, colour, words, INK);
     }
     let x = Scale::new((0.0, most as f64), (canvas.left, canvas.right));
-    for (index, bar) in bars.iter().enumerate() {
+    for (index, (bar, name)) in bars.iter().zip(&names).enumerate() {
         let top = legend + index as f64 * ROW;
         let ink = if bar.is_node { INK } else { SOFT };
-        canvas.add(text([LABEL - 8.0, top + 14.0], &bar.name, Anchor::End, ink));
+        canvas.add(text([label - 8.0, top + 14.0], name, Anchor::End, ink));
         let mut base = 0;
         for (rule, times) in rules.iter().zip(&bar.counts).filter(|(_, times)| **times > 0) {
             let (words, colour) = look(rule);

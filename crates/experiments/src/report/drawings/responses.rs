@@ -1,9 +1,11 @@
-//! The distribution of response times: one histogram for each kind of application, on a logarithmic axis.
+//! The distribution of response times: one histogram for each kind of application, on a logarithmic axis. All kinds and
+//! all runs share both axes, so that they can be compared.
 
 use std::collections::BTreeMap;
 
 use mario_page::drawing::{
-    Anchor, Canvas, Chart, Csv, Element, INK, Layout, Room, Scale, count, nothing, rounded, text, whole,
+    Anchor, Canvas, Chart, Csv, Element, INK, Layout, Room, SOFT, Scale, Steps, count, nothing, rounded, text, ticks,
+    whole,
 };
 
 use super::super::run::Run;
@@ -11,7 +13,9 @@ use super::WIDTHS;
 use crate::figures::{Bins, ResponseTimes};
 
 /// The height of the row of a kind.
-const ROW: f64 = 88.0;
+const ROW: f64 = 112.0;
+/// The height of the text of a row, above its bars.
+const HEAD: f64 = 36.0;
 
 /// The name of the row of applications without a kind, if others have one.
 const NO_KIND: &str = "no kind";
@@ -75,6 +79,16 @@ impl Distribution {
         self.times.as_ref().and_then(|times| times.percentile(share))
     }
 
+    /// The share of the served requests in each bucket, in percent. Requests that were served at once are in the first
+    /// bucket.
+    fn shares(&self, low: i64) -> BTreeMap<i64, f64> {
+        let mut counts = self.counts.clone();
+        if self.at_once > 0 {
+            *counts.entry(low).or_default() += self.at_once;
+        }
+        counts.into_iter().map(|(bucket, count)| (bucket, 100.0 * count as f64 / self.served as f64)).collect()
+    }
+
     fn words(&self) -> String {
         let lost = if self.lost > 0 { format!(", {} lost", count(self.lost)) } else { String::new() };
         let digits = match self.times.as_ref().map(ResponseTimes::bins) {
@@ -105,17 +119,23 @@ fn duration(value: Option<f64>, digits: usize) -> String {
     }
 }
 
-/// The first and the last bucket of the axis that all runs share.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Buckets {
+/// The axes that all kinds and all runs share.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Axes {
+    /// The first and the last bucket.
     low: i64,
     high: i64,
+    /// The largest share of a kind's requests in one bucket, in percent.
+    share_max: f64,
 }
 
-pub(super) fn buckets(runs: &[Run]) -> Buckets {
+pub(super) fn axes(runs: &[Run]) -> Axes {
     let all = || runs.iter().flat_map(|run| &run.responses).flat_map(|responses| &responses.histogram);
     let known = || all().filter_map(|(bucket, _)| *bucket);
-    Buckets { low: known().min().unwrap_or(0).min(0), high: known().max().unwrap_or(0).max(4) + 1 }
+    let (low, high) = (known().min().unwrap_or(0).min(0), known().max().unwrap_or(0).max(4) + 1);
+    let rows = runs.iter().flat_map(distributions);
+    let shares = rows.flat_map(|row| row.shares(low).into_values().collect::<Vec<f64>>());
+    Axes { low, high, share_max: shares.fold(1.0, f64::max) }
 }
 
 /// States how close the percentiles are to the exact ones; `None` if no request was served.
@@ -136,20 +156,24 @@ pub(super) fn caption(run: &Run) -> Option<String> {
     }
 }
 
-pub(super) fn chart(run: &Run, buckets: Buckets) -> Chart {
+pub(super) fn chart(run: &Run, axes: Axes) -> Chart {
     let rows = distributions(run);
     if rows.is_empty() {
         return Chart::still(WIDTHS.iter().map(|width| nothing(*width, "No client request was served.")));
     }
-    Chart::still(WIDTHS.iter().map(|width| layout(&rows, buckets, *width)))
+    Chart::still(WIDTHS.iter().map(|width| layout(&rows, axes, *width)))
 }
 
-fn layout(rows: &[Distribution], Buckets { low, high }: Buckets, width: f64) -> Layout {
-    let height = 6.0 + rows.len() as f64 * ROW + 38.0;
-    let mut canvas = Canvas::new(width, height, Room { left: 10.0, right: 10.0, top: 6.0, bottom: 38.0 });
+fn layout(rows: &[Distribution], axes: Axes, width: f64) -> Layout {
+    /// The space above the first row, for the label of the vertical axes.
+    const TOP: f64 = 20.0;
+    let Axes { low, high, .. } = axes;
+    let height = TOP + rows.len() as f64 * ROW + 38.0;
+    let mut canvas = Canvas::new(width, height, Room { left: 44.0, right: 10.0, top: TOP, bottom: 38.0 });
     let x = canvas.x_scale(low as f64, high as f64);
+    canvas.add(text([0.0, 12.0], "served requests of the kind, %", Anchor::Start, SOFT));
     for (index, row) in rows.iter().enumerate() {
-        add_row(&mut canvas, row, x, low, 6.0 + (index + 1) as f64 * ROW);
+        add_row(&mut canvas, row, x, axes, TOP + (index + 1) as f64 * ROW);
     }
     let bucket_of = |time: f64| time.log2() * 4.0;
     let decades = (-3..=4).map(|power| 10_f64.powi(power));
@@ -159,27 +183,27 @@ fn layout(rows: &[Distribution], Buckets { low, high }: Buckets, width: f64) -> 
     canvas.finish()
 }
 
-fn add_row(canvas: &mut Canvas, row: &Distribution, x: Scale, low: i64, floor: f64) {
-    let mut counts = row.counts.clone();
-    if row.at_once > 0 {
-        *counts.entry(low).or_default() += row.at_once;
+fn add_row(canvas: &mut Canvas, row: &Distribution, x: Scale, Axes { low, share_max, .. }: Axes, floor: f64) {
+    let y = Scale::new((0.0, share_max), (floor, floor - ROW + HEAD));
+    for line in canvas.grid(|value| y.at(value), &ticks(0.0, share_max, 3, Steps::Any)) {
+        canvas.add(line);
     }
-    let most = counts.values().max().copied().unwrap_or(1) as f64;
-    let y = Scale::new((0.0, most), (floor, floor - ROW + 36.0));
-    for (bucket, many) in &counts {
-        let (left, right) = (x.at(*bucket as f64), x.at((bucket + 1) as f64));
-        let top = y.at(*many as f64);
+    for (bucket, share) in row.shares(low) {
+        let (left, right) = (x.at(bucket as f64), x.at((bucket + 1) as f64));
+        let top = y.at(share);
         let size = [(right - left - 1.0).max(1.0), floor - top];
-        let [from, to] = [*bucket, bucket + 1].map(|bucket| duration(Some(time_of(bucket)), 2));
-        let share = 100.0 * *many as f64 / row.served as f64;
-        let tip = format!("{}: {from} to {to}\n{} of {} ({share:.1} %)", row.name, count(*many), count(row.served));
+        let [from, to] = [bucket, bucket + 1].map(|bucket| duration(Some(time_of(bucket)), 2));
+        let many = row.counts.get(&bucket).copied().unwrap_or(0) + if bucket == low { row.at_once } else { 0 };
+        let tip = format!("{}: {from} to {to}\n{} of {} ({share:.1} %)", row.name, count(many), count(row.served));
         canvas.add(Element::rectangle([left + 0.5, top], size, "var(--migrate)").tip(tip));
     }
-    let (left, right) = (rounded(canvas.left), rounded(canvas.right));
-    canvas.add(Element::line(format!("M{left} {}H{right}", rounded(floor)), "var(--line)", 1.0));
     if let Some(middle) = row.percentile(0.5).filter(|middle| *middle > 0.0) {
-        let path =
-            format!("M{} {}V{}", rounded(x.at(middle.log2() * 4.0)), rounded(floor - ROW + 30.0), rounded(floor + 3.0));
+        let path = format!(
+            "M{} {}V{}",
+            rounded(x.at(middle.log2() * 4.0)),
+            rounded(floor - ROW + HEAD - 6.0),
+            rounded(floor + 3.0)
+        );
         canvas.add(Element::line(path, INK, 1.1).dashed("4 3"));
     }
     let name = Element::new("tspan").with("font-weight", 650.0).text(&row.name);
@@ -201,6 +225,18 @@ pub(super) fn csv(run: &Run) -> Csv {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bars_are_shares_of_all_served_requests() {
+        let row = Distribution {
+            counts: BTreeMap::from([(0, 30), (4, 60)]),
+            at_once: 10,
+            served: 100,
+            ..Distribution::default()
+        };
+        assert_eq!(row.shares(-2), BTreeMap::from([(-2, 10.0), (0, 30.0), (4, 60.0)]));
+        assert_eq!(row.shares(0), BTreeMap::from([(0, 40.0), (4, 60.0)]));
+    }
 
     #[test]
     fn durations_have_only_significant_digits() {

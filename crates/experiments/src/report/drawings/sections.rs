@@ -113,14 +113,14 @@ fn stacked(report: &Report, words: [&'static str; 4], stack: impl Fn(&Run) -> Op
 }
 
 fn response_times(report: &Report) -> Section {
-    let buckets = responses::buckets(&report.runs);
+    let axes = responses::axes(&report.runs);
     let draw = |(index, run): (usize, &Run)| {
-        let chart = only(responses::chart(run, buckets));
+        let chart = only(responses::chart(run, axes));
         let mut figure = figure("responses", index, run, "Response times", chart, responses::csv(run));
         figure.caption = responses::caption(run);
         Some(figure)
     };
-    let lead = "How long client requests took, by kind of application. The axis is logarithmic; the dashed line is the median.";
+    let lead = "How long client requests took, by kind of application. All kinds and runs have the same axes. The axis of times is logarithmic; the dashed line is the median.";
     section(["responses", "Responses", "Response times", lead], Vec::new(), of_runs(report, draw))
 }
 

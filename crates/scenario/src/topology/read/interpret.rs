@@ -10,8 +10,11 @@ use super::{
     Attribute, DefaultAccessPoints, Graph, GraphDefaults, GraphEdge, GraphError, GraphNode, GraphProblem, Scalar,
 };
 use crate::index::NodeIndex;
+use crate::mistake::Mistake;
 use crate::position::Position;
 use crate::topology::{NodeDescription, Topology, TopologyBuilder};
+use crate::tree::Value;
+use crate::units::plain_number;
 
 /// A node as read. Properties without an attribute are `None`; all but the position get a default later.
 struct Read {
@@ -73,8 +76,10 @@ pub(super) fn topology(graph: Graph, defaults: &GraphDefaults) -> Result<Topolog
     builder.build().map_err(|_| GraphError::new(graph.span, GraphProblem::Empty))
 }
 
-const LATENCY: GraphProblem =
-    GraphProblem::Value { attribute: "latency", expected: "a number of milliseconds that is not negative" };
+const LATENCY: GraphProblem = GraphProblem::Value {
+    attribute: "latency",
+    expected: "a number of milliseconds, or a time such as `5 ms`, that is not negative",
+};
 
 fn interpret_node(node: GraphNode, defaults: &GraphDefaults) -> Result<Read, GraphError> {
     let origin = defaults.origin;
@@ -104,8 +109,8 @@ fn interpret_node(node: GraphNode, defaults: &GraphDefaults) -> Result<Read, Gra
             "longitude" | "lon" => {
                 longitude = Some(degrees(attribute, "longitude", 180.0, "a number from -180 to 180")?);
             }
-            "x" if origin.is_some() => east = Some(metres(attribute, "x")?),
-            "y" if origin.is_some() => north = Some(metres(attribute, "y")?),
+            "x" if origin.is_some() => east = Some(metres(&attribute.plain("metres", defaults)?, "x")?),
+            "y" if origin.is_some() => north = Some(metres(&attribute.plain("metres", defaults)?, "y")?),
             "access_point" => {
                 let truth = attribute.truth().ok_or_else(|| attribute.error("access_point", "true or false"));
                 read.access_point = Some(truth?);
@@ -118,6 +123,10 @@ fn interpret_node(node: GraphNode, defaults: &GraphDefaults) -> Result<Read, Gra
     }
     for (kind, attribute) in kinds {
         let known = read.capacity.unwrap_or(defaults.capacity);
+        let attribute = match quantity_of(kind) {
+            Some(quantity) => &attribute.plain(quantity, defaults)?,
+            None => attribute,
+        };
         read.capacity = Some(with_kind(known, kind, attribute)?);
     }
     read.position = match (latitude, longitude, east, north, origin) {
@@ -155,6 +164,16 @@ fn with_kind(capacity: Capacity, kind: HardwareKind, attribute: &Attribute) -> R
     let hardware = amount.and_then(|amount| hardware.with(kind, amount));
     let hardware = hardware.ok_or_else(|| attribute.error(kind.as_str(), "a whole number from 0 to 4294967295"))?;
     Ok(Capacity::Bounded(hardware))
+}
+
+/// The quantity of a kind of hardware that may have a unit.
+fn quantity_of(kind: HardwareKind) -> Option<&'static str> {
+    match kind {
+        HardwareKind::BandwidthMbps => Some("mbps"),
+        HardwareKind::MemoryMb => Some("megabytes"),
+        HardwareKind::StorageGb => Some("gigabytes"),
+        _ => None,
+    }
 }
 
 fn degrees(attribute: &Attribute, name: &'static str, limit: f64, expected: &'static str) -> Result<f64, GraphError> {
@@ -233,13 +252,14 @@ fn interpret_edge(
     for attribute in &edge.attributes {
         match attribute.name.to_ascii_lowercase().as_str() {
             "latency" => {
-                let value = attribute.number().filter(|value| *value >= 0.0);
+                let value = attribute.plain("milliseconds", defaults)?.number().filter(|value| *value >= 0.0);
                 let value = value.ok_or_else(|| GraphError::new(attribute.span.clone(), LATENCY));
                 latency = Duration::of(value?);
             }
             "bandwidth" => {
-                let value = attribute.number().filter(|value| *value > 0.0);
-                let value = value.ok_or_else(|| attribute.error("bandwidth", "a positive number"));
+                let value = attribute.plain("bandwidth", defaults)?.number().filter(|value| *value > 0.0);
+                let expected = "a positive number, or a bandwidth such as `100 Mbps`";
+                let value = value.ok_or_else(|| attribute.error("bandwidth", expected));
                 bandwidth = Some(value?);
             }
             _ => {}
@@ -307,6 +327,27 @@ fn access_points(nodes: &[Read], links: &[ReadLink], defaults: &GraphDefaults) -
 impl Attribute {
     fn error(&self, attribute: &'static str, expected: &'static str) -> GraphError {
         GraphError::new(self.span.clone(), GraphProblem::Value { attribute, expected })
+    }
+
+    /// The attribute with its value as a number, if that is a text with a unit of the quantity with this name.
+    fn plain(&self, quantity: &str, defaults: &GraphDefaults) -> Result<Attribute, GraphError> {
+        let as_written = || self.value.clone();
+        let value = match &self.value {
+            // `1e3` is a number, and not the unit `e3`.
+            Scalar::Text(text) if text.trim().parse::<f64>().is_err() => {
+                match plain_number(quantity, text, defaults.size_bits) {
+                    Some(Ok(Value::Integer(number))) => Scalar::Whole(number),
+                    Some(Ok(Value::Float(number))) => Scalar::Number(number),
+                    Some(Err(Mistake { message, hint, .. })) => {
+                        let problem = GraphProblem::Unit { message, hint: hint.unwrap_or_default() };
+                        return Err(GraphError::new(self.span.clone(), problem));
+                    }
+                    _ => as_written(),
+                }
+            }
+            _ => as_written(),
+        };
+        Ok(Attribute { name: self.name.clone(), value, span: self.span.clone() })
     }
 
     fn number(&self) -> Option<f64> {

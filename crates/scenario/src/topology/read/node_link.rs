@@ -4,11 +4,15 @@
 use std::fmt;
 use std::ops::Range;
 
+use mario_domain::HardwareKind;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::{Attribute, Graph, GraphEdge, GraphError, GraphNode, GraphProblem, Scalar};
+
+/// The attributes that state the hardware of a node.
+const CAPACITIES: [&str; 3] = ["capacity", "hardware", "units"];
 
 /// The members of an object, each with the text of its value, which determines its place.
 struct Object<'t>(Vec<(String, &'t RawValue)>);
@@ -65,12 +69,32 @@ impl Object<'_> {
     fn attributes(self, text: &str) -> Result<Vec<Attribute>, GraphError> {
         let mut attributes = Vec::new();
         for (name, raw) in self.0 {
-            if let Some(value) = scalar(text, raw)? {
+            if raw.get().starts_with(['{', '[']) && CAPACITIES.contains(&name.to_ascii_lowercase().as_str()) {
+                attributes.extend(hardware(text, raw)?);
+            } else if let Some(value) = scalar(text, raw)? {
                 attributes.push(Attribute { name, value, span: place(text, raw) });
             }
         }
         Ok(attributes)
     }
+}
+
+/// The attributes of hardware that is written as in a scenario, `{"units": 4, "memory_mb": 2048}`. As there, kinds that
+/// are left out are 0.
+fn hardware(text: &str, raw: &RawValue) -> Result<Vec<Attribute>, GraphError> {
+    const EXPECTED: &str =
+        "a number of units, or an object of amounts: `units`, `bandwidth_mbps`, `gpu`, `memory_mb`, `storage_gb`";
+    let units = || Attribute { name: "units".to_owned(), value: Scalar::Whole(0), span: place(text, raw) };
+    let mut attributes = Vec::new();
+    for (name, amount) in object(text, raw, EXPECTED)?.0 {
+        let value = scalar(text, amount)?.filter(|_| HardwareKind::with_name(&name).is_some());
+        let value = value.ok_or_else(|| GraphError::new(place(text, amount), GraphProblem::Expected(EXPECTED)))?;
+        attributes.push(Attribute { name, value, span: place(text, amount) });
+    }
+    if !attributes.iter().any(|attribute| attribute.name == "units") {
+        attributes.push(units());
+    }
+    Ok(attributes)
 }
 
 /// The key by which edges refer to a node. The text "1" and the number 1 have different keys.

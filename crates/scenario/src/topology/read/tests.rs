@@ -129,6 +129,7 @@ fn missing_attributes_have_the_default_values() {
         latency: Duration::of(7.0),
         bandwidth: Some(3.0),
         access_points: DefaultAccessPoints::All,
+        size_bits: 8.0,
         origin: None,
     };
     let graph = read_graph(path.as_bytes(), Gml, &defaults).expect("a graph");
