@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 
-use mario_audit::reader::TraceReader;
+use mario_trace::reader::TraceReader;
 use mario_diagnostics::printable_line;
 use mario_experiments::decision::{DecisionError, DecisionOfRun, explain_decision};
 
