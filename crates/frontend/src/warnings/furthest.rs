@@ -5,9 +5,9 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 
-use mario_trace::reader::TraceReader;
 use mario_diagnostics::printable_line;
 use mario_experiments::decision::{DecisionError, DecisionOfRun, explain_decision};
+use mario_trace::reader::TraceReader;
 
 /// The maximum size of a trace that is searched, because a run should not take much longer for a hint.
 const TRACE_BYTES_MAX: u64 = 16 << 20;
