@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use mario_diagnostics::{Diagnostic, Source, printable_line};
 use mario_domain::{ApplicationId, FlavourId, InstanceId, NodeId, Quantity};
 use mario_live::LiveError;
-use mario_live::api::{Capacity, Hardware, RequestTarget, Spelled, Told, Word};
+use mario_live::api::{Capacity, Hardware, Received, RequestTarget, Spelled, Word};
 use mario_live::config::ConfigError;
 use mario_live::identity::Identity;
 use mario_live::operators::{Client, Method, Reply};
@@ -151,7 +151,7 @@ impl NodeArguments {
         body: Vec<u8>,
         text: impl FnOnce(&T) -> String,
     ) -> Result<(), Failure> {
-        let answer = self.ask(method, path, &[], body)?.told().map_err(|fault| failure(&fault))?;
+        let answer = self.ask(method, path, &[], body)?.received().map_err(|fault| failure(&fault))?;
         self.write(console, &answer, text)
     }
 
@@ -159,7 +159,7 @@ impl NodeArguments {
     pub(crate) fn write<T: Serialize>(
         &self,
         console: &Console,
-        answer: &Told<T>,
+        answer: &Received<T>,
         text: impl FnOnce(&T) -> String,
     ) -> Result<(), Failure> {
         let shown = match self.format {
@@ -223,7 +223,7 @@ pub(crate) fn json_text(answer: &impl Serialize) -> String {
 }
 
 /// A line for each part of an answer that only newer versions know.
-pub(crate) fn unknown_text<T: Serialize>(answer: &Told<T>) -> String {
+pub(crate) fn unknown_text<T: Serialize>(answer: &Received<T>) -> String {
     let mut text = String::new();
     for part in answer.unknown() {
         let _ = writeln!(text, "unknown (from a newer version): {}", printable_line(&part.to_string()));
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn what_only_newer_nodes_know_is_printed_after_the_answer_and_kept_in_json() {
         let answer = json!({ "node": "a", "mood": "fi\u{7}ne" });
-        let told: Told<Status> = Told::read(answer.clone()).expect("a status");
+        let told: Received<Status> = Received::read(answer.clone()).expect("a status");
         assert_eq!(unknown_text(&told), "unknown (from a newer version): mood = \"fi\\u0007ne\"\n");
         assert_eq!(serde_json::from_str::<Value>(&json_text(&told)).expect("JSON"), answer);
     }

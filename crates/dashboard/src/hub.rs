@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use mario_live::api::{Event, TestbedData, Told};
+use mario_live::api::{Event, Received, TestbedData};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, broadcast, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -102,7 +102,7 @@ impl Hub {
     }
 
     /// Adds an event to the picture and sends it to browsers. Returns `false`, and does neither, for a duplicate.
-    pub(crate) fn happened(&self, source: usize, event: &Told<Event>) -> bool {
+    pub(crate) fn happened(&self, source: usize, event: &Received<Event>) -> bool {
         let mut picture = self.picture();
         self.end_if_over(&mut picture);
         let Some(colony_event) = picture.happened(source, now_ms(), event) else { return false };

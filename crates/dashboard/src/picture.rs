@@ -15,7 +15,7 @@ mod source;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use mario_live::api::{Event, Happening, NodeEvent, NodeReport, Report, TestbedData, Told};
+use mario_live::api::{Event, Happening, NodeEvent, NodeReport, Received, Report, TestbedData};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -156,7 +156,7 @@ impl Picture {
 
     /// Adds an event of a node, and returns it as the page shows it; `None` for a duplicate, for an unknown
     /// source, and after the end of the run.
-    pub fn happened(&mut self, source: usize, now_ms: u64, event: &Told<Event>) -> Option<ColonyEvent> {
+    pub fn happened(&mut self, source: usize, now_ms: u64, event: &Received<Event>) -> Option<ColonyEvent> {
         if self.is_over() {
             return None;
         }

@@ -6,7 +6,7 @@
 //! A node and its reader may be of different versions:
 //!
 //! - A field that an older node does not send has a default.
-//! - A field that a newer node adds is ignored, and [`Told::unknown`] names it.
+//! - A field that a newer node adds is ignored, and [`Received::unknown`] names it.
 //! - A [`Word`] of a vocabulary, an [`Event`], a [`Report`] or the state of an [`Instance`] that a newer node adds is
 //!   [`Word::Unknown`], [`Happening::Unknown`] and so on, so that a reader can show it as such.
 //!
@@ -18,7 +18,7 @@ mod endpoint;
 mod endpoints;
 mod openapi;
 
-mod told;
+mod received;
 mod words;
 
 mod event;
@@ -56,10 +56,10 @@ pub use instance::{
 pub use journal::{CustodyStatus, GrantStatus, JournalStatus, Peer, PeerState};
 pub use link::{Link, Links};
 pub use openapi::{openapi_text, schemas};
+pub use received::{Received, Unknown};
 pub use report::{JudgedRequest, NodeReport, Report, RequestTarget, Requester, UnknownReport};
 pub use route::{Conflict, CopyRoute, Hop, Name, Routes};
 pub use shadow::{Difference, DifferentDecision, Shadow};
 pub use status::{CertificateStatus, Confirmation, Health, Status};
 pub use testbed::{TestbedApplication, TestbedData, TestbedNode};
-pub use told::{Told, Unknown};
 pub use words::{Capacity, Hardware, Operation, Spelled, Unbounded, Word};

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::{Args, Subcommand};
 use mario_diagnostics::Diagnostic;
 use mario_live::api::{
-    Anchored, Instance, Instances, NodeReport, OwnedInstance, Pinned, Report, RequestRate, RestartStatus, Told,
+    Anchored, Instance, Instances, NodeReport, OwnedInstance, Pinned, Received, Report, RequestRate, RestartStatus,
     Undeployed, UnknownReport,
 };
 use mario_live::application::{ApplicationFile, read, schema_text, sign};
@@ -206,8 +206,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             node.show(console, method, &path, Vec::new(), |_: &Anchored| format!("instance {instance} {what}\n"))?;
         }
         Command::List(ListArguments { nodes }) => {
-            let ask = |node: &NodeArguments| node.try_ask(Method::GET, "/v1/instances", &[], Vec::new())?.told();
-            nodes.show_each(console, ask, |answer: &Told<Instances>| {
+            let ask = |node: &NodeArguments| node.try_ask(Method::GET, "/v1/instances", &[], Vec::new())?.received();
+            nodes.show_each(console, ask, |answer: &Received<Instances>| {
                 let titles = ["INSTANCE", "APPLICATION", "VERSION", "STATE", "COPY", "ANCHOR", "PINNED", "EPOCH"];
                 table(titles, answer.known.instances.iter().map(listed)) + &unknown_text(answer)
             })?;

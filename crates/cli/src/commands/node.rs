@@ -9,7 +9,7 @@ use mario_diagnostics::{Diagnostic, printable_line};
 use mario_live::LiveError;
 use mario_live::api::{
     CertificateStatus, DrainRequest, Drained, Explanation, ExplanationLine, Instance, Instances, JournalStatus,
-    LineRole, Link, Links, Lost, OwnedInstance, Peer, Status, Told, Word,
+    LineRole, Link, Links, Lost, OwnedInstance, Peer, Received, Status, Word,
 };
 use mario_live::config::{NodeConfig, check, schema_text};
 use mario_live::daemon::{self, DaemonDependencies, WorkloadsAtStop};
@@ -255,7 +255,7 @@ fn explanation_line(line: &ExplanationLine) -> String {
 /// What `mario node status` shows of a node.
 #[derive(Serialize)]
 struct Overview {
-    status: Told<Status>,
+    status: Received<Status>,
     links: Vec<Link>,
     peers: Vec<Peer>,
     /// The instances whose copies are down.
@@ -267,9 +267,9 @@ struct Overview {
 
 fn status_of(node: &Asking) -> Result<Overview, LiveError> {
     let get = |path: &str| node.try_ask(Method::GET, path, &[], Vec::new());
-    let status: Told<Status> = get("/v1/status")?.told()?;
-    let links: Told<Links> = get("/v1/links")?.told()?;
-    let journal: Told<JournalStatus> = get("/v1/journal")?.told()?;
+    let status: Received<Status> = get("/v1/status")?.received()?;
+    let links: Received<Links> = get("/v1/links")?.received()?;
+    let journal: Received<JournalStatus> = get("/v1/journal")?.received()?;
     let Instances { instances } = get("/v1/instances")?.known()?;
     let unknown = [unknown_text(&status), unknown_text(&links), unknown_text(&journal)].concat();
     let down = instances.iter().filter_map(Instance::owned).filter(|owned| owned.is_down()).cloned().collect();

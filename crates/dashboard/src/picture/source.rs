@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mario_live::api::{
-    Event, Happening, Instance, Instances, JournalStatus, Link, Links, NodeEvent, NodeReport, OwnedInstance, Report,
-    Routes, Status, Told, Unknown,
+    Event, Happening, Instance, Instances, JournalStatus, Link, Links, NodeEvent, NodeReport, OwnedInstance, Received,
+    Report, Routes, Status, Unknown,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -85,7 +85,7 @@ impl Answer {
     }
 
     fn read<T: DeserializeOwned + Serialize>(topic: Topic, value: Value, content: fn(T) -> Content) -> Answer {
-        match Told::<T>::read(value) {
+        match Received::<T>::read(value) {
             Ok(told) => Answer { topic, unknown: told.unknown(), content: Ok(content(told.known)) },
             Err(error) => Answer { topic, unknown: Vec::new(), content: Err(error.to_string()) },
         }
@@ -241,7 +241,7 @@ impl Source {
 
     /// Whether an event is new; if so, it is recorded as the last one. A restarted daemon numbers events from 1 again,
     /// but at later times.
-    pub(super) fn is_new(&mut self, event: &Told<Event>) -> bool {
+    pub(super) fn is_new(&mut self, event: &Received<Event>) -> bool {
         let Event { number, time_ms, .. } = event.known;
         let (last_number, last_time_ms) = self.last_event;
         if number <= last_number && time_ms <= last_time_ms {
@@ -288,7 +288,7 @@ impl Source {
 }
 
 /// What an event has that only newer versions know.
-fn unknown_in(event: &Told<Event>) -> Vec<String> {
+fn unknown_in(event: &Received<Event>) -> Vec<String> {
     match &event.known.event {
         Happening::Unknown(unknown) => vec![format!("the event `{}`", clipped(&unknown.event))],
         Happening::Known(known) => {

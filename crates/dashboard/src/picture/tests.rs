@@ -4,8 +4,8 @@ use super::*;
 
 const START_MS: u64 = 1_700_000_000_000;
 
-fn told(event: &Value) -> Told<Event> {
-    Told::read(event.clone()).expect("an event")
+fn told(event: &Value) -> Received<Event> {
+    Received::read(event.clone()).expect("an event")
 }
 
 fn extra(data: Value) -> TestbedData {
@@ -368,7 +368,7 @@ fn arbitrary_answers_do_not_break_a_picture() {
         for topic in [Topic::Status, Topic::Instances, Topic::Links, Topic::Routes, Topic::Journal] {
             picture.answered(0, START_MS, Answer::json(topic, value.clone()));
         }
-        if let Ok(event) = Told::read(value.clone()) {
+        if let Ok(event) = Received::read(value.clone()) {
             picture.happened(0, START_MS, &event);
         }
         picture.sample(START_MS);

@@ -2,7 +2,7 @@
 
 use mario_dashboard::Picture;
 use mario_dashboard::picture::{Answer, Topic};
-use mario_live::api::{Event, TestbedApplication, TestbedData, TestbedNode, Told};
+use mario_live::api::{Event, Received, TestbedApplication, TestbedData, TestbedNode};
 use serde_json::{Value, json};
 
 pub const APPLICATIONS: [&str; 6] = ["video", "game", "chat", "sensors", "maps", "alarm"];
@@ -132,8 +132,8 @@ fn instances(source: usize, tier: usize) -> Vec<Value> {
     (0..count).map(instance).collect()
 }
 
-pub fn judged(number: u64, time_ms: u64, operation: &str, from: &str, to: &str, is_accepted: bool) -> Told<Event> {
-    Told::read(judged_value(number, time_ms, operation, from, to, is_accepted)).expect("an event")
+pub fn judged(number: u64, time_ms: u64, operation: &str, from: &str, to: &str, is_accepted: bool) -> Received<Event> {
+    Received::read(judged_value(number, time_ms, operation, from, to, is_accepted)).expect("an event")
 }
 
 pub fn judged_value(number: u64, time_ms: u64, operation: &str, from: &str, to: &str, is_accepted: bool) -> Value {

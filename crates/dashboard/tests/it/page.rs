@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use mario_dashboard::picture::{Answer, Topic};
 use mario_dashboard::{Picture, serve_picture};
-use mario_live::api::{TestbedData, TestbedNode, Told};
+use mario_live::api::{Received, TestbedData, TestbedNode};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -162,7 +162,7 @@ fn full_nodes_are_grouped_in_one_expandable_line() {
         for _ in 0..6 {
             let mut event = canned::judged_value(number, now_ms(), "migrate", "edge1", node, false);
             event["report"]["rule"] = "capacity".into();
-            picture.happened(1, now_ms(), &Told::read(event).expect("an event")).expect("new");
+            picture.happened(1, now_ms(), &Received::read(event).expect("an event")).expect("new");
             number += 1;
         }
     }
@@ -186,7 +186,7 @@ fn texts_of_nodes_are_never_markup() {
     let markup = "<img src=x onerror=\"document.title='harmed'\"><b>bold</b>";
     picture.silent(3, now_ms(), markup);
     let event = serde_json::json!({ "number": 99, "time_ms": now_ms(), "event": "fault", "message": markup });
-    picture.happened(2, now_ms(), &Told::read(event).expect("an event")).expect("new");
+    picture.happened(2, now_ms(), &Received::read(event).expect("an event")).expect("new");
     let served = Served::new(picture, 0);
     browser.visit(&served.page());
     browser.wait_for("document.querySelector('.problems')?.textContent.includes('<b>bold</b>')");

@@ -22,7 +22,7 @@ pub struct TestbedData {
     /// The faults that the testbed injects.
     #[serde(default)]
     pub faults: Vec<String>,
-    /// How the run ended; null while it goes on.
+    /// How the run ended; null before it does.
     pub outcome: Option<String>,
 }
 

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::{
     Capacity, Confirmation, Event, Happening, Hardware, Instance, Instances, JournalStatus, Links, NodeEvent,
-    NodeReport, PeerState, Report, Routes, Status, Told, Word, openapi_text,
+    NodeReport, PeerState, Received, Report, Routes, Status, Word, openapi_text,
 };
 
 /// Answers of a node of the first version that served operators.
 const OLDER: &str = include_str!("tests/older.json");
 
-fn told<T: DeserializeOwned>(answer: &Value) -> Told<T> {
-    Told::read(answer.clone()).unwrap_or_else(|error| panic!("{error}: {answer}"))
+fn told<T: DeserializeOwned>(answer: &Value) -> Received<T> {
+    Received::read(answer.clone()).unwrap_or_else(|error| panic!("{error}: {answer}"))
 }
 
 /// The paths of what this version does not know.
@@ -57,7 +57,7 @@ fn fields_words_and_states_of_a_newer_node_are_tolerated_and_named() {
     answers["status"]["mood"] = "fine".into();
     answers["status"]["free"] = json!({ "units": 3, "npu": 1 });
     assert_eq!(unknown::<Status>(&answers["status"]), ["mood"]);
-    let status: Told<Status> = told(&answers["status"]);
+    let status: Received<Status> = told(&answers["status"]);
     assert_eq!(status.unknown()[0].to_string(), "mood = \"fine\"");
     assert_eq!(json!(status), answers["status"], "it is printed as the node sent it");
     let free = Hardware::Kinds(vec![("units".to_owned(), 3), ("npu".to_owned(), 1)]);
@@ -88,7 +88,7 @@ fn events_have_their_json_and_newer_ones_are_kept() {
     let event = told::<Event>(&extended).known.event;
     assert!(matches!(event, Happening::Known(NodeEvent::LinkUp { .. })), "{event:?}");
     let newer = json!({ "number": 4, "time_ms": 9, "event": "sun-rose", "where": ["east"] });
-    let Told { known, .. } = told::<Event>(&newer);
+    let Received { known, .. } = told::<Event>(&newer);
     assert!(matches!(&known.event, Happening::Unknown(unknown) if unknown.event == "sun-rose"), "{known:?}");
     assert_eq!(json!(known), newer, "it loses nothing");
     let changed = json!({ "number": 5, "time_ms": 9, "event": "link-up", "neighbours": ["b"] });

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use crate::api::{ErrorAnswer, Told};
+use crate::api::{ErrorAnswer, Received};
 use crate::error::LiveError;
 use crate::identity::{ExpectedPeer, HTTP_PROTOCOL, Identity};
 use crate::seams::{Body, BodyError};
@@ -52,11 +52,11 @@ pub struct Reply {
 
 impl Reply {
     /// The answer, or the error that the node reports. Fails if the body is not such an answer.
-    pub fn told<T: DeserializeOwned>(&self) -> Result<Told<T>, LiveError> {
+    pub fn received<T: DeserializeOwned>(&self) -> Result<Received<T>, LiveError> {
         if !self.is_success() {
             return Err(self.fault());
         }
-        let told = serde_json::from_str(&self.text).and_then(Told::read);
+        let told = serde_json::from_str(&self.text).and_then(Received::read);
         told.map_err(|error| LiveError::new("the node's answer cannot be read").caused_by(error).hint(OTHER_VERSION))
     }
 
@@ -66,9 +66,9 @@ impl Reply {
         self.known()
     }
 
-    /// Like [`told`](Reply::told), without what this version does not know.
+    /// Like [`received`](Reply::received), without what this version does not know.
     pub fn known<T: DeserializeOwned>(&self) -> Result<T, LiveError> {
-        self.told().map(|told| told.known)
+        self.received().map(|received| received.known)
     }
 
     /// The body as text, or the error that the node reports.

@@ -7,7 +7,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
 
 use super::client::{Client, REFUSED, Reply};
-use crate::api::{Event, Told};
+use crate::api::{Event, Received};
 use crate::error::LiveError;
 
 /// The maximum size of an event, in bytes.
@@ -71,11 +71,11 @@ async fn collect(client: &Client, response: http::Response<Incoming>, bytes_max:
 
 impl EventStream {
     /// Returns the next event, or `None` if the node ended the stream because it shuts down or the reader is too slow.
-    pub async fn next(&mut self) -> Result<Option<Told<Event>>, LiveError> {
+    pub async fn next(&mut self) -> Result<Option<Received<Event>>, LiveError> {
         loop {
             if let Some(event) = next_event(&mut self.buffer) {
                 let unreadable = |error| self.client.fault().caused_by(error);
-                return serde_json::from_slice(&event).and_then(Told::read).map(Some).map_err(unreadable);
+                return serde_json::from_slice(&event).and_then(Received::read).map(Some).map_err(unreadable);
             }
             if self.buffer.len() > EVENT_BYTES_MAX {
                 return Err(self.client.fault().caused_by(format!("an event has more than {EVENT_BYTES_MAX} bytes")));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use mario_live::LiveError;
-use mario_live::api::{Deployed, Instance, OwnedInstance, Told};
+use mario_live::api::{Deployed, Instance, OwnedInstance, Received};
 use mario_live::operators::{DEPLOY_FORCE, DEPLOY_KEY, Method, OLDER_VERSION};
 
 use super::signed_document;
@@ -61,7 +61,7 @@ pub(super) fn deploy(arguments: &DeployArguments, console: &Console) -> Result<O
         headers.push((DEPLOY_FORCE, OLDER_VERSION));
     }
     let reply = arguments.node.ask(Method::POST, "/v1/instances", &headers, document)?;
-    let answer: Told<Deployed> = reply.told().map_err(|fault| failure(&fault))?;
+    let answer: Received<Deployed> = reply.received().map_err(|fault| failure(&fault))?;
     // Printed before the wait, so that the id is known even if the instance does not become healthy.
     arguments.node.write(console, &answer, |deployed| format!("{}\n", deployed.instance.word()))?;
     if arguments.wait {

@@ -12,7 +12,7 @@ const TEXT_CHARS_MAX: usize = 120;
 
 /// Parsed JSON together with its original, which may have parts that this version does not know.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Told<T> {
+pub struct Received<T> {
     /// The parts that this version knows.
     pub known: T,
     original: Value,
@@ -27,14 +27,14 @@ pub struct Unknown {
     pub value: String,
 }
 
-impl<T: DeserializeOwned> Told<T> {
+impl<T: DeserializeOwned> Received<T> {
     /// Parses JSON.
-    pub fn read(original: Value) -> Result<Told<T>, serde_json::Error> {
-        Ok(Told { known: T::deserialize(&original)?, original })
+    pub fn read(original: Value) -> Result<Received<T>, serde_json::Error> {
+        Ok(Received { known: T::deserialize(&original)?, original })
     }
 }
 
-impl<T: Serialize> Told<T> {
+impl<T: Serialize> Received<T> {
     /// The fields that this version does not know, each once, ordered by their paths.
     pub fn unknown(&self) -> Vec<Unknown> {
         let mut found = BTreeMap::new();
@@ -76,7 +76,7 @@ fn truncated(value: &Value) -> String {
     }
 }
 
-impl<T> Serialize for Told<T> {
+impl<T> Serialize for Received<T> {
     /// Writes the original.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.original.serialize(serializer)
