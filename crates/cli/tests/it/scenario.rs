@@ -80,7 +80,11 @@ fn a_preset_is_shown_as_toml_and_as_json() {
     let toml = run(["scenario", "show", "prototype", "--set", "topology.size=4", "--seed", "7"]);
     assert_eq!(toml.status.code(), Some(0), "{}", stderr(&toml));
     let text = stdout(&toml);
-    assert!(text.starts_with("# prototype: 21 nodes, 20 links\n#   tier 0: 1 node, 14 units of hardware\n"), "{text}");
+    let links = "#   links: latency 1 to 2 ms, unlimited bandwidth\n";
+    assert!(
+        text.starts_with(&format!("# prototype: 21 nodes, 20 links\n{links}#   tier 0: 1 node, 14 units")),
+        "{text}"
+    );
     assert!(text.contains("\nseed = 7\n") && text.contains("\nsize = 4\n"), "{text}");
     let json = run(["scenario", "show", "prototype", "--format", "json", "--policy", "1=latency-aware"]);
     let value: serde_json::Value = serde_json::from_str(&stdout(&json)).expect("it is JSON");

@@ -168,7 +168,7 @@ fn declared_outcomes_are_tested_and_unknown_ones_refused() {
     for (wrong, meant) in [
         ("LS.respnse", "LS.response"),
         ("unansweerd", "unanswered"),
-        ("application/video.response_p59", "application/video.response_p95"),
+        ("application/video.respose_max", "application/video.response_max"),
     ] {
         let (_, _, said) = with(&["--figure", wrong], &place.join("other"));
         assert!(said.contains(&format!("did you mean `{meant}`?")), "{said}");

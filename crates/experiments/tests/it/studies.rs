@@ -234,7 +234,9 @@ fn a_failing_policy_is_noted_with_the_results() {
     let told: Vec<&String> = results.identity.notes.iter().filter(|note| note.contains("gave no answer")).collect();
     assert_eq!(told.len(), 1, "{:?}", results.identity.notes);
     assert!(told[0].contains("misspelt.pl"), "{told:?}");
-    assert_eq!(results.warnings.iter().collect::<Vec<_>>(), told);
+    let undefined = |warning: &&String| warning.contains("misspelt.pl:1:29: reqests/4 is not defined");
+    assert_eq!(results.warnings.iter().filter(undefined).count(), 1, "{:?}", results.warnings);
+    assert_eq!(results.warnings.iter().filter(|warning| !undefined(warning)).collect::<Vec<_>>(), told);
 }
 
 #[test]
