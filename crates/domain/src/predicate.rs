@@ -183,6 +183,7 @@ impl FactPredicate {
     }
 
     /// The predicate that the facts belong to: the one of which this is an alias, or else itself.
+    #[must_use]
     pub const fn own(self) -> FactPredicate {
         match self.row().alias_of {
             Some(own) => own,
