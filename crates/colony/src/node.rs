@@ -259,6 +259,12 @@ impl Node {
         self.state.agents.get(instance)?.wake_refused.as_ref()
     }
 
+    /// Whether the copy of an instance here must not run, because its application is exclusive and no neighbour has
+    /// confirmed the journal yet.
+    pub fn is_held_back(&self, owned: &Owned) -> bool {
+        self.state.is_held_back(owned)
+    }
+
     /// Whether the node is quiescent: no transfer is open, no copy is stopping, shrinking or to be restarted, and its
     /// recovery is complete.
     pub fn is_quiet(&self) -> bool {

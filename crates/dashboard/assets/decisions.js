@@ -29,7 +29,14 @@ function verdictList(verdicts) {
  * @param {Operators.Report[]} decisions
  */
 function decisionList(decisions) {
-  const words = decisions.map((decision) => {
+  // A node keeps an anchor each time its policy proposes to undeploy it: one entry for both.
+  /** @param {Operators.Report | undefined} decision */
+  const keepsAnchor = (decision) => decision?.kind === "judged" && decision.rule === "anchor" && !decision.is_accepted;
+  /** @param {Operators.Report} decision @param {number} at */
+  const isTold = (decision, at) =>
+    decision.kind !== "evaluated" || decision.operation !== "undeploy" || !keepsAnchor(decisions[at - 1]);
+  const words = decisions.filter(isTold).map((decision) => {
+    if (keepsAnchor(decision)) return { kind: "nop", text: "asked to undeploy, and stays: it is an anchor" };
     if (decision.kind === "evaluated") {
       if (decision.has_failed) return { kind: "inhibited", text: "its policy had no valid answer" };
       return decision.operation

@@ -191,6 +191,10 @@ impl Picture {
     fn judged(&mut self, event: &Event, colony_event: &ColonyEvent) {
         let Happening::Known(NodeEvent::Report { report: Report::Known(report) }) = &event.event else { return };
         let NodeReport::Judged { is_accepted, inhibited_by, rule, .. } = report else { return };
+        // Its own node keeps an anchor, and has refused nobody.
+        if report.keeps_an_anchor() {
+            return;
+        }
         let judge = match inhibited_by {
             Some(node) => Some(named(node)),
             None => colony_event.to.clone().or_else(|| colony_event.from.clone()),

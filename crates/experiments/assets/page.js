@@ -3,20 +3,31 @@
 /** Removes the listeners of the current content when new content replaces it. */
 let mounted = new AbortController();
 
+/**
+ * The scenario and the seed of a run, or the live colony that it is of.
+ * @param {Run} run
+ */
+function originOf({ about }) {
+  if (about.has_no_clients) return `live colony ${about.scenario}`;
+  return `${about.scenario}, seed ${about.seed}${about.is_live ? ", live" : ""}`;
+}
+
 /** @param {PageData} report */
 function summarySection(report) {
   const { runs } = report;
   const [first] = runs;
-  const scenarios = [...new Set(runs.map((run) => `${run.about.scenario}, seed ${run.about.seed}`))];
+  const scenarios = [...new Set(runs.map(originOf))];
   const about = [
-    runs.length === 1
-      ? `One run of ${scenarios[0]}`
-      : scenarios.length === 1
-        ? `${runs.length} runs of ${scenarios[0]}`
-        : `${runs.length} runs`,
+    runs.length === 1 && first.about.has_no_clients
+      ? capital(scenarios[0])
+      : runs.length === 1
+        ? `One run of ${scenarios[0]}`
+        : scenarios.length === 1
+          ? `${runs.length} runs of ${scenarios[0]}`
+          : `${runs.length} runs`,
     plural(first.about.node_count, "node"),
-    plural(first.about.user_count, "user"),
-    plural(first.applications.length, "application"),
+    ...(first.about.has_no_clients ? [] : [plural(first.about.user_count, "user")]),
+    plural(first.applications.filter(isFirstDescription).length, "application"),
     `time 0 to ${amount(first.about.duration)}`,
   ];
   const partial = runs

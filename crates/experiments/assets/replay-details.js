@@ -150,7 +150,7 @@ function instanceDetails(history, instance, moment, pick) {
     h(
       "h3",
       {},
-      h("span", { class: "swatch", style: `background:${applicationColour(application)}` }),
+      h("span", { class: "swatch", style: `background:${applicationColour(firstDescription(run, application))}` }),
       `Instance ${id}`,
     ),
     h(
@@ -386,7 +386,7 @@ function nodeDetails(history, node, moment, pick) {
             return h(
               "button",
               { type: "button", class: "tenant", onclick: () => pick({ instance }) },
-              h("span", { class: "swatch", style: `background:${applicationColour(application)}` }),
+              h("span", { class: "swatch", style: `background:${applicationColour(firstDescription(run, application))}` }),
               `${id}, ${run.applications[application].id}${history.flavourName(state, instance) ? `, ${history.flavourName(state, instance)}` : ""}${state.asleep.has(instance) ? ", asleep" : ""}`,
             );
           }),
@@ -462,9 +462,15 @@ function momentDetails(history, moment) {
         "tbody",
         {},
         run.applications
+          .map((application, place) => ({ application, place }))
+          .filter(({ application }) => isFirstDescription(application))
           .slice(0, 24)
-          .map((application, place) =>
-            row(application.id, alive.filter(([other]) => other === place).length, applicationColour(place)),
+          .map(({ application, place }) =>
+            row(
+              application.id,
+              alive.filter(([other]) => firstDescription(run, other) === place).length,
+              applicationColour(place),
+            ),
           ),
       ),
     ),

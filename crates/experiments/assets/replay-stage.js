@@ -91,7 +91,7 @@ class Stage {
     const known = this.chips.get(instance);
     if (known) return known;
     const [id, application] = this.run.replay.instances[instance];
-    const colour = applicationColour(application);
+    const colour = applicationColour(firstDescription(this.run, application));
     const side = cellSide(this.layout.cell);
     const chip = s(
       "g",
@@ -130,7 +130,7 @@ class Stage {
     const [id, application] = this.run.users[user];
     const dot = s(
       "circle",
-      { r: this.layout.radius, style: `stroke:${applicationColour(application)}` },
+      { r: this.layout.radius, style: `stroke:${applicationColour(firstDescription(this.run, application))}` },
       s("title", {}, `user ${id}, ${this.run.applications[application].id}`),
     );
     this.userLayer.append(dot);

@@ -245,6 +245,23 @@ class RunHistory {
 }
 
 /**
+ * Whether a description of an application is its first one: a live trace has each description.
+ * @param {Run["applications"][number]} application
+ */
+function isFirstDescription(application) {
+  return application.first_description === undefined;
+}
+
+/**
+ * The first description of the application with this one: both have one colour.
+ * @param {Run} run
+ * @param {number} application
+ */
+function firstDescription(run, application) {
+  return run.applications[application].first_description ?? application;
+}
+
+/**
  * Whether an event is about an instance that was on a node before it.
  * @param {ReplayEvent} event
  * @returns {event is Extract<ReplayEvent, { instance: number }>}

@@ -189,8 +189,10 @@ class Player {
 
   legend() {
     const applications = this.run.applications
+      .map((application, place) => ({ application, place }))
+      .filter(({ application }) => isFirstDescription(application))
       .slice(0, 12)
-      .map((application, place) =>
+      .map(({ application, place }) =>
         h(
           "span",
           { class: "key" },

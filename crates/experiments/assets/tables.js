@@ -288,15 +288,15 @@ function aboutTable(report) {
   ];
   const values = (/** @type {Run} */ { about }) => [
     about.scenario,
-    about.seed,
+    about.has_no_clients ? "none: a live colony" : about.is_live ? `${about.seed}, live` : about.seed,
     about.program,
     about.observation,
     about.routing,
     about.arbitration,
     about.memory,
     whole(about.evaluations),
-    whole(about.served),
-    whole(about.lost),
+    about.has_no_clients ? "not recorded" : whole(about.served),
+    about.has_no_clients ? "not recorded" : whole(about.lost),
   ];
   return h(
     "div",

@@ -1,7 +1,7 @@
 // Generated from the structs that are serialised: UPDATE_DOCUMENTS=1 cargo test -p mario-page -p mario-experiments -p mario-dashboard types
 
-type About = { program: string, scenario: string, seed: number, duration: Compact, step: Compact, evaluation_period: Compact, detail: string, observation: string, routing: string, arbitration: string, memory: string, node_count: number, user_count: number, is_complete: boolean, until: Compact, evaluations: number, instances_at_most: number, served: number, lost: number, };
-type ApplicationRow = { id: string, kind: string, hardware: number, max_rate: Compact, max_latency: Compact, flavours?: [name: string, hardware: number][], keeps?: number, };
+type About = { program: string, scenario: string, seed: number, duration: Compact, step: Compact, evaluation_period: Compact, detail: string, observation: string, routing: string, arbitration: string, memory: string, node_count: number, user_count: number, is_complete: boolean, until: Compact, evaluations: number, instances_at_most: number, served: number, lost: number, is_live?: boolean, has_no_clients?: boolean, };
+type ApplicationRow = { id: string, kind: string, hardware: number, max_rate: Compact, max_latency: Compact, flavours?: [name: string, hardware: number][], keeps?: number, first_description?: number, };
 type Area = { cell: [number, number], nodes: number, units: number, };
 type Areas = { by: string, parts: Array<Area>, frames: Samples<[area: number, application: number, instances: number][]>, };
 type Choice = { key: Key, label: string, options: Array<[string, string]>, };

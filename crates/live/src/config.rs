@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::{PlainValue, facts};
 use crate::identity::node_id;
 
+pub use crate::journal::JournalState;
 pub use check::{LoadedFiles, check};
 pub use limits::LimitsFile;
 pub(crate) use positions::Positions;

@@ -56,7 +56,7 @@ use crate::api::{Health, NodeEvent};
 use crate::config::{LoadedFiles, NodeConfig};
 use crate::descriptors;
 use crate::error::LiveError;
-use crate::journal::DiskJournal;
+use crate::journal::{DiskJournal, JournalState};
 use crate::links::{LinkEvent, Links};
 use crate::operators;
 use crate::recorder::Recorder;
@@ -184,6 +184,7 @@ pub async fn run(
 
     let certificates = Certificates::watched(&checked.identity, config.identity.warn_days, &events, &mut tasks);
     publish_started(&events, &config, &node, &journal);
+    publish_unclosed(&events, [checked.journal, journal.state()], &journal);
     let parts = Parts {
         sleepers: Sleepers::new(&core_sender),
         shadows: shadows(&config, engine, &events),
@@ -207,6 +208,7 @@ pub async fn run(
     let forward: Arc<dyn Forward> = Arc::new(forwarder.clone());
     links.run(listeners.links, &forward, &mut tasks)?;
     tasks.spawn(publish_repeated(events.clone()));
+    tasks.spawn(copies.room().clone().watch());
     let (stop_sender, stopped) = tokio::sync::watch::channel(false);
     let ingress = Ingress::new(forwarder.clone(), checked.tls.clone());
     let admission = ingress.admission().clone();
@@ -240,6 +242,18 @@ fn publish_started(events: &Events, config: &NodeConfig, node: &Node, journal: &
         journal: journal_id,
         records: crate::journal::Journal::count(journal),
     });
+}
+
+/// Publishes an event if the journal was not closed when the daemon, or its check of the configuration, opened it.
+fn publish_unclosed(events: &Events, found: [JournalState; 2], journal: &DiskJournal) {
+    if found.contains(&JournalState::Unclosed) {
+        let count = crate::journal::Journal::count(journal);
+        let message = format!(
+            "the journal was not closed, because its daemon or the machine ended suddenly: record {count} is the last \
+             one found in it"
+        );
+        events.publish(NodeEvent::Fault { message });
+    }
 }
 
 /// The listening sockets of a daemon.
@@ -390,6 +404,10 @@ fn recorder(
     };
     let (mut recorder, last) = Recorder::open(&config.data, header, config.trace.bytes_max);
     let count = crate::journal::Journal::count(journal);
+    // A record is traced only after it is on disk.
+    if let Some(noted) = last.filter(|last| *last > count) {
+        return Err(crate::journal::cut_short(count, noted));
+    }
     let missing = match last {
         Some(last) => journal.records_after(last)?,
         // The trace has no record of this journal, which is a gap unless the journal is empty.

@@ -37,14 +37,20 @@ impl LiveError {
         self.hint.as_deref().or_else(of_cause)
     }
 
-    /// Returns the error, its causes and its hint in one line, for a log or an answer.
-    pub fn line(&self) -> String {
+    /// Returns the error and its causes in one line, for a message that has a hint of its own.
+    pub fn line_without_hint(&self) -> String {
         let mut line = self.attempted.clone();
         let mut cause = self.source();
         while let Some(next) = cause {
             line += &format!(": {next}");
             cause = next.source();
         }
+        line
+    }
+
+    /// Returns the error, its causes and its hint in one line, for a log or an answer.
+    pub fn line(&self) -> String {
+        let mut line = self.line_without_hint();
         if let Some(hint) = self.help() {
             line += &format!(" ({hint})");
         }

@@ -10,11 +10,14 @@
 
 mod contained;
 mod crash;
+mod creation;
 
 use std::error::Error;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mario_colony::{JournalRecord, Ledger};
 use mario_domain::NodeId;
@@ -26,6 +29,7 @@ use crate::error::LiveError;
 pub use contained::contains_panics;
 
 use contained::contained;
+use creation::create_if_missing;
 
 /// The durable storage of a node's records.
 pub trait Journal: Send {
@@ -66,10 +70,40 @@ pub struct DiskJournal {
     count: u64,
     /// How many records the stored ledger covers.
     shortened: u64,
+    state: JournalState,
     crash: crash::Plan,
 }
 
+/// The state in which a journal was found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum JournalState {
+    /// There was none, or its daemon had closed it.
+    Closed,
+    /// Its daemon, or the machine, had ended before it was closed. The database then undoes its last transaction if
+    /// that is incomplete, and cannot tell this from a complete one that was damaged since.
+    Unclosed,
+}
+
 impl DiskJournal {
+    /// Checks that a node can use a data directory: that its journal can be opened or, if there is none, that one can be
+    /// created. Creates nothing.
+    pub fn check(directory: &Path, node: &NodeId) -> Result<JournalState, LiveError> {
+        let attempted = || format!("cannot use the data directory {}", directory.display());
+        match directory.join("journal.redb").try_exists() {
+            Ok(true) => DiskJournal::open(directory, node).map(|(journal, _)| journal.state),
+            Ok(false) => {
+                creation::check(directory).map_err(|fault| LiveError::new(attempted()).caused_by(fault))?;
+                Ok(JournalState::Closed)
+            }
+            Err(error) => Err(LiveError::new(attempted()).caused_by(error)),
+        }
+    }
+
+    /// The state in which the journal was found.
+    pub fn state(&self) -> JournalState {
+        self.state
+    }
+
     /// Opens the journal of a node in a data directory, which is created if needed. Returns the journal and its ledger.
     /// A file that is empty or damaged is an error; only without a file does a new journal begin.
     pub fn open(directory: &Path, node: &NodeId) -> Result<(DiskJournal, Ledger), LiveError> {
@@ -80,14 +114,14 @@ impl DiskJournal {
         create_if_missing(&path).map_err(failed)?;
         let unreadable = |error| LiveError::new(attempted()).caused_by(error);
         let bytes = fs::read(&path).map_err(unreadable)?;
-        let mut database = open_database(&path).map_err(failed)?;
+        let (mut database, state) = open_database(&path).map_err(failed)?;
         let verified = contained(|| verify(&mut database)).unwrap_or_else(|cause| Err(damaged_file(cause)));
         match verified {
             Ok(Verified::Whole) => {}
             // A database has to be reopened after a failed write.
             Ok(Verified::DiskFails) => {
                 drop(database);
-                database = open_database(&path).map_err(failed)?;
+                (database, _) = open_database(&path).map_err(failed)?;
             }
             Err(fault) => {
                 let _ = contained(|| drop(database));
@@ -108,7 +142,7 @@ impl DiskJournal {
             }
         };
         let (count, crash) = (ledger.sequence(), crash::Plan::from_environment());
-        Ok((DiskJournal { path, database: Some(database), count, shortened, crash }, ledger))
+        Ok((DiskJournal { path, database: Some(database), count, shortened, state, crash }, ledger))
     }
 
     /// Returns the records after number `number`, counted from 1, with their numbers. Returns `None` if the journal is
@@ -177,7 +211,7 @@ impl DiskJournal {
         let database = match self.database.take() {
             Some(database) => database,
             // redb requires a file to be reopened after a failed write.
-            None => open_database(&self.path)?,
+            None => open_database(&self.path)?.0,
         };
         match contained(|| change(&database)) {
             Ok(Ok(())) => {
@@ -202,58 +236,26 @@ fn failed(error: AnyError) -> LiveError {
         .hint("nothing new is promised until it can be written: see that the disk has room and works")
 }
 
-/// Creates an empty journal if there is no file. A crash leaves either no journal or a complete one, so an empty file
-/// is never the remainder of a start.
-fn create_if_missing(path: &Path) -> Result<(), LiveError> {
-    let failed = |error: AnyError| LiveError::new(format!("cannot create {}", path.display())).caused_by(error);
-    if path.try_exists().map_err(|error| failed(error.into()))? {
-        return Ok(());
-    }
-    let unfinished = path.with_extension(format!("{}.new", std::process::id()));
-    let create = || -> Result<(), AnyError> {
-        let _ = fs::remove_file(&unfinished);
-        let database = builder().create(&unfinished)?;
-        begin(&database)?;
-        drop(database);
-        // Unlike a rename, a link never replaces the journal of another daemon that starts at the same time.
-        match fs::hard_link(&unfinished, path) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            // Not every file system has links.
-            Err(_) => fs::rename(&unfinished, path)?,
-            Ok(()) => {}
-        }
-        if let Some(directory) = path.parent() {
-            fs::File::open(directory)?.sync_all()?;
-        }
-        Ok(())
-    };
-    let created = create();
-    let _ = fs::remove_file(&unfinished);
-    created.map_err(failed)
-}
-
-/// Stores the layout in a new file.
-fn begin(database: &Database) -> Result<(), AnyError> {
-    let transaction = database.begin_write()?;
-    transaction.open_table(SETTINGS)?.insert("layout", LAYOUT)?;
-    transaction.commit()?;
-    Ok(())
-}
-
 fn builder() -> redb::Builder {
     let mut builder = Database::builder();
     builder.set_cache_size(CACHE_BYTES);
     builder
 }
 
-fn open_database(path: &Path) -> Result<Database, LiveError> {
+/// Opens a file, and tells whether it had been closed.
+fn open_database(path: &Path) -> Result<(Database, JournalState), LiveError> {
     let failed =
         |error: AnyError| LiveError::new(format!("cannot open {}", path.display())).caused_by(error).hint(DAMAGED_HINT);
     if fs::metadata(path).map_err(|error| failed(error.into()))?.len() == 0 {
         return Err(damaged_file("journal.redb has 0 bytes".to_owned()));
     }
-    let opened = contained(|| builder().open(path)).map_err(damaged_file)?;
-    opened.map_err(|error| match error {
+    let is_repaired = Arc::new(AtomicBool::new(false));
+    let mut builder = builder();
+    let repaired = Arc::clone(&is_repaired);
+    builder.set_repair_callback(move |_| repaired.store(true, Ordering::Relaxed));
+    let opened = contained(|| builder.open(path)).map_err(damaged_file)?;
+    let state = if is_repaired.load(Ordering::Relaxed) { JournalState::Unclosed } else { JournalState::Closed };
+    opened.map(|database| (database, state)).map_err(|error| match error {
         DatabaseError::DatabaseAlreadyOpen => LiveError::new("another daemon uses it")
             .hint("stop that one first, or give this one a data directory of its own"),
         DatabaseError::UpgradeRequired(_) => {
@@ -448,6 +450,12 @@ fn newer(what: &str, error: DecodeError) -> LiveError {
     LiveError::new(format!("{what} is from a newer version of mario"))
         .caused_by(error)
         .hint("use the version of mario that wrote it, or a newer one")
+}
+
+/// The error of a journal that ends before record `noted`, which the trace of the node has.
+pub(crate) fn cut_short(count: u64, noted: u64) -> LiveError {
+    let cause = format!("it ends with record {count}, and the trace beside it has record {noted}");
+    LiveError::new("its journal has lost records that were on disk").caused_by(cause).hint(DAMAGED_HINT)
 }
 
 fn damaged(number: u64, cause: &str) -> LiveError {

@@ -43,6 +43,9 @@ const OUTBOX_FRAMES: usize = 512;
 /// A connection that lasted at least this long was a success, even if it has ended since.
 const LASTING: Duration = Duration::from_secs(3);
 
+/// How long the attempt of a second node with the id of a neighbour is shown: longer than it waits between two attempts.
+const TWIN_LASTS: Duration = Duration::from_mins(1);
+
 /// The timeout of the TLS handshake, including the TCP connect if this node opens the connection.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -90,6 +93,11 @@ struct Link {
     counts: LinkCounts,
     /// Why the link is down; `None` while it is up, and before the first attempt.
     fault: Option<String>,
+    /// When another node with the id of the neighbour last tried to connect, although the neighbour was connected.
+    twin_at: Option<Instant>,
+    /// When the neighbour last rejected this node, because another node with its id is connected; `None` after a
+    /// connection.
+    rejected_as_twin_at: Option<Instant>,
     /// Wakes the tasks that wait to reconnect to the neighbour, indexed by [`Connection`]. If this node has the greater
     /// id, it does not open the control connection, but asks the neighbour why that does not open it.
     dials: [Arc<Notify>; 2],
@@ -227,7 +235,7 @@ impl Links {
                 is_up: link.session.is_some(),
                 has_data: link.data.as_ref().is_some_and(DataLink::is_open),
                 round_trip_ms: link.round_trip_us.map(|round_trip| round_trip / 1_000.0),
-                fault: link.fault.clone(),
+                fault: link.fault.clone().or_else(|| link.has_twin().then(|| control::another(&neighbour.id))),
                 sent: link.counts.sent,
                 received: link.counts.received,
                 dropped: link.counts.dropped,
@@ -258,6 +266,21 @@ impl Links {
         self.shared.events.publish(NodeEvent::LinkFailed { neighbour: neighbour.clone(), cause: cause.to_owned() });
     }
 
+    /// Why another node seems to have the id of this one; `None` if no neighbour has said so recently.
+    pub(crate) fn id_fault(&self) -> Option<String> {
+        let table = self.table();
+        let is_recent = |link: &Link| link.rejected_as_twin_at.is_some_and(|at| at.elapsed() < TWIN_LASTS);
+        let (neighbour, _) = table.iter().find(|(_, link)| is_recent(link))?;
+        Some(control::is_twin(&self.shared.node, neighbour))
+    }
+
+    /// Called when another node with the id of a connected neighbour tries to connect.
+    fn met_twin(&self, neighbour: &NodeId) {
+        if let Some(link) = self.table().get_mut(neighbour) {
+            link.twin_at = Some(Instant::now());
+        }
+    }
+
     /// Called when a neighbour has connected: wakes the tasks that wait to reconnect to it.
     fn heard_from(&self, neighbour: &NodeId) {
         if let Some(link) = self.table().get(neighbour) {
@@ -276,6 +299,7 @@ impl Links {
         let before = link.session.replace(session).map(|session| session.number);
         link.counts.sessions += 1;
         link.fault = None;
+        link.rejected_as_twin_at = None;
         (number, frames, before)
     }
 
@@ -293,6 +317,13 @@ impl Links {
             link.quanta = quanta.round().clamp(0.0, f64::from(u32::MAX)) as u32;
         }
         has_changed
+    }
+}
+
+impl Link {
+    /// Whether another node with the id of the neighbour has tried to connect recently.
+    fn has_twin(&self) -> bool {
+        self.twin_at.is_some_and(|at| at.elapsed() < TWIN_LASTS)
     }
 }
 
@@ -359,9 +390,15 @@ impl Backoff {
     }
 }
 
+/// Whether an error only means that the other side closed the connection.
+pub(crate) fn is_closed(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
+}
+
 /// An error of a connection in words. Errors of the TLS library refer to its documentation.
-fn in_words(error: &std::io::Error) -> String {
-    if error.kind() == std::io::ErrorKind::UnexpectedEof {
+pub(crate) fn in_words(error: &std::io::Error) -> String {
+    if is_closed(error) {
         return "the other side closed the connection".to_owned();
     }
     let text = error.to_string();

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Args, Subcommand};
-use mario_diagnostics::Diagnostic;
+use mario_diagnostics::{Diagnostic, printable_line};
 use mario_live::api::{
     Anchored, Instance, Instances, NodeReport, OwnedInstance, Pinned, Received, Report, RequestRate, RestartStatus,
     Undeployed, UnknownReport,
@@ -220,13 +220,22 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             let path = format!("/v1/instances/{}/log", find(node, instance)?);
             let log = node.ask(Method::GET, &path, &[], Vec::new())?.into_text().map_err(|fault| failure(&fault))?;
             let shown = match node.format {
-                Format::Text => log.word(),
+                Format::Text => log_text(&log),
                 Format::Json => json_text(&log),
             };
             console.write_data(|stdout| stdout.write_all(shown.as_bytes()))?;
         }
     }
     Ok(Outcome::Done)
+}
+
+/// A log for a terminal: its lines and tabs, with all other control characters escaped.
+fn log_text(log: &str) -> String {
+    let parts = log.split_inclusive(['\n', '\t']).map(|part| {
+        let text = part.trim_end_matches(['\n', '\t']);
+        printable_line(text).into_owned() + &part[text.len()..]
+    });
+    parts.collect()
 }
 
 /// An instance, as a row of a table.
@@ -331,7 +340,11 @@ fn decision(report: &Report) -> [String; 5] {
 
 /// The state of an instance's copy; if it has been down, why, how often, and when it is started again.
 pub(crate) fn copy_text(instance: &OwnedInstance) -> String {
-    let state = instance.copy_state().map_or_else(|| "-".to_owned(), Shown::word);
+    let state = match (instance.copy_state(), &instance.held_back) {
+        (Some(state), _) => state.word(),
+        (None, Some(why)) => format!("waits: {}", why.word()),
+        (None, None) => "-".to_owned(),
+    };
     let Some(RestartStatus { cause, failures, starts_in_ms }) = &instance.restart else { return state };
     let times = if *failures >= 2 { format!(", {failures} times in a row") } else { String::new() };
     match starts_in_ms {
@@ -444,7 +457,13 @@ fn signed_document(path: &Path) -> Result<Vec<u8>, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::abbreviates;
+    use super::{abbreviates, log_text};
+
+    #[test]
+    fn a_log_keeps_its_lines_and_tabs_and_controls_no_terminal() {
+        assert_eq!(log_text("one\n\n\ttwo\u{1b}[2J\r\nthree"), "one\n\n\ttwo\\u{1b}[2J\\r\nthree");
+        assert_eq!(log_text(""), "");
+    }
 
     #[test]
     fn an_instance_is_found_by_a_beginning_of_its_id_or_of_the_first_part() {

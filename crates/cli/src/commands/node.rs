@@ -293,6 +293,7 @@ fn overview_text(Overview { status, links, peers, down, unknown }: &Overview) ->
         ("outdated", &status.outdated),
         ("trace fault", &status.trace_fault),
         ("workload fault", &status.workload_fault),
+        ("id fault", &status.id_fault),
         ("is draining", &status.is_draining),
         ("capacity", &status.capacity),
         ("free", &status.free),

@@ -1,6 +1,7 @@
 //! `mario replay`.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,8 +48,8 @@ pub(super) const LONG_ABOUT: &str = "Resume a recorded run at a given time under
 
 This is `mario snapshot` and `mario run` in one. The resumed run continues to the end of its scenario; what happened in it after \
 --until is compared with what happened in the recorded run. A simulated run in a directory is resumed exactly. A live run is \
-resumed from the state that its trace records, and may end before its scenario does, so that fewer operations are recorded than \
-simulated.";
+resumed from the state that its trace records. If it ended before its scenario, only as much of the resumed run is compared with it; its \
+client requests, which real clients measured, are not compared with simulated ones.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let snapshot = of_run(&arguments.run, arguments.until, console)?;
@@ -75,16 +76,18 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         format: SummaryFormat::Text,
     };
     let directory = run::keep(&kept, &resolved, console)?;
-    let recorded = CountsSince::read(&trace_path(&arguments.run), arguments.until, console)?;
+    let recorded = CountsSince::read(&trace_path(&arguments.run), arguments.until..f64::INFINITY, console)?;
     let from = if snapshot.is_exact { arguments.until } else { 0.0 };
-    let replayed = CountsSince::read(&trace_path(&directory), from, console)?;
+    // A live run may have ended before its scenario: only as much of the resumed run is comparable.
+    let to = if recorded.is_live { from + recorded.until } else { f64::INFINITY };
+    let replayed = CountsSince::read(&trace_path(&directory), from..to, console)?;
     let text = table(arguments.until, &recorded, &replayed);
     console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
     console.inform(format!("kept in {}", directory.display()));
     Ok(Outcome::Done)
 }
 
-/// Counts of what happened in a run from a given time on.
+/// Counts of what happened in a part of a run.
 #[derive(Default)]
 struct CountsSince {
     evaluations: u64,
@@ -100,21 +103,23 @@ struct CountsSince {
     lost: u64,
     response_sum: f64,
     until: f64,
-    /// False for a trace of live nodes without records of client requests: only the program that made the run knows them.
-    has_responses: bool,
+    /// Whether live nodes recorded the trace.
+    is_live: bool,
 }
 
 impl CountsSince {
-    fn read(path: &Path, from: f64, console: &Console) -> Result<CountsSince, Failure> {
+    fn read(path: &Path, part: Range<f64>, console: &Console) -> Result<CountsSince, Failure> {
         let input = open(path, "reading", console).map_err(|error| cannot_read(path, &error))?;
         let mut reader = TraceReader::new(input).map_err(|error| refuse(path, &error))?;
         let header = reader.header();
-        let has_responses = header.live.is_none() || !header.users.is_empty();
-        let mut counts = CountsSince { has_responses, ..CountsSince::default() };
+        let mut counts = CountsSince { is_live: header.live.is_some(), ..CountsSince::default() };
         let mut state = State::new(Arc::clone(header));
         while let Some(record) = reader.next_record().map_err(|error| refuse(path, &error))? {
+            if record.time() > part.end {
+                break;
+            }
             counts.until = record.time();
-            let is_counted = record.time() >= from;
+            let is_counted = record.time() >= part.start;
             state.apply(&record, &mut |_, change| {
                 if is_counted {
                     counts.apply(change);
@@ -124,7 +129,7 @@ impl CountsSince {
                 counts.count(&record);
             }
         }
-        counts.until -= from;
+        counts.until -= part.start;
         Ok(counts)
     }
 
@@ -205,13 +210,28 @@ fn table(until: f64, recorded: &CountsSince, replayed: &CountsSince) -> String {
     for (title, recorded, replayed) in counts.into_iter().chain(of_sleep) {
         row(title, recorded.to_string(), replayed.to_string());
     }
-    let known = |counts: &CountsSince, value: String| if counts.has_responses { value } else { "n/a".to_owned() };
-    row(
-        "client requests served",
-        known(recorded, recorded.served.to_string()),
-        known(replayed, replayed.served.to_string()),
-    );
-    row("client requests lost", known(recorded, recorded.lost.to_string()), known(replayed, replayed.lost.to_string()));
-    row("mean response, ms", known(recorded, recorded.response()), known(replayed, replayed.response()));
+    if recorded.is_live {
+        text += "client requests and response times are not compared: the clients of the recorded run measured theirs, and \
+                 those of the replayed run are simulated\n";
+        return text;
+    }
+    row("client requests served", recorded.served.to_string(), replayed.served.to_string());
+    row("client requests lost", recorded.lost.to_string(), replayed.lost.to_string());
+    row("mean response, ms", recorded.response(), replayed.response());
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CountsSince, table};
+
+    #[test]
+    fn measured_requests_of_a_live_run_are_not_compared_with_simulated_ones() {
+        let replayed = CountsSince { served: 12, response_sum: 33.0, ..CountsSince::default() };
+        let simulated = CountsSince { served: 10, response_sum: 20.0, ..CountsSince::default() };
+        let live = CountsSince { is_live: true, ..CountsSince { served: 10, ..CountsSince::default() } };
+        assert!(table(0.0, &simulated, &replayed).contains("mean response, ms              2.00         2.75"));
+        let text = table(0.0, &live, &replayed);
+        assert!(!text.contains("mean response") && text.contains("are not compared"), "{text}");
+    }
 }

@@ -80,7 +80,10 @@ fn check_that_it_is_like_a_simulated_run(out: &Path) {
     let scenario = succeed(&["snapshot", &run, "--at", "9000"]);
     assert!(scenario.contains("# Not in this scenario:") && scenario.contains("[[deploy]]"), "{scenario}");
     let told = succeed(&["replay", &run, "--until", "9000", "--policy", "never-move", "--out", &beside("replayed")]);
-    assert!(told.contains("recorded"), "{told}");
+    assert!(told.contains("recorded") && told.contains("are not compared"), "{told}");
+    let times = told.lines().find(|line| line.starts_with("time, ms")).expect("a row");
+    let times: Vec<f64> = times.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    assert!(times[1] <= times[0], "both cover the same time: {told}");
 }
 
 /// Checks that the trace of a live run has the scenario, the users and the client requests that the summary has.

@@ -97,6 +97,19 @@ impl Node {
         signed
     }
 
+    /// Signs a description of a program.
+    fn sign_program(&self, name: &str, version: u32, program: &str) -> String {
+        fs::write(self.directory.join(format!("{name}.pl")), STAYS).expect("written");
+        let text = format!(
+            "id = \"shop\"\nversion = {version}\nhardware = 1\nmax_rate = 10\nmax_latency = 20\n\
+             policy = \"{name}.pl\"\n[run]\ndriver = \"process\"\ncommand = [\"{program}\"]\n"
+        );
+        fs::write(self.directory.join(format!("{name}.toml")), text).expect("written");
+        let (file, signed) = (format!("{name}.toml"), format!("{name}.signed"));
+        must(&self.directory, &["app", "sign", &file, "--as", "shop.pem", "--out", &signed]);
+        signed
+    }
+
     /// Deploys version 1, whose policy proposes nothing. Returns the name of its signed description.
     fn deployed(&self) -> String {
         let first = self.sign(1, STAYS);
@@ -297,6 +310,45 @@ fn an_interrupted_update_is_completed_by_the_same_command() {
     let list = node.json(&["app", "list"]);
     let states = list["instances"].as_array().expect("a list").iter().map(|one| &one["copy"]["state"]);
     assert!(states.into_iter().all(|state| state == "healthy"), "{list}");
+}
+
+#[test]
+fn an_update_to_a_program_that_cannot_run_ends_with_the_cause_and_the_way_back() {
+    let node = Node::start("broken");
+    node.deployed();
+    let broken = node.sign_program("broken", 2, "/no/such/program");
+    let begun = Instant::now();
+    let output = node.asked(&["app", "update", &broken]);
+    let text = stderr(&output);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    for part in ["does not become healthy", "`/no/such/program`: No such file", "mario app rollback shop --from 2"] {
+        assert_eq!(text.matches(part).count(), 1, "{part} in {text}");
+    }
+    let undone = node.asked(&["app", "rollback", "shop", "--from", "2"]);
+    assert!(undone.status.success(), "{}", stderr(&undone));
+
+    // A deploy of it ends, too.
+    let begun = Instant::now();
+    node.must_refuse(
+        &["app", "deploy", &node.sign_program("new", 3, "/no/such/program"), "--wait"],
+        &["cannot run: cannot start: `/no/such/program`: No such file", "install the program on the node"],
+    );
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_deploy_that_cannot_be_watched_deploys_nothing() {
+    let node = Node::start("blind");
+    let first = node.deployed();
+    must(&node.directory, &["ca", "operator", "bob", "--role", "deploy"]);
+    for _ in 0..2 {
+        let arguments = ["app", "deploy", &first, "--wait", "--node", &node.operators, "--as", "bob.pem"];
+        let output = run(&node.directory, &arguments);
+        let text = stderr(&output);
+        assert!(output.status.code() == Some(2) && text.contains("nothing is deployed"), "{text}");
+    }
+    assert_eq!(node.versions(), [1]);
 }
 
 /// A policy that proposes to undeploy at every evaluation.

@@ -136,7 +136,8 @@ fn of_node(found: &mut Found, source: &Source) {
             found.add(Severity::Bad, Some(name.clone()), Some(instance), words);
         }
         if owned.copy_state().is_some_and(|state| state.is(&CopyState::Ended)) {
-            let words = format!("The copy of {instance} on {name} has ended");
+            let why = owned.restart.as_ref().map(|restart| format!(": {}", restart.cause)).unwrap_or_default();
+            let words = clipped(&format!("The copy of {instance} on {name} has ended{why}"));
             found.add(Severity::Bad, Some(name.clone()), Some(instance), words);
         }
     }
@@ -155,6 +156,9 @@ fn of_status(found: &mut Found, source: &Source, status: &Status) {
     }
     if status.confirmation.is(&Confirmation::Unconfirmed) {
         add(Severity::Notice, format!("No neighbour has confirmed the journal of {name} since it restarted"));
+    }
+    if let Some(fault) = &status.id_fault {
+        add(Severity::Bad, format!("Another node has the id of {name}, so instances may run twice: {fault}"));
     }
     if let Some(fault) = &status.trace_fault {
         add(Severity::Notice, format!("The trace of {name} cannot be written: {fault}"));
@@ -176,6 +180,7 @@ fn links(found: &mut Found, picture: &Picture) {
             let neighbour = named(neighbour);
             let trouble = match (*is_up, *has_data) {
                 (true, true) if *is_rejected => "is up, and one rejects the other",
+                (true, true) if fault.is_some() => "is up",
                 (true, true) => continue,
                 (true, false) => "passes no client requests",
                 (false, _) => "is down",

@@ -220,6 +220,7 @@ fn links_journals_policies_and_managers_that_do_not_work_are_problems() {
     let status = json!({
         "node": "a", "version": "0.2.0", "journal_fault": "no space left",
         "confirmation": "unconfirmed", "outdated": "the journal of this node is an old copy",
+        "id_fault": "two nodes have the id `a`",
     });
     picture.answered(0, START_MS, Answer::json(Topic::Status, status));
     let mut unanswered = instance("i1", "owned");
@@ -235,6 +236,7 @@ fn links_journals_policies_and_managers_that_do_not_work_are_problems() {
     let expected = [
         "The journal of a cannot be written, so the node makes no new reservations: no space left",
         "Nothing runs on a any more: the journal of this node is an old copy",
+        "Another node has the id of a, so instances may run twice: two nodes have the id `a`",
         "The policy of shop has no valid answer for i1 on a",
         "The link a – b is down: `a` does not list `b` as a neighbour",
         "No neighbour has confirmed the journal of a since it restarted",
@@ -242,10 +244,25 @@ fn links_journals_policies_and_managers_that_do_not_work_are_problems() {
         "Nodes run different versions: b runs 0.1.0, a runs 0.2.0",
     ];
     assert_eq!(told, expected);
-    assert_eq!(problems[5].node.as_deref(), Some("b"));
+    assert_eq!(problems[6].node.as_deref(), Some("b"));
     // After one accepted request, the node no longer inhibits everything.
     picture.happened(0, START_MS, &self::told(&judged(9, "migrate", "b", &json!({ "is_accepted": true }))));
     assert!(!texts(&picture.problems(START_MS)).iter().any(|text| text.contains("refuses everything")));
+}
+
+#[test]
+fn a_copy_that_ended_says_why_and_so_does_a_link_to_two_nodes_of_one_id() {
+    let mut picture = two_nodes();
+    let mut ended = instance("i1", "owned");
+    ended["copy"]["state"] = "ended".into();
+    ended["restart"] = json!({ "cause": "exited with status 2", "failures": 3, "starts_in_ms": 900 });
+    hosts(&mut picture, 0, &[ended]);
+    let link = json!({ "links": [{ "neighbour": "a", "is_up": true, "has_data": true, "fault": "two nodes have the id `a`" }] });
+    picture.answered(1, START_MS, Answer::json(Topic::Links, link));
+    assert_eq!(
+        texts(&picture.problems(START_MS)),
+        ["The copy of i1 on a has ended: exited with status 2", "The link a – b is up: two nodes have the id `a`",]
+    );
 }
 
 #[test]
@@ -268,6 +285,9 @@ fn full_nodes_are_distinguished_from_refusing_ones_and_grouped() {
     assert_eq!(texts(&problems), [refusing, "2 nodes are full: they had no room for the last requests"]);
     assert_eq!(problems[1].parts.iter().map(|part| part.node.as_str()).collect::<Vec<_>>(), ["b", "c"]);
     assert_eq!(problems[1].parts[0].text, told);
+    // An anchor that its node keeps was refused by nobody.
+    refuse(&mut picture, "e", "anchor", 41);
+    assert_eq!(picture.problems(START_MS).len(), 2);
     // A node that also inhibits for another reason is not reported as full.
     refuse(&mut picture, "b", "acceptance", 31);
     assert!(texts(&picture.problems(START_MS)).contains(&"2 nodes refuse everything"));

@@ -17,7 +17,7 @@ use super::figures::{ShownFigures, counts};
 use super::policies::PolicyText;
 use super::regret::RegretSums;
 use super::replay::{Event, Explain, Recording};
-use super::run::{About, ApplicationRow, Inhibited, Nodes, ResponseRow, Run, label, tier_names};
+use super::run::{About, ApplicationRow, Inhibited, Nodes, ResponseRow, Run, distinct_applications, label, tier_names};
 use super::series::{Bars, Samples};
 use crate::figures::{CycleFigures, Reading, ResponseTimes, TraceFigures};
 use crate::recorded::{Histories, VisibleHistory};
@@ -61,6 +61,8 @@ struct Fold {
     areas: AreaCounts,
     reading: Reading,
     regret: RegretSums,
+    /// The place of each description of an application in `by_application`.
+    places: Vec<usize>,
     by_application: Vec<u64>,
     by_tier: Vec<u64>,
     instances: Samples<Vec<u64>>,
@@ -80,6 +82,7 @@ struct Fold {
 
 impl Fold {
     fn new(header: Arc<Header>) -> Fold {
+        let places = distinct_applications(&header);
         let tier_count = header.nodes.iter().map(|node| node.tier as usize + 1).max().unwrap_or(0).min(64);
         Fold {
             about: About::new(&header),
@@ -88,7 +91,8 @@ impl Fold {
             areas: AreaCounts::new(&header),
             reading: Reading::new(Arc::clone(&header)),
             regret: RegretSums::new(),
-            by_application: vec![0; header.applications.len()],
+            by_application: vec![0; places.iter().max().map_or(0, |last| last + 1)],
+            places,
             by_tier: vec![0; tier_count],
             instances: Samples::new(),
             asleep: (header.has_sleep() && header.detail != Detail::Summary).then(Samples::new),
@@ -270,7 +274,8 @@ impl Fold {
     /// the area of the node.
     fn count(&mut self, application: u32, node: u32, by: i32) {
         let tier = (self.header.nodes[node as usize].tier as usize).min(self.by_tier.len() - 1);
-        for count in [&mut self.by_application[application as usize], &mut self.by_tier[tier]] {
+        let place = self.places[application as usize];
+        for count in [&mut self.by_application[place], &mut self.by_tier[tier]] {
             *count = count.saturating_add_signed(by.into());
         }
         self.areas.change(node, application, by);
@@ -289,7 +294,8 @@ impl Fold {
         self.tiers.push(time, || self.by_tier.clone());
         self.areas.frame(time);
         if let Some(asleep) = &mut self.asleep {
-            asleep.push(time, || sleeping(state));
+            let (places, count) = (&self.places, self.by_application.len());
+            asleep.push(time, || sleeping(state, places, count));
         }
     }
 
@@ -308,7 +314,7 @@ impl Fold {
         self.by_tier.fill(0);
         self.areas.clear();
         for placed in &counted.placed {
-            self.by_application[placed.application as usize] += placed.instances;
+            self.by_application[self.places[placed.application as usize]] += placed.instances;
             if let Some(count) = self.by_tier.get_mut(placed.tier as usize) {
                 *count += placed.instances;
             }
@@ -394,10 +400,10 @@ impl Fold {
 }
 
 /// The number of sleeping instances of each application.
-fn sleeping(state: &State) -> Vec<u64> {
-    let mut counts = vec![0; state.header().applications.len()];
+fn sleeping(state: &State, places: &[usize], count: usize) -> Vec<u64> {
+    let mut counts = vec![0; count];
     for (_, instance) in state.existing().filter(|(_, instance)| instance.body.is_asleep) {
-        counts[instance.application as usize] += 1;
+        counts[places[instance.application as usize]] += 1;
     }
     counts
 }

@@ -90,6 +90,15 @@ pub(crate) struct About {
     pub(crate) instances_at_most: u64,
     pub(crate) served: u64,
     pub(crate) lost: u64,
+    /// Whether live nodes recorded the run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
+    pub(crate) is_live: bool,
+    /// Whether the trace has neither users nor client requests, because only nodes recorded it: then it has no seed,
+    /// either.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
+    pub(crate) has_no_clients: bool,
 }
 
 /// An application.
@@ -109,6 +118,10 @@ pub(crate) struct ApplicationRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub(crate) keeps: Option<u64>,
+    /// The first description of the same application, if this is a later one: a live trace has each of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub(crate) first_description: Option<u32>,
 }
 
 /// The nodes, with one column for each property.
@@ -196,7 +209,8 @@ fn units(capacity: Capacity) -> i64 {
 
 impl ApplicationRow {
     pub(crate) fn all(header: &Header) -> Vec<ApplicationRow> {
-        let row = |application: &TracedApplication| ApplicationRow {
+        let row = |(index, application): (usize, &TracedApplication)| ApplicationRow {
+            first_description: Some(first_description(header, index)).filter(|first| *first != index as u32),
             id: application.id.to_string(),
             kind: application.kind.clone(),
             hardware: application.hardware.as_units(),
@@ -207,8 +221,28 @@ impl ApplicationRow {
                 .collect(),
             keeps: application.sleep.map(|sleep| sleep.keeps.as_units()),
         };
-        header.applications.iter().map(row).collect()
+        header.applications.iter().enumerate().map(row).collect()
     }
+}
+
+/// The index of the first description of the application with this one.
+fn first_description(header: &Header, index: usize) -> u32 {
+    let id = &header.applications[index].id;
+    header.applications.iter().position(|other| other.id == *id).unwrap_or(index) as u32
+}
+
+/// For each description of an application, the place of the application among all, in the order of first occurrence.
+pub(crate) fn distinct_applications(header: &Header) -> Vec<usize> {
+    let mut ids = Vec::new();
+    let mut places = Vec::new();
+    for application in &header.applications {
+        let known = ids.iter().position(|id| *id == &application.id);
+        places.push(known.unwrap_or(ids.len()));
+        if known.is_none() {
+            ids.push(&application.id);
+        }
+    }
+    places
 }
 
 impl About {
@@ -244,6 +278,8 @@ impl About {
             instances_at_most: 0,
             served: 0,
             lost: 0,
+            is_live: header.live.is_some(),
+            has_no_clients: header.live.is_some() && header.users.is_empty(),
         }
     }
 }

@@ -103,6 +103,8 @@ pub struct OwnedInstance {
     pub copy: Option<CopyStatus>,
     /// Its last restart; null if its copy was never down.
     pub restart: Option<RestartStatus>,
+    /// Why its copy must not run now; null if it may.
+    pub held_back: Option<String>,
     /// What its agent sees.
     #[serde(default)]
     pub facts: AgentFacts,
@@ -214,6 +216,15 @@ pub struct RestartStatus {
     pub failures: u32,
     /// When it is started again; null if it was started since.
     pub starts_in_ms: Option<u64>,
+}
+
+impl RestartStatus {
+    /// Whether the program cannot be executed, because it is missing, is not a program, or may not be executed: another
+    /// start would fail in the same way.
+    pub fn is_hopeless(&self) -> bool {
+        let causes = ["No such file or directory", "Permission denied", "Exec format error"];
+        self.cause.starts_with("cannot start: `") && causes.iter().any(|cause| self.cause.contains(cause))
+    }
 }
 
 impl Instance {

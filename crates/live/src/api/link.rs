@@ -30,7 +30,7 @@ pub struct Link {
     pub has_data: bool,
     /// The smoothed round-trip time, in milliseconds; null before the first measurement.
     pub round_trip_ms: Option<f64>,
-    /// Why the control connection is down, or the neighbour is rejected; null otherwise, and before the first attempt.
+    /// Why the link is down, or the neighbour is rejected or has a second node with its id; null otherwise.
     pub fault: Option<String>,
     /// Messages queued for sending, without pings and pongs.
     #[serde(default)]

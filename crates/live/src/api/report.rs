@@ -302,6 +302,12 @@ impl fmt::Display for RequestTarget {
 }
 
 impl NodeReport {
+    /// Whether this is the verdict that an anchor is not undeployed. That is its purpose, and no fault: the policy of
+    /// an anchor without clients may propose the undeploy at each evaluation.
+    pub fn keeps_an_anchor(&self) -> bool {
+        matches!(self, NodeReport::Judged { is_accepted: false, rule: Some(rule), .. } if rule == mario_domain::Rule::Anchor.as_str())
+    }
+
     /// The report for operators about something that a node traces; `None` for what is recorded only in the trace.
     pub(crate) fn of(event: &TraceEvent) -> Option<NodeReport> {
         let inhibition = |verdict: &Verdict| match verdict {

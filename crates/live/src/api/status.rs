@@ -32,6 +32,8 @@ pub struct Status {
     pub trace_fault: Option<String>,
     /// Why workloads cannot be started; null if they can.
     pub workload_fault: Option<String>,
+    /// Why another node seems to have the same id; null if none does.
+    pub id_fault: Option<String>,
     /// Its certificates.
     #[serde(default)]
     pub certificates: Vec<CertificateStatus>,

@@ -12,7 +12,7 @@ use super::positions::Positions;
 use super::{ConfigError, NodeConfig, TlsFile};
 use crate::error::LiveError;
 use crate::identity::{Identity, Subject};
-use crate::journal::DiskJournal;
+use crate::journal::{DiskJournal, JournalState};
 use crate::traffic::{ServerCertificate, client_tls_config};
 
 /// The loaded files that a configuration names.
@@ -24,12 +24,14 @@ pub struct LoadedFiles {
     pub acceptance: Option<Arc<Acceptance>>,
     /// TLS for clients; `None` if no certificates are configured.
     pub tls: Option<Arc<ServerConfig>>,
+    /// The state in which the journal was found.
+    pub journal: JournalState,
 }
 
 /// Checks that the machine has what a configuration names: a key and a certificate of this node, certificates for
 /// clients, policy, free ports, neighbours whose host names resolve, and a data directory whose journal is intact,
-/// belongs to this node and is not used by another daemon. Creates the data directory and an empty journal if they do
-/// not exist. Reports all errors.
+/// belongs to this node and is not used by another daemon. Creates nothing: the data directory may be missing if it can
+/// be created. Reports all errors.
 pub fn check(config: &NodeConfig, engine: &Engine) -> Result<LoadedFiles, ConfigError> {
     let text = Arc::clone(&config.text);
     let positions = Positions::new(&text);
@@ -50,7 +52,7 @@ pub fn check(config: &NodeConfig, engine: &Engine) -> Result<LoadedFiles, Config
         positions.keep(&mut mistakes, &["listen", key], free(address));
     }
     // Opening the journal detects whether it is damaged, belongs to another node, or is in use.
-    positions.keep(&mut mistakes, &["data"], DiskJournal::open(&config.data, &config.node).map(|_| ()));
+    let journal = positions.keep(&mut mistakes, &["data"], DiskJournal::check(&config.data, &config.node));
     for (index, neighbour) in config.neighbours.iter().enumerate() {
         let result = neighbour.address.to_socket_addrs().map_err(|error| {
             LiveError::new(format!("the address {} of neighbour {} is not known", neighbour.address, neighbour.id))
@@ -58,9 +60,9 @@ pub fn check(config: &NodeConfig, engine: &Engine) -> Result<LoadedFiles, Config
         });
         positions.keep(&mut mistakes, &["neighbours", &index.to_string(), "address"], result.map(|_| ()));
     }
-    match (identity, acceptance, tls, mistakes.is_empty()) {
-        (Some(identity), Some(acceptance), Some(tls), true) => {
-            Ok(LoadedFiles { identity: Arc::new(identity), acceptance, tls })
+    match (identity, acceptance, tls, journal, mistakes.is_empty()) {
+        (Some(identity), Some(acceptance), Some(tls), Some(journal), true) => {
+            Ok(LoadedFiles { identity: Arc::new(identity), acceptance, tls, journal })
         }
         _ => Err(positions.error(&config.name, mistakes)),
     }

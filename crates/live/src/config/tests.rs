@@ -105,6 +105,12 @@ fn all_problems_of_a_machine_are_reported_together() {
         error.mistakes[0].message.contains("that of spiffe://harbour/node/edge-7, and this is node edge-1"),
         "{error:?}"
     );
+    assert!(!config.data.exists(), "a check creates nothing");
+    let elsewhere = TEXT.replace("capacity = 8", "capacity = 8\ndata = \"no/such/data\"");
+    let elsewhere = NodeConfig::read("node.toml", &elsewhere, scratch.path()).expect("valid");
+    let error = check(&elsewhere, &engine).expect_err("its parent is missing");
+    let is_told = |mistake: &Mistake| mistake.message.contains("no/such does not exist");
+    assert!(error.mistakes.iter().any(is_told) && !scratch.path().join("no").exists(), "{error:?}");
     let _journal = DiskJournalGuard::open(&config);
     let error = check(&config, &engine).expect_err("the data directory is in use");
     assert!(error.mistakes.iter().any(|mistake| mistake.message.contains("another daemon uses it")), "{error:?}");

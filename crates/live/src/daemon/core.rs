@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mario_colony::routing::{Router, RouterConfig, RouterInput};
-use mario_colony::{Confirmation, Effect, Input, JournalRecord, Message, Node, TraceEvent};
-use mario_domain::{InstanceId, NodeId, Rule, Time, Verdict};
+use mario_colony::{Confirmation, Effect, Input, JournalRecord, Message, Node};
+use mario_domain::{InstanceId, NodeId, Rule, Time};
 use mario_wire::{Body, Envelope};
 use tokio::sync::mpsc;
 
@@ -27,7 +27,7 @@ use super::names::NameBook;
 use super::routing::Hosted;
 use super::shadows::Shadows;
 use super::{Ask, Event, Events};
-use crate::api::{NodeEvent, NodeReport, Report};
+use crate::api::NodeEvent;
 use crate::config::NodeConfig;
 use crate::error::LiveError;
 use crate::journal::Journal;
@@ -92,6 +92,7 @@ pub(crate) struct CoreCounts {
     pub(crate) evaluations_failed: u64,
     pub(crate) accepted: u64,
     pub(crate) inhibited: u64,
+    pub(crate) anchors_kept: u64,
     pub(crate) arrived: u64,
     pub(crate) restarts: u64,
 }
@@ -428,29 +429,6 @@ impl Core {
             Effect::Stop(workload) => self.copies.stop(workload),
             Effect::Sweep { keep } => self.copies.sweep(keep),
             Effect::Trace(report) => self.report(&report),
-        }
-    }
-
-    fn report(&mut self, report: &TraceEvent) {
-        match report {
-            TraceEvent::Evaluated { instance, proposal, has_failed, .. } => {
-                self.counts.evaluations += 1;
-                self.counts.evaluations_failed += u64::from(*has_failed);
-                self.compare_with_shadow(instance, proposal.as_ref(), *has_failed);
-            }
-            TraceEvent::Judged { request, verdict: Verdict::Accepted, .. } => {
-                self.counts.accepted += 1;
-                self.departed(request);
-            }
-            TraceEvent::Judged { verdict: Verdict::Inhibited(_), .. } => self.counts.inhibited += 1,
-            TraceEvent::Arrived { .. } => self.counts.arrived += 1,
-            _ => {}
-        }
-        let Some(told) = NodeReport::of(report) else { return };
-        self.memory.reported(report, &told);
-        // Successful evaluations without a proposal are not published: they are the usual case, and would fill the log.
-        if !matches!(report, TraceEvent::Evaluated { proposal: None, has_failed: false, .. }) {
-            self.events.publish(NodeEvent::Report { report: Report::Known(told) });
         }
     }
 

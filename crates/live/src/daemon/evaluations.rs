@@ -1,14 +1,14 @@
 //! Evaluates agents at the end of their observation windows, and the owner's policy for evictions and shrinks at its
-//! own interval.
+//! own interval. Counts and publishes what they report.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use mario_colony::{Input, Observation, Proposal, RequestFact};
-use mario_domain::{InstanceId, NodeId, Target};
+use mario_colony::{Input, Observation, Proposal, RequestFact, TraceEvent};
+use mario_domain::{InstanceId, NodeId, Rule, Target, Verdict};
 
 use super::core::Core;
-use crate::api::NodeEvent;
+use crate::api::{NodeEvent, NodeReport, Report};
 
 impl Core {
     /// Evaluates the agents whose windows have ended, and then judges their proposals. Also evicts instances, evaluates
@@ -86,6 +86,33 @@ impl Core {
     fn evict(&mut self, is_due: bool) {
         if is_due && self.owner_at.is_some() {
             self.handle(Input::Evict);
+        }
+    }
+
+    /// Counts and remembers a report of the node, and publishes it.
+    pub(super) fn report(&mut self, report: &TraceEvent) {
+        match report {
+            TraceEvent::Evaluated { instance, proposal, has_failed, .. } => {
+                self.counts.evaluations += 1;
+                self.counts.evaluations_failed += u64::from(*has_failed);
+                self.compare_with_shadow(instance, proposal.as_ref(), *has_failed);
+            }
+            TraceEvent::Judged { request, verdict: Verdict::Accepted, .. } => {
+                self.counts.accepted += 1;
+                self.departed(request);
+            }
+            TraceEvent::Judged { verdict: Verdict::Inhibited(inhibition), .. } => {
+                self.counts.inhibited += 1;
+                self.counts.anchors_kept += u64::from(inhibition.rule == Rule::Anchor);
+            }
+            TraceEvent::Arrived { .. } => self.counts.arrived += 1,
+            _ => {}
+        }
+        let Some(told) = NodeReport::of(report) else { return };
+        self.memory.reported(report, &told);
+        // Successful evaluations without a proposal are not published: they are the usual case, and would fill the log.
+        if !matches!(report, TraceEvent::Evaluated { proposal: None, has_failed: false, .. }) {
+            self.events.publish(NodeEvent::Report { report: Report::Known(told) });
         }
     }
 

@@ -65,6 +65,11 @@ pub(super) fn text(core: &Core) -> String {
             "1 while workloads cannot be started here, e.g. because the disk is full, else 0.",
             f64::from(u8::from(core.copies.room().fault().is_some())),
         ),
+        (
+            "mario_id_taken",
+            "1 while a neighbour is connected to another node with the id of this one, else 0.",
+            f64::from(u8::from(core.links.id_fault().is_some())),
+        ),
         ("mario_open_files", "Files that this process has open.", descriptors::count_open().unwrap_or(0) as f64),
         (
             "mario_open_files_max",
@@ -92,7 +97,12 @@ fn counters(core: &Core, text: &mut String) {
         ("mario_evaluations_total", "Evaluations of policies.", counts.evaluations),
         ("mario_evaluations_failed_total", "Evaluations without a valid answer.", counts.evaluations_failed),
         ("mario_accepted_total", "Requests that were accepted and enacted.", counts.accepted),
-        ("mario_inhibited_total", "Requests that were inhibited.", counts.inhibited),
+        ("mario_inhibited_total", "Requests that were inhibited, undeploys of anchors among them.", counts.inhibited),
+        (
+            "mario_anchors_kept_total",
+            "Undeploys of anchors that were inhibited, as they are meant to be.",
+            counts.anchors_kept,
+        ),
         ("mario_arrived_total", "Instances that arrived from neighbours.", counts.arrived),
         ("mario_restarts_total", "Restarts of copies that ended or did not start.", counts.restarts),
         (

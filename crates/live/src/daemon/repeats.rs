@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::api::NodeEvent;
+use crate::api::{NodeEvent, NodeReport, Operation, Report, Requester};
 
 /// How long repetitions of an event are counted before one of them is published.
 const INTERVAL: Duration = Duration::from_mins(1);
@@ -84,6 +84,7 @@ fn kind_of(event: &NodeEvent) -> Option<(&'static str, String, u32)> {
         NodeEvent::LinkUp { neighbour } => Some(("link-up", neighbour.to_string(), 5)),
         NodeEvent::LinkDown { neighbour } => Some(("link-down", neighbour.to_string(), 5)),
         NodeEvent::Fault { message } => Some(("fault", message.clone(), 3)),
+        NodeEvent::Report { report: Report::Known(report) } => kind_of_report(report),
         NodeEvent::Started { .. }
         | NodeEvent::Unconfirmed
         | NodeEvent::OrphansEnded { .. }
@@ -101,6 +102,23 @@ fn kind_of(event: &NodeEvent) -> Option<(&'static str, String, u32)> {
         | NodeEvent::ShadowDiffers { .. }
         | NodeEvent::Report { .. } => None,
     }
+}
+
+/// As [`kind_of`]: without clients, the policy of an anchor may propose to undeploy it at each evaluation, and its
+/// manager inhibits that each time. An undeploy that is not inhibited happens once.
+fn kind_of_report(report: &NodeReport) -> Option<(&'static str, String, u32)> {
+    if let NodeReport::Evaluated { instance: Some(instance), operation: Some(operation), .. } = report
+        && operation.is(&Operation::Undeploy)
+    {
+        return Some(("proposed-undeploy", instance.to_string(), 1));
+    }
+    if let NodeReport::Judged { request, .. } = report
+        && let Requester::Agent { instance, .. } = &request.requester
+        && report.keeps_an_anchor()
+    {
+        return Some(("anchor-kept", instance.to_string(), 1));
+    }
+    None
 }
 
 /// Durations and ports differ from one event to the next.
@@ -141,6 +159,30 @@ mod tests {
         let up = NodeEvent::LinkUp { neighbour };
         assert_eq!((0..100).filter(|_| repeats.admit(&up, now)).count(), 5);
         assert_eq!((0..100).filter(|_| repeats.admit(&NodeEvent::JournalWorks, now)).count(), 100);
+    }
+
+    #[test]
+    fn an_idle_anchor_is_reported_once_and_then_counted() {
+        let event = |kind: &str, rule: &str| -> NodeEvent {
+            let report = serde_json::json!({
+                "event": "report", "report": {
+                    "kind": kind, "instance": "i1", "operation": "undeploy", "target": "self", "is_accepted": false,
+                    "request": {
+                        "requester": { "agent": 1, "instance": "i1", "node": "a" }, "application": "shop",
+                        "operation": "undeploy",
+                    },
+                    "inhibited_by": "a", "rule": rule, "reason": "no",
+                },
+            });
+            serde_json::from_value(report).expect("an event")
+        };
+        let (mut repeats, begin) = (Repeats::default(), Instant::now());
+        let mut admitted =
+            |kind: &str, rule: &str| (0..12).filter(|_| repeats.admit(&event(kind, rule), begin)).count();
+        assert_eq!((admitted("evaluated", ""), admitted("judged", "anchor")), (1, 1));
+        assert_eq!(admitted("judged", "capacity"), 12, "verdicts of other rules are reported each time");
+        let due = repeats.due(begin + INTERVAL);
+        assert_eq!(due.iter().map(|(_, repeated)| *repeated).collect::<Vec<_>>(), [11, 11]);
     }
 
     #[test]

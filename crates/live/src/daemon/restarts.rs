@@ -1,6 +1,6 @@
 //! The restarts of copies and the state of links, for operators.
 
-use mario_colony::WorkloadId;
+use mario_colony::{Owned, WorkloadId};
 
 use super::core::Core;
 use crate::api;
@@ -13,6 +13,15 @@ impl Core {
             cause: restart.cause.clone(),
             failures: restart.failures,
             starts_in_ms: restart.at.map(|at| (at - self.now()).units().max(0.0) as u64),
+        })
+    }
+
+    /// Why the copy of an instance must not run now; `None` if it may.
+    pub(super) fn held_back(&self, owned: &Owned) -> Option<String> {
+        self.node.is_held_back(owned).then(|| {
+            "no neighbour has confirmed the journal of its node since the node restarted, and only one copy of its \
+             application may run"
+                .to_owned()
         })
     }
 

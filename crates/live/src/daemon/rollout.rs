@@ -175,6 +175,11 @@ impl Core {
                 message: inhibition.to_string(),
                 hint: Some("repeat it in a moment".to_owned()),
             }),
+            Some((_, Verdict::Inhibited(inhibition), _)) if inhibition.rule == Rule::Leaving => Err(Refusal {
+                status: 409,
+                message: format!("node {} is draining: it accepts no new instances", inhibition.node),
+                hint: Some("deploy on another node, or end the drain with `mario node drain --undo`".to_owned()),
+            }),
             Some((_, Verdict::Inhibited(inhibition), _)) => Err(refusal(409, inhibition.to_string())),
             _ => Err(refusal(500, "the node gave no verdict")),
         }

@@ -5,18 +5,30 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::seams::DriverError;
 
 /// How much is written to find out whether the disk has room for the files of a workload.
 const PROBE_BYTES: usize = 64 << 10;
 
+/// How often a disk that had no room is checked again.
+const CHECK_EVERY: Duration = Duration::from_secs(2);
+
 /// The room for workloads on a node. A clone is a handle to the same room.
 #[derive(Clone)]
 pub(crate) struct Room {
     directory: Arc<PathBuf>,
     /// Why the last start of a workload, or the last check, failed.
-    fault: Arc<Mutex<Option<String>>>,
+    fault: Arc<Mutex<Option<Fault>>>,
+}
+
+/// Why workloads cannot be started.
+#[derive(Clone)]
+struct Fault {
+    cause: String,
+    /// Whether the disk is the cause, so that a check of the disk shows whether it still is.
+    is_of_disk: bool,
 }
 
 impl Room {
@@ -27,13 +39,13 @@ impl Room {
 
     /// Why workloads cannot be started; `None` if the last start, or check, succeeded.
     pub(crate) fn fault(&self) -> Option<String> {
-        self.lock().clone()
+        self.lock().as_ref().map(|fault| fault.cause.clone())
     }
 
     /// Finds out whether the disk has room for a workload.
     pub(crate) fn check(&self) -> Result<(), String> {
         let result = self.probe().map_err(|error| format!("cannot start workloads: {error}"));
-        *self.lock() = result.clone().err();
+        *self.lock() = result.clone().err().map(|cause| Fault { cause, is_of_disk: true });
         result
     }
 
@@ -42,9 +54,25 @@ impl Room {
         match result {
             Ok(()) => *self.lock() = None,
             Err(DriverError { cause: Some(cause), .. }) => {
-                *self.lock() = Some(format!("cannot start workloads: {cause}"));
+                let is_of_disk = matches!(
+                    cause.kind(),
+                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::ReadOnlyFilesystem
+                );
+                *self.lock() = Some(Fault { cause: format!("cannot start workloads: {cause}"), is_of_disk });
             }
             Err(DriverError { cause: None, .. }) => {}
+        }
+    }
+
+    /// Checks the disk from time to time while it has no room: otherwise, a node to which nothing is deployed would not
+    /// notice that there is room again. Never completes.
+    pub(crate) async fn watch(self) {
+        loop {
+            tokio::time::sleep(CHECK_EVERY).await;
+            if self.lock().as_ref().is_some_and(|fault| fault.is_of_disk) {
+                let room = self.clone();
+                let _ = tokio::task::spawn_blocking(move || room.check()).await;
+            }
         }
     }
 
@@ -59,7 +87,7 @@ impl Room {
         written
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<String>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Fault>> {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

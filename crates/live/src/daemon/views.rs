@@ -31,6 +31,7 @@ impl Core {
             outdated: self.outdated().map(|(cause, _)| cause),
             trace_fault: self.recorder.fault().map(str::to_owned),
             workload_fault: self.copies.room().fault(),
+            id_fault: self.links.id_fault(),
             certificates: self.certificates.status(),
             is_draining: self.is_draining,
             evaluation_ms: Some(self.config.timing.evaluation_ms),
@@ -54,11 +55,11 @@ impl Core {
         }
     }
 
-    /// Whether the node can write its journal and start workloads.
+    /// Whether the node can write its journal and start workloads, and no other node has its id.
     pub(super) fn health(&self) -> api::Health {
         let outdated = self.outdated().map(|(cause, _)| cause);
         let fault = outdated.or_else(|| self.stalled.as_ref().map(|(fault, _)| fault.line()));
-        let fault = fault.or_else(|| self.copies.room().fault());
+        let fault = fault.or_else(|| self.copies.room().fault()).or_else(|| self.links.id_fault());
         api::Health { is_healthy: fault.is_none(), fault }
     }
 
@@ -115,6 +116,7 @@ impl Core {
             evaluations: self.node.snapshot(instance).map(|snapshot| snapshot.evaluations),
             copy: self.copies.status(owned.workload),
             restart: self.restart(owned.workload),
+            held_back: self.held_back(owned),
             facts: api::AgentFacts {
                 requests: remembered.map(|remembered| remembered.requests.iter().map(request).collect()),
                 neighbours: self.up.keys().cloned().collect(),

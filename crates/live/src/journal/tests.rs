@@ -38,6 +38,22 @@ fn appended_records_survive_a_reopen() {
 }
 
 #[test]
+fn a_journal_that_was_not_closed_is_known_as_such_once() {
+    let scratch = Scratch::new("unclosed");
+    let path = scratch.path().join("journal.redb");
+    let (mut journal, _) = reopened(&scratch).expect("a journal");
+    assert_eq!(journal.state(), JournalState::Closed);
+    journal.append(&[boot(0), peer(1)]).expect("a disk");
+    // What a killed daemon leaves.
+    let left = fs::read(&path).expect("a file");
+    drop(journal);
+    fs::write(&path, left).expect("written");
+    assert_eq!(DiskJournal::check(scratch.path(), &node("edge-1")).expect("whole"), JournalState::Unclosed);
+    let (journal, ledger) = reopened(&scratch).expect("a journal");
+    assert_eq!((journal.state(), ledger.sequence()), (JournalState::Closed, 2));
+}
+
+#[test]
 fn a_second_daemon_and_another_node_are_refused() {
     let scratch = Scratch::new("second");
     let (mut journal, _) = reopened(&scratch).expect("a journal");

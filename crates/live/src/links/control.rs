@@ -1,5 +1,6 @@
 //! Control connections: frames, and pings as heartbeats. A link that is silent for too long goes down.
 
+use std::io;
 use std::time::{Duration, Instant};
 
 use mario_colony::Message;
@@ -162,12 +163,18 @@ pub(super) async fn connect(
         let _ = stream.set_nodelay(true);
         // Nodes are identified by their certificates only, so the server name is arbitrary.
         let name = ServerName::try_from("node.mario").map_err(|error| error.to_string())?;
-        connector
-            .connect(name, stream)
-            .await
-            .map_err(|error| format!("{address} is not the neighbour: {}", super::in_words(&error)))
+        connector.connect(name, stream).await.map_err(|error| handshake_fault(address, &error))
     };
     timeout(HANDSHAKE_TIMEOUT, connecting).await.unwrap_or_else(|_| Err(format!("{address} does not answer")))
+}
+
+/// Why a TLS handshake with the neighbour at an address failed. A connection that merely ends proves nothing about who
+/// listens there.
+fn handshake_fault(address: &str, error: &io::Error) -> String {
+    if super::is_closed(error) {
+        return format!("{address} closed the connection during the handshake: is it starting or stopping?");
+    }
+    format!("{address} is not the neighbour: {}", super::in_words(error))
 }
 
 /// Runs a control connection until it ends. `early` are bytes of the neighbour that were read already.
@@ -367,7 +374,12 @@ impl Links {
         let own = &self.shared.node;
         match reason {
             GoodbyeReason::NotListed => not_listed(neighbour, own),
-            GoodbyeReason::TwoNodes => format!("{}: `{neighbour}` is connected to another one", two_nodes(own)),
+            GoodbyeReason::TwoNodes => {
+                if let Some(link) = self.table().get_mut(neighbour) {
+                    link.rejected_as_twin_at = Some(Instant::now());
+                }
+                is_twin(own, neighbour)
+            }
             GoodbyeReason::Wait => format!(
                 "`{neighbour}` has not connected yet: it reaches this node by the address in its own configuration"
             ),
@@ -389,6 +401,16 @@ pub(super) fn two_nodes(id: &NodeId) -> String {
     format!("two nodes have the id `{id}`")
 }
 
+/// What a node says whose neighbour is connected to another one with its id.
+pub(super) fn is_twin(own: &NodeId, neighbour: &NodeId) -> String {
+    format!("{}: `{neighbour}` is connected to another one", two_nodes(own))
+}
+
+/// What a node that has two neighbours with one id says about the second one.
+pub(super) fn another(id: &NodeId) -> String {
+    format!("{}: one is connected, and this is another", two_nodes(id))
+}
+
 /// A token bucket for received frames.
 struct Bucket {
     left: f64,
@@ -408,5 +430,18 @@ impl Bucket {
         self.left = (self.left + earned).min(BURST_FRAMES) - 1.0;
         self.filled = now;
         (self.left < 0.0).then(|| Duration::from_secs_f64(-self.left / FRAMES_PER_SECOND))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_connection_says_nothing_about_who_listens() {
+        let closed = handshake_fault("10.0.0.1:7440", &io::ErrorKind::ConnectionReset.into());
+        assert!(closed.starts_with("10.0.0.1:7440 closed the connection"), "{closed}");
+        let other = handshake_fault("10.0.0.1:7440", &io::Error::other("invalid peer certificate: UnknownIssuer"));
+        assert_eq!(other, "10.0.0.1:7440 is not the neighbour: invalid peer certificate: UnknownIssuer");
     }
 }

@@ -61,7 +61,8 @@ pub(super) fn spawn(
                 };
                 if matches!(protocol, Protocol::Control) {
                     if links.answers(&neighbour).await {
-                        refused(format!("{}: one is connected, and this is another", control::two_nodes(&neighbour)));
+                        links.met_twin(&neighbour);
+                        refused(control::another(&neighbour));
                         return say_goodbye(protocol, stream, GoodbyeReason::TwoNodes).await;
                     }
                     if neighbour > links.shared.node {

@@ -1,5 +1,7 @@
 //! The client of the operators' interface.
 
+use std::error::Error;
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -20,6 +22,7 @@ use tokio_rustls::TlsConnector;
 use crate::api::{ErrorAnswer, Received};
 use crate::error::LiveError;
 use crate::identity::{ExpectedPeer, HTTP_PROTOCOL, Identity};
+use crate::links::{in_words, is_closed};
 use crate::seams::{Body, BodyError};
 
 /// The timeout of [`Client::ask`], from connecting to the end of the answer.
@@ -29,7 +32,7 @@ const TIMEOUT: Duration = Duration::from_secs(40);
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
 /// The hint for a connection that the node closed without an answer.
-pub(super) const REFUSED: &str = "a certificate that the node does not believe is refused without a word";
+const REFUSED: &str = "it does not accept this certificate, or is stopping: the log of the node has the cause";
 
 /// The hint for an answer that cannot be parsed.
 const OTHER_VERSION: &str = "the node may have another version: `mario --version` prints that of this program";
@@ -111,7 +114,7 @@ impl Client {
             let response = self.send(method, path, headers, body).await?;
             let status = response.status().as_u16();
             let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX);
-            let bytes = body.collect().await.map_err(|error| self.fault().caused_by(error))?.to_bytes();
+            let bytes = body.collect().await.map_err(|error| self.broken(&*error))?.to_bytes();
             Ok(Reply { status, text: String::from_utf8_lossy(&bytes).into_owned() })
         };
         timeout(TIMEOUT, asking).await.unwrap_or_else(|_| Err(self.fault().caused_by("it does not answer")))
@@ -130,7 +133,7 @@ impl Client {
             request = request.header(*name, *value);
         }
         let request = request.body(Full::new(Bytes::from(body))).map_err(|error| self.fault().caused_by(error))?;
-        sender.send_request(request).await.map_err(|error| self.fault().caused_by(error).hint(REFUSED))
+        sender.send_request(request).await.map_err(|error| self.broken(&error))
     }
 
     /// Connects with TLS. The node may still reject the certificate afterwards.
@@ -139,12 +142,30 @@ impl Client {
         let stream =
             TcpStream::connect(&self.address).await.map_err(|error| self.fault().caused_by(error).hint(hint))?;
         let name = ServerName::try_from("node.mario").map_err(|error| self.fault().caused_by(error))?;
-        let stream = self.connector.connect(name, stream).await.map_err(|error| self.fault().caused_by(error))?;
-        let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(|error| self.fault().caused_by(error))?;
+        let stream = self.connector.connect(name, stream).await.map_err(|error| self.broken(&error))?;
+        let (sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|error| self.broken(&error))?;
         tokio::spawn(connection);
         Ok(sender)
+    }
+
+    /// The error of an established connection, without the words of the libraries for a mere end of it.
+    pub(super) fn broken(&self, error: &(dyn Error + 'static)) -> LiveError {
+        let mut cause = Some(error);
+        while let Some(part) = cause {
+            let is_ended = part
+                .downcast_ref::<hyper::Error>()
+                .is_some_and(|error| error.is_incomplete_message() || error.is_closed() || error.is_canceled());
+            let io = part.downcast_ref::<io::Error>();
+            if is_ended || io.is_some_and(is_closed) {
+                return self.fault().caused_by("the node closed the connection without an answer").hint(REFUSED);
+            }
+            if let Some(io) = io {
+                return self.fault().caused_by(in_words(io));
+            }
+            cause = part.source();
+        }
+        self.fault().caused_by(error.to_string())
     }
 
     pub(super) fn fault(&self) -> LiveError {
@@ -170,5 +191,43 @@ impl hyper::body::Body for Parts {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         self.receiver.poll_recv(context).map(|part| part.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mario_testing::Scratch;
+    use tokio::io::AsyncWriteExt;
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::identity::{Authority, Role, write_private, write_public};
+
+    #[tokio::test]
+    async fn a_connection_that_the_node_closes_is_explained_without_the_words_of_libraries() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
+        tokio::spawn(async move {
+            // The first connection ends, and the second one is not TLS.
+            for answer in [&b""[..], b"HTTP/1.1 400 Bad Request\r\n\r\n"] {
+                let (mut stream, _) = listener.accept().await.expect("a connection");
+                let _ = stream.write_all(answer).await;
+            }
+        });
+        let scratch = Scratch::new("closed");
+        let authority = Authority::new("harbour", 1).expect("an authority");
+        let ada = authority.operator("ada", vec![Role::Look]).expect("an operator");
+        let issued = authority.issue(&ada, 1).expect("issued");
+        write_public(&scratch.join("ada.pem"), &issued.certificate_pem).expect("written");
+        write_private(&scratch.join("ada.key"), &issued.key_pem).expect("written");
+        let identity = Identity::load_bundle(&scratch.join("ada.pem")).expect("an identity");
+        let client = Client::new(&identity, &address).expect("a client");
+        let closed = client.ask(Method::GET, "/healthz", &[], Vec::new()).await.expect_err("closed").line();
+        assert!(
+            closed.contains("the node closed the connection without an answer (it does not accept this"),
+            "{closed}"
+        );
+        let other = client.ask(Method::GET, "/healthz", &[], Vec::new()).await.expect_err("not TLS").line();
+        assert!(!(closed + &other).contains("http"), "{other}");
     }
 }

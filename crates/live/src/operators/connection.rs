@@ -6,7 +6,7 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
 
-use super::client::{Client, REFUSED, Reply};
+use super::client::{Client, Reply};
 use crate::api::{Event, Received};
 use crate::error::LiveError;
 
@@ -54,18 +54,17 @@ impl Connection {
     }
 
     async fn send(&mut self, path: &str) -> Result<http::Response<Incoming>, LiveError> {
-        let fault = || self.client.fault();
         let request = Request::builder().uri(path).header("host", "node.mario").body(Full::default());
-        let request = request.map_err(|error| fault().caused_by(error))?;
-        self.sender.ready().await.map_err(|error| fault().caused_by(error).hint(REFUSED))?;
-        self.sender.send_request(request).await.map_err(|error| fault().caused_by(error).hint(REFUSED))
+        let request = request.map_err(|error| self.client.fault().caused_by(error))?;
+        self.sender.ready().await.map_err(|error| self.client.broken(&error))?;
+        self.sender.send_request(request).await.map_err(|error| self.client.broken(&error))
     }
 }
 
 async fn collect(client: &Client, response: http::Response<Incoming>, bytes_max: usize) -> Result<Reply, LiveError> {
     let status = response.status().as_u16();
     let body = Limited::new(response.into_body(), bytes_max);
-    let bytes = body.collect().await.map_err(|error| client.fault().caused_by(error))?.to_bytes();
+    let bytes = body.collect().await.map_err(|error| client.broken(&*error))?.to_bytes();
     Ok(Reply { status, text: String::from_utf8_lossy(&bytes).into_owned() })
 }
 
@@ -82,7 +81,7 @@ impl EventStream {
             }
             match self.body.frame().await {
                 None => return Ok(None),
-                Some(Err(error)) => return Err(self.client.fault().caused_by(error)),
+                Some(Err(error)) => return Err(self.client.broken(&error)),
                 Some(Ok(frame)) => self.buffer.extend(frame.into_data().unwrap_or_default()),
             }
         }

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +79,9 @@ pub(super) struct Groups {
 
 const CPU_PERIOD_US: u64 = 100_000;
 
+/// How long the system may take to take killed processes out of their group.
+const EXIT_PATIENCE: Duration = Duration::from_secs(1);
+
 /// Held while groups are created or removed, so that the group of a node is not removed while one is created in it.
 static CHANGING: Mutex<()> = Mutex::new(());
 
@@ -95,7 +99,7 @@ impl Cgroups {
 
     /// As [`Cgroups::detect`], with the mount points in another directory.
     pub fn detect_below(root: &Path, journal: &str) -> Cgroups {
-        let name = format!("mario-{journal}");
+        let name = group_name(journal);
         let of = |controller: &'static str| v2(root, controller, &name).or_else(|| v1(root, controller, &name));
         let cgroups = Cgroups { memory: of("memory"), pids: of("pids"), cpu: of("cpu") };
         // Groups of workloads that ended while no daemon ran.
@@ -112,6 +116,22 @@ impl Cgroups {
                 let _ = fs::remove_dir(group.path());
             }
             let _ = fs::remove_dir(&base.path);
+        }
+    }
+
+    /// Removes the groups of a former journal of the node, whose processes have just been killed. A group that still has
+    /// a process stays.
+    pub(super) fn remove_former(&self, journal: &str) {
+        let former = |base: &Base| Base { path: base.path.with_file_name(group_name(journal)), ..base.clone() };
+        let of = |base: &Option<Base>| base.as_ref().map(former);
+        let former = Cgroups { memory: of(&self.memory), pids: of(&self.pids), cpu: of(&self.cpu) };
+        let deadline = Instant::now() + EXIT_PATIENCE;
+        loop {
+            former.remove_all();
+            if Instant::now() > deadline || former.bases().all(|base| !base.path.exists()) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
         }
     }
 
@@ -179,6 +199,11 @@ impl Cgroups {
             let _ = fs::remove_dir(&base.path);
         }
     }
+}
+
+/// The name of the group of a node with this journal.
+fn group_name(journal: &str) -> String {
+    format!("mario-{journal}")
 }
 
 impl Base {
@@ -315,5 +340,19 @@ mod tests {
         fs::remove_file(node("pids").join("1.2/pids.max")).unwrap();
         cgroups.remove("1.2");
         assert!(!node("pids").exists());
+    }
+
+    #[test]
+    fn empty_groups_of_a_former_journal_are_removed_and_those_of_other_nodes_stay() {
+        let root = Scratch::new("former");
+        fs::create_dir(root.join("memory")).unwrap();
+        fs::write(root.join("memory/cgroup.procs"), "").unwrap();
+        let cgroups = Cgroups::detect_below(&root, "new");
+        for group in ["mario-old/1.1", "mario-other/1.1"] {
+            fs::create_dir_all(root.join("memory").join(group)).unwrap();
+        }
+        cgroups.remove_former("old");
+        assert!(!root.join("memory/mario-old").exists());
+        assert!(root.join("memory/mario-other/1.1").is_dir());
     }
 }

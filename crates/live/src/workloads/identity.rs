@@ -188,20 +188,21 @@ pub const MARK: &str = "MARIO_WORKLOAD";
 /// [`MARK`], it does not change when the node begins a new journal.
 pub const PLACE: &str = "MARIO_WORKLOAD_PLACE";
 
-/// Returns all living processes with this [`PLACE`] whose mark fulfils a condition.
-pub(super) fn placed(place: &str, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<Process>> {
-    let is_it = |stat: &Stat| -> io::Result<bool> {
-        Ok(!stat.is_zombie
-            && variable_of(stat.pid, PLACE)?.as_deref() == Some(place)
-            && mark_of(stat.pid)?.is_some_and(|mark| is_wanted(&mark))
-            && sees_the_same_files(stat.pid))
+/// Returns all living processes with this [`PLACE`] whose mark fulfils a condition, with their marks.
+pub(super) fn placed(place: &str, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<(Process, String)>> {
+    let mark_if_placed = |stat: &Stat| -> io::Result<Option<String>> {
+        if stat.is_zombie || variable_of(stat.pid, PLACE)?.as_deref() != Some(place) {
+            return Ok(None);
+        }
+        Ok(mark_of(stat.pid)?.filter(|mark| is_wanted(mark) && sees_the_same_files(stat.pid)))
     };
     let mut found = Vec::new();
     for pid in all_pids()? {
         if let Some(stat) = Stat::load(pid)?
-            && is_it(&stat)?
+            && let Some(mark) = mark_if_placed(&stat)?
         {
-            found.extend(Process::open_if(pid, is_it)?);
+            let opened = Process::open_if(pid, |stat| Ok(mark_if_placed(stat)?.as_ref() == Some(&mark)))?;
+            found.extend(opened.map(|process| (process, mark)));
         }
     }
     Ok(found)

@@ -185,7 +185,9 @@ impl Driver for ProcessDriver {
     }
 
     fn end_former(&self) -> Pending<'_, Result<usize, DriverError>> {
-        Box::pin(self.blocking(|shared| former::end(&shared.place(), &format!("{:032x}/", shared.context.journal.0))))
+        Box::pin(self.blocking(|shared| {
+            former::end(&shared.place(), &format!("{:032x}/", shared.context.journal.0), &shared.cgroups)
+        }))
     }
 
     fn measure(&self, workload: WorkloadId) -> Option<Usage> {

@@ -123,7 +123,8 @@ fn pinned_instances_stay_and_drained_nodes_hand_over_what_is_not_pinned() {
     assert_eq!(drained.status, 200, "{}", drained.text);
     colony.wait("one has gone", |colony| colony.healthy(1) == [second.clone()] && colony.healthy(0) == [first.clone()]);
     let refused = colony.deploy(0, "3", &colony.signed(STAYS)).expect("an answer");
-    assert_eq!(refused.status, 409, "a node that is about to leave takes nothing new: {}", refused.text);
+    assert_eq!(refused.status, 409, "a node that is draining takes nothing new: {}", refused.text);
+    assert!(refused.text.contains("node a is draining") && refused.text.contains("--undo"), "{}", refused.text);
 }
 
 #[test]

@@ -100,13 +100,14 @@ fn a_node_that_cannot_start_workloads_says_so_and_accepts_no_deploy() {
     assert!(sick.status == 503 && sick.text.contains("cannot start workloads: "), "{}", sick.text);
     fs::remove_file(&workloads).expect("a file");
     fs::create_dir(&workloads).expect("made");
+    colony.wait("it notices by itself that there is room", |colony| health(colony).status == 200);
     colony.deploy(0, "1", &colony.signed(STAYS)).expect("an answer").json().expect("accepted");
     colony.wait("it is healthy", |colony| colony.healthy(0).len() == 1);
     assert_eq!(health(&colony).status, 200);
 }
 
 /// The control groups of a node with this journal.
-fn groups(journal: &str) -> usize {
+pub(crate) fn control_groups(journal: &str) -> usize {
     let roots = ["", "memory", "pids", "cpu"].map(|controller| Path::new("/sys/fs/cgroup").join(controller));
     roots.iter().filter(|root| root.join(format!("mario-{journal}")).exists()).count()
 }
@@ -116,14 +117,14 @@ fn a_daemon_leaves_no_control_group_without_a_workload() {
     let mut colony = Colony::new("groups", &["a"], 2);
     colony.start(0, None);
     let journal = colony.get(0, "/v1/status")["journal"].as_str().expect("an id").to_owned();
-    assert_eq!(groups(&journal), 0, "nothing runs yet");
+    assert_eq!(control_groups(&journal), 0, "nothing runs yet");
     let document = colony.signed_with(STAYS, "hardware = 1\n", ", memory_bytes_max = 268435456", "");
     colony.deploy(0, "1", &document).expect("an answer").json().expect("accepted");
     colony.wait("it is healthy", |colony| colony.healthy(0).len() == 1);
-    let running = groups(&journal);
+    let running = control_groups(&journal);
     // The program outlives its daemon, and so does its group, until the program ends while no daemon runs.
     colony.kill(0);
-    assert_eq!(groups(&journal), running);
+    assert_eq!(control_groups(&journal), running);
     for pid in colony.workload_processes() {
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::SIGKILL).expect("it runs");
     }
@@ -131,5 +132,5 @@ fn a_daemon_leaves_no_control_group_without_a_workload() {
     colony.wait("it is healthy again", |colony| colony.healthy(0).len() == 1);
     colony.end_instances();
     assert!(colony.stop(0));
-    assert_eq!(groups(&journal), 0, "nothing is left");
+    assert_eq!(control_groups(&journal), 0, "nothing is left");
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
+use mario_live::operators::Method;
 use mario_testing::free_address;
 
 use crate::colony::{Colony, Daemon};
@@ -98,7 +99,14 @@ fn of_two_nodes_with_one_id_the_first_keeps_its_link_and_all_are_told() {
     });
     std::thread::sleep(Duration::from_secs(5));
     assert!(is_up(&colony, 0) && is_up(&colony, 1) && !is_up(&colony, 2));
+    let fault = colony.get(1, "/v1/links")["links"][0]["fault"].clone();
+    assert!(fault.as_str().is_some_and(|fault| fault.contains(cause)), "the refusing node shows it, too: {fault}");
     assert_eq!(colony.get(1, "/v1/links")["links"][0]["sessions"], 1, "the link of the first did not flap");
+    let health = colony.ask(2, Method::GET, "/healthz", &[], Vec::new()).expect("an answer");
+    assert!(health.status == 503 && health.text.contains(cause), "{}", health.text);
+    let status = colony.get(2, "/v1/status");
+    assert!(status["id_fault"].as_str().is_some_and(|fault| fault.contains(cause)), "{status}");
+    assert_eq!(colony.get(0, "/healthz")["is_healthy"], true, "the first one is as before");
     for name in ["b", "twin"] {
         let log = log(&colony, name);
         assert_eq!(count(&log, cause), 1, "{log}");
@@ -106,4 +114,5 @@ fn of_two_nodes_with_one_id_the_first_keeps_its_link_and_all_are_told() {
     // When the first one is gone, the other one takes its place.
     colony.kill(0);
     colony.wait("the second one is connected", |colony| is_up(colony, 2));
+    assert_eq!(colony.get(2, "/healthz")["is_healthy"], true);
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::colony::Colony;
 use crate::daemons::STAYS;
+use crate::maintenance::control_groups;
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("made");
@@ -141,6 +142,8 @@ fn a_restarted_node_without_reachable_neighbours_serves_all_but_exclusive_applic
     colony.wait("one is healthy", |colony| colony.healthy(0) == [runs["instance"].as_str().unwrap_or_default()]);
     assert_eq!(colony.get(0, "/v1/status")["confirmation"], "unconfirmed");
     assert!(text(&colony, 0, "/metrics").contains("\nmario_journal_unconfirmed 1"));
+    let waiting = colony.get(0, &format!("/v1/instances/{}", waits["instance"].as_str().unwrap_or_default()));
+    assert!(waiting["held_back"].as_str().is_some_and(|why| why.contains("no neighbour has confirmed")), "{waiting}");
     assert_eq!(colony.client(0, "/shop").expect("an answer").0, 200);
     let refused = colony.deploy(0, "3", &colony.signed(STAYS)).expect("an answer");
     assert!(refused.text.contains("no neighbour has confirmed its journal yet"), "{}", refused.text);
@@ -165,16 +168,48 @@ fn a_restarted_node_without_reachable_neighbours_serves_all_but_exclusive_applic
 fn processes_of_a_former_journal_are_ended_when_the_node_begins_a_new_one() {
     let mut colony = Colony::new("orphans", &["a"], 4);
     colony.start(0, None);
-    colony.deploy(0, "1", &colony.signed(STAYS)).expect("an answer").json().expect("accepted");
+    let document = colony.signed_with(STAYS, "hardware = 1\n", ", memory_bytes_max = 268435456", "");
+    colony.deploy(0, "1", &document).expect("an answer").json().expect("accepted");
     colony.wait("it is healthy", |colony| colony.healthy(0).len() == 1);
+    let journal = colony.get(0, "/v1/status")["journal"].as_str().expect("an id").to_owned();
     colony.kill(0);
     assert_eq!(colony.workload_processes().len(), 1, "it runs on");
     fs::rename(data(&colony, "a"), colony.directory.join("a").join("old")).expect("moved away");
     colony.start(0, None);
     colony.wait("nothing is left of it", |colony| colony.workload_processes().is_empty());
     colony.wait("the log says so", |colony| log(colony, "a").contains("\"event\":\"orphans-ended\""));
+    assert_eq!(control_groups(&journal), 0, "their control groups are gone");
     colony.deploy(0, "2", &colony.signed(STAYS)).expect("an answer").json().expect("accepted");
     colony.wait("the new one is healthy", |colony| colony.healthy(0).len() == 1);
+}
+
+#[test]
+fn a_journal_that_lost_a_record_which_the_trace_has_keeps_the_daemon_from_starting() {
+    let mut colony = Colony::new("shortened", &["a"], 4);
+    colony.start(0, None);
+    let journal = data(&colony, "a").join("journal.redb");
+    colony.wait("it runs", |colony| colony.get(0, "/v1/status")["node"] == "a");
+    colony.kill(0);
+    let before = fs::read(&journal).expect("a file");
+    colony.start(0, None);
+    colony.wait("it runs", |colony| colony.get(0, "/v1/status")["node"] == "a");
+    let told = log(&colony, "a");
+    assert!(told.contains("the journal was not closed") && told.contains("record 1 is the last"), "{told}");
+    colony.deploy(0, "1", &colony.signed(STAYS)).expect("an answer").json().expect("accepted");
+    colony.wait("it is healthy", |colony| colony.healthy(0).len() == 1);
+    colony.kill(0);
+    // As after damage of its last write, which the database undoes when it repairs the file.
+    let whole = fs::read(&journal).expect("a file");
+    fs::write(&journal, before).expect("written");
+    colony.start(0, None);
+    colony.wait("it has ended", |colony| colony.has_ended(0));
+    let told = log(&colony, "a");
+    assert!(told.contains("lost records that were on disk") && told.contains("it ends with record 1,"), "{told}");
+    assert_eq!(colony.workload_processes().len(), 1, "its copy is not forgotten");
+    fs::write(&journal, whole).expect("written");
+    colony.kill(0);
+    colony.start(0, None);
+    colony.wait("it is healthy again", |colony| colony.healthy(0).len() == 1);
 }
 
 #[test]

@@ -56,6 +56,9 @@ pub(super) fn deploy(arguments: &DeployArguments, console: &Console) -> Result<O
             &LiveError::new(format!("`{key}` is not a key")).hint("write up to 32 hexadecimal digits"),
         ));
     }
+    if arguments.wait {
+        can_look(&arguments.node).map_err(|fault| failure(&fault))?;
+    }
     let mut headers = vec![(DEPLOY_KEY, key.as_str())];
     if arguments.force {
         headers.push((DEPLOY_FORCE, OLDER_VERSION));
@@ -71,8 +74,20 @@ pub(super) fn deploy(arguments: &DeployArguments, console: &Console) -> Result<O
     Ok(Outcome::Done)
 }
 
-/// Waits until the copy of an instance is healthy, or the instance sleeps. Shows each new state of the copy, and why it
-/// is down.
+/// Checks that the operator may ask about instances. Otherwise the command would fail after the deploy, and each
+/// repetition would deploy one more instance.
+fn can_look(node: &NodeArguments) -> Result<(), LiveError> {
+    let asked = node.try_ask(Method::GET, "/v1/status", &[], Vec::new())?.into_text();
+    asked.map(|_| ()).map_err(|fault| {
+        let hint = fault.help().unwrap_or("deploy without --wait").to_owned();
+        LiveError::new("nothing is deployed, because --wait could not ask about the instance")
+            .caused_by(fault.line_without_hint())
+            .hint(hint)
+    })
+}
+
+/// Waits until the copy of an instance is healthy, or the instance sleeps. Shows the state of the copy, and each new cause
+/// of its being down. Fails at once if its program cannot be executed.
 fn wait(node: &NodeArguments, instance: &str, timeout: Duration, console: &Console) -> Result<(), LiveError> {
     let begun = Instant::now();
     let mut shown = String::new();
@@ -83,18 +98,26 @@ fn wait(node: &NodeArguments, instance: &str, timeout: Duration, console: &Conso
             return Err(fault.hint("it moved to a neighbour, was evicted or undeployed: `mario app list` of each node"));
         }
         let instance_now: Instance = reply.known()?;
-        let state = state(&instance_now);
-        if instance_now.owned().is_some_and(OwnedInstance::serves) {
+        let (state, topic) = (state(&instance_now), topic(&instance_now));
+        let owned = instance_now.owned();
+        if owned.is_some_and(OwnedInstance::serves) {
             console.inform(format!("instance {instance} is {state} after {:.1} s", begun.elapsed().as_secs_f64()));
             return Ok(());
         }
-        if state != shown {
+        if let Some(restart) = owned.and_then(|owned| owned.restart.as_ref()).filter(|restart| restart.is_hopeless()) {
+            let fault = LiveError::new(format!("instance {instance} cannot run: {}", restart.cause));
+            return Err(fault.hint(format!(
+                "install the program on the node, or correct `command` and sign the description again; the instance \
+                 stays deployed until `mario app undeploy {instance}`"
+            )));
+        }
+        if topic != shown {
             console.inform(format!("instance {instance}: {state}"));
-            shown = state;
+            shown = topic;
         }
         if begun.elapsed() >= timeout {
             let seconds = timeout.as_secs();
-            let fault = LiveError::new(format!("instance {instance} is not healthy after {seconds} s: {shown}"));
+            let fault = LiveError::new(format!("instance {instance} is not healthy after {seconds} s: {state}"));
             return Err(fault.hint(
                 "it stays deployed, and its node keeps trying; `mario app show` and `mario app logs` say more, \
                  `mario app undeploy` removes it",
@@ -110,7 +133,7 @@ fn state(instance: &Instance) -> String {
     let copy = match owned.copy_state() {
         _ if owned.is_asleep => "asleep".to_owned(),
         Some(state) => state.word(),
-        None => "-".to_owned(),
+        None => owned.held_back.as_ref().map_or_else(|| "-".to_owned(), |why| format!("waits: {}", why.word())),
     };
     match &owned.restart {
         Some(restart) if !owned.is_healthy() => format!("{copy}; it was down because {}", restart.cause),
@@ -118,18 +141,43 @@ fn state(instance: &Instance) -> String {
     }
 }
 
+/// What is shown once: why the copy is down, whatever state it passes through while its node tries again, or else its
+/// state.
+fn topic(instance: &Instance) -> String {
+    let restart = instance.owned().filter(|owned| owned.is_down()).and_then(|owned| owned.restart.as_ref());
+    restart.map_or_else(|| state(instance), |restart| restart.cause.clone())
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::state;
+    use super::{Instance, state, topic};
+
+    fn instance(mut answer: Value) -> Instance {
+        (answer["instance"], answer["application"], answer["state"]) = ("i1".into(), "shop".into(), "owned".into());
+        serde_json::from_value(answer).expect("an instance")
+    }
+
+    #[test]
+    fn a_copy_that_starts_and_ends_again_and_again_is_shown_once_for_each_cause() {
+        let down = |state: &str, cause: &str| {
+            topic(&instance(json!({ "copy": { "state": state }, "restart": { "cause": cause } })))
+        };
+        assert_eq!(down("starting", "signal 9 ended it"), down("ended", "signal 9 ended it"));
+        assert_ne!(down("ended", "signal 9 ended it"), down("ended", "exited with status 2"));
+        assert_eq!(topic(&instance(json!({ "copy": { "state": "starting" }, "restart": null }))), "starting");
+    }
+
+    #[test]
+    fn a_copy_that_is_held_back_says_why() {
+        let waiting = json!({ "copy": null, "held_back": "no neighbour has confirmed the journal" });
+        assert_eq!(state(&instance(waiting)), "waits: no neighbour has confirmed the journal");
+    }
 
     #[test]
     fn the_reason_is_shown_until_the_copy_is_healthy() {
-        let state = |mut answer: Value| {
-            (answer["instance"], answer["application"], answer["state"]) = ("i1".into(), "shop".into(), "owned".into());
-            state(&serde_json::from_value(answer).expect("an instance"))
-        };
+        let state = |answer: Value| state(&instance(answer));
         let answer = |state: &str| json!({ "copy": { "state": state }, "restart": { "cause": "signal 9 ended it" } });
         assert_eq!(state(answer("starting")), "starting; it was down because signal 9 ended it");
         assert_eq!(state(answer("healthy")), "healthy");

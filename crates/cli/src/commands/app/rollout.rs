@@ -4,10 +4,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use mario_live::LiveError;
-use mario_live::api::{Instance, Instances, OwnedInstance, Updated};
+use mario_live::api::{Instance, Instances, OwnedInstance, RestartStatus, Updated};
 use mario_live::operators::Method;
 use serde::Serialize;
 
+use super::copy_text;
 use crate::live::{Format, NodeArguments, NodesArguments, Shown, failure, json_text, table};
 use crate::{Console, Failure};
 
@@ -20,6 +21,7 @@ const RESTART_TIMEOUT_MS: u64 = 50_000;
 /// An instance that a node owns.
 pub(super) struct Running {
     pub(super) node: NodeArguments,
+    pub(super) application: String,
     pub(super) instance: String,
     pub(super) version: u64,
     /// The version that a rollback restores.
@@ -56,6 +58,7 @@ pub(super) fn running(nodes: &NodesArguments, application: &str) -> Result<(Vec<
             };
             found.push(Running {
                 node: node.clone(),
+                application: application.to_owned(),
                 instance: instance.to_string(),
                 version: *version,
                 previous: previous_version.filter(|previous| previous < version),
@@ -75,35 +78,45 @@ pub(super) fn change(
     done: &mut Vec<Done>,
 ) -> Result<Change, LiveError> {
     let path = format!("/v1/instances/{}", one.instance);
+    let is_update = method == Method::PUT;
     let reply = one.node.try_ask(method, &format!("{path}/application{query}"), &[], body)?;
     // The instance may have left the node, or may be about to, since the node listed it.
     if matches!(reply.status, 404 | 409) && one.node.try_ask(Method::GET, &path, &[], Vec::new())?.status == 404 {
         return Ok(Change::Left);
     }
     let updated: Updated = reply.known()?;
+    let version = updated.version.filter(|_| is_update);
     let restart_ms = updated.restart_timeout_ms.unwrap_or(RESTART_TIMEOUT_MS);
     done.push(Done { updated, node: one.node.node.concat() });
-    wait(one, Duration::from_millis(restart_ms) + TIMEOUT)?;
+    wait(one, version, Duration::from_millis(restart_ms) + TIMEOUT)?;
     Ok(Change::Done)
 }
 
 /// Waits until the copy of an instance is healthy, or the instance sleeps or is no longer on the node. Returns an error
-/// on timeout.
-fn wait(one: &Running, timeout: Duration) -> Result<(), LiveError> {
+/// with the cause on timeout, or at once if its program cannot be executed. `version` is the one that an update gave it.
+fn wait(one: &Running, version: Option<u64>, timeout: Duration) -> Result<(), LiveError> {
     let deadline = Instant::now() + timeout;
-    let Running { node, instance, .. } = one;
+    let Running { node, application, instance, .. } = one;
     loop {
         let reply = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
         // Status 404: the instance has migrated or ended since, so there is nothing to wait for on this node.
         if reply.status == 404 {
             return Ok(());
         }
-        if reply.known::<Instance>()?.owned().is_some_and(OwnedInstance::serves) {
+        let answer: Instance = reply.known()?;
+        let owned = answer.owned();
+        if owned.is_some_and(OwnedInstance::serves) {
             return Ok(());
         }
-        if Instant::now() > deadline {
+        let restart = owned.and_then(|owned| owned.restart.as_ref());
+        if Instant::now() > deadline || restart.is_some_and(RestartStatus::is_hopeless) {
+            let cause = owned.map_or_else(|| "it was handed over".to_owned(), copy_text);
+            let undo = version.map(|version| {
+                format!("; `mario app rollback {application} --from {version} …` restores the earlier version")
+            });
             return Err(LiveError::new(format!("the copy of instance {instance} does not become healthy"))
-                .hint("`mario app logs` shows what it says; `mario app rollback` restores the earlier version"));
+                .caused_by(cause)
+                .hint(format!("`mario app logs {instance}` shows what it says{}", undo.unwrap_or_default())));
         }
         sleep(Duration::from_millis(100));
     }
@@ -114,8 +127,8 @@ pub(super) fn failure_after(fault: &LiveError, done: &[Done], effect: &str) -> F
     match done.len() {
         0 => failure(fault),
         count => {
-            let text = format!("{} with {effect} so far, and then: {}", counted(count), fault.line());
-            let hint = fault.help().unwrap_or("repeat the command to continue, or undo it with `mario app rollback`");
+            let text = format!("{} with {effect} so far, and then: {}", counted(count), fault.line_without_hint());
+            let hint = fault.help().unwrap_or("repeat the command to continue; `mario app rollback` undoes an update");
             failure(&LiveError::new(text).hint(hint))
         }
     }

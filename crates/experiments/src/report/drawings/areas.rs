@@ -30,7 +30,8 @@ pub(super) fn chart(stack: &Stack, ends: Ends) -> Chart {
 }
 
 fn applications(run: &Run) -> impl Iterator<Item = (String, String)> {
-    run.applications.iter().enumerate().map(|(index, application)| (application.id.clone(), application_colour(index)))
+    let rows = run.applications.iter().enumerate().filter(|(_, application)| application.first_description.is_none());
+    rows.map(|(index, application)| (application.id.clone(), application_colour(index)))
 }
 
 pub(super) fn by_application(run: &Run) -> Stack {

@@ -181,3 +181,18 @@ fn drawings_of_runs_without_events_are_complete_files() {
         }
     }
 }
+
+/// A trace of live nodes that an update of an application has given two descriptions.
+#[test]
+fn a_live_colony_has_one_application_for_all_its_descriptions_and_neither_seed_nor_users() {
+    let header = small_header("");
+    let (before, rest) = header.split_once("\"applications\":[").expect("applications");
+    let (application, after) = rest.split_once("],\"nodes\"").expect("nodes");
+    let live = format!(
+        "{before}\"applications\":[{application},{application}],\"live\":{{\"began_ms\":0,\"application_facts\":[0,0]}},\"nodes\"{after}"
+    );
+    let live = live.replace("\"mario_trace\":1", "\"mario_trace\":8");
+    let Some((_, text)) = shown("live-colony", &live) else { return };
+    assert!(text.contains("Live colony small") && text.contains("1 application "), "{text}");
+    assert!(!text.contains("seed 1") && !text.contains("0 users") && text.contains("not recorded"), "{text}");
+}

@@ -101,7 +101,7 @@ fn database(disk: &Disk) -> Result<Database, DatabaseError> {
 /// A disk with an empty database.
 fn made() -> Disk {
     let disk = Disk::default();
-    begin(&database(&disk).expect("made")).expect("begun");
+    creation::begin(&database(&disk).expect("made")).expect("begun");
     disk.content().operations = 0;
     disk
 }
