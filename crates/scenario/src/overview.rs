@@ -143,7 +143,8 @@ fn count(number: u64, one: &str, many: &str) -> String {
 
 /// A range for users; a single number if its ends are equal.
 fn written([least, largest]: [f64; 2]) -> String {
-    if least == largest { shown(least) } else { format!("{} to {}", shown(least), shown(largest)) }
+    let [least, largest] = [least, largest].map(shown);
+    if least == largest { least } else { format!("{least} to {largest}") }
 }
 
 impl fmt::Display for Overview {

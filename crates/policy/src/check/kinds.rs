@@ -60,7 +60,7 @@ fn check_fact(
         match expected.kind {
             FactKind::Number => note_use(clause, argument, &Use::Number(what), uses, findings),
             FactKind::Application | FactKind::Instance | FactKind::Node | FactKind::Nodes | FactKind::Word => {
-                note_use(clause, argument, &Use::Name(what), uses, findings)
+                note_use(clause, argument, &Use::Name(what), uses, findings);
             }
             FactKind::Constant => {}
         }

@@ -195,7 +195,7 @@ impl Situation {
                         found.extend(columns.map(|column| Difference::Value(kind, *origin, column)));
                     }
                     (Some(row), None) | (None, Some(row)) if kind == FactPredicate::Earlier => {
-                        evaluations.push(ago(row))
+                        evaluations.push(ago(row));
                     }
                     (Some(Row { origin: Some(origin), .. }), None) => found.push(Difference::Missing(kind, *origin)),
                     (_, Some(after)) => found.push(Difference::New(kind, Rc::clone(&after.values))),
