@@ -286,10 +286,10 @@ fn full_nodes_are_distinguished_from_refusing_ones_and_grouped() {
     assert_eq!(problems[1].parts.iter().map(|part| part.node.as_str()).collect::<Vec<_>>(), ["b", "c"]);
     assert_eq!(problems[1].parts[0].text, told);
     // An anchor that its node keeps was refused by nobody.
-    refuse(&mut picture, "e", "anchor", 41);
+    refuse(&mut picture, "e", "anchor", 31);
     assert_eq!(picture.problems(START_MS).len(), 2);
     // A node that also inhibits for another reason is not reported as full.
-    refuse(&mut picture, "b", "acceptance", 31);
+    refuse(&mut picture, "b", "acceptance", 41);
     assert!(texts(&picture.problems(START_MS)).contains(&"2 nodes refuse everything"));
 }
 
