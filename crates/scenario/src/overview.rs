@@ -143,7 +143,7 @@ fn count(number: u64, one: &str, many: &str) -> String {
 
 /// A range for users; a single number if its ends are equal.
 fn written([least, largest]: [f64; 2]) -> String {
-    if least == largest { shown(least) } else { format!("{} to {}", shown(least), shown(largest)) }
+    if least.total_cmp(&largest).is_eq() { shown(least) } else { format!("{} to {}", shown(least), shown(largest)) }
 }
 
 impl fmt::Display for Overview {
