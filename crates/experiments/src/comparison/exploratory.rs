@@ -65,7 +65,7 @@ fn titled(figure: &Figure) -> String {
     if unit.is_empty() { figure.quantity().to_owned() } else { format!("{}, {unit}", figure.quantity()) }
 }
 
-/// How many of so many tests are at most at the level by chance, with one decimal where that matters.
+/// The number of `tests` whose p is at most the level by chance alone, with one decimal where that matters.
 fn by_chance(tests: usize) -> String {
     let expected = tests as f64 * LEVEL;
     if expected < 10.0 { format!("{expected:.1}") } else { format!("{expected:.0}") }

@@ -122,7 +122,7 @@ impl Axis {
     }
 }
 
-/// The distance of about so many ticks over a span: 1, 2 or 5 times a power of ten.
+/// The distance of about `ticks` ticks over a span: 1, 2 or 5 times a power of ten.
 fn round_gap(span: f64, ticks: usize) -> f64 {
     let rough = span / ticks as f64;
     let power = 10_f64.powf(rough.log10().floor());
