@@ -3,7 +3,7 @@
 declare namespace Operators {
   type Health = { is_healthy: boolean, fault: string | null };
   type Error = { error: string, hint: string | null };
-  type Status = { node: Id, version: string, uptime_ms: number, journal: string, journal_fault: string | null, confirmation: Confirmation, outdated: string | null, trace_fault: string | null, workload_fault: string | null, certificates: Array<CertificateStatus>, is_draining: boolean, evaluation_ms: number, acceptance_policy: string | null, capacity: Capacity, free: Capacity, unreserved: Capacity, instances: number, in_custody: number, offered: number, draining_copies: number, copies_down: number, is_quiet: boolean, links_up: number, neighbours: number };
+  type Status = { node: Id, version: string, uptime_ms: number, journal: string, journal_fault: string | null, confirmation: Confirmation, outdated: string | null, trace_fault: string | null, workload_fault: string | null, id_fault: string | null, certificates: Array<CertificateStatus>, is_draining: boolean, evaluation_ms: number, acceptance_policy: string | null, capacity: Capacity, free: Capacity, unreserved: Capacity, instances: number, in_custody: number, offered: number, draining_copies: number, copies_down: number, is_quiet: boolean, links_up: number, neighbours: number };
   type Id = string | number;
   type Confirmation = "confirmed" | "unconfirmed" | "outdated";
   type CertificateStatus = { certificate: string, expires_in_s: number, warning: string | null };
@@ -11,7 +11,7 @@ declare namespace Operators {
   type Hardware = number | Record<string, number>;
   type Instances = { instances: Array<Instance> };
   type Instance = OwnedInstance | InstanceInCustody;
-  type OwnedInstance = { instance: Id, application: Id, version: number, digest: string, previous_version: number | null, flavour: Id | null, state: "owned", is_asleep: boolean, epoch: number, is_pinned: boolean, is_anchor: boolean, is_transferring: boolean, replications_left: number | null, hardware: Hardware, max_rate: number, max_latency: number, evaluations: number | null, copy: CopyStatus | null, restart: RestartStatus | null, facts: AgentFacts, decisions: Array<Report> | null };
+  type OwnedInstance = { instance: Id, application: Id, version: number, digest: string, previous_version: number | null, flavour: Id | null, state: "owned", is_asleep: boolean, epoch: number, is_pinned: boolean, is_anchor: boolean, is_transferring: boolean, replications_left: number | null, hardware: Hardware, max_rate: number, max_latency: number, evaluations: number | null, copy: CopyStatus | null, restart: RestartStatus | null, held_back: string | null, facts: AgentFacts, decisions: Array<Report> | null };
   type CopyStatus = { workload: string, state: CopyState, driver: string | null, address: string | null, open_requests: number, cpu_time_ms: number | null, memory_bytes: number | null };
   type CopyState = "starting" | "healthy" | "draining" | "ended";
   type RestartStatus = { cause: string, failures: number, starts_in_ms: number | null };
