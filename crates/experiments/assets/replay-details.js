@@ -386,7 +386,10 @@ function nodeDetails(history, node, moment, pick) {
             return h(
               "button",
               { type: "button", class: "tenant", onclick: () => pick({ instance }) },
-              h("span", { class: "swatch", style: `background:${applicationColour(firstDescription(run, application))}` }),
+              h("span", {
+                class: "swatch",
+                style: `background:${applicationColour(firstDescription(run, application))}`,
+              }),
               `${id}, ${run.applications[application].id}${history.flavourName(state, instance) ? `, ${history.flavourName(state, instance)}` : ""}${state.asleep.has(instance) ? ", asleep" : ""}`,
             );
           }),
