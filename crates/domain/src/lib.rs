@@ -69,7 +69,7 @@ pub use mixing::mixed;
 pub use models::{Intensity, Models};
 pub use operation::{AgentOperation, Operation, OperationName, Target};
 pub use predicate::{
-    Changes, DefinedBy, FactArgument, FactKind, FactPredicate, FactRow, KeyPart, Lifetime, SeenBy, SmallWorlds,
+    Changes, DefinedBy, FactArgument, FactKind, FactPredicate, FactRow, KeyPart, Lifetime, RANDOM, SeenBy, SmallWorlds,
 };
 pub use quantity::{Quantity, QuantityError};
 pub use request::{OperatorWord, Request, RequestError, Requester};

@@ -10,6 +10,9 @@ use std::fmt;
 
 pub use table::FactPredicate;
 
+/// The key of the `fact/3` with the random number of an evaluation, which every policy that reads the key gets.
+pub const RANDOM: &str = "random";
+
 /// What is known about the facts of one predicate.
 #[derive(Debug)]
 pub struct FactRow {

@@ -1,6 +1,6 @@
 //! The knowledge base of an agent when it evaluates its policy.
 
-use mario_domain::{Capacity, Fact, Wakefulness};
+use mario_domain::{Capacity, Fact, RANDOM, Wakefulness};
 use mario_policy::{Constant, KnowledgeBase};
 use mario_prolog::Value;
 
@@ -43,9 +43,6 @@ pub trait Situation {
     /// agent, which include its random number if it had one.
     fn facts(&self) -> Option<impl Iterator<Item = &Fact>>;
 }
-
-/// The key of the `fact/3` from which a policy reads the random number of its evaluation.
-const RANDOM: &str = "random";
 
 /// Builds the knowledge base of an agent in `facts`, replacing that of the previous agent. The descriptions of
 /// applications are kept, and so are extra facts if [`Situation::facts`] returns `None`. Returns the constant that

@@ -1,6 +1,6 @@
 //! Reconstructs the knowledge base of an agent from a recorded evaluation.
 
-use mario_domain::{Capacity, Fact, Id, InstanceId, Quantity};
+use mario_domain::{Capacity, Fact, Id, InstanceId, Quantity, RANDOM};
 use mario_policy::{Constant, KnowledgeBase};
 use mario_prolog::{Engine, Value};
 use mario_trace::reader::{FactsAndDecision, Header, Neighbour, RequestFact, Target};
@@ -81,7 +81,7 @@ impl Knowledge {
         let instance = facts.id(situation.instance.id());
         self.has_drawn = situation.seen.random.is_some();
         if let Some(drawn) = situation.seen.random {
-            let key = facts.constant("random");
+            let key = facts.constant(RANDOM);
             facts.push_fact(instance, key, Value::Integer(i64::from(drawn)));
         }
         let application = facts.id(header.applications[situation.application as usize].id.id());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use mario_domain::RANDOM;
 use mario_prolog::{Engine, Tree, TreeKind};
 use strsim::osa_distance;
 
@@ -54,7 +55,13 @@ pub fn unknown_keys(
         let need = if has_alternative { Need::Optional } else { Need::Required };
         keys(body, need, &mut |goal, key, need| {
             let near = nearest(key, known);
-            if known.contains(key) || (need == Need::Optional && near.is_none()) || !reported.insert(key.to_owned()) {
+            // The host draws the number for every policy of an agent that reads it.
+            let is_drawn = key == RANDOM && roles.role != Role::Acceptance;
+            if known.contains(key)
+                || is_drawn
+                || (need == Need::Optional && near.is_none())
+                || !reported.insert(key.to_owned())
+            {
                 return;
             }
             let message = format!("this reads facts with the key `{key}`, which no fact of the scenario has");

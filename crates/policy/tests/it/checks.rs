@@ -67,6 +67,9 @@ fn a_key_that_the_scenario_does_not_have_is_found_with_the_likely_one() {
     let found = unknown_keys_of("operation(migrate, I, N) :- requests(I, N, _, _), fact(N, colour, red).", &known);
     assert_eq!(found[0].1, "the keys of the scenario's facts are `price`, `tier`, `trust`");
     assert_eq!(found.len(), 1);
+    let random = |head: &str| format!("{head} :- fact(X, random, R), R > 500000.");
+    assert_eq!(unknown_keys_of(&random("operation(migrate, X, n1)"), &known), [], "every agent that reads it gets one");
+    assert_eq!(unknown_keys_of(&random("accept(request(_, X, _, _, _))"), &known).len(), 1, "managers get none");
 }
 
 #[test]

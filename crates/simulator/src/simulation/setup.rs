@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use mario_domain::{Rule, Time, Verdict};
+use mario_domain::{RANDOM, Rule, Time, Verdict};
 use mario_policy::{Acceptance, Policy, PolicyFunctions, PolicySettings};
 use mario_prolog::{Budget, Engine};
 use mario_scenario::{
@@ -174,7 +174,7 @@ impl<'a> Simulation<'a> {
 
 /// For each policy, whether it uses randomness; empty if none does.
 fn draws(scenario: &Scenario) -> Vec<bool> {
-    let draws: Vec<bool> = scenario.policies.iter().map(|policy| asks_for(policy, "random")).collect();
+    let draws: Vec<bool> = scenario.policies.iter().map(|policy| asks_for(policy, RANDOM)).collect();
     if draws.contains(&true) { draws } else { Vec::new() }
 }
 

@@ -93,10 +93,12 @@ pub(super) fn change(
 }
 
 /// Waits until the copy of an instance is healthy, or the instance sleeps or is no longer on the node. Returns an error
-/// with the cause on timeout, or at once if its program cannot be executed. `version` is the one that an update gave it.
+/// with the cause on timeout, or after the next failure if its program cannot be executed. `version` is the one that an update gave it.
 fn wait(one: &Running, version: Option<u64>, timeout: Duration) -> Result<(), LiveError> {
     let deadline = Instant::now() + timeout;
     let Running { node, application, instance, .. } = one;
+    // The last failure may be that of the description before.
+    let mut first_seen = None;
     loop {
         let reply = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
         // Status 404: the instance has migrated or ended since, so there is nothing to wait for on this node.
@@ -109,7 +111,9 @@ fn wait(one: &Running, version: Option<u64>, timeout: Duration) -> Result<(), Li
             return Ok(());
         }
         let restart = owned.and_then(|owned| owned.restart.as_ref());
-        if Instant::now() > deadline || restart.is_some_and(RestartStatus::is_hopeless) {
+        let failures = restart.map(|restart| restart.failures);
+        let has_failed = *first_seen.get_or_insert(failures) != failures;
+        if Instant::now() > deadline || (has_failed && restart.is_some_and(RestartStatus::is_hopeless)) {
             let cause = owned.map_or_else(|| "it was handed over".to_owned(), copy_text);
             let undo = version.map(|version| {
                 format!("; `mario app rollback {application} --from {version} …` restores the earlier version")

@@ -39,8 +39,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         let checked = scenario.resolve().and_then(|resolved| {
             let of_file = if arguments.files.len() > 1 { format!("{}: ", file.display()) } else { String::new() };
             tell_notes(&resolved.notes, &of_file, console);
-            console.show(&policy_warnings(&resolved.scenario));
             start(&resolved, RunOptions::default())?;
+            console.show(&policy_warnings(&resolved.scenario));
             Ok(resolved)
         });
         match checked {

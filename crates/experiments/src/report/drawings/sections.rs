@@ -287,7 +287,8 @@ fn maps(report: &Report) -> Section {
         !before.iter().any(|other| other.tracks == run.tracks && nodes(other) == nodes(run))
     };
     let draw = |(index, run): (usize, &Run)| {
-        let title = format!("{}, seed {}", run.about.scenario, run.about.seed);
+        let seed = if run.about.has_no_clients { String::new() } else { format!(", seed {}", run.about.seed) };
+        let title = format!("{}{seed}", run.about.scenario);
         let mut figure = figure("map", index, run, "Map", only(map::chart(run)), map::csv(run));
         figure.name = format!("map-{}", file_name(&title.replace("seed", "")));
         figure.title = title;
