@@ -2,7 +2,7 @@
 //!
 //! Everything that is particular to one predicate is a column of its [`FactRow`], and [`table`] has the rows. Knowledge
 //! bases, decision cache, explanations, small worlds, the Python package and the documentation read the rows, so
-//! a new fact is a new row, and whoever supplies it.
+//! a new fact is a new row and the code that supplies it.
 
 mod table;
 

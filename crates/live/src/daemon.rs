@@ -170,7 +170,6 @@ pub async fn run(
     let addresses = listeners.addresses()?;
     let limits = raise_open_files(&config, &events);
     let (core_sender, inbox) = mpsc::channel(INBOX);
-    let runtime = Handle::current();
     let at_stop = dependencies.workloads_at_stop;
     let cgroups = Cgroups::detect(&format!("{:032x}", node.journal().0));
     let copies = copies(&config, &node, (dependencies, cgroups.clone()), core_sender.clone(), events.clone())?;
@@ -183,8 +182,7 @@ pub async fn run(
     let forwarder = Forwarder::new(Arc::clone(board.routes()), limits);
 
     let certificates = Certificates::watched(&checked.identity, config.identity.warn_days, &events, &mut tasks);
-    publish_started(&events, &config, &node, &journal);
-    publish_unclosed(&events, [checked.journal, journal.state()], &journal);
+    publish_started(&events, &config, &node, &journal, checked.journal);
     let parts = Parts {
         sleepers: Sleepers::new(&core_sender),
         shadows: shadows(&config, engine, &events),
@@ -203,7 +201,7 @@ pub async fn run(
         has_initiative: checked.acceptance.as_ref().is_some_and(|acceptance| acceptance.has_initiative()),
     };
     let core = Core::new(parts, effects);
-    let thread = core_thread(core, runtime, inbox)?;
+    let thread = core_thread(core, Handle::current(), inbox)?;
 
     let forward: Arc<dyn Forward> = Arc::new(forwarder.clone());
     links.run(listeners.links, &forward, &mut tasks)?;
@@ -235,13 +233,15 @@ pub async fn run(
     Ok(())
 }
 
-fn publish_started(events: &Events, config: &NodeConfig, node: &Node, journal: &DiskJournal) {
+/// Publishes the events of a start. `checked` is the state in which the check of the configuration found the journal.
+fn publish_started(events: &Events, config: &NodeConfig, node: &Node, journal: &DiskJournal, checked: JournalState) {
     let (node, journal_id) = (config.node.clone(), format!("{:032x}", node.journal().0));
     events.publish(NodeEvent::Started {
         node: Some(node),
         journal: journal_id,
         records: crate::journal::Journal::count(journal),
     });
+    publish_unclosed(events, [checked, journal.state()], journal);
 }
 
 /// Publishes an event if the journal was not closed when the daemon, or its check of the configuration, opened it.

@@ -10,6 +10,7 @@
 //! **Invariant:** the findings and counterexamples of a policy are the same on every machine.
 
 mod agents;
+mod interests;
 mod run;
 mod shape;
 mod story;
@@ -17,16 +18,17 @@ mod world;
 
 use std::collections::BTreeSet;
 
-use mario_domain::{AgentOperation, FactPredicate, SmallWorlds};
-use mario_prolog::{Engine, Place, Tree, TreeKind};
+use mario_domain::AgentOperation;
+use mario_prolog::{Engine, Place};
 
 use crate::check::{Finding, FindingKind};
 use crate::decide::{Ending, ProposalFault};
 use crate::policy::Policy;
 use agents::{CachedDecider, Proposed};
+pub(crate) use interests::Interests;
 use run::{Run, Step, Verdict};
 use shape::{Shape, placements};
-use world::{APPLICATIONS, CAPACITIES, ExtraFact, ExtraValue, Gpus, Spread, World};
+use world::{APPLICATIONS, CAPACITIES, Gpus, Spread, World};
 
 /// The maximum number of inferences of all decisions together. It is checked between worlds; beyond it, the exploration
 /// ends early.
@@ -71,116 +73,6 @@ pub struct Exploration {
     pub acted: bool,
     /// Why the exploration ended before all worlds were run, if it did.
     pub ended_early: Option<String>,
-}
-
-/// The facts and operations that a policy uses, which determine the worlds to explore.
-#[derive(Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each flag is independent of the others")]
-pub(crate) struct Interests {
-    /// Whether it reads `inhibited/3` or `refused/3`.
-    memory: bool,
-    /// Whether it reads `needs/3` or `free/3`.
-    kinds: bool,
-    extra: Vec<ExtraFact>,
-    /// The flavours that it names; `None` if it does not use flavours.
-    flavours: Option<Vec<String>>,
-    /// Whether it reads `leave/2`.
-    leaving: bool,
-    /// Whether it reads `asleep/1`, or proposes to sleep or to wake.
-    sleep: bool,
-}
-
-impl Interests {
-    /// Records what a goal reads, or what the head of a clause proposes.
-    pub(crate) fn note(&mut self, name: &str, arguments: &[Tree]) {
-        if let Some(predicate) = FactPredicate::of_agents(name, arguments.len()) {
-            return self.note_fact(predicate, arguments);
-        }
-        match (name, arguments) {
-            ("operation", [Tree { kind: TreeKind::Atom(word), .. }, _, _])
-                if word == AgentOperation::Sleep.as_str() || word == AgentOperation::Wake.as_str() =>
-            {
-                self.sleep = true;
-            }
-            ("operation", [Tree { kind: TreeKind::Atom(word), .. }, _, flavour])
-                if word == AgentOperation::Adapt.as_str() =>
-            {
-                self.note_flavour(flavour);
-            }
-            _ => {}
-        }
-    }
-
-    fn note_fact(&mut self, predicate: FactPredicate, arguments: &[Tree]) {
-        match predicate.row().small_worlds {
-            SmallWorlds::All => {}
-            SmallWorlds::Memory => self.memory = true,
-            SmallWorlds::Kinds => self.kinds = true,
-            SmallWorlds::Notice => self.leaving = true,
-            SmallWorlds::Sleep => self.sleep = true,
-            // The key is the second argument, and so is a flavour.
-            SmallWorlds::Extra => {
-                if let [_, Tree { kind: TreeKind::Atom(key), .. }, value] = arguments {
-                    self.note_extra(key, value);
-                }
-            }
-            SmallWorlds::Flavours => {
-                if let [_, flavour, ..] = arguments {
-                    self.note_flavour(flavour);
-                }
-            }
-        }
-    }
-
-    fn note_flavour(&mut self, flavour: &Tree) {
-        let flavours = self.flavours.get_or_insert_default();
-        if let TreeKind::Atom(name) = &flavour.kind
-            && !flavours.contains(name)
-        {
-            flavours.push(name.clone());
-        }
-    }
-
-    fn note_extra(&mut self, key: &str, value: &Tree) {
-        let position = self.extra.iter().position(|fact| fact.key == key).unwrap_or_else(|| {
-            self.extra.push(ExtraFact { key: key.to_owned(), values: Vec::new() });
-            self.extra.len() - 1
-        });
-        let value = match &value.kind {
-            TreeKind::Atom(name) => ExtraValue::Name(name.clone()),
-            TreeKind::Integer(number) => ExtraValue::Number(*number),
-            _ => return,
-        };
-        let values = &mut self.extra[position].values;
-        if !values.contains(&value) {
-            values.push(value);
-        }
-    }
-
-    /// Completes what the policy names: to three flavours, if it uses flavours, and to two values of each extra fact.
-    /// If all values of a fact are numbers, 1, 2 and 3 are among them. Added values are numbers, because a number can
-    /// be an id or an amount.
-    fn complete(&mut self) {
-        for name in ["full", "lite", "large"] {
-            if let Some(flavours) = self.flavours.as_mut().filter(|flavours| flavours.len() < 3)
-                && !flavours.iter().any(|known| known == name)
-            {
-                flavours.push(name.to_owned());
-            }
-        }
-        for fact in &mut self.extra {
-            let mut number = 1;
-            while fact.values.len() < 2
-                || (number <= 3 && fact.values.iter().all(|value| matches!(value, ExtraValue::Number(_))))
-            {
-                let value = ExtraValue::Number(number);
-                number += 1;
-                if !fact.values.contains(&value) {
-                    fact.values.push(value);
-                }
-            }
-        }
-    }
 }
 
 /// Explores a policy and adds to `findings`. Undesirable behaviour such as ping-pong is reported once per kind,

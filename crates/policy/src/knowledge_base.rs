@@ -204,7 +204,7 @@ impl KnowledgeBase {
     /// Adds a fact with these values, as many as the predicate has arguments. Nodes are added by
     /// [`KnowledgeBase::push_node`].
     pub fn push(&mut self, predicate: FactPredicate, row: &[Constant]) {
-        debug_assert!(predicate.own() != FactPredicate::NodeWithNeighbours, "a list is no constant");
+        debug_assert!(predicate.own() != FactPredicate::NodeWithNeighbours, "a list is not a constant");
         self.own_table(predicate).push(row);
     }
 
