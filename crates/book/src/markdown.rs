@@ -1,9 +1,8 @@
-//! Reads links and headings from Markdown.
-//!
-//! This is not a full Markdown parser. It supports only what the pages of this repository use: inline links and
-//! pictures, `[text](target)`, and headings with `#`. Code is skipped.
+//! Reads links and headings from Markdown, with the parser that documentation tools use.
 
 use std::path::Path;
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// A link or a picture of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,15 +30,17 @@ pub fn is_page(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "md")
 }
 
-/// The links of a page, in order.
+fn parser(text: &str) -> Parser<'_> {
+    Parser::new_ext(text, Options::ENABLE_TABLES)
+}
+
+/// The links of a page, in order: inline ones, those with a reference, and the addresses between angle brackets.
 pub fn links(text: &str) -> Vec<Link> {
     let mut links = Vec::new();
-    for (line, prose) in prose(text) {
-        let mut rest = prose.as_str();
-        while let Some((_, after)) = rest.split_once("](") {
-            let Some((target, after)) = after.split_once(')') else { break };
-            links.push(Link { line, target: target.trim().to_owned() });
-            rest = after;
+    for (event, range) in parser(text).into_offset_iter() {
+        if let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event {
+            let line = text[..range.start].matches('\n').count() + 1;
+            links.push(Link { line, target: dest_url.into_string() });
         }
     }
     links
@@ -49,18 +50,24 @@ pub fn links(text: &str) -> Vec<Link> {
 /// unique is appended.
 pub fn anchors(text: &str) -> Vec<String> {
     let mut anchors: Vec<String> = Vec::new();
-    for (_, line) in lines_outside_of_fences(text) {
-        let hashes = line.chars().take_while(|letter| *letter == '#').count();
-        let Some(heading) = line.get(hashes..).filter(|_| (1..=6).contains(&hashes)) else { continue };
-        let Some(heading) = heading.strip_prefix(' ') else { continue };
-        let name = anchor(heading);
-        let mut free = name.clone();
-        let mut number = 1;
-        while anchors.contains(&free) {
-            free = format!("{name}-{number}");
-            number += 1;
+    let mut heading = None;
+    for event in parser(text) {
+        match event {
+            Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+            Event::End(TagEnd::Heading(_)) => {
+                let Some(heading) = heading.take() else { continue };
+                let name = anchor(&heading);
+                let numbered = (1..).map(|number| format!("{name}-{number}"));
+                let free = std::iter::once(name.clone()).chain(numbered).find(|anchor| !anchors.contains(anchor));
+                anchors.extend(free);
+            }
+            Event::Text(text) | Event::Code(text) => {
+                if let Some(heading) = &mut heading {
+                    heading.push_str(&text);
+                }
+            }
+            _ => {}
         }
-        anchors.push(free);
     }
     anchors
 }
@@ -74,42 +81,6 @@ fn anchor(heading: &str) -> String {
         _ => None,
     });
     letters.flat_map(char::to_lowercase).collect()
-}
-
-/// The lines of a page without code blocks, with their numbers from 1, and with inline code blanked.
-fn prose(text: &str) -> Vec<(usize, String)> {
-    lines_outside_of_fences(text).map(|(number, line)| (number, without_code(line))).collect()
-}
-
-fn lines_outside_of_fences(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut fence: Option<usize> = None;
-    text.lines().enumerate().filter_map(move |(index, line)| {
-        let ticks = line.trim_start().chars().take_while(|letter| *letter == '`').count();
-        match fence {
-            Some(opening) => {
-                if ticks >= opening {
-                    fence = None;
-                }
-                None
-            }
-            None if ticks >= 3 => {
-                fence = Some(ticks);
-                None
-            }
-            None => Some((index + 1, line)),
-        }
-    })
-}
-
-fn without_code(line: &str) -> String {
-    let mut is_code = false;
-    let blank = line.chars().map(|letter| {
-        if letter == '`' {
-            is_code = !is_code;
-        }
-        if is_code { ' ' } else { letter }
-    });
-    blank.collect()
 }
 
 #[cfg(test)]
@@ -131,10 +102,12 @@ mod tests {
 ```
 ````
 
-[six](https://example.org)
+[six](https://example.org) and [seven][7], but ``[`no](h.md)``
+
+[7]: i.md
 ";
         let found: Vec<(usize, String)> = links(text).into_iter().map(|link| (link.line, link.target)).collect();
-        let expected = [(1, "a.md"), (1, "b.png"), (1, "d.md#e"), (13, "https://example.org")];
+        let expected = [(1, "a.md"), (1, "b.png"), (1, "d.md#e"), (13, "https://example.org"), (13, "i.md")];
         assert_eq!(found, expected.map(|(line, target)| (line, target.to_owned())));
         assert!(links(text)[3].is_outside() && !links(text)[0].is_outside());
     }
