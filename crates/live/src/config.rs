@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::{PlainValue, facts};
 use crate::identity::node_id;
+use crate::workloads::DriverKind;
 
 pub use crate::journal::JournalState;
 pub use check::{LoadedFiles, check};
@@ -264,7 +265,7 @@ pub struct WorkloadsFile {
 impl Default for WorkloadsFile {
     fn default() -> WorkloadsFile {
         WorkloadsFile {
-            drivers: vec!["process".to_owned(), "sample".to_owned()],
+            drivers: DriverKind::ALL.map(|driver| driver.name().to_owned()).into(),
             log_bytes_max: 1 << 20,
             ports_min: 20_000,
             ports_max: 29_999,

@@ -19,6 +19,7 @@
 //! **Invariant:** a workload receives values from the node's store only in its environment or in private files. The
 //! plan, which contains them, is never written to disk.
 
+mod driver_kind;
 mod process;
 mod settings;
 
@@ -35,6 +36,7 @@ pub mod launch;
 pub mod sample;
 
 pub use cgroup::{CgroupLimits, Cgroups, Enforcement, Enforcer};
+pub use driver_kind::DriverKind;
 pub use health::probe;
 pub use identity::{MARK, Process};
 pub use logs::{LogBounds, RotatingLog, tail};

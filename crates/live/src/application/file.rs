@@ -4,10 +4,7 @@ use schemars::generate::SchemaSettings;
 
 use super::{ApplicationFile, run};
 use crate::config::{ConfigError, Positions};
-use crate::workloads::WorkloadSettings;
-
-/// The drivers that nodes have.
-const DRIVERS: [&str; 2] = ["process", "sample"];
+use crate::workloads::{DriverKind, WorkloadSettings};
 
 /// The JSON schema of an application's description, generated from [`ApplicationFile`].
 pub fn schema_text() -> String {
@@ -24,10 +21,9 @@ pub fn read(name: &str, text: &str) -> Result<ApplicationFile, ConfigError> {
     let hint = "docs/applications.md and `mario app schema` describe the keys of this file";
     let file: ApplicationFile = toml::from_str(text).map_err(|error| positions.unreadable(name, &error, hint))?;
     let mut mistakes = Vec::new();
-    if !DRIVERS.contains(&file.run.driver.as_str()) {
+    if DriverKind::of_name(&file.run.driver).is_none() {
         let message = format!("there is no driver `{}`", file.run.driver.escape_debug());
-        let known = "`process` runs a program, and `sample` a small HTTP service inside mario";
-        mistakes.push(positions.mistake(&["run", "driver"], message).hint(known));
+        mistakes.push(positions.mistake(&["run", "driver"], message).hint(DriverKind::purposes()));
     } else if let Some(run) = positions.keep(&mut mistakes, &["run"], run(file.run.clone()))
         && let Err(fault) = WorkloadSettings::of(&run)
     {

@@ -2,9 +2,7 @@
 
 use super::positions::{Mistake, Positions};
 use super::{CERTIFICATES_MAX, NodeFile, TimingFile};
-
-/// The supported drivers.
-const DRIVERS: [&str; 2] = ["process", "sample"];
+use crate::workloads::DriverKind;
 
 /// The minimum of [`TraceFile::bytes_max`], except for 0, which disables the trace.
 const TRACE_BYTES_LEAST: u64 = 64 << 10;
@@ -73,10 +71,10 @@ pub(super) fn check_ranges(file: &NodeFile, positions: &Positions<'_>, mistakes:
         );
     }
     for (index, driver) in file.workloads.drivers.iter().enumerate() {
-        if !DRIVERS.contains(&driver.as_str()) {
+        if DriverKind::of_name(driver).is_none() {
             let message = format!("`{driver}` is not a driver");
             let path = ["workloads", "drivers", &index.to_string()];
-            mistakes.push(positions.mistake(&path, message).hint("known are: `process`, `sample`"));
+            mistakes.push(positions.mistake(&path, message).hint(format!("known are: {}", DriverKind::names())));
         }
     }
 }

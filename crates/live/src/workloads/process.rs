@@ -18,6 +18,7 @@ use rustix::process::Signal;
 use crate::seams::{Driver, DriverContext, DriverError, Health, Pending, Task, Usage};
 
 use super::cgroup::Cgroups;
+use super::driver_kind::DriverKind;
 use super::former;
 use super::health::{concerns_copy, probe};
 use super::identity::{self, MARK, PLACE, Process, Stat};
@@ -324,7 +325,7 @@ impl Shared {
     }
 
     fn command(&self, task: &Task, port: u16) -> Vec<String> {
-        if task.run.driver != "sample" {
+        if task.run.driver != DriverKind::Sample.name() {
             return task.run.command.clone();
         }
         let mut command = vec![self.launcher.binary.display().to_string()];

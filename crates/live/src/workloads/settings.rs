@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::seams::Run;
 
 use super::cgroup::CgroupLimits;
+use super::driver_kind::DriverKind;
 
 /// The settings of a workload, parsed and checked.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -71,7 +72,9 @@ impl WorkloadSettings {
             // Used by the data plane.
             "protocol" => _ = protocol(&run.settings)?,
             // Settings of the sample service.
-            "work-us" | "start-ms" | "answer-bytes" if run.driver == "sample" => _ = number(key, value, 0)?,
+            "work-us" | "start-ms" | "answer-bytes" if run.driver == DriverKind::Sample.name() => {
+                number(key, value, 0)?;
+            }
             _ => return Err(format!("driver `{}` has no setting `{key}`", run.driver)),
         }
         Ok(())
@@ -99,7 +102,7 @@ pub fn protocol(settings: &BTreeMap<String, String>) -> Result<Protocol, String>
 
 fn check_command(run: &Run) -> Result<(), SettingFault> {
     let wrong = |message: &str| SettingFault::new(&["command"], message);
-    if run.driver == "sample" {
+    if run.driver == DriverKind::Sample.name() {
         return if run.command.is_empty() { Ok(()) } else { Err(wrong("driver `sample` takes no command")) };
     }
     match run.command.first() {
