@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mario_audit::reader as audit;
 use mario_diagnostics::Diagnostic;
-use mario_experiments::report::{EXPLAINING_INFERENCES_DEFAULT, Explained, Run};
+use mario_report::{EXPLAINING_INFERENCES_DEFAULT, Explained, Run};
 use mario_trace::reader::ReadError;
 
 pub(crate) use mario_frontend::traces::{cannot_read, refuse, trace_path};

@@ -10,6 +10,7 @@
 mod groups;
 mod measuring;
 mod reading;
+pub mod regret;
 mod response_times;
 #[cfg(test)]
 mod tests;
@@ -25,7 +26,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use groups::Groups;
 pub use measuring::{ApplicationFigures, CallFigures, Consumption, Inhibitions, Measurements, TierFigures};
 pub use reading::Reading;
-pub(crate) use response_times::{Bins, ResponseTimes};
+pub use response_times::{Bins, ResponseTimes};
 
 /// The figures of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -77,7 +78,7 @@ pub struct GroupFigures {
 /// inhibited proposals of any kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "each is the operation of that name")]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct OperationCounts {
     pub undeploy: u64,
     pub nop: u64,
@@ -89,35 +90,35 @@ pub struct OperationCounts {
 /// Counts beyond the paper's figures. Zero counts are not serialised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FurtherCounts {
     /// Accepted adapts.
     #[serde(skip_serializing_if = "is_zero")]
-    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub adapt: u64,
     /// Instances that the owners of nodes evicted.
     #[serde(skip_serializing_if = "is_zero")]
-    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub evicted: u64,
     /// Instances that the owners of nodes shrank.
     #[serde(skip_serializing_if = "is_zero")]
-    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub shrunk: u64,
     /// Accepted sleeps.
     #[serde(skip_serializing_if = "is_zero")]
-    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub sleep: u64,
     /// Accepted wakes that an agent proposed.
     #[serde(skip_serializing_if = "is_zero")]
-    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub wake: u64,
     /// Sleeping instances that a client request woke.
     #[serde(skip_serializing_if = "is_zero")]
-    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub woken: u64,
     /// How often a manager did not allow a sleeping instance to wake for a client request.
     #[serde(skip_serializing_if = "is_zero")]
-    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub not_woken: u64,
 }
 
@@ -138,7 +139,7 @@ pub struct OperationRatios {
 
 /// Mean and maximum.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MeanAndMax {
     /// The mean.
     pub mean: f64,

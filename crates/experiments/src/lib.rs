@@ -1,11 +1,10 @@
-//! Computes and shows results of runs: figures from traces, the reproduction of the published experiments, comparisons
-//! of policies, parameter sweeps, plots, explanations of decisions, animations and reports. It also checks the files of
-//! a run against its trace, and turns the state of a run into a scenario.
+//! Computes results of runs: figures from traces, the reproduction of the published experiments, comparisons of policies,
+//! parameter sweeps and plots. It also checks the files of a run against its trace, and turns the state of a run into a
+//! scenario. `mario-report` shows results on a page.
 //!
 //! Start at [`figures::from_trace`] for the figures of a run, at [`reproduce::reproduce`] for the published
 //! experiments, at [`study::carry_out`] for many runs of many policies, at [`comparison::Comparison`] for their
-//! differences, at [`report::Report`] for the page that shows them, and at [`scale::measure`] for the cost of large
-//! runs.
+//! differences, and at [`scale::measure`] for the cost of large runs.
 //!
 //! | module | for |
 //! |---|---|
@@ -13,8 +12,7 @@
 //! | [`study`], [`runs`], [`sweep`] | many runs: their plan, their execution on several threads, their storage and merging |
 //! | [`comparison`], [`statistics`] | differences between policies, with confidence intervals and tests |
 //! | [`reproduce`], [`published`] | the experiments of the paper, and its figures |
-//! | [`report`], [`plot`], [`animation`] | HTML reports, charts for papers, and animations |
-//! | [`decision`] | the explanation of a decision in a stored run |
+//! | [`plot`], [`table`] | charts for papers, and tables of texts |
 //! | [`snapshot`] | the state of a run at a given time, as a scenario |
 //! | [`run_files`] | checks the files of a run against its trace |
 //! | [`scale`] | the cost of large runs |
@@ -69,11 +67,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** figures, reports, explanations and animations of a stored run are computed from its trace alone.
+//! **Invariant:** figures of a stored run are computed from its trace alone.
 //!
 //! **Invariant:** results do not depend on the number of threads, except measured times and memory.
-//!
-//! **Invariant:** the page of a report is one file, and makes no network request.
 //!
 //! **Invariant:** this crate never writes to a terminal. Output for users is returned as text.
 //!
@@ -102,22 +98,9 @@ pub mod study;
 pub mod comparison;
 pub mod plot;
 pub mod sweep;
-
-pub mod report;
-
-#[deny(clippy::wildcard_enum_match_arm)]
-pub mod decision;
-#[deny(clippy::wildcard_enum_match_arm)]
-mod recorded;
+pub mod table;
 
 #[deny(clippy::wildcard_enum_match_arm)]
 pub mod snapshot;
 
-#[deny(clippy::wildcard_enum_match_arm)]
-pub mod animation;
-
 pub mod scale;
-
-#[cfg(test)]
-#[path = "../../page/tests/page/declarations.rs"]
-mod declarations;

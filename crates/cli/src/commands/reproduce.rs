@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
-use mario_experiments::report::ReferenceValues;
 use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction, World, reproduce};
 use mario_frontend::runs::{not_kept, run_failure};
 use mario_frontend::studies::cannot_write;
+use mario_report::ReferenceValues;
 use mario_scenario::Document;
 use mario_simulator::IfExists;
 

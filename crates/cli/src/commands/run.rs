@@ -10,10 +10,10 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
-use mario_experiments::report::measured_text;
 use mario_frontend::drive::{self, Finished, Observer, not_resumed, open, resuming};
 use mario_frontend::runs::{differs, keep_measures, not_kept, start};
 use mario_frontend::warnings::key_warnings;
+use mario_report::measured_text;
 use mario_scenario::{Fidelity, Resolved, Scenario};
 use mario_simulator::{
     Checkpoint, Detail, IfExists, OutputOptions, Reuse, RunDirectory, RunOptions, Simulation, verify,

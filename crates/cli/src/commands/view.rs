@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 
 use clap::Args;
 use mario_diagnostics::{Diagnostic, Renderer};
-use mario_experiments::report::{Report, Server, Source};
+use mario_report::{Report, Server, Source};
 
 use crate::commands::report;
 use crate::interruptions::interruptions;

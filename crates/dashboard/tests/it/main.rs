@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 
-#[path = "../../../experiments/tests/it/report/browser.rs"]
+#[path = "../../../report/tests/it/browser.rs"]
 #[allow(dead_code, reason = "the tests of the report use more of it")]
 mod browser;
 

@@ -6,9 +6,9 @@ use super::exploratory;
 use super::seeds::drawn_from_the_seed;
 use super::words::{listed, overall, verdict};
 use super::{Comparison, FigureOfPolicies, FigureTest, LEVEL, Pair, Role};
-use crate::report::Table;
 use crate::statistics::Estimate;
 use crate::study::cell;
+use crate::table::Table;
 
 impl Comparison {
     /// Returns the means and the verdicts as tables for a page. `id` prefixes their identifiers, so that a page can

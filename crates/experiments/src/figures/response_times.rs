@@ -6,7 +6,7 @@ use mario_trace::reader::Latency;
 
 /// Response times in bins.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct ResponseTimes {
+pub struct ResponseTimes {
     bins: Bins,
     /// The count of each bin; `None` is for response times of 0.
     counts: BTreeMap<Option<i64>, u64>,
@@ -16,7 +16,7 @@ pub(crate) struct ResponseTimes {
 
 /// The bins of response times in a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Bins {
+pub enum Bins {
     /// Every trace has these: bin `k` begins at 2^(k/4) ms.
     Quarters,
     /// Only traces of runs with `measures.applications` have these: 64 bins of equal width between two powers of two.
@@ -34,7 +34,7 @@ impl Bins {
 
     /// How far a midpoint is at most from any value of its bin, in percent of the value: 2^(1/8) - 1 and 1/128, rounded
     /// up.
-    pub(crate) fn error_percent(self) -> &'static str {
+    pub fn error_percent(self) -> &'static str {
         match self {
             Bins::Quarters => "9.1",
             Bins::Fine => "0.8",
@@ -45,7 +45,7 @@ impl Bins {
 impl ResponseTimes {
     /// The response times of one application: from the fine bins of its record `latency` if the trace has one that counts
     /// every served request, otherwise from the bins that every trace has.
-    pub(crate) fn of(quarters: &BTreeMap<Option<i64>, u64>, latency: Option<&Latency>) -> ResponseTimes {
+    pub fn of(quarters: &BTreeMap<Option<i64>, u64>, latency: Option<&Latency>) -> ResponseTimes {
         let all =
             |counts: &BTreeMap<Option<i64>, u64>| counts.values().fold(0_u64, |sum, count| sum.saturating_add(*count));
         let fine: Option<BTreeMap<Option<i64>, u64>> =
@@ -59,7 +59,7 @@ impl ResponseTimes {
     }
 
     /// The response times of several applications together; `None` if their bins differ.
-    pub(crate) fn sum<'a>(mut all: impl Iterator<Item = &'a ResponseTimes>) -> Option<ResponseTimes> {
+    pub fn sum<'a>(mut all: impl Iterator<Item = &'a ResponseTimes>) -> Option<ResponseTimes> {
         let mut sum = all.next()?.clone();
         for other in all {
             if other.bins != sum.bins {
@@ -74,19 +74,20 @@ impl ResponseTimes {
         Some(sum)
     }
 
-    pub(crate) fn bins(&self) -> Bins {
+    /// The bins in which they are counted.
+    pub fn bins(&self) -> Bins {
         self.bins
     }
 
     /// The longest response time, in milliseconds; `None` if the trace does not record it.
-    pub(crate) fn max(&self) -> Option<f64> {
+    pub fn max(&self) -> Option<f64> {
         self.max
     }
 
     /// The nearest-rank percentile: the smallest value that at least `share` of all values do not exceed, as the midpoint
     /// of its bin, but not above the longest response time. `None` without values. The exact percentiles of live runs are
     /// computed by `Percentiles` in `crates/testbed/src/summary.rs`.
-    pub(crate) fn percentile(&self, share: f64) -> Option<f64> {
+    pub fn percentile(&self, share: f64) -> Option<f64> {
         let all = self.counts.values().fold(0_u64, |sum, count| sum.saturating_add(*count));
         let wanted = (all as f64 * share).ceil().max(1.0);
         let mut so_far = 0_u64;

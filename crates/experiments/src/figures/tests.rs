@@ -205,16 +205,3 @@ fn a_trace_of_counts_has_no_measures_of_nodes() {
     assert_eq!((found.tiers.len(), found.inhibitions.len(), found.consumption), (0, 0, None));
     assert_eq!((found.applications[0].operations.replicate, found.applications[0].instances.max), (1, 2));
 }
-
-#[test]
-fn reasons_of_owners_are_a_table_of_the_report() {
-    let rejected =
-        "[1,\"migrate\",1,\"inhibited\",{\"node\":\"edge\",\"rule\":\"acceptance\",\"reason\":\"untrusted\"}]";
-    let records = format!("[\"deployed\",0,1,0,0,0]\n[\"cycle\",10,[{rejected}]]\n[\"cycle\",20,[{rejected}]]\n");
-    let text = format!("{}\n{records}", HEADER.replace('\n', ""));
-    let run = crate::report::Run::read(text.as_bytes()).expect("a trace");
-    let report = crate::report::Report { runs: vec![run], ..crate::report::Report::default() };
-    let tables = report.measured_tables();
-    assert_eq!(tables.len(), 1, "the trace has no measures");
-    assert_eq!(tables[0].rows, [["untrusted", "edge", "2"].map(str::to_owned).to_vec()]);
-}

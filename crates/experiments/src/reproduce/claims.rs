@@ -9,7 +9,7 @@ use crate::figures::{GroupFigures, TraceFigures};
 
 /// A claim of the paper, checked in one run of each experiment.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Claim {
     /// The text of the claim.
     pub claim: String,

@@ -6,8 +6,8 @@ use super::worlds::{World, WorldFigures};
 use super::{ExperimentResults, Reproduction};
 use crate::figures::TraceFigures;
 use crate::measures::{Measure, key, values};
-use crate::report::Table;
 use crate::reproduce::claims::Claim;
+use crate::table::Table;
 
 /// The paragraphs that explain why results differ between the worlds.
 const WHY: [&str; 4] = [

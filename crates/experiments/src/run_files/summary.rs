@@ -12,8 +12,8 @@ use mario_trace::{Change, Origin, State};
 use serde_json::{Value, json};
 
 use super::{FINDINGS_MAX, RunFilesCheck, opened};
+use crate::figures::regret::RegretSums;
 use crate::figures::{GroupFigures, Groups, OperationCounts, Reading, StepFigures, TraceFigures};
-use crate::report::regret::RegretSums;
 
 /// The file that marks an incomplete run.
 const PARTIAL: &str = "PARTIAL";
@@ -53,7 +53,7 @@ impl Summed {
             reading: Reading::new(Arc::clone(header)),
             header: Arc::clone(header),
             deploys: Vec::new(),
-            regret: RegretSums::new(),
+            regret: RegretSums::default(),
             totals: [0; 2],
             asked: OperationCounts::default(),
         }

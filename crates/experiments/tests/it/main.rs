@@ -5,7 +5,6 @@
 
 mod figures;
 mod measured;
-mod report;
 mod reproduction;
 mod run_files;
 mod studies;

@@ -1,7 +1,6 @@
-//! Traces of counts: they agree with full traces, are smaller, and can be audited and shown in a report.
+//! Traces of counts: they agree with full traces, are smaller, and can be audited.
 
 use mario_audit::{FindingKind, Options, audit};
-use mario_experiments::report::{Report, Run};
 use mario_scenario::Scenario;
 use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceRecorder};
 use serde_json::Value;
@@ -137,33 +136,4 @@ fn the_auditor_finds_impossible_counts() {
         is_it
     });
     assert_eq!(one_more_move.count(FindingKind::Totals), 1, "{one_more_move}");
-}
-
-#[test]
-fn the_page_of_a_trace_of_counts_shows_the_figures_that_need_only_counts() {
-    let scenario = scenario("paper", &["duration=9000"]);
-    let data = |detail| {
-        let run = Run::read(trace(&scenario, detail).as_bytes()).expect("a trace");
-        let report = Report { title: "counts".to_owned(), runs: vec![run], ..Report::default() };
-        assert!(report.html().contains("</html>"));
-        serde_json::from_str::<Value>(&report.json()).expect("JSON")
-    };
-    let (full, summary) = (data(Detail::Full), data(Detail::Summary));
-    for part in ["figures", "groups", "applications"] {
-        assert_eq!(full["runs"][0][part], summary["runs"][0][part], "{part}");
-    }
-    let figures = |data: &Value, id: &str| {
-        let sections = data["sections"].as_array().expect("a list");
-        sections.iter().find(|section| section["id"] == id).expect("it is drawn")["figures"].clone()
-    };
-    for id in ["operations", "movements", "instances", "tiers", "responses", "steady"] {
-        assert_eq!(figures(&full, id), figures(&summary, id), "{id}");
-    }
-    let inhibited = figures(&summary, "inhibited")[0]["data"][0]["csv"].as_str().expect("a text").to_owned();
-    assert!(inhibited.contains("\nall nodes,"), "{inhibited}");
-    let summary = &summary["runs"][0];
-    assert_eq!(summary["about"]["detail"], "summary");
-    assert!(summary["replay"].is_null());
-    assert_eq!(summary["areas"]["by"], "tiers");
-    assert!(!summary["areas"]["frames"]["values"].as_array().expect("frames").is_empty());
 }

@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use mario_diagnostics::printable_line;
-use mario_experiments::decision::{DecisionError, DecisionOfRun, explain_decision};
+use mario_report::decision::{DecisionError, DecisionOfRun, explain_decision};
 use mario_trace::reader::TraceReader;
 
 /// The maximum size of a trace that is searched, because a run should not take much longer for a hint.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mario_diagnostics::Diagnostic;
-use mario_experiments::animation::{AnimationError, MARK, animated_svg};
+use mario_report::animation::{AnimationError, MARK, animated_svg};
 use mario_trace::reader::TraceReader;
 
 use crate::replacing::{contains, refuse_to_replace};

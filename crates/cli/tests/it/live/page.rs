@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-#[path = "../../../../experiments/tests/it/report/browser.rs"]
+#[path = "../../../../report/tests/it/browser.rs"]
 #[allow(dead_code, reason = "the tests of the report use more of it")]
 mod browser;
 

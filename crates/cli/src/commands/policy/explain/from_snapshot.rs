@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use mario_domain::{Duration, Time};
-use mario_experiments::decision::explain_decision;
 use mario_frontend::runs::{differs, not_runnable};
+use mario_report::decision::explain_decision;
 use mario_scenario::Scenario;
 use mario_simulator::{Detail, RunOptions, Simulation, TraceRecorder, verify};
 use mario_trace::reader::TraceReader;

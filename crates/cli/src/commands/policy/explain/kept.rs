@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use mario_diagnostics::{Diagnostic, printable_line};
-use mario_experiments::decision::{DecisionError, DecisionOfRun, explain_decision};
+use mario_report::decision::{DecisionError, DecisionOfRun, explain_decision};
 use mario_trace::reader::{TraceReader, rule_text};
 use serde_json::json;
 
