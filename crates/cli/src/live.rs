@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use clap::{Args, ValueEnum};
-use mario_diagnostics::{Diagnostic, Source, printable_line};
+use mario_diagnostics::{Diagnostic, printable_line};
 use mario_domain::{ApplicationId, FlavourId, InstanceId, NodeId, Quantity};
+use mario_frontend::scenarios::mistakes;
 use mario_live::LiveError;
 use mario_live::api::{Capacity, Hardware, Received, RequestTarget, Spelled, Word};
 use mario_live::config::ConfigError;
@@ -194,18 +195,7 @@ pub(crate) fn failure(fault: &LiveError) -> Failure {
 
 /// Converts all mistakes in a configuration to one failure.
 pub(crate) fn config_failure(error: &ConfigError) -> Failure {
-    let source = Source::new(error.name.clone(), &*error.text);
-    let diagnostics = error.mistakes.iter().map(|mistake| {
-        let mut diagnostic = Diagnostic::error(mistake.message.clone());
-        // A mistake without a position is reported at the start of the file.
-        diagnostic = match &mistake.span {
-            Some(span) => diagnostic.at(&source, span.clone(), ""),
-            None => diagnostic.at(&source, 0..0, ""),
-        };
-        diagnostic.hints.extend(mistake.hint.clone());
-        diagnostic
-    });
-    Failure::Input(diagnostics.collect())
+    Failure::Input(mistakes(&error.mistakes))
 }
 
 /// The answer of one of several nodes.

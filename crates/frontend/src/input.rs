@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use mario_diagnostics::{Diagnostic, Source};
-use mario_scenario::did_you_mean;
+use mario_settings::did_you_mean;
 
 use crate::failure::Failure;
 

@@ -107,8 +107,13 @@ impl Files for Disk {
 
 /// The failure with all errors of a scenario.
 pub fn failure(error: &ScenarioError) -> Failure {
+    Failure::Input(mistakes(&error.mistakes))
+}
+
+/// Errors in settings as diagnostics.
+pub fn mistakes(mistakes: &[Mistake]) -> Vec<Diagnostic> {
     let mut sources = Sources::default();
-    Failure::Input(error.mistakes.iter().map(|mistake| diagnostic(mistake, &mut sources)).collect())
+    mistakes.iter().map(|mistake| diagnostic(mistake, &mut sources)).collect()
 }
 
 /// Texts, each with the source that diagnostics point into.

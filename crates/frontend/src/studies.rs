@@ -14,7 +14,8 @@ use mario_experiments::study::{
 };
 use mario_experiments::sweep;
 use mario_policy::PolicyFunctions;
-use mario_scenario::{Document, Files, did_you_mean};
+use mario_scenario::{Document, Files};
+use mario_settings::did_you_mean;
 use mario_simulator::write_atomically;
 
 use crate::failure::Failure;

@@ -123,7 +123,7 @@ pub struct SleepFile {
 
 /// A value of a fact.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "the value of a fact is a name or a number")]
 pub enum PlainValue {
     /// An integer.
     Integer(i64),

@@ -17,12 +17,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use mario_domain::{ApplicationId, Id, NodeId};
+use mario_settings::{Mistake, Place, Text};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::index::{NodeIndex, UserIndex};
-use crate::mistake::{Mistake, Place, Text};
 use crate::mobility::{Attachments, MobileUser};
 use crate::topology::Topology;
 

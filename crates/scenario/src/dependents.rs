@@ -4,9 +4,10 @@
 //! Layers have different authors: a user who overrides one key of a preset does not know which other keys the preset
 //! chose to match it.
 
+use mario_settings::tree::{Node, Table, Value};
+
 use crate::document::Document;
 use crate::settings::{MobilitySettings, Settings};
-use crate::tree::{Node, Table, Value};
 
 /// A key whose value was chosen because of another key of the same section.
 struct Dependent {

@@ -4,16 +4,21 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use mario_settings::tree::{Node, Table, Value};
+use mario_settings::{At, Mistake, Place, Text, Vocabulary, check, sort};
+
 use crate::dependents::drop_dependents;
-use crate::layers::{Files, Layers, override_keys};
-use crate::mistake::{Mistake, Place, ScenarioError, Text};
+use crate::error::ScenarioError;
+use crate::layers::{Files, LAYER_KEYS, Layers, override_keys};
 use crate::policies::baseline_names;
 use crate::presets;
-use crate::ranges::check_ranges;
-use crate::read;
+use crate::schema::stored_schema;
 use crate::settings::{ManagementStrategy, Settings};
-use crate::tree::{Node, Table, Value};
 use crate::units::in_plain_numbers;
+
+/// What messages about unknown keys know beside the keys themselves.
+const VOCABULARY: Vocabulary =
+    Vocabulary { synonyms: &[("hardware", "capacity"), ("capacity", "hardware")], outer_keys: &LAYER_KEYS };
 
 /// The prefix of a policy choice that names a baseline.
 pub(crate) const BASELINE: &str = "baseline:";
@@ -294,20 +299,10 @@ impl Document {
         }
         let mut tree = self.tree.clone();
         mistakes.extend(in_plain_numbers(&mut tree));
-        let read = read::read(&tree, &self.whole);
-        if let Err(more) = &read {
-            // A text with an unknown unit is no number either, and was reported above.
-            let is_reported = |mistake: &Mistake| mistakes.iter().any(|known| known.place == mistake.place);
-            let more: Vec<Mistake> = more.iter().filter(|mistake| !is_reported(mistake)).cloned().collect();
-            mistakes.extend(more);
-        }
-        // A number type checks its range itself, so `read` may have reported the same error.
-        let is_reported = |place: &Option<Place>| mistakes.iter().any(|known| known.place == *place);
-        let out_of_range: Vec<Mistake> =
-            check_ranges(&tree).into_iter().filter(|mistake| !is_reported(&mistake.place)).collect();
-        mistakes.extend(out_of_range);
+        // A text with an unknown unit is no number either, and was reported above.
+        let read = check::settings::<Settings>(&tree, &self.whole, VOCABULARY, stored_schema(), &mut mistakes);
         match read {
-            Ok(mut settings) if mistakes.is_empty() => {
+            Some(mut settings) if mistakes.is_empty() => {
                 let mut notes = self.notes.clone();
                 notes.extend(self.without_effect());
                 notes.extend(self.follow_duration(&mut settings));
@@ -318,20 +313,7 @@ impl Document {
     }
 
     pub(crate) fn error(&self, mut mistakes: Vec<Mistake>) -> ScenarioError {
-        // Errors without a place come first. The others are sorted by text, in the order in which `mistakes` mentions
-        // the texts, and within a text from top to bottom.
-        let mut texts: Vec<Arc<Text>> = Vec::new();
-        for place in mistakes.iter().filter_map(|mistake| mistake.place.as_ref()) {
-            if !texts.iter().any(|text| Arc::ptr_eq(text, &place.text)) {
-                texts.push(Arc::clone(&place.text));
-            }
-        }
-        mistakes.sort_by_key(|mistake| {
-            mistake
-                .place
-                .as_ref()
-                .map(|place| (texts.iter().position(|text| Arc::ptr_eq(text, &place.text)), place.span.start))
-        });
+        sort(&mut mistakes);
         ScenarioError { name: self.name.clone(), mistakes }
     }
 
@@ -365,52 +347,14 @@ impl Document {
         table.into_iter().try_fold(&self.tree, |table, key| table.table(key))?.get(key)
     }
 
-    /// The value at a path of keys and list positions. If it is not written, its nearest ancestor that is; `None` if
-    /// there is none.
-    fn nearest(&self, path: &[At<'_>]) -> Option<&Node> {
-        let At::Key(first) = path.first()? else { return None };
-        let mut node = self.tree.get(first)?;
-        for step in &path[1..] {
-            let next = match (&node.value, step) {
-                (Value::Table(table), At::Key(key)) => table.get(key),
-                (Value::List(elements), At::Index(index)) => elements.get(*index),
-                _ => None,
-            };
-            match next {
-                Some(next) => node = next,
-                None => break,
-            }
-        }
-        Some(node)
-    }
-
     /// Where a value is written. For a default, the place of the nearest table around it, or else the start of the main
     /// text.
     pub(crate) fn place(&self, path: &[At<'_>]) -> Place {
-        self.nearest(path).map_or_else(|| self.whole.clone(), |node| node.place.clone())
+        self.tree.nearest(path).map_or_else(|| self.whole.clone(), |node| node.place.clone())
     }
 
     /// Resolves a path relative to the directory of the text in which it is written.
     pub(crate) fn path(&self, at: &[At<'_>], written: &str) -> PathBuf {
         self.place(at).text.directory.join(written)
-    }
-}
-
-/// One step of a path to a value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum At<'a> {
-    Key(&'a str),
-    Index(usize),
-}
-
-impl<'a> From<&'a str> for At<'a> {
-    fn from(key: &'a str) -> At<'a> {
-        At::Key(key)
-    }
-}
-
-impl From<usize> for At<'_> {
-    fn from(index: usize) -> Self {
-        At::Index(index)
     }
 }

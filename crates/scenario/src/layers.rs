@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use mario_settings::tree::{self, Node, Table, Value};
+use mario_settings::{Mistake, Place, Text};
+
 use crate::dependents::drop_dependents;
-use crate::mistake::{Mistake, Place, Text};
 use crate::presets;
-use crate::tree::{self, Node, Table, Value};
 
 /// The source of files. This crate does not open files itself.
 pub trait Files {

@@ -36,13 +36,10 @@ pub mod settings;
 
 mod document;
 mod emitter;
+mod error;
 mod layers;
-mod mistake;
 mod presets;
-mod ranges;
-mod read;
 mod schema;
-mod tree;
 mod units;
 mod updating;
 
@@ -70,11 +67,10 @@ pub use emitter::Emitter;
 // For `simulator`, which compiles policies with the engine that checked them.
 #[doc(hidden)]
 pub use engine::engine;
+pub use error::ScenarioError;
 pub use index::{ApplicationIndex, NodeIndex, PolicyIndex, UserIndex};
 pub use layers::{Files, NoFiles};
-#[doc(hidden)]
-pub use mistake::did_you_mean;
-pub use mistake::{Mistake, Place, ScenarioError, Text};
+pub use mario_settings::{Mistake, Place, Text};
 pub use mobility::{Attachments, MobileUser, Presence, Trajectories};
 pub use overview::{ApplicationOverview, Overview, Tier};
 pub use policies::{

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use mario_domain::Capacity;
+use mario_settings::shown;
 use serde::Serialize;
 
 use crate::Scenario;
 use crate::index::ApplicationIndex;
-use crate::settings::shown;
 
 /// A summary of a scenario.
 #[derive(Clone, PartialEq, Debug, Serialize)]

@@ -9,10 +9,10 @@ use std::thread;
 use mario_domain::AgentOperation;
 use mario_policy::{Acceptance, AcceptanceError, Finding, MemoryDeclaration, Policy, PolicyError, PolicySettings};
 use mario_prolog::{Engine, LoadError, Problem, Resolver};
+use mario_settings::{Mistake, Place, Text};
 
 use crate::engine::engine;
 use crate::layers::{Files, read_text, unreadable};
-use crate::mistake::{Mistake, Place, Text};
 use crate::settings::ManagementStrategy;
 use crate::{PolicyText, Scenario};
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::mistake::Text;
+use mario_settings::Text;
 
 const PRESETS: [(&str, &str); 4] = [
     ("paper", include_str!("../../../scenarios/paper.toml")),

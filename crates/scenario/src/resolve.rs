@@ -21,16 +21,17 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use mario_domain::{Fact, FactValue, Id};
+use mario_settings::{At, MISTAKES_MAX, Mistake, Place, shown};
 
 use crate::cost::{Cost, Extent, first_request};
-use crate::document::{At, Document};
+use crate::document::Document;
+use crate::error::ScenarioError;
 use crate::index::NodeIndex;
 use crate::layers::Files;
-use crate::mistake::{MISTAKES_MAX, Mistake, Place, ScenarioError};
 use crate::policies::asks_for;
 use crate::settings::{
     ArbitrationStrategy, CarriedFiles, FidelityKind, ManagementStrategy, MemoryStrategy, NumberingStrategy,
-    ObservationStrategy, OccupancyKind, RoutingMetric, RoutingStrategy, Settings, shown,
+    ObservationStrategy, OccupancyKind, RoutingMetric, RoutingStrategy, Settings,
 };
 use crate::topology::Topology;
 use crate::{

@@ -1,5 +1,7 @@
 //! The JSON schema of scenario files.
 
+use std::sync::OnceLock;
+
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -22,6 +24,12 @@ pub fn schema() -> Value {
         properties.extend(described);
     }
     schema
+}
+
+/// The schema, made at the first call.
+pub(crate) fn stored_schema() -> &'static Value {
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    SCHEMA.get_or_init(schema)
 }
 
 /// The schema as formatted JSON, as in the file `scenario.schema.json` beside the presets.

@@ -29,7 +29,6 @@ pub use mobility::{
     MobilitySettings, StaticSettings,
 };
 pub(crate) use number::UNITS;
-pub(crate) use number::shown;
 pub use number::{Amount, Limit, Period, Positive, Size, Time};
 pub use start::{CarriedFiles, StartSettings, UpdateSettings};
 pub use strategies::{

@@ -7,13 +7,13 @@
 
 use std::sync::OnceLock;
 
+use mario_settings::ranges::{of_kind, target};
+use mario_settings::tree::{Node, Table, Value};
+use mario_settings::{Mistake, did_you_mean, shown};
 use serde_json::{Value as Json, json};
 
-use crate::mistake::{Mistake, did_you_mean};
-use crate::ranges::{of_kind, target};
 use crate::schema::schema;
-use crate::settings::{AgentSettings, UNITS as TIMES, shown};
-use crate::tree::{Node, Table, Value};
+use crate::settings::{AgentSettings, UNITS as TIMES};
 
 /// The key of the schema that names the quantity of a number.
 pub(crate) const QUANTITY: &str = "x-quantity";

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use mario_settings::tree::{Node, Table, Value};
+use mario_settings::{Mistake, Place, Text};
+
 use crate::document::{BASELINE, Document};
-use crate::mistake::{Mistake, Place, Text};
 use crate::policies::baseline_names;
 use crate::settings::ManagementStrategy;
-use crate::tree::{Node, Table, Value};
 
 /// The key of the list of policy changes during a run.
 const UPDATE: &str = "update";

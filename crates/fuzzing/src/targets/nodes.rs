@@ -114,7 +114,7 @@ fn node_config(bytes: &[u8]) -> Outcome {
             assert!(!error.mistakes.is_empty(), "an error without a mistake");
             for mistake in error.mistakes {
                 assert!(!mistake.message.is_empty());
-                let span = mistake.span.clone().unwrap_or(0..0);
+                let span = mistake.place.as_ref().map_or(0..0, |place| place.span.clone());
                 assert!(text.get(span).is_some(), "{mistake:?} points into a character or beyond the text");
             }
             Outcome::Rejected

@@ -1,15 +1,27 @@
-//! The file in which an owner describes an application: its JSON schema, and its errors with their positions.
+//! The file in which an owner describes an application: its JSON schema, and its errors with their places.
 
+use std::path::Path;
+use std::sync::OnceLock;
+
+use mario_settings::{At, File};
 use schemars::generate::SchemaSettings;
+use serde_json::Value;
 
 use super::{ApplicationFile, run};
-use crate::config::{ConfigError, Positions};
+use crate::config::{ConfigError, keep};
 use crate::workloads::{DriverKind, WorkloadSettings};
 
-/// The JSON schema of an application's description, generated from [`ApplicationFile`].
+/// The JSON schema of an application's description, generated from [`ApplicationFile`] at the first call.
+fn schema() -> &'static Value {
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    SCHEMA.get_or_init(|| {
+        SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<ApplicationFile>().to_value()
+    })
+}
+
+/// The JSON schema of an application's description as text, for editors and for programs that write such files.
 pub fn schema_text() -> String {
-    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<ApplicationFile>();
-    let mut text = serde_json::to_string_pretty(&schema.to_value()).expect("a schema is plain data");
+    let mut text = serde_json::to_string_pretty(schema()).expect("a schema is plain data");
     text.push('\n');
     text
 }
@@ -17,22 +29,22 @@ pub fn schema_text() -> String {
 /// Parses the description of an application. The errors include those that would otherwise show only when a node starts
 /// a copy, such as a command without an absolute path.
 pub fn read(name: &str, text: &str) -> Result<ApplicationFile, ConfigError> {
-    let positions = Positions::new(text);
-    let hint = "docs/applications.md and `mario app schema` describe the keys of this file";
-    let file: ApplicationFile = toml::from_str(text).map_err(|error| positions.unreadable(name, &error, hint))?;
+    let source = File::parse(name, text, Path::new(""));
+    let file: ApplicationFile = source.read(schema()).map_err(|mistakes| ConfigError::new(name, mistakes))?;
     let mut mistakes = Vec::new();
     if DriverKind::of_name(&file.run.driver).is_none() {
         let message = format!("there is no driver `{}`", file.run.driver.escape_debug());
-        mistakes.push(positions.mistake(&["run", "driver"], message).hint(DriverKind::purposes()));
-    } else if let Some(run) = positions.keep(&mut mistakes, &["run"], run(file.run.clone()))
+        mistakes.push(source.mistake(&["run".into(), "driver".into()], message).hint(DriverKind::purposes()));
+    } else if let Some(run) = keep(&source, &["run".into()], run(file.run.clone()), &mut mistakes)
         && let Err(fault) = WorkloadSettings::of(&run)
     {
-        let path: Vec<&str> = std::iter::once("run").chain(fault.path.iter().map(String::as_str)).collect();
-        let mistake = positions.mistake(&path, fault.message);
+        let steps = fault.path.iter().map(|step| step.parse().map_or(At::Key(step), At::Index));
+        let path: Vec<At<'_>> = std::iter::once(At::Key("run")).chain(steps).collect();
+        let mistake = source.mistake(&path, fault.message);
         mistakes.push(match fault.hint {
             Some(hint) => mistake.hint(hint),
             None => mistake,
         });
     }
-    if mistakes.is_empty() { Ok(file) } else { Err(positions.error(name, mistakes)) }
+    if mistakes.is_empty() { Ok(file) } else { Err(ConfigError::new(name, mistakes)) }
 }

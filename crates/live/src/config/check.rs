@@ -8,8 +8,7 @@ use mario_policy::{Acceptance, AcceptanceError};
 use mario_prolog::Engine;
 use rustls::ServerConfig;
 
-use super::positions::Positions;
-use super::{ConfigError, NodeConfig, TlsFile};
+use super::{ConfigError, NodeConfig, TlsFile, keep};
 use crate::error::LiveError;
 use crate::identity::{Identity, Subject};
 use crate::journal::{DiskJournal, JournalState};
@@ -33,38 +32,34 @@ pub struct LoadedFiles {
 /// belongs to this node and is not used by another daemon. Creates nothing: the data directory may be missing if it can
 /// be created. Reports all errors.
 pub fn check(config: &NodeConfig, engine: &Engine) -> Result<LoadedFiles, ConfigError> {
-    let text = Arc::clone(&config.text);
-    let positions = Positions::new(&text);
+    let source = &config.source;
     let mut mistakes = Vec::new();
-    let identity = positions.keep(&mut mistakes, &["identity"], identity(config));
-    let acceptance = positions.keep(&mut mistakes, &["policy"], acceptance(config, engine));
+    let identity = keep(source, &["identity".into()], identity(config), &mut mistakes);
+    let acceptance = keep(source, &["policy".into()], acceptance(config, engine), &mut mistakes);
     let mut sites = Vec::new();
     for (index, TlsFile { certificate, key }) in config.tls.iter().enumerate() {
-        sites.extend(positions.keep(
-            &mut mistakes,
-            &["tls", &index.to_string()],
-            ServerCertificate::load(certificate, key),
-        ));
+        let site = ServerCertificate::load(certificate, key);
+        sites.extend(keep(source, &["tls".into(), index.into()], site, &mut mistakes));
     }
-    let tls = positions.keep(&mut mistakes, &["tls"], client_tls_config(sites));
+    let tls = keep(source, &["tls".into()], client_tls_config(sites), &mut mistakes);
     let listens = [("links", config.links), ("ingress", config.ingress), ("operators", config.operators)];
     for (key, address) in listens {
-        positions.keep(&mut mistakes, &["listen", key], free(address));
+        keep(source, &["listen".into(), key.into()], free(address), &mut mistakes);
     }
     // Opening the journal detects whether it is damaged, belongs to another node, or is in use.
-    let journal = positions.keep(&mut mistakes, &["data"], DiskJournal::check(&config.data, &config.node));
+    let journal = keep(source, &["data".into()], DiskJournal::check(&config.data, &config.node), &mut mistakes);
     for (index, neighbour) in config.neighbours.iter().enumerate() {
         let result = neighbour.address.to_socket_addrs().map_err(|error| {
             LiveError::new(format!("the address {} of neighbour {} is not known", neighbour.address, neighbour.id))
                 .caused_by(error)
         });
-        positions.keep(&mut mistakes, &["neighbours", &index.to_string(), "address"], result.map(|_| ()));
+        keep(source, &["neighbours".into(), index.into(), "address".into()], result, &mut mistakes);
     }
     match (identity, acceptance, tls, journal, mistakes.is_empty()) {
         (Some(identity), Some(acceptance), Some(tls), Some(journal), true) => {
             Ok(LoadedFiles { identity: Arc::new(identity), acceptance, tls, journal })
         }
-        _ => Err(positions.error(&config.name, mistakes)),
+        _ => Err(ConfigError::new(&config.name, mistakes)),
     }
 }
 

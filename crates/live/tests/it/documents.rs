@@ -75,16 +75,37 @@ fn errors_that_would_show_only_on_a_node_are_found_at_their_positions() {
         ("driver = \"docker\"", "\"docker\"", "no driver `docker`", "`process`"),
         ("driver = \"sample\"\nmemory_bytes_max = 9", "9", "1 MiB", ""),
         ("driver = \"sample\"\nsettings = { work-ms = \"1\" }", "\"1\"", "no setting `work-ms`", ""),
-        ("driver = \"sample\"\nhealth = \"/\"", "health", "unknown field", "mario app schema"),
+        (
+            "driver = \"sample\"\nhealth = \"/\"",
+            "health",
+            "unknown key `health` in `run`",
+            "did you mean `health_path`?",
+        ),
         ("driver = \"sample\"\nstart_timeout_ms = 0", "", "`start_timeout_ms` is 0", "from 1"),
     ];
     for (run, place, message, hint) in cases {
         let text = description(run);
         let error = read("shop.toml", &text).expect_err(run);
         let mistake = &error.mistakes[0];
-        let span = mistake.span.clone().expect("a place");
+        let span = mistake.place.clone().expect("a place").span;
         assert!(text[span.clone()].starts_with(place), "{run}: {:?}", &text[span]);
         assert!(mistake.message.contains(message), "{run}: {}", mistake.message);
         assert!(mistake.hint.as_deref().unwrap_or_default().contains(hint), "{run}: {:?}", mistake.hint);
     }
+}
+
+#[test]
+fn all_errors_of_a_description_are_reported_at_once() {
+    let text = "idd = \"shop\"\nhardware = \"one\"\nmax_rate = 1\nmax_latency = 1\npolicy = \"p.pl\"\n[facts]\n\
+                tier = [1]\n[run]\ndriver = 7\n";
+    let error = read("shop.toml", text).expect_err("four mistakes");
+    let lines: Vec<String> = error.mistakes.iter().map(ToString::to_string).collect();
+    let expected = [
+        "shop.toml:1:1: unknown key `idd` (did you mean `id`?)",
+        "shop.toml:1:1: `id` is missing (add `id = …`)",
+        "shop.toml:2:12: expected a whole number that is not negative, found the text \"one\" (write a number such as 8)",
+        "shop.toml:7:8: the value of a fact is a name or a number (write one name or one number: a fact has one value)",
+        "shop.toml:9:10: expected a text, found the number 7 (put it in quotes)",
+    ];
+    assert_eq!(lines, expected);
 }

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use mario_domain::{
     Application, ApplicationId, Capacity, Flavour, Hardware, HardwareKind, Id, NodeId, Quantity, Sleep,
 };
+use mario_settings::{At, Place};
 
 use super::Resolving;
-use crate::document::At;
 use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
-use crate::mistake::Place;
 use crate::policies::{self, NEVER_MOVE, Role};
 use crate::settings::{ApplicationSettings, ManagementStrategy, Time};
 use crate::topology::Topology;

@@ -1,9 +1,10 @@
 //! Resolves the calls between applications.
 
+use mario_settings::At;
+
 use super::Resolving;
 use crate::ApplicationPlan;
 use crate::calls::{Call, CallOrder, DEPTH_MAX, REQUESTS_MAX, callers_first, depths, requests_caused, stages};
-use crate::document::At;
 use crate::index::ApplicationIndex;
 use crate::settings::{CallOrderWord, ObservationStrategy, RoutingStrategy};
 

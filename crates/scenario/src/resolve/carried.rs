@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use mario_settings::Place;
+
 use super::Resolving;
 use crate::PolicyText;
 use crate::layers::Files;
-use crate::mistake::Place;
 use crate::settings::CarriedFiles;
 
 /// The maximum length of a text that is kept in memory to be embedded in a snapshot, in bytes.

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mario_domain::{Duration, NodeId};
+use mario_settings::At;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use super::Resolving;
-use crate::document::At;
 use crate::index::NodeIndex;
 use crate::settings::{ChurnSettings, FailureSettings, Time};
 use crate::topology::Topology;

@@ -1,9 +1,10 @@
 //! Checks the size and the estimated cost of a scenario against limits.
 
+use mario_settings::Mistake;
+
 use super::Resolving;
 use crate::calls::{REQUESTS_MAX, callers_first, requests_caused};
 use crate::cost::{self, Cost, Extent, Part, about};
-use crate::mistake::Mistake;
 use crate::mobility::Attachments;
 use crate::settings::TopologySettings;
 use crate::topology::{LINKS_MAX, NODES_MAX, Topology};

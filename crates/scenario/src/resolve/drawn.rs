@@ -1,13 +1,13 @@
 //! Draws the random applications of `[applications]`.
 
 use mario_domain::{Application, ApplicationId, Hardware, Quantity};
+use mario_settings::At;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use super::Resolving;
 use super::applications::{Policies, cloud, find_application};
 use crate::ApplicationPlan;
-use crate::document::At;
 use crate::index::{NodeIndex, PolicyIndex};
 use crate::mobility::GOLDEN;
 use crate::settings::{DrawnApplications, SortSettings, Time};

@@ -1,9 +1,9 @@
 //! Resolves the settings of groups of nodes. A group is selected by tier, by a pattern for node ids, or by both.
 
 use mario_domain::{Fact, FactValue, Id};
+use mario_settings::At;
 
 use super::Resolving;
-use crate::document::At;
 use crate::index::NodeIndex;
 use crate::settings::{NodesSettings, TierChoice};
 use crate::topology::Topology;

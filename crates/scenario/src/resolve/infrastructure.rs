@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use mario_domain::{Capacity, Duration, Fact, Id};
+use mario_settings::{At, Mistake, Place};
 
 use super::Resolving;
-use crate::document::At;
 use crate::index::NodeIndex;
-use crate::mistake::{Mistake, Place};
 use crate::policies::{self, Role};
 use crate::position::{Area, Position};
 use crate::settings::{

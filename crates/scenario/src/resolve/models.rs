@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use mario_domain::{Intensity, Models};
+use mario_settings::{At, Mistake, Place, Text};
 
 use super::Resolving;
-use crate::document::At;
-use crate::mistake::{Mistake, Place, Text};
 use crate::mobility::{Table, TrajectoryError};
 use crate::settings::{Amount, RegionSettings};
 

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use mario_domain::{Capacity, Fact, FactValue, HardwareKind, Id, NodeId};
+use mario_settings::{At, MISTAKES_MAX, Mistake, Place, Text};
 
 use super::Resolving;
-use crate::document::At;
-use crate::mistake::{MISTAKES_MAX, Mistake, Place, Text};
 use crate::mobility::{Row, Table, TrajectoryError, read_id};
 use crate::topology::Topology;
 

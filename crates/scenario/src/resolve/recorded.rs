@@ -1,8 +1,9 @@
 //! Checks whether recorded users are in the area of the topology and fit into memory, and whether the steps of users
 //! end before or after the run.
 
+use mario_settings::At;
+
 use super::Resolving;
-use crate::document::At;
 use crate::mobility::{Attachments, Presence, Tracks, Trajectories};
 use crate::position::{Area, Position};
 use crate::settings::{FileSettings, MobilityFormat, MobilitySettings};

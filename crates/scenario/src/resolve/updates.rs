@@ -1,8 +1,9 @@
 //! Resolves policy changes during a run, and the recorded past that a run resumes from.
 
+use mario_settings::At;
+
 use super::Resolving;
 use super::applications::Policies;
-use crate::document::At;
 use crate::index::{ApplicationIndex, PolicyIndex};
 use crate::settings::ManagementStrategy;
 use crate::{ApplicationPlan, Deploy, RecordedPast, Update};

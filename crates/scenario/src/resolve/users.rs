@@ -5,14 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mario_domain::{Duration, Id};
+use mario_settings::{At, Mistake, Place, Text};
 
 use super::Resolving;
 use super::applications::find_application;
 use crate::attachments;
-use crate::document::At;
 use crate::index::{ApplicationIndex, NodeIndex, UserIndex};
 use crate::layers::{read_text, unreadable};
-use crate::mistake::{Mistake, Place, Text};
 use crate::mobility::{
     AfterLastFix, Assignment, AttachError, AttachmentRule, Attachments, BetweenFixes, MobileUser, RandomWaypointError,
     Resampling, SamplingTimes, SumoCoordinates, TrackFormat, TrajectoryError, TrajectoryProblem, assign, attach,

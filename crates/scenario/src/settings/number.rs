@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::fmt;
 
 use mario_domain::Duration;
+use mario_settings::{HINT, shown};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-use crate::read::HINT;
 use crate::units::number_and_unit;
 
 /// The units of time that may follow a number, each with its length in milliseconds.
@@ -38,19 +38,6 @@ impl Range {
             let [min, max, value] = [self.min, self.max, value].map(shown);
             format!("{what} must be from {min} to {max}, not {value}{HINT}write a number in that range: {}", self.why)
         })
-    }
-}
-
-/// A number as text for a message: integers below 10^12 with all digits, very large and very small numbers with an
-/// exponent.
-pub(crate) fn shown(value: f64) -> String {
-    let size = value.abs();
-    if value.fract() == 0.0 && size < 1e12 {
-        format!("{value:.0}")
-    } else if (1e-4..1e12).contains(&size) {
-        value.to_string()
-    } else {
-        format!("{value:e}")
     }
 }
 

@@ -1,5 +1,5 @@
 //! The ranges of plain numbers in the settings: they are in the schema, and
-//! [`check_ranges`](crate::ranges::check_ranges) checks files against them.
+//! [`check_ranges`](mario_settings::ranges::check_ranges) checks files against them.
 //!
 //! Each key names its range by `#[schemars(with = …)]`, so schema, checks and documentation have one source for the
 //! range and its reason.

@@ -4,16 +4,16 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use mario_domain::{Capacity, Duration, Fact, FactValue, HardwareKind, Id, NodeId};
+use mario_settings::Mistake;
+use mario_settings::tree::Value;
 use rustc_hash::FxHashMap;
 
 use super::{
     Attribute, DefaultAccessPoints, Graph, GraphDefaults, GraphEdge, GraphError, GraphNode, GraphProblem, Scalar,
 };
 use crate::index::NodeIndex;
-use crate::mistake::Mistake;
 use crate::position::Position;
 use crate::topology::{NodeDescription, Topology, TopologyBuilder};
-use crate::tree::Value;
 use crate::units::plain_number;
 
 /// A node as read. Properties without an attribute are `None`; all but the position get a default later.

@@ -43,7 +43,7 @@ impl Trouble {
 impl de::Error for Trouble {
     fn custom<T: fmt::Display>(message: T) -> Trouble {
         let message = message.to_string();
-        // Messages of this crate's own types may contain a hint after the separator.
+        // Messages of the types that are read may contain a hint after the separator.
         let mistake = match message.split_once(HINT) {
             Some((message, hint)) => Mistake::new(message).hint(hint),
             None => match remedy(&message) {
@@ -100,9 +100,9 @@ impl de::Error for Trouble {
 }
 
 /// The separator between a message and its remedy in the text of a custom error.
-pub(crate) const HINT: &str = "\u{1f}";
+pub const HINT: &str = "\u{1f}";
 
-/// Translates the name of an expected type, from serde or from this crate, for users. Returns the expectation, and a
+/// Translates the name of an expected type, from serde or from the types that are read, for users. Returns the expectation, and a
 /// hint on what to write.
 fn in_words(expected: &str) -> (String, String) {
     let (words, hint) = match expected {
@@ -129,6 +129,7 @@ fn in_words(expected: &str) -> (String, String) {
 /// The remedy for a message of `mario_domain` or of serde; `None` for other messages.
 fn remedy(message: &str) -> Option<&'static str> {
     let remedies = [
+        ("the value of a fact is", "write one name or one number: a fact has one value"),
         ("rate or latency", "write a finite number, 0 or more"),
         ("at least one character", "write a name"),
         ("`self`", "choose another id"),

@@ -1,4 +1,4 @@
-//! Errors in a scenario, each with a message and, where known, a place in a text and a hint.
+//! Errors in settings, each with a message and, where known, a place in a text and a hint.
 
 use std::error::Error;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use strsim::osa_distance;
 
 /// The number of errors after which a check stops searching, stops reporting errors, or omits hints.
-pub(crate) const MISTAKES_MAX: usize = 100;
+pub const MISTAKES_MAX: usize = 100;
 
 /// A text that an error can point into.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,15 +44,6 @@ pub struct Mistake {
     pub hint: Option<String>,
 }
 
-/// Why a scenario is invalid: the errors that were found, at least one.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ScenarioError {
-    /// The name of the scenario.
-    pub name: String,
-    /// The errors.
-    pub mistakes: Vec<Mistake>,
-}
-
 impl Place {
     /// The line and column of the start, both counted from 1. Columns count characters.
     pub fn position(&self) -> (usize, usize) {
@@ -63,28 +54,36 @@ impl Place {
 }
 
 impl Mistake {
-    pub(crate) fn new(message: impl Into<String>) -> Mistake {
+    /// An error without a place.
+    pub fn new(message: impl Into<String>) -> Mistake {
         Mistake { message: message.into(), place: None, context: None, hint: None }
     }
 
-    pub(crate) fn at(mut self, place: Option<Place>) -> Mistake {
+    /// Sets the place.
+    #[must_use]
+    pub fn at(mut self, place: Option<Place>) -> Mistake {
         self.place = place;
         self
     }
 
-    pub(crate) fn beside(mut self, place: Option<Place>, what: impl Into<String>) -> Mistake {
+    /// Adds a related place, if there is one, and a label for it.
+    #[must_use]
+    pub fn beside(mut self, place: Option<Place>, what: impl Into<String>) -> Mistake {
         self.context = place.map(|place| (place, what.into()));
         self
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Mistake {
+    /// Sets the hint.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Mistake {
         self.hint = Some(hint.into());
         self
     }
 
     /// Adds a hint: the word in `known` that was probably meant by `wrong`, or else `what` and the first known words.
     /// Adds nothing if `known` is empty.
-    pub(crate) fn known<'a>(self, wrong: &str, what: &str, known: impl IntoIterator<Item = &'a str>) -> Mistake {
+    #[must_use]
+    pub fn known<'a>(self, wrong: &str, what: &str, known: impl IntoIterator<Item = &'a str>) -> Mistake {
         let known: Vec<&str> = known.into_iter().collect();
         match did_you_mean(wrong, known.iter().copied()) {
             Some(meant) => self.hint(format!("did you mean `{meant}`?")),
@@ -120,21 +119,7 @@ impl fmt::Display for Mistake {
 
 impl Error for Mistake {}
 
-impl fmt::Display for ScenarioError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "cannot use scenario `{}`", self.name)
-    }
-}
-
-impl Error for ScenarioError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.mistakes.first().map(|mistake| mistake as &dyn Error)
-    }
-}
-
-/// The known word nearest to `wrong`, if it is near enough to be a misspelling. Public for `mario-frontend`, which
-/// looks for similar names of files.
-#[doc(hidden)]
+/// The known word nearest to `wrong`, if it is near enough to be a misspelling.
 pub fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A longer text is not a misspelt word, and comparing it would be slow.
     const LENGTH_MAX: usize = 64;
@@ -152,6 +137,23 @@ pub fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -
     let nearest = known.into_iter().take(COMPARED_MAX).map(|word| (cost(word), word)).min_by_key(|(cost, _)| *cost);
     let is_near = |cost: usize, word: &str| cost < length && cost <= word.chars().count().max(length).div_ceil(3);
     nearest.filter(|(cost, word)| is_near(*cost, word)).map(|(_, word)| word)
+}
+
+/// Sorts errors: those without a place first, the others by text, in the order in which `mistakes` mentions the texts, and
+/// within a text from top to bottom.
+pub fn sort(mistakes: &mut [Mistake]) {
+    let mut texts: Vec<Arc<Text>> = Vec::new();
+    for place in mistakes.iter().filter_map(|mistake| mistake.place.as_ref()) {
+        if !texts.iter().any(|text| Arc::ptr_eq(text, &place.text)) {
+            texts.push(Arc::clone(&place.text));
+        }
+    }
+    mistakes.sort_by_key(|mistake| {
+        mistake
+            .place
+            .as_ref()
+            .map(|place| (texts.iter().position(|text| Arc::ptr_eq(text, &place.text)), place.span.start))
+    });
 }
 
 #[cfg(test)]

@@ -12,60 +12,114 @@ use crate::mistake::{MISTAKES_MAX, Mistake, Place, Text};
 
 /// A value and its place.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Node {
-    pub(crate) place: Place,
+pub struct Node {
+    /// The place of the value.
+    pub place: Place,
     /// The place of its key; `None` if it has no key, like an element of a list.
-    pub(crate) key_place: Option<Place>,
+    pub key_place: Option<Place>,
     /// The number of the layer that set the value. Later layers have higher numbers.
-    pub(crate) layer: u32,
-    pub(crate) value: Value,
+    pub layer: u32,
+    /// The value.
+    pub value: Value,
 }
 
+/// A value.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Value {
+pub enum Value {
+    /// `true` or `false`.
     Boolean(bool),
+    /// An integer.
     Integer(i64),
     /// An integer outside of the range of `i64`, as written.
     Large(String),
+    /// Any other number.
     Float(f64),
+    /// A text.
     String(String),
+    /// A date or a time, as written.
     Datetime(String),
+    /// A list.
     List(Vec<Node>),
+    /// A table.
     Table(Table),
 }
 
 /// A table, which keeps the order of its keys.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Table {
-    pub(crate) entries: Vec<(String, Node)>,
+pub struct Table {
+    /// The keys, each with its value.
+    pub entries: Vec<(String, Node)>,
+}
+
+/// One step of a path to a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum At<'a> {
+    /// A key of a table.
+    Key(&'a str),
+    /// A position in a list, from 0.
+    Index(usize),
+}
+
+impl<'a> From<&'a str> for At<'a> {
+    fn from(key: &'a str) -> At<'a> {
+        At::Key(key)
+    }
+}
+
+impl From<usize> for At<'_> {
+    fn from(index: usize) -> Self {
+        At::Index(index)
+    }
 }
 
 impl Table {
-    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
+    /// The value at a key.
+    pub fn get(&self, key: &str) -> Option<&Node> {
         self.entries.iter().find(|(known, _)| known == key).map(|(_, node)| node)
     }
 
     /// The table at a key; `None` if there is no value, or a value that is not a table.
-    pub(crate) fn table(&self, key: &str) -> Option<&Table> {
+    pub fn table(&self, key: &str) -> Option<&Table> {
         match self.get(key) {
             Some(Node { value: Value::Table(table), .. }) => Some(table),
             _ => None,
         }
     }
 
-    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+    /// The value at a key, to change it.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
         self.entries.iter_mut().find(|(known, _)| known == key).map(|(_, node)| node)
     }
 
-    pub(crate) fn remove(&mut self, key: &str) -> Option<Node> {
+    /// Removes a key. Returns its value, if there was one.
+    pub fn remove(&mut self, key: &str) -> Option<Node> {
         let position = self.entries.iter().position(|(known, _)| known == key)?;
         Some(self.entries.remove(position).1)
+    }
+
+    /// The value at a path of keys and list positions. If it is not written, its nearest ancestor that is; `None` if
+    /// there is none.
+    pub fn nearest(&self, path: &[At<'_>]) -> Option<&Node> {
+        let At::Key(first) = path.first()? else { return None };
+        let mut node = self.get(first)?;
+        for step in &path[1..] {
+            let next = match (&node.value, step) {
+                (Value::Table(table), At::Key(key)) => table.get(key),
+                (Value::List(elements), At::Index(index)) => elements.get(*index),
+                _ => None,
+            };
+            match next {
+                Some(next) => node = next,
+                None => break,
+            }
+        }
+        Some(node)
     }
 }
 
 impl Value {
     /// A description of the value for a message.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Value::Boolean(value) => format!("`{value}`"),
             Value::Integer(value) => format!("the number {value}"),
@@ -84,7 +138,7 @@ const DUPLICATE: &str = "duplicate key";
 
 /// Parses TOML and returns the parts without errors. Adds the first [`MISTAKES_MAX`] errors to `mistakes`, and one
 /// error with the number of the others.
-pub(crate) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -> Table {
+pub fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&text.text);
     // If the first error is not a duplicate key, duplicate keys are not reported: the parser may have misread the text.
     let is_first_or_own = |(index, error): &(usize, &toml::de::Error)| *index == 0 || error.message() != DUPLICATE;
@@ -105,7 +159,7 @@ pub(crate) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -
 }
 
 /// Parses the text from `offset` to its end as one TOML value.
-pub(crate) fn parse_value(text: &Arc<Text>, offset: usize, layer: u32) -> Result<Node, Mistake> {
+pub fn parse_value(text: &Arc<Text>, offset: usize, layer: u32) -> Result<Node, Mistake> {
     let value = DeValue::parse(&text.text[offset..]).map_err(|error| syntax_mistake(text, offset, &error))?;
     Ok(Reader { text, layer, offset }.node(value, None))
 }

@@ -1,4 +1,4 @@
-//! A serde deserializer for scenario trees. Its errors have a place in the text.
+//! A serde deserializer for trees. Its errors have a place in the text.
 //!
 //! serde stops at the first error. To find more, the invalid value is removed from the tree and the tree is read again,
 //! until there are no more errors or a limit is reached.
@@ -18,13 +18,19 @@ use crate::mistake::{MISTAKES_MAX, Mistake, Place};
 use crate::tree::{Node, Table, Value};
 use trouble::{Step, Trouble};
 
-pub(crate) use trouble::HINT;
+pub use trouble::HINT;
 
-/// Keys that are called differently in another table, each with the other name.
-const SYNONYMS: [(&str, &str); 2] = [("hardware", "capacity"), ("capacity", "hardware")];
+/// What messages about unknown keys know beside the keys themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Vocabulary {
+    /// Keys that are called differently in another table, each with the other name.
+    pub synonyms: &'static [(&'static str, &'static str)],
+    /// Keys of the outermost table that are not part of the settings.
+    pub outer_keys: &'static [&'static str],
+}
 
 /// The key that states the kind of a table.
-pub(crate) const KIND: &str = "kind";
+pub const KIND: &str = "kind";
 
 /// The serde name of enums whose tables must state their kind. Tables of other enums have the first kind by default.
 const KIND_REQUIRED: &str = "kind is required";
@@ -34,14 +40,14 @@ const KIND_REQUIRED: &str = "kind is required";
 const VALUES_MAX: usize = 10_000_000;
 
 /// Reads a tree, or returns its errors, up to a limit. `whole` is the place of errors about the tree as a whole.
-pub(crate) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T, Vec<Mistake>> {
+pub fn read<T: DeserializeOwned>(tree: &Table, whole: &Place, vocabulary: Vocabulary) -> Result<T, Vec<Mistake>> {
     let mut tree = Node { place: whole.clone(), key_place: None, layer: 0, value: Value::Table(tree.clone()) };
     let mut mistakes = Vec::new();
     let mistakes_max = (VALUES_MAX / count(&tree)).clamp(1, MISTAKES_MAX);
     // The removed keys, each with the place of its table.
     let mut taken_out: Vec<(Place, Step)> = Vec::new();
     loop {
-        match T::deserialize(Reader { node: &tree, section: "", fields: None }) {
+        match T::deserialize(Reader { node: &tree, section: "", fields: None, vocabulary }) {
             Ok(value) if mistakes.is_empty() => return Ok(value),
             Ok(_) => return Err(mistakes),
             Err(trouble) => {
@@ -111,6 +117,7 @@ struct Reader<'a> {
     /// The kind of the table, and the number of the layer that set it, which is 0 for the default kind; `None` if the
     /// table has no kinds.
     fields: Option<(&'a str, u32)>,
+    vocabulary: Vocabulary,
 }
 
 impl<'a> Reader<'a> {
@@ -131,7 +138,12 @@ impl<'a> Reader<'a> {
             }
             entries.push((key.as_str(), node));
         }
-        Ok(Entries { rest: entries.into_iter(), value: None, table: self.node.place.clone() })
+        Ok(Entries {
+            rest: entries.into_iter(),
+            value: None,
+            table: self.node.place.clone(),
+            vocabulary: self.vocabulary,
+        })
     }
 
     fn unknown_key(&self, key: &str, node: &Node, known: &'static [&'static str]) -> Trouble {
@@ -144,11 +156,11 @@ impl<'a> Reader<'a> {
         }
         let place = node.key_place.as_ref().unwrap_or(&node.place);
         let mistake = Mistake::new(message).at(Some(place.clone()));
-        let synonym = SYNONYMS.iter().find(|(wrong, right)| *wrong == key && known.contains(right));
+        let synonym = self.vocabulary.synonyms.iter().find(|(wrong, right)| *wrong == key && known.contains(right));
         let mistake = if let Some((_, meant)) = synonym {
             mistake.hint(format!("did you mean `{meant}`?"))
         } else if self.section.is_empty() {
-            mistake.known(key, "known are", known.iter().copied().chain(crate::layers::LAYER_KEYS))
+            mistake.known(key, "known are", known.iter().copied().chain(self.vocabulary.outer_keys.iter().copied()))
         } else {
             mistake.known(key, "known are", known.iter().copied())
         };
@@ -179,7 +191,8 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                 Err(Trouble::invalid_type(Unexpected::Other(&format!("the date {value}")), &visitor))
             }
             Value::List(elements) => {
-                visitor.visit_seq(Elements { rest: elements.iter(), section: self.section, next: 0 })
+                let (section, vocabulary) = (self.section, self.vocabulary);
+                visitor.visit_seq(Elements { rest: elements.iter(), section, next: 0, vocabulary })
             }
             Value::Table(table) => visitor.visit_map(self.entries(table, None)?),
         };
@@ -287,6 +300,7 @@ struct Entries<'a> {
     value: Option<(&'a str, &'a Node)>,
     /// The place of the table.
     table: Place,
+    vocabulary: Vocabulary,
 }
 
 impl<'de> MapAccess<'de> for Entries<'_> {
@@ -305,7 +319,8 @@ impl<'de> MapAccess<'de> for Entries<'_> {
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Trouble> {
         let (key, node) = self.value.take().ok_or_else(|| Trouble::custom("a value without a key"))?;
-        seed.deserialize(Reader { node, section: key, fields: None }).map_err(|mut trouble| {
+        let vocabulary = self.vocabulary;
+        seed.deserialize(Reader { node, section: key, fields: None, vocabulary }).map_err(|mut trouble| {
             if trouble.path.is_empty() {
                 trouble.table = Some(self.table.clone());
             }
@@ -318,6 +333,7 @@ struct Elements<'a> {
     rest: std::slice::Iter<'a, Node>,
     section: &'a str,
     next: usize,
+    vocabulary: Vocabulary,
 }
 
 impl<'de> SeqAccess<'de> for Elements<'_> {
@@ -327,7 +343,7 @@ impl<'de> SeqAccess<'de> for Elements<'_> {
         let Some(node) = self.rest.next() else { return Ok(None) };
         let step = Step::Index(self.next);
         self.next += 1;
-        seed.deserialize(Reader { node, section: self.section, fields: None })
+        seed.deserialize(Reader { node, section: self.section, fields: None, vocabulary: self.vocabulary })
             .map(Some)
             .map_err(|trouble| trouble.located(&node.place).below(step))
     }
