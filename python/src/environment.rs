@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use mario_domain::{AgentOperation, Time, Verdict};
+use mario_experiments::drive::{Unstored, unless};
 use mario_frontend::Failure;
 use mario_frontend::runs::start_with;
 use mario_frontend::scenarios::Choices;
@@ -378,6 +379,7 @@ fn simulate(
     // A learner is not a function of the facts, so decisions must not be cached.
     let options = RunOptions { threads: 1, reuse: Reuse::Nothing };
     let mut simulation = start_with(resolved, options, functions)?;
-    simulation.run_until_pause(resolved.scenario.end(), &mut following, || is_closed.load(Ordering::Relaxed));
+    // A closed session needs no result.
+    let _ = unless(&mut simulation, &mut Unstored(&mut following), || is_closed.load(Ordering::Relaxed));
     Ok(())
 }

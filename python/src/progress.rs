@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
-use mario_frontend::drive::Observer;
+use mario_frontend::run::{Observer, Start};
+use mario_frontend::warnings::notes;
+use mario_scenario::Resolved;
 use pyo3::prelude::*;
 
 use crate::errors::warn;
@@ -19,6 +21,8 @@ pub(crate) struct Progress<'a> {
     function: Option<&'a Py<PyAny>>,
     total: f64,
     raised: Raised,
+    /// Notes about the scenario of a new run.
+    notes: Vec<String>,
     next: Instant,
     /// The first exception of the function, of a signal handler, or of a warning that is raised as an exception.
     error: Option<PyErr>,
@@ -27,11 +31,12 @@ pub(crate) struct Progress<'a> {
 impl<'a> Progress<'a> {
     pub(crate) fn new(function: Option<&'a Py<PyAny>>, total: f64, raised: &Raised) -> Progress<'a> {
         let next = Instant::now() + POLL_INTERVAL;
-        Progress { function, total, raised: raised.clone(), next, error: None }
+        Progress { function, total, raised: raised.clone(), notes: Vec::new(), next, error: None }
     }
 
-    pub(crate) fn set_total(&mut self, total: f64) {
-        self.total = total;
+    /// Takes the notes about the scenario of a new run.
+    pub(crate) fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 
     /// Reports progress at most once per [`POLL_INTERVAL`], and always when the work is complete. Also polls Python for
@@ -64,6 +69,14 @@ impl<'a> Progress<'a> {
 }
 
 impl Observer for Progress<'_> {
+    fn resolved(&mut self, resolved: &Resolved) {
+        self.notes = notes(resolved);
+    }
+
+    fn started(&mut self, start: &Start<'_>) {
+        self.total = (start.scenario.end() - Time::ZERO).units();
+    }
+
     fn wants_to_stop(&mut self) -> bool {
         if self.raised.is_any() || self.error.is_some() {
             return true;

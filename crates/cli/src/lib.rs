@@ -32,7 +32,6 @@ mod interruptions;
 mod labels;
 mod live;
 mod replacing;
-mod result_directory;
 mod scenarios;
 mod snapshots;
 mod traces;

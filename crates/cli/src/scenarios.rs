@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mario_scenario::Resolved;
+use mario_scenario::{Document, Resolved};
 
 pub(crate) use mario_frontend::scenarios::{Choices, Disk, failure, open};
 
@@ -45,8 +45,8 @@ pub(crate) fn tell_notes(notes: &[String], of: &str, console: &Console) {
 }
 
 impl ScenarioArguments {
-    /// Reads the scenario, applies the overrides, and resolves it.
-    pub(crate) fn resolve(&self) -> Result<Resolved, Failure> {
+    /// Reads the scenario, and applies the overrides.
+    pub(crate) fn document(&self) -> Result<Document, Failure> {
         let mut document = open(&self.scenario)?;
         let choices = Choices {
             overrides: self.overrides.clone(),
@@ -56,6 +56,11 @@ impl ScenarioArguments {
             attachments: self.attachments.clone(),
         };
         choices.apply(&mut document);
-        document.resolve(&mut Disk).map_err(|error| failure(&error))
+        Ok(document)
+    }
+
+    /// Reads the scenario, applies the overrides, and resolves it.
+    pub(crate) fn resolve(&self) -> Result<Resolved, Failure> {
+        self.document()?.resolve(&mut Disk).map_err(|error| failure(&error))
     }
 }

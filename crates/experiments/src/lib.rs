@@ -9,6 +9,7 @@
 //! | module | for |
 //! |---|---|
 //! | [`figures`], [`measures`], [`metric`] | the figures of a run: operations, response times, energy and costs, and user-defined metrics |
+//! | [`drive`] | the loop that runs a simulation to its end |
 //! | [`study`], [`runs`], [`sweep`] | many runs: their plan, their execution on several threads, their storage and merging |
 //! | [`comparison`], [`statistics`] | differences between policies, with confidence intervals and tests |
 //! | [`reproduce`], [`published`] | the experiments of the paper, and its figures |
@@ -88,6 +89,7 @@ pub mod measures;
 pub mod metric;
 pub mod statistics;
 
+pub mod drive;
 pub mod runs;
 
 pub mod published;

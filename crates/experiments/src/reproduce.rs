@@ -24,9 +24,10 @@ use mario_policy::PolicyFunctions;
 use mario_scenario::{Document, Files, Resolved};
 use mario_simulator::{Detail, IfExists, OutputError, OutputOptions, RunDirectory, RunOptions, Simulation};
 
+use crate::drive::unless;
 use crate::figures::{TraceFigures, from_trace};
 use crate::published::{PublishedResults, published};
-use crate::runs::{POLL_INTERVAL, Progress, RunError, Stop, in_parallel, resolve, run_unless, run_with_trace};
+use crate::runs::{POLL_INTERVAL, Progress, RunError, Stop, in_parallel, resolve, run_with_trace};
 
 pub use agreement::{Agreement, equals_printed};
 pub use claims::{Claim, claims};
@@ -326,7 +327,7 @@ fn keep(
         kept = kept.with_regret(scenario);
     }
     let mut next_poll = Instant::now();
-    let statistics = run_unless(scenario, &mut simulation, kept.recorder(), || {
+    let statistics = unless(&mut simulation, &mut kept, || {
         let is_due = Instant::now() >= next_poll;
         if is_due {
             next_poll = Instant::now() + POLL_INTERVAL;

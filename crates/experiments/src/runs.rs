@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Document, Files, Resolved, Scenario, ScenarioError};
 use mario_simulator::{
-    Detail, IfExists, OutputError, OutputOptions, PastError, Recorder, RunDirectory, RunOptions, RunStatistics,
-    Simulation, SimulationError, Tally, TraceRecorder, verify,
+    Detail, IfExists, OutputError, OutputOptions, PastError, RunDirectory, RunOptions, RunStatistics, Simulation,
+    SimulationError, Tally, TraceRecorder, verify,
 };
 
+use crate::drive::{Stopped, Unstored, unless};
 use crate::figures::{RunFigures, TraceFigures, from_trace};
 use crate::metric::{MetricCause, MetricError};
 
@@ -130,27 +131,12 @@ pub fn run_without_trace(
 ) -> Result<(RunFigures, RunStatistics), RunError> {
     let mut simulation = begin(scenario, functions)?;
     let mut tally = Tally::new(scenario);
-    let statistics = run_unless(scenario, &mut simulation, &mut tally, || stop.is_requested())?;
+    let statistics = unless(&mut simulation, &mut Unstored(&mut tally), || stop.is_requested())?;
     Ok((tally.figures().into(), statistics))
 }
 
 fn begin<'a>(scenario: &'a Scenario, functions: &PolicyFunctions) -> Result<Simulation<'a>, RunError> {
     Simulation::with_functions(scenario, RunOptions::default(), functions).map_err(RunError::Simulation)
-}
-
-/// Runs a simulation to its end, or fails with [`RunError::Stopped`] as soon as `wants_stop` returns true.
-pub(crate) fn run_unless(
-    scenario: &Scenario,
-    simulation: &mut Simulation<'_>,
-    recorder: &mut impl Recorder,
-    mut wants_stop: impl FnMut() -> bool,
-) -> Result<RunStatistics, RunError> {
-    let mut is_stopped = false;
-    simulation.run_until_pause(scenario.end(), recorder, || {
-        is_stopped = wants_stop();
-        is_stopped
-    });
-    if is_stopped { Err(RunError::Stopped) } else { Ok(simulation.statistics()) }
 }
 
 /// Runs a scenario with a trace in memory, and computes the figures from it. Returns the run statistics, too.
@@ -161,7 +147,7 @@ pub fn run_with_trace(
 ) -> Result<(TraceFigures, RunStatistics), RunError> {
     let mut simulation = begin(scenario, functions)?;
     let mut trace = TraceRecorder::new(Vec::new(), scenario, Detail::Operations);
-    let statistics = run_unless(scenario, &mut simulation, &mut trace, || stop.is_requested())?;
+    let statistics = unless(&mut simulation, &mut Unstored(&mut trace), || stop.is_requested())?;
     trace.traffic(statistics.hops);
     let trace = trace.finish(scenario.end()).expect("writing to memory does not fail");
     Ok((from_trace(trace.as_slice()).expect("what was just written is a trace"), statistics))
@@ -183,7 +169,7 @@ pub fn run_to_directory(
     };
     let keep = OutputOptions { detail: Detail::Full, messages: false };
     let mut run = RunDirectory::create(directory, resolved, keep, IfExists::Replace).map_err(failed)?;
-    let statistics = run_unless(scenario, &mut simulation, run.recorder(), || stop.is_requested())?;
+    let statistics = unless(&mut simulation, &mut run, || stop.is_requested())?;
     run.complete(scenario, statistics.clone()).map_err(failed)?;
     Ok(statistics)
 }
@@ -244,6 +230,12 @@ pub fn in_parallel<T: Sync, R: Send>(
             }
         }
     });
+}
+
+impl From<Stopped> for RunError {
+    fn from(Stopped: Stopped) -> RunError {
+        RunError::Stopped
+    }
 }
 
 impl fmt::Display for RunError {

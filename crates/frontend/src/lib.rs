@@ -2,9 +2,9 @@
 //! reporting failures.
 //!
 //! Start at [`scenarios::open`] and [`policy_texts::Text::find`], which turn a word or a path into a scenario or a
-//! policy. [`drive`] runs a simulation with checkpoints. For errors, start at [`Failure`]: the modules turn the errors
-//! of the libraries into diagnostics with positions and hints, so that both front ends report an error in the same
-//! words.
+//! policy, and at [`run()`], which runs a scenario and stores the run. For errors, start at [`Failure`]: the modules
+//! turn the errors of the libraries into diagnostics with positions and hints, so that both front ends report an error
+//! in the same words.
 //!
 //! ```
 //! use std::path::Path;
@@ -42,7 +42,8 @@ pub mod policy_texts;
 pub mod scenarios;
 
 pub mod checkpoint_interval;
-pub mod drive;
+pub mod result_directory;
+pub mod run;
 pub mod runs;
 pub mod studies;
 pub mod traces;
@@ -50,3 +51,4 @@ pub mod warnings;
 
 pub use failure::Failure;
 pub use input::{TEXT_SIZE_BYTES_MAX, read_text};
+pub use run::run;

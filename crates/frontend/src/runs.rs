@@ -1,8 +1,8 @@
-//! Starts runs, stores their optional measures, and reports why a run cannot start, continue or be stored.
+//! Starts simulations, stores the optional measures of runs, and reports why a run cannot start, continue or be stored.
 
 use std::error::Error;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::path::Path;
 
 use mario_diagnostics::Diagnostic;
@@ -11,7 +11,7 @@ use mario_experiments::metric::{MetricCause, MetricError};
 use mario_experiments::runs::RunError;
 use mario_policy::PolicyFunctions;
 use mario_scenario::Resolved;
-use mario_simulator::{FailedAcceptance, OutputError, PastError, RunOptions, Simulation, SimulationError};
+use mario_simulator::{FailedAcceptance, OutputError, PastError, ResumeError, RunOptions, Simulation, SimulationError};
 
 use crate::failure::Failure;
 use crate::scenarios::{failure, located};
@@ -81,6 +81,54 @@ pub fn not_runnable(error: &SimulationError) -> Failure {
         Some(cause) => diagnostic.caused_by(cause),
         None => diagnostic,
     })
+}
+
+/// The command that resumes the run in a directory, quoted for a shell.
+pub fn resuming(directory: &Path) -> String {
+    format!("mario run --resume {}", quoted(directory))
+}
+
+/// A path quoted for a shell.
+pub fn quoted(path: &Path) -> String {
+    let shown = path.display().to_string();
+    let is_plain = shown.chars().all(|letter| letter.is_alphanumeric() || "/._-+~".contains(letter));
+    if is_plain { shown } else { format!("'{}'", shown.replace('\'', "'\\''")) }
+}
+
+/// The failure for a run that cannot be resumed, with a remedy.
+pub fn not_resumed(error: &ResumeError) -> Failure {
+    let again = "start the run again, with --force to replace what it left";
+    let hint = match error {
+        ResumeError::NoRun(_) => "name a directory that `mario run` has made".to_owned(),
+        ResumeError::Complete(path) => {
+            format!("there is nothing to resume; `mario report {}` shows it", path.display())
+        }
+        ResumeError::Busy(_) => "wait for the process that runs it, or interrupt that first".to_owned(),
+        ResumeError::NoCheckpoint(_) => format!("{again}; --checkpoint-every says how often it is saved"),
+        ResumeError::Damaged(_) | ResumeError::Altered { .. } => format!("put the file back as it was, or {again}"),
+        ResumeError::Version { .. } => format!("resume it with the version of mario that wrote it, or {again}"),
+        ResumeError::Foreign { .. } => format!("resume it with the program that wrote it, or {again}"),
+        ResumeError::Short { path, .. } => {
+            let compressed = path.with_added_extension("gz");
+            if compressed.exists() {
+                format!("decompress it first: gunzip {}", compressed.display())
+            } else {
+                format!("put the file back as it was, or {again}")
+            }
+        }
+        ResumeError::File(path, cause) if cause.kind() == io::ErrorKind::NotFound => {
+            let diagnostic = Diagnostic::error(format!("cannot resume the run: `{}` is gone", path.display()));
+            return Failure::input(diagnostic.hint(format!("put the file back as it was, or {again}")));
+        }
+        ResumeError::File(_, cause) => return Failure::file(format!("cannot resume the run: {error}"), cause),
+        ResumeError::Contradictory { .. } => {
+            let bug = "if the file was not changed, this is a bug in mario: please report it with the directory";
+            let diagnostic = Diagnostic::error(format!("cannot resume the run: {error}"));
+            return Failure::input(diagnostic.hint(format!("put the file back as it was, or {again}")).hint(bug));
+        }
+        ResumeError::Simulation(error) => return not_runnable(error),
+    };
+    Failure::input(Diagnostic::error(format!("cannot resume the run: {error}")).hint(hint))
 }
 
 /// The failure for a recorded past that cannot be read, or whose simulation cannot start or does not reproduce it.

@@ -10,8 +10,8 @@ use mario_domain::{InstanceId, Time};
 use mario_scenario::{Fidelity, Management, PolicyText, PolicyWarningKind, Resolved, Scenario};
 use mario_simulator::{Absence, AcceptanceStatistics, FailedDecision, PolicyLocation};
 
-use crate::drive::{Finished, quoted};
-use crate::runs::acceptance_cause;
+use crate::run::Stored;
+use crate::runs::{acceptance_cause, quoted};
 use crate::scenarios::as_warning;
 use furthest::Furthest;
 
@@ -19,14 +19,14 @@ use furthest::Furthest;
 const UNDEFINED: &str = "existence_error(procedure";
 
 /// The warnings about a run, each with its first case and a hint on how to investigate it.
-pub fn warnings(finished: &Finished, scenario: &Scenario, directory: &Path) -> Vec<Diagnostic> {
-    let statistics = &finished.statistics;
+pub(crate) fn warnings(run: &Stored) -> Vec<Diagnostic> {
+    let Stored { scenario, directory, summary, statistics } = run;
     let mut warnings = Vec::new();
-    warnings.extend(finished.summary.failed_acceptances.as_ref().map(|failed| failed_acceptances(failed, scenario)));
+    warnings.extend(summary.failed_acceptances.as_ref().map(|failed| failed_acceptances(failed, scenario)));
     if let Some(first) = &statistics.first_reasons.failed {
         warnings.push(failed_decisions(first, statistics.failed, statistics.evaluated, scenario, directory));
     }
-    warnings.extend(overload(finished, scenario));
+    warnings.extend(overload(run));
     let is_without_effect = scenario.management == Management::Agents && !statistics.first_reasons.has_accepted;
     if let Some(first) = statistics.first_reasons.inhibited.as_ref().filter(|_| is_without_effect) {
         let mut diagnostic = Diagnostic::warning("every request of every agent was inhibited");
@@ -36,20 +36,21 @@ pub fn warnings(finished: &Finished, scenario: &Scenario, directory: &Path) -> V
             .push(format!("first at time {time}, instance {instance}, {}: {}", first.request, first.reason));
         warnings.push(diagnostic.hint(explaining(directory, instance, time)));
     }
-    warnings.extend(silent(finished, scenario, directory));
+    warnings.extend(silent(run));
     // A failed decision may have reached the call already, and is reported above.
     let has_reached = statistics.first_reasons.failed.as_ref().is_some_and(|failed| failed.cause.contains(UNDEFINED));
     if !has_reached {
         warnings.extend(of_kind(scenario, PolicyWarningKind::UndefinedPredicate));
     }
-    warnings.extend(absences(finished, scenario));
+    warnings.extend(absences(run));
     warnings
 }
 
 /// The warning that requests still wait for overloaded instances or links at the end of a run whose traffic was
 /// simulated as rates; `None` if none waits.
-fn overload(finished: &Finished, scenario: &Scenario) -> Option<Diagnostic> {
-    let (summary, waiting) = (&finished.summary, finished.summary.unanswered());
+fn overload(run: &Stored) -> Option<Diagnostic> {
+    let Stored { scenario, summary, .. } = run;
+    let waiting = summary.unanswered();
     if scenario.network.fidelity != Fidelity::Flow || waiting == 0 {
         return None;
     }
@@ -63,8 +64,9 @@ fn overload(finished: &Finished, scenario: &Scenario) -> Option<Diagnostic> {
 }
 
 /// Warnings about applications that were without an instance while users sent requests to them.
-fn absences(finished: &Finished, scenario: &Scenario) -> Vec<Diagnostic> {
-    let lost = finished.statistics.absences.iter().filter(|absence| absence.lost > 0);
+fn absences(run: &Stored) -> Vec<Diagnostic> {
+    let Stored { scenario, statistics, .. } = run;
+    let lost = statistics.absences.iter().filter(|absence| absence.lost > 0);
     let warning = |Absence { application, since, lost }: &Absence| {
         let id = &scenario.applications[application.position()].application.id;
         let requests =
@@ -101,9 +103,10 @@ fn of_kind(scenario: &Scenario, kind: PolicyWarningKind) -> Vec<Diagnostic> {
 }
 
 /// The warning that no agent proposed an operation in the whole run, unless the policies are made for that.
-fn silent(finished: &Finished, scenario: &Scenario, directory: &Path) -> Option<Diagnostic> {
+fn silent(run: &Stored) -> Option<Diagnostic> {
+    let Stored { scenario, directory, statistics, .. } = run;
     let is_asked = scenario.management == Management::Agents && !scenario.is_silent_by_purpose();
-    if !is_asked || !finished.statistics.is_without_proposals() {
+    if !is_asked || !statistics.is_without_proposals() {
         return None;
     }
     let mut diagnostic = Diagnostic::warning("no agent proposed an operation in the whole run");

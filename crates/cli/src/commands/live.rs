@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use mario_dashboard::{Dashboard, NodeSource};
 use mario_diagnostics::Diagnostic;
+use mario_frontend::result_directory::ResultDirectory;
 use mario_frontend::warnings::notes;
 use mario_live::identity::{Identity, application_id, node_id};
 use mario_scenario::{NodeDescription, NodeIndex, Resolved, Scenario};
@@ -20,7 +21,6 @@ use tokio::net::TcpListener;
 use crate::commands::{dashboard, trace};
 use crate::console::many;
 use crate::live::{Format, failure, runtime};
-use crate::result_directory::ResultDirectory;
 use crate::scenarios::ScenarioArguments;
 use crate::{Console, Failure, Outcome};
 

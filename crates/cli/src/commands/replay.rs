@@ -7,12 +7,16 @@ use std::sync::Arc;
 
 use clap::Args;
 use mario_domain::AgentOperation;
+use mario_frontend::checkpoint_interval::CheckpointInterval;
+use mario_frontend::run::{NewRun, store};
+use mario_policy::PolicyFunctions;
+use mario_simulator::{Detail, IfExists, OutputOptions, Reuse, RunOptions};
 use mario_trace::reader::{TraceReader, TraceRecord};
 use mario_trace::{Actor, Change, State};
 
-use super::run::{self, SummaryFormat, TraceDetail};
+use super::run::Shown;
 use super::snapshot;
-use crate::scenarios::{Disk, failure};
+use crate::scenarios::{Choices, Disk};
 use crate::snapshots::{of_run, parse_time, unwritten};
 use crate::traces::{cannot_read, open, refuse, trace_path};
 use crate::{Console, Failure, Outcome};
@@ -57,25 +61,20 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         snapshot::tell(&snapshot, console);
     }
     let mut document = snapshot.document(&unwritten());
-    let (of_one, of_all): (Vec<_>, Vec<_>) = arguments.policies.iter().partition(|policy| policy.contains('='));
-    for policy in of_all.into_iter().chain(of_one) {
-        document.set_policy(policy);
-    }
-    let resolved = document.resolve(&mut Disk).map_err(|error| failure(&error))?;
-    let kept = run::Arguments {
-        scenario: None,
-        resume: None,
-        checkpoint_every: run::CheckpointInterval::DEFAULT,
-        out: arguments.out.clone(),
-        force: arguments.force,
-        trace: TraceDetail::Full,
-        messages: false,
-        threads: 1,
-        no_reuse: false,
+    let choices = Choices { policies: arguments.policies.clone(), ..Choices::default() };
+    choices.apply(&mut document);
+    let request = NewRun {
+        document,
+        files: Box::new(Disk),
+        functions: PolicyFunctions::default(),
+        options: RunOptions { threads: 1, reuse: Reuse::Proposals },
+        keep: OutputOptions { detail: Detail::Full, messages: false },
         regret: false,
-        format: SummaryFormat::Text,
+        out: arguments.out.clone(),
+        existing: if arguments.force { IfExists::Replace } else { IfExists::Refuse },
+        every: CheckpointInterval::DEFAULT,
     };
-    let directory = run::keep(&kept, &resolved, console)?;
+    let directory = store(request, &mut Shown::without_notes(console))?.directory;
     let recorded = CountsSince::read(&trace_path(&arguments.run), arguments.until..f64::INFINITY, console)?;
     let from = if snapshot.is_exact { arguments.until } else { 0.0 };
     // A live run may have ended before its scenario: only as much of the resumed run is comparable.

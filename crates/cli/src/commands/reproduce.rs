@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction, World, reproduce};
+use mario_frontend::result_directory::ResultDirectory;
 use mario_frontend::runs::{not_kept, run_failure};
 use mario_frontend::studies::cannot_write;
 use mario_report::ReferenceValues;
@@ -15,7 +16,6 @@ use mario_simulator::IfExists;
 use crate::commands::report;
 use crate::experiments::Jobs;
 use crate::interruptions::interruptions;
-use crate::result_directory::ResultDirectory;
 use crate::scenarios::{Disk, failure};
 use crate::{Console, Failure, Outcome};
 

@@ -1,32 +1,22 @@
 //! `mario run`.
 
-mod reasons;
+mod shown;
 mod summary;
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use mario_diagnostics::Diagnostic;
-use mario_domain::Time;
-use mario_frontend::drive::{self, Finished, Observer, not_resumed, open, resuming};
-use mario_frontend::runs::{differs, keep_measures, not_kept, start};
-use mario_frontend::warnings::key_warnings;
+use mario_frontend as frontend;
+use mario_frontend::checkpoint_interval::CheckpointInterval;
+use mario_frontend::run::{Finished, NewRun, Request, ResumedRun};
+use mario_policy::PolicyFunctions;
 use mario_report::measured_text;
-use mario_scenario::{Fidelity, Resolved, Scenario};
-use mario_simulator::{
-    Checkpoint, Detail, IfExists, OutputOptions, Reuse, RunDirectory, RunOptions, Simulation, verify,
-};
+use mario_simulator::{Detail, IfExists, OutputOptions, Reuse, RunOptions};
 
-pub(super) use mario_frontend::checkpoint_interval::CheckpointInterval;
-use reasons::BudgetWatcher;
+pub(super) use shown::Shown;
 
 use crate::bug::quietly;
-use crate::console::ProgressBar;
-use crate::interruptions::interruptions;
-use crate::result_directory::ResultDirectory;
-use crate::scenarios::{ScenarioArguments, tell_notes};
+use crate::scenarios::{Disk, ScenarioArguments};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario run`.
@@ -124,147 +114,57 @@ the result is the same, byte for byte, as without the interruption. A second Ctr
 once.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
-    let (Some(scenario), None) = (&arguments.scenario, &arguments.resume) else {
-        return resume(arguments, console);
-    };
-    let resolved = scenario.resolve()?;
-    if arguments.messages && resolved.scenario.network.fidelity == Fidelity::Flow {
-        return Err(Failure::input(
-            Diagnostic::error("there are no messages to keep: `network.fidelity` is `flow`")
-                .hint("omit --messages, or add --set network.fidelity=messages"),
-        ));
-    }
-    tell_notes(&resolved.notes, "", console);
-    console.show(&key_warnings(&resolved.scenario));
-    let (finished, directory) = simulate(arguments, &resolved, console)?;
-    tell(arguments, &finished, &resolved.scenario, &directory, console)
-}
-
-/// Resumes the run in the directory of `--resume`. A panic is reported as a contradictory checkpoint.
-fn resume(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
-    let directory = arguments.resume.as_deref().unwrap_or(Path::new("."));
-    let resumed = quietly(|| Checkpoint::guarded(directory, || resume_from(arguments, directory, console)));
-    resumed.map_err(|error| not_resumed(&error))?
-}
-
-fn resume_from(arguments: &Arguments, directory: &Path, console: &Console) -> Result<Outcome, Failure> {
-    let checkpoint = open(directory)?;
-    let scenario = checkpoint.scenario();
-    let interrupted = interruptions()?;
-    let resumed = checkpoint.resume(usize::from(arguments.threads));
-    let (simulation, kept) = resumed.map_err(|error| not_resumed(&error))?;
-    console.inform(format!("resuming at time {} of {}", simulation.now(), scenario.duration));
-    let finished = finish(simulation, kept, scenario, (directory, arguments.checkpoint_every), &interrupted, console)?;
-    tell(arguments, &finished, scenario, directory, console)
-}
-
-/// Stores the optional measures of a run, if the scenario asks for any, and prints its result.
-fn tell(
-    arguments: &Arguments,
-    finished: &Finished,
-    scenario: &Scenario,
-    directory: &Path,
-    console: &Console,
-) -> Result<Outcome, Failure> {
-    let measured = if scenario.is_measured() { Some(keep_measures(directory)?) } else { None };
-    let (summary, fidelity) = (&finished.summary, scenario.network.fidelity);
-    match arguments.format {
-        SummaryFormat::Text => {
-            let mut text = summary::text(summary, scenario);
-            text += &measured.as_ref().map(|measured| measured_text(measured, fidelity)).unwrap_or_default();
-            console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
+    let mut shown = Shown::new(console);
+    let finished = match (&arguments.scenario, &arguments.resume) {
+        (Some(scenario), None) => frontend::run(Request::New(Box::new(new_run(arguments, scenario)?)), &mut shown)?,
+        (_, directory) => {
+            let directory = directory.clone().unwrap_or_else(|| PathBuf::from("."));
+            let (threads, every) = (usize::from(arguments.threads), arguments.checkpoint_every);
+            // A panic is reported as a contradictory checkpoint.
+            quietly(|| frontend::run(Request::Resume(ResumedRun { directory, threads, every }), &mut shown))?
         }
-        SummaryFormat::Json => console.write_data(|stdout| {
-            serde_json::to_writer_pretty(&mut *stdout, summary)?;
-            stdout.write_all(b"\n")
-        })?,
-    }
-    reasons::tell(finished, scenario, directory, console);
-    console.inform(format!("kept in {}", directory.display()));
-    Ok(Outcome::Done)
+    };
+    tell(arguments.format, &finished, console)
 }
 
-/// Runs a scenario to its end and stores it. Returns the directory.
-pub(super) fn keep(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Result<PathBuf, Failure> {
-    simulate(arguments, resolved, console).map(|(_, directory)| directory)
-}
-
-fn simulate(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Result<(Finished, PathBuf), Failure> {
+fn new_run(arguments: &Arguments, scenario: &ScenarioArguments) -> Result<NewRun<'static>, Failure> {
     let detail = match arguments.trace {
         TraceDetail::Full => Detail::Full,
         TraceDetail::Operations => Detail::Operations,
         TraceDetail::Summary => Detail::Summary,
     };
-    let options = RunOptions {
-        threads: usize::from(arguments.threads),
-        reuse: if arguments.no_reuse { Reuse::Nothing } else { Reuse::Proposals },
-    };
-    let scenario = &resolved.scenario;
-    let keep = OutputOptions { detail, messages: arguments.messages };
-    // Done before the directory is created, because a scenario that cannot be run must neither leave a directory nor
-    // replace one.
-    let simulation = start(resolved, options)?;
-    verify(scenario).map_err(|error| differs(Path::new(&scenario.name), &error))?;
-    let interrupted = interruptions()?;
-    let directory = ResultDirectory::named_or_free(arguments.out.as_deref(), &scenario.name)?;
-    let existing = if arguments.force { IfExists::Replace } else { IfExists::Refuse };
-    let mut kept = RunDirectory::create(&directory, resolved, keep, existing).map_err(|error| not_kept(&error))?;
-    if arguments.regret {
-        kept = kept.with_regret(scenario);
-    }
-    let saving = (&*directory, arguments.checkpoint_every);
-    let finished = finish(simulation, kept, scenario, saving, &interrupted, console)?;
-    Ok((finished, directory.to_owned()))
+    Ok(NewRun {
+        document: scenario.document()?,
+        files: Box::new(Disk),
+        functions: PolicyFunctions::default(),
+        options: RunOptions {
+            threads: usize::from(arguments.threads),
+            reuse: if arguments.no_reuse { Reuse::Nothing } else { Reuse::Proposals },
+        },
+        keep: OutputOptions { detail, messages: arguments.messages },
+        regret: arguments.regret,
+        out: arguments.out.clone(),
+        existing: if arguments.force { IfExists::Replace } else { IfExists::Refuse },
+        every: arguments.checkpoint_every,
+    })
 }
 
-/// Shows the progress of a run, and stops it on a signal.
-struct Shown<'a> {
-    progress: ProgressBar,
-    interrupted: &'a AtomicBool,
-    console: &'a Console,
-}
-
-impl Observer for Shown<'_> {
-    fn wants_to_stop(&mut self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
-    }
-
-    fn at(&mut self, now: Time, emitted: u64) {
-        self.progress.at(now, emitted);
-    }
-
-    fn saved(&mut self, now: Time, bytes: u64, took: Duration) {
-        self.console.detail(format!("checkpoint at time {now}: {bytes} bytes in {:.2} s", took.as_secs_f64()));
-    }
-
-    fn not_saved(&mut self, warning: Diagnostic) {
-        self.console.show(&[warning]);
-    }
-}
-
-/// Runs a simulation to its end, with progress, checkpoints and warnings about exhausted budgets. A signal stops it
-/// with an error.
-fn finish(
-    simulation: Simulation<'_>,
-    kept: RunDirectory<'_>,
-    scenario: &Scenario,
-    (directory, every): (&Path, CheckpointInterval),
-    interrupted: &AtomicBool,
-    console: &Console,
-) -> Result<Finished, Failure> {
-    let _watcher = BudgetWatcher::begin(&simulation, scenario, console);
-    let progress = console.progress_bar(scenario.end(), simulation.now(), simulation.statistics().emitted);
-    let mut shown = Shown { progress, interrupted, console };
-    let finished = drive::finish(simulation, kept, scenario, (directory, every), &mut shown);
-    drop(shown);
-    let finished = finished.inspect_err(|failure| {
-        let is_broken = !matches!(failure, Failure::Interrupted(_));
-        if is_broken && Checkpoint::is_in(directory) {
-            let command = resuming(directory);
-            console.inform(format!("when the cause is fixed, resume the run from its last checkpoint: {command}"));
+/// Prints the result of a run, and its warnings.
+fn tell(format: SummaryFormat, finished: &Finished, console: &Console) -> Result<Outcome, Failure> {
+    let Finished { run, measures, warnings } = finished;
+    match format {
+        SummaryFormat::Text => {
+            let mut text = summary::text(&run.summary, &run.scenario);
+            let fidelity = run.scenario.network.fidelity;
+            text += &measures.as_ref().map(|measured| measured_text(measured, fidelity)).unwrap_or_default();
+            console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
         }
-    })?;
-    let statistics = &finished.statistics;
-    console.detail(format!("policies were evaluated for {} of {} decisions", statistics.evaluated, statistics.due));
-    Ok(finished)
+        SummaryFormat::Json => console.write_data(|stdout| {
+            serde_json::to_writer_pretty(&mut *stdout, &run.summary)?;
+            stdout.write_all(b"\n")
+        })?,
+    }
+    console.show(warnings);
+    console.inform(format!("kept in {}", run.directory.display()));
+    Ok(Outcome::Done)
 }

@@ -226,6 +226,11 @@ impl Checkpoint {
         &self.scenario
     }
 
+    /// Returns the scenario of the run.
+    pub fn into_scenario(self) -> Scenario {
+        self.scenario
+    }
+
     /// Returns the simulation at the checkpoint, and the directory of the run, both ready to continue. Truncates the
     /// outputs to their lengths at the checkpoint, if the checkpoint, `run.json` and the outputs up to these lengths
     /// are valid; otherwise changes nothing.

@@ -5,14 +5,14 @@ use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// The default parent directory of results.
 const RUNS: &str = "runs";
 
 /// A directory for results. If it was created here and is still empty when this value is dropped, it is removed, and so
 /// is its parent under the same conditions.
-pub(crate) struct ResultDirectory {
+pub struct ResultDirectory {
     path: PathBuf,
     /// The directories that were created here, innermost first: this one, and its parent if that did not exist. Empty
     /// if the user named the directory.
@@ -22,7 +22,7 @@ pub(crate) struct ResultDirectory {
 impl ResultDirectory {
     /// Returns the directory that the user named, without creating it, or else creates the first unused one of
     /// `runs/NAME-1`, `runs/NAME-2` and so on.
-    pub(crate) fn named_or_free(named: Option<&Path>, name: &str) -> Result<ResultDirectory, Failure> {
+    pub fn named_or_free(named: Option<&Path>, name: &str) -> Result<ResultDirectory, Failure> {
         match named {
             Some(path) => Ok(ResultDirectory { path: path.to_owned(), made: Vec::new() }),
             None => ResultDirectory::free(Path::new(RUNS), name)

@@ -1,20 +1,15 @@
-//! Warns about decisions that fail or exhaust their budget, and about runs in which no operation was accepted, with the
-//! command that explains why.
+//! Warns during a run if most decisions exhaust their budget.
 
-use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use mario_diagnostics::Diagnostic;
-use mario_frontend::drive::Finished;
-use mario_frontend::warnings::warnings;
 use mario_policy::PolicySettings;
 use mario_scenario::Scenario;
 use mario_simulator::{BudgetWatch, Simulation};
 
-use crate::Console;
+use super::Alarm;
 
 /// How often a run is checked for policies that exhaust their budget.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
@@ -31,14 +26,14 @@ pub(super) struct BudgetWatcher {
 }
 
 impl BudgetWatcher {
-    pub(super) fn begin(simulation: &Simulation<'_>, scenario: &Scenario, console: &Console) -> BudgetWatcher {
+    pub(super) fn begin(simulation: &Simulation<'_>, scenario: &Scenario, alarm: Alarm) -> BudgetWatcher {
         let (end, ended) = mpsc::channel::<()>();
-        let (watch, console) = (simulation.budget_watch(), console.clone());
+        let watch = simulation.budget_watch();
         let budget = scenario.agents.budget.unwrap_or(PolicySettings::default().budget.inferences);
         let watcher = thread::Builder::new().name("budget".to_owned()).spawn(move || {
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(CHECK_INTERVAL) {
                 if are_mostly_exhausted(&watch) {
-                    console.show(&[too_expensive(budget)]);
+                    alarm(too_expensive(budget));
                     return;
                 }
             }
@@ -57,7 +52,7 @@ impl Drop for BudgetWatcher {
     }
 }
 
-fn are_mostly_exhausted(watch: &Arc<BudgetWatch>) -> bool {
+fn are_mostly_exhausted(watch: &BudgetWatch) -> bool {
     let (made, exhausted) = watch.counts();
     exhausted >= EXHAUSTED_MIN && 2 * exhausted > made
 }
@@ -71,9 +66,4 @@ fn too_expensive(budget: u64) -> Diagnostic {
     diagnostic
         .hint("Ctrl-C breaks the run off; `mario policy check` finds policies that do not end")
         .hint("--budget N has a decision end after N inferences: the shipped policies take some hundred")
-}
-
-/// Prints the warnings about a run.
-pub(super) fn tell(finished: &Finished, scenario: &Scenario, directory: &Path, console: &Console) {
-    console.show(&warnings(finished, scenario, directory));
 }
