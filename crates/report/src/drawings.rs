@@ -112,7 +112,7 @@ pub(crate) struct FileOf {
     groups: FileGroups,
 }
 
-/// The groups of applications for which a file is written.
+/// Whether a figure is written to one file for each group of applications, or to one for all applications.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FileGroups {
     /// Each group. A figure without groups has one file.

@@ -232,7 +232,8 @@ pub(crate) struct Replay {
     has_all_decisions: bool,
     /// Explanations of the first cases; `None` if decisions are not explained.
     explanations: Option<Explanations>,
-    /// For each reason of an inhibition, or of an act of an owner: the id of the node, the rule or `owner`, and a text.
+    /// The distinct reasons of inhibitions and of acts of owners, to which events refer by index. Each has the id of the
+    /// node, the rule or `owner`, and a text.
     #[cfg_attr(test, ts(type = "[node: string, rule: string, text: string][]"))]
     reasons: Vec<(String, String, String)>,
 }

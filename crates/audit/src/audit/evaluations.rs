@@ -212,7 +212,8 @@ impl Audit {
 
     fn check_requests(&mut self, place: AgentPlace, node: u32, requests: &[RequestFact]) {
         let who = instance_text(&self.world.agent(place).instance);
-        // With other routing strategies, the recorded path may be that of another instance, with any node as last hop.
+        // Only `nearest` guarantees that requests arrive through a neighbour. With other strategies, a recorded path may
+        // lead to another instance.
         let is_nearest = self.header.routing == "nearest";
         for fact in requests.iter().filter(|_| is_nearest) {
             let Neighbour::Node(neighbour) = fact.neighbour else { continue };

@@ -236,8 +236,8 @@ impl Audit {
         }
     }
 
-    /// Reports agents that stopped evaluating, at the first call only. Called before the check of usage, because a
-    /// missing evaluation also changes the usage.
+    /// Reports agents whose last evaluations are missing; only the first call does. It must precede the check of usage,
+    /// which a missing evaluation would fail, too.
     fn require_all_evaluated_once(&mut self, time: f64) {
         if !std::mem::replace(&mut self.sums.is_silence_checked, true) {
             self.require_all_evaluated(time);

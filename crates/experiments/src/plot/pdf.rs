@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use mario_domain::Fnv1a;
+
 use super::font::{FONT, Glyph};
 use super::scene::{Anchor, Colour, Scene, Shape, text_width};
 
@@ -94,9 +96,7 @@ fn stream(entries: &str, content: &[u8]) -> Vec<u8> {
 
 /// The name of the font. The name of a subset begins with six letters; here they depend on its glyphs.
 fn font_name(used: &Used) -> String {
-    let hash = used
-        .keys()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, glyph| (hash ^ u64::from(*glyph)).wrapping_mul(0x100_0000_01b3));
+    let hash = used.keys().copied().collect::<Fnv1a>().finish();
     let letters = (0..6).map(|nth| char::from(b'A' + (hash >> (8 * nth + 8)) as u8 % 26));
     letters.chain("+Arimo".chars()).collect()
 }

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use mario_domain::Fnv1a;
 use mario_scenario::Resolved;
 use mario_simulator::RunStatistics;
 
@@ -96,9 +97,7 @@ fn name(key: &RunKey) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
     let words: String = whole.chars().map(plain).collect();
     let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
-    let hash = whole
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let hash = whole.bytes().collect::<Fnv1a>().finish();
     let mut short = words.join("-");
     short.truncate(100);
     format!("{short}-{:06x}", hash & 0xff_ffff)

@@ -12,7 +12,8 @@ const TABLE_WORDS: usize = 6;
 /// Words of memory per entry of the path while its vector grows, when the old and the larger new vector coexist.
 const PATH_WORDS: usize = 9;
 
-/// Properties of all values that must be known before the first one is written.
+/// What one walk over all values of an answer finds out before the first of them is written: suspended variables, where
+/// cycles are cut, and an upper bound on the size.
 pub(crate) struct Shape {
     /// Variables with suspended goals, in order of appearance.
     pub(crate) waiting: Vec<Term>,

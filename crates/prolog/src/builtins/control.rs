@@ -1,5 +1,5 @@
-//! Helpers of library predicates for control and output, `repeat/0`, and directives and other commands that are called
-//! as goals, such as `consult/1` and `garbage_collect/0`.
+//! `repeat/0`, the `$…` helpers of the library's predicates for control and output, and directives that may be called as
+//! goals, such as `consult/1` and `garbage_collect/0`.
 
 use super::{Builtin, Code, State, Step, det, nondet};
 use crate::core::Core;

@@ -36,7 +36,8 @@ use crate::simulation::{AcceptanceStatistics, RunStatistics};
 /// Marks an incomplete run. It is the first file to be created, and is removed once all outputs are written.
 pub(super) const MARKER: &str = "PARTIAL";
 
-/// Written by the caller after a complete run, if the scenario asks for measures.
+/// Written by `mario-frontend` after a complete run if the scenario asks for measures. It is listed here so that
+/// [`IfExists::Replace`] removes it.
 const MEASURES: &str = "measures.json";
 
 /// The outputs that may be written during a run.

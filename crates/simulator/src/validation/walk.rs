@@ -1,4 +1,5 @@
-//! Visits every number of a value, through its serialisation.
+//! A serde serializer that writes nothing: it passes every number in a value, and every length, to a visitor. Restored
+//! checkpoints are validated with it.
 
 use std::fmt;
 

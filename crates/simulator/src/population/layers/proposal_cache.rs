@@ -105,8 +105,8 @@ impl Agent {
         self.switch_to(number);
     }
 
-    /// Observes a snapshot in the first pass through a recurring pattern. There, snapshots come in order, numbered from
-    /// 0.
+    /// Stores snapshot `number` in the first pass through a recurring pattern, in which numbers ascend from 0. A snapshot
+    /// that equals an earlier one only refers to it (`same_as`), so that both share a cached proposal.
     fn observe_first(&mut self, number: u8, facts: &[RequestFact]) {
         let is_new = !self.sees_already(facts);
         let shown = match self.find_snapshot(facts) {
