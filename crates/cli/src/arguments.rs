@@ -90,6 +90,12 @@ fn after_long_help() -> String {
     format!("{EXAMPLES}\n\nExit codes:\n{}", exits.join("\n"))
 }
 
+/// Parses a simulation time: a finite number, 0 or more.
+pub(crate) fn parse_time(typed: &str) -> Result<f64, String> {
+    let wrong = || "a time is a number that is not negative".to_owned();
+    typed.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0).ok_or_else(wrong)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

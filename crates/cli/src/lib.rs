@@ -33,7 +33,6 @@ mod labels;
 mod live;
 mod replacing;
 mod scenarios;
-mod snapshots;
 mod traces;
 mod usage;
 

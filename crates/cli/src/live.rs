@@ -15,6 +15,7 @@ use mario_live::api::{Capacity, Hardware, Received, RequestTarget, Spelled, Word
 use mario_live::config::ConfigError;
 use mario_live::identity::Identity;
 use mario_live::operators::{Client, Method, Reply};
+use mario_live::rollout::Nodes;
 use mario_prolog::Engine;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -62,6 +63,12 @@ pub struct NodesArguments {
 }
 
 impl NodesArguments {
+    /// The nodes, and the operator, whose certificate is loaded.
+    pub(crate) fn load(&self) -> Result<Nodes, Failure> {
+        let identity = Identity::load_bundle(&self.operator).map_err(|fault| failure(&fault))?;
+        Ok(Nodes { identity, addresses: self.nodes.clone() })
+    }
+
     pub(crate) fn each(&self) -> impl Iterator<Item = NodeArguments> + '_ {
         let operator = &self.operator;
         self.nodes.iter().map(|node| NodeArguments {

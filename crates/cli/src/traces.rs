@@ -1,18 +1,18 @@
 //! Finds, opens and reads the traces of the runs that a user names.
 
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read};
+use std::fs;
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 use mario_audit::reader as audit;
 use mario_diagnostics::Diagnostic;
+use mario_frontend::traces::{self, ReadProgress, Reading};
 use mario_report::{EXPLAINING_INFERENCES_DEFAULT, Explained, Run};
 use mario_trace::reader::ReadError;
 
 pub(crate) use mario_frontend::traces::{cannot_read, refuse, trace_path};
 
-use crate::console::FileProgress;
-use crate::{Console, Failure, gzip};
+use crate::{Console, Failure};
 
 /// Whether to explain decisions, and the budget for it.
 #[derive(Clone, Copy, Debug)]
@@ -97,27 +97,15 @@ pub(crate) fn runs_in(directory: &Path) -> Vec<PathBuf> {
 
 /// Opens a trace, plain or compressed, and shows the progress of reading it.
 pub(crate) fn open(path: &Path, task: &'static str, console: &Console) -> io::Result<Box<dyn BufRead>> {
-    let file = File::open(path)?;
-    let progress = console.file_progress(task, file.metadata()?.len());
-    let file = BufReader::with_capacity(1 << 16, Watched { file, read: 0, progress });
-    if path.extension().is_some_and(|ending| ending == "gz") {
-        return Ok(gzip::lines(file));
-    }
-    Ok(Box::new(file))
+    traces::open(path, task, console)
 }
 
-/// A file that reports how many of its bytes were read.
-struct Watched {
-    file: File,
-    read: u64,
-    progress: FileProgress,
-}
-
-impl Read for Watched {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(buffer)?;
-        self.read += count as u64;
-        self.progress.read(self.read);
-        Ok(count)
+impl Reading for Console {
+    fn opened(&self, task: &'static str, bytes: u64) -> ReadProgress {
+        let mut progress = self.file_progress(task, bytes);
+        Box::new(move |read| {
+            progress.read(read);
+            true
+        })
     }
 }

@@ -14,7 +14,8 @@
 //! | [`comparison`], [`statistics`] | differences between policies, with confidence intervals and tests |
 //! | [`reproduce`], [`published`] | the experiments of the paper, and its figures |
 //! | [`plot`], [`table`] | charts for papers, and tables of texts |
-//! | [`snapshot`] | the state of a run at a given time, as a scenario |
+//! | [`snapshot`] | the state of a run, or of live nodes, at a given time, as a scenario |
+//! | [`replay`] | what happened from then on, as recorded and under another policy |
 //! | [`run_files`] | checks the files of a run against its trace |
 //! | [`scale`] | the cost of large runs |
 //!
@@ -102,6 +103,8 @@ pub mod plot;
 pub mod sweep;
 pub mod table;
 
+#[deny(clippy::wildcard_enum_match_arm)]
+pub mod replay;
 #[deny(clippy::wildcard_enum_match_arm)]
 pub mod snapshot;
 

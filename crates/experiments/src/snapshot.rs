@@ -6,6 +6,7 @@
 //! stationary users send the client requests that agents observed. [`ColonySnapshot::left_out`] describes what the
 //! scenario lacks or only approximates.
 
+mod of_nodes;
 mod of_trace;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,8 @@ use mario_policy::PolicyText;
 use mario_scenario::topology::{ExportError, write_graphml};
 use mario_scenario::{NodeDescription, NodeIndex, TopologyBuilder, TopologyError};
 use serde_json::{Map, Value, json};
+
+pub use of_nodes::{NodeInstance, NodeState};
 
 /// The latency of all links if none is known, in milliseconds. Otherwise links of unknown latency get the mean of the
 /// known ones.

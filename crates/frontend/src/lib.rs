@@ -42,9 +42,11 @@ pub mod policy_texts;
 pub mod scenarios;
 
 pub mod checkpoint_interval;
+pub mod replay;
 pub mod result_directory;
 pub mod run;
 pub mod runs;
+pub mod snapshots;
 pub mod studies;
 pub mod traces;
 pub mod warnings;

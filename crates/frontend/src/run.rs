@@ -15,7 +15,7 @@ use mario_experiments::figures::Measurements;
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Document, Fidelity, Files, Resolved, Scenario};
 use mario_simulator::{
-    Checkpoint, IfExists, OutputOptions, RunDirectory, RunOptions, RunStatistics, Simulation, Summary, verify,
+    Checkpoint, IfExists, OutputOptions, RunDirectory, RunOptions, RunStatistics, Simulation, Summary, verify_with,
 };
 
 use crate::checkpoint_interval::CheckpointInterval;
@@ -176,7 +176,7 @@ fn finished(run: Stored) -> Result<Finished, Failure> {
 }
 
 /// Runs a scenario to its end and stores the run, without optional measures.
-pub fn store(mut new: NewRun<'_>, observer: &mut dyn Observer) -> Result<Stored, Failure> {
+pub(crate) fn store(mut new: NewRun<'_>, observer: &mut dyn Observer) -> Result<Stored, Failure> {
     let resolved = new.document.resolve(&mut *new.files).map_err(|error| failure(&error))?;
     let scenario = &resolved.scenario;
     if new.keep.messages && scenario.network.fidelity == Fidelity::Flow {
@@ -189,7 +189,7 @@ pub fn store(mut new: NewRun<'_>, observer: &mut dyn Observer) -> Result<Stored,
     // Done before the directory is created, because a scenario that cannot be run must neither leave a directory nor
     // replace one.
     let simulation = start_with(&resolved, new.options, &new.functions)?;
-    verify(scenario).map_err(|error| differs(Path::new(&scenario.name), &error))?;
+    verify_with(scenario, &new.functions).map_err(|error| differs(Path::new(&scenario.name), &error))?;
     observer.ready()?;
     let directory = ResultDirectory::named_or_free(new.out.as_deref(), &scenario.name)?;
     let mut kept =

@@ -1,12 +1,14 @@
 //! Finds the traces that a user names, and reports errors in them.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use mario_diagnostics::Diagnostic;
 use mario_trace::reader::ReadError;
 
 use crate::failure::Failure;
+use crate::gzip;
 
 /// The name of the trace in the directory of a run.
 const TRACE_NAME: &str = "trace.jsonl";
@@ -51,5 +53,41 @@ pub fn refuse(path: &Path, error: &ReadError) -> Failure {
             let diagnostic = Diagnostic::error(format!("`{shown}` is not a valid trace")).caused_by(error);
             Failure::input(diagnostic.hint("docs/trace.md describes the format"))
         }
+    }
+}
+
+/// Follows the reading of a file: called with the number of bytes read so far, returns whether to continue.
+pub type ReadProgress = Box<dyn FnMut(u64) -> bool>;
+
+/// Follows the reading of large files.
+pub trait Reading {
+    /// Called when a file of `bytes` bytes is opened for a task, such as `comparing`.
+    fn opened(&self, task: &'static str, bytes: u64) -> ReadProgress;
+}
+
+/// Opens a trace, plain or compressed, for a task.
+pub fn open(path: &Path, task: &'static str, reading: &dyn Reading) -> io::Result<Box<dyn BufRead>> {
+    let file = File::open(path)?;
+    let progress = reading.opened(task, file.metadata()?.len());
+    let file = BufReader::with_capacity(1 << 16, Watched { file, read: 0, progress });
+    if path.extension().is_some_and(|ending| ending == "gz") {
+        return Ok(gzip::lines(file));
+    }
+    Ok(Box::new(file))
+}
+
+/// A file that reports how many of its bytes were read. Reading fails once its progress is not to continue.
+struct Watched {
+    file: File,
+    read: u64,
+    progress: ReadProgress,
+}
+
+impl Read for Watched {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.read += count as u64;
+        // Not `ErrorKind::Interrupted`, after which readers try again.
+        if (self.progress)(self.read) { Ok(count) } else { Err(io::Error::other("interrupted")) }
     }
 }

@@ -14,6 +14,7 @@
 //! | [`daemon`] | the node's event loop, its copies and its routes |
 //! | [`api`] | the data of the operators' interface |
 //! | [`operators`] | the operators' interface, and a client for it |
+//! | [`survey`], [`rollout`] | what several nodes tell, and changes of applications on several nodes |
 //! | `traffic` | the data plane: client requests, hop by hop |
 //! | [`workloads`] | the driver that runs copies of applications as processes |
 //! | `seams` | the interfaces between the daemon, the data plane and the drivers of workloads |
@@ -123,6 +124,8 @@ mod recorder;
 
 pub mod daemon;
 pub mod operators;
+pub mod rollout;
+pub mod survey;
 
 pub use error::LiveError;
 #[doc(hidden)] // For the panic hook of the command line.

@@ -96,7 +96,7 @@ pub use figures::{
 pub use optimum::{PlacementValue, TooLarge};
 pub use output::{
     Checkpoint, IfExists, OutputError, OutputOptions, PastError, ResumeError, RunDirectory, Summary, TableOutputs,
-    Tables, TraceRecorder, compare_with_trace, verify,
+    Tables, TraceRecorder, compare_with_trace, verify, verify_with,
 };
 // For the other crates that write result files.
 #[doc(hidden)]

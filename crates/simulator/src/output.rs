@@ -14,7 +14,7 @@ mod whole;
 
 pub use checkpoint::{Checkpoint, ResumeError};
 pub use directory::{IfExists, OutputError, OutputOptions, RunDirectory, Summary};
-pub use past::{PastError, compare_with_trace, verify};
+pub use past::{PastError, compare_with_trace, verify, verify_with};
 pub use tables::{TableOutputs, Tables};
 pub use trace::TraceRecorder;
 pub use whole::write_atomically;

@@ -6,10 +6,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use mario_frontend::snapshots::{Snapshot, of_run};
 use mario_simulator::write_atomically;
 
+use crate::arguments::parse_time;
 use crate::replacing::refuse_to_replace;
-use crate::snapshots::{Snapshot, of_run, parse_time};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario snapshot`.

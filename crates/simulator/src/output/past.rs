@@ -10,6 +10,7 @@ use std::fmt;
 use std::io::{self, BufRead, Write};
 
 use mario_domain::Time;
+use mario_policy::PolicyFunctions;
 use mario_scenario::{RecordedPast, Scenario};
 use mario_trace::Detail;
 
@@ -74,11 +75,17 @@ pub fn compare_with_trace(
 
 /// Checks that a scenario reproduces the count and the checksum of its recorded past, as far as they are stored.
 pub fn verify(scenario: &Scenario) -> Result<(), PastError> {
+    verify_with(scenario, &PolicyFunctions::default())
+}
+
+/// Like [`verify`], with host functions that decide after the past for the policies whose texts name them.
+pub fn verify_with(scenario: &Scenario, functions: &PolicyFunctions) -> Result<(), PastError> {
     let Some(past) = &scenario.past else { return Ok(()) };
     if past.records.is_none() && past.checksum.is_none() {
         return Ok(());
     }
-    let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(PastError::Simulation)?;
+    let mut simulation =
+        Simulation::with_functions(scenario, RunOptions::default(), functions).map_err(PastError::Simulation)?;
     let mut recorder = TraceRecorder::new(Counted::default(), scenario, Detail::Full);
     simulation.run_until(past.time, &mut recorder);
     let Counted { records, hasher, .. } = recorder.out();
@@ -166,7 +173,8 @@ impl<R: BufRead> Write for TraceComparer<R> {
                 self.compare(&line);
             }
         }
-        Ok(bytes.len())
+        // An error ends the simulation early.
+        if self.found.is_some() { Err(io::ErrorKind::InvalidData.into()) } else { Ok(bytes.len()) }
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use clap::Args;
 use mario_live::LiveError;
 use mario_live::identity::application_id;
-use mario_live::operators::Method;
+use mario_live::rollout::{Change, Rollback, Running, running};
 
-use super::rollout::{Change, Running, change, counted, failure_after, running, show};
+use super::rollout::{counted, failure_after, fault, no_instance, show};
 use crate::live::{NodesArguments, failure};
 use crate::{Console, Failure, Outcome};
 
@@ -34,22 +34,23 @@ pub struct RollbackArguments {
 pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Result<Outcome, Failure> {
     let RollbackArguments { application, from, nodes } = arguments;
     application_id(application).map_err(|fault| failure(&fault))?;
-    let (known, _) = running(nodes, application).map_err(|fault| failure(&fault))?;
+    let format = nodes.format;
+    let nodes = nodes.load()?;
+    let (known, _) = running(&nodes, application).map_err(|fault| failure(&fault))?;
     if known.is_empty() {
-        let fault = LiveError::new(format!("no instance of application `{application}` is on the nodes"));
-        return Err(failure(&fault.hint("`mario app list` shows the instances of a node")));
+        return Err(failure(&no_instance(application)));
     }
     let Some(from) = *from else { return Err(failure(&unnamed(application, &known))) };
-    let affected: Vec<&Running> = known.iter().filter(|one| one.version == from).collect();
-    if affected.is_empty() {
-        show(nodes, console, &[])?;
+    let rollback = Rollback::plan(&known, from);
+    let Rollback { undone, stay, .. } = &rollback;
+    if undone.is_empty() && stay.is_empty() {
+        show(format, console, &[])?;
         let versions = versions(&known);
         console.inform(format!(
             "nothing to undo: no instance of {application} runs version {from} on the nodes, which run {versions}"
         ));
         return Ok(Outcome::Done);
     }
-    let (undone, stay): (Vec<&Running>, Vec<&Running>) = affected.into_iter().partition(|one| one.previous.is_some());
     console.inform(format!(
         "undoing version {from} of {application} on {}; {} stay as they are",
         counted(undone.len()),
@@ -57,15 +58,15 @@ pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Resu
     ));
     let mut done = Vec::new();
     for one in undone {
-        let changed = change(one, Method::DELETE, &format!("?from={from}"), Vec::new(), &mut done);
-        match changed.map_err(|fault| failure_after(&fault, &done, "their previous version"))? {
+        let changed = rollback.undo(one, &mut done);
+        match changed.map_err(|error| failure_after(&fault(error, application), &done, "their previous version"))? {
             Change::Done => {}
             Change::Left => {
-                console.inform(format!("instance {} has left node {}", one.instance, one.node.node.concat()));
+                console.inform(format!("instance {} has left node {}", one.instance, one.address()));
             }
         }
     }
-    show(nodes, console, &done)?;
+    show(format, console, &done)?;
     if stay.is_empty() {
         return Ok(Outcome::Done);
     }
@@ -75,7 +76,7 @@ pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Resu
 }
 
 /// The error of a rollback that does not say what to undo: it lists what can be undone.
-fn unnamed(application: &str, known: &[Running]) -> LiveError {
+fn unnamed(application: &str, known: &[Running<'_>]) -> LiveError {
     let fault = LiveError::new(format!(
         "which version of {application} to undo is not said; the nodes run {}",
         versions(known)
@@ -88,7 +89,7 @@ fn unnamed(application: &str, known: &[Running]) -> LiveError {
 }
 
 /// The versions that run, each with the number of its instances and the versions before it.
-fn versions(known: &[Running]) -> String {
+fn versions(known: &[Running<'_>]) -> String {
     let mut groups: BTreeMap<(u64, Option<u64>), usize> = BTreeMap::new();
     for one in known {
         *groups.entry((one.version, one.previous)).or_default() += 1;

@@ -1,12 +1,10 @@
 //! `mario app shadow`, and `mario app update --shadow`.
 
-use std::collections::BTreeMap;
-
 use clap::Args;
 use mario_live::LiveError;
 use mario_live::api::{Difference, DifferentDecision, Shadow};
 use mario_live::identity::application_id;
-use mario_live::operators::Method;
+use mario_live::rollout::{Nodes, OnNode, ShadowSum};
 use serde::Serialize;
 
 use crate::live::{Format, NodesArguments, Shown, failure, json_text, table};
@@ -35,48 +33,26 @@ there, the policy of the signed description is evaluated with the same facts. It
 This command adds up the counts of the nodes: how often the two policies differed, what each proposed then, and the last \
 decisions in which they differed.";
 
-/// What a node told, and its address.
-#[derive(Serialize)]
-struct OnNode<T> {
-    #[serde(flatten)]
-    told: T,
-    node: String,
-}
-
 /// The shadows that were started.
 #[derive(Serialize)]
 struct Started {
     shadows: Vec<OnNode<Shadow>>,
 }
 
-/// The counts of all nodes.
-#[derive(Serialize)]
-struct Sum {
-    application: String,
-    nodes: usize,
-    evaluations: u64,
-    same: u64,
-    differ: u64,
-    failed: u64,
-    differences: Vec<Difference>,
-    last: Vec<OnNode<DifferentDecision>>,
-}
-
 /// Starts to shadow an application with the policy of a signed description, on each node.
 pub(super) fn set(
     application: &str,
     document: &[u8],
-    nodes: &NodesArguments,
+    nodes: &Nodes,
+    format: Format,
     console: &Console,
 ) -> Result<Outcome, Failure> {
     let mut shadows = Vec::new();
-    for node in nodes.each() {
-        let reply = node.try_ask(Method::PUT, &path(application), &[], document.to_vec());
-        let shadow = reply.and_then(|reply| reply.known()).map_err(|fault| failure_after(&fault, shadows.len()))?;
-        shadows.push(OnNode { told: shadow, node: node.node.concat() });
-    }
-    write(nodes, console, &Started { shadows }, |Started { shadows }| {
-        let row = |OnNode { told, node }: &OnNode<Shadow>| [node.word(), told.application.word(), told.version.word()];
+    let started = nodes.start_shadow(application, document, &mut shadows);
+    started.map_err(|fault| failure_after(&fault, shadows.len()))?;
+    write(format, console, &Started { shadows }, |Started { shadows }| {
+        let row =
+            |OnNode { answer, node }: &OnNode<Shadow>| [node.word(), answer.application.word(), answer.version.word()];
         table(["NODE", "APPLICATION", "SHADOW VERSION"], shadows.iter().map(row))
     })
 }
@@ -86,51 +62,18 @@ pub(super) fn set(
 pub(super) fn run(arguments: &ShadowArguments, console: &Console) -> Result<Outcome, Failure> {
     let ShadowArguments { application, end, nodes } = arguments;
     application_id(application).map_err(|fault| failure(&fault))?;
-    let method = if *end { Method::DELETE } else { Method::GET };
-    let mut summaries = Vec::new();
-    for node in nodes.each() {
-        let reply = node.try_ask(method.clone(), &path(application), &[], Vec::new());
-        let reply = reply.map_err(|fault| failure_after(&fault, summaries.len()))?;
-        if reply.status == 404 {
-            continue;
-        }
-        let shadow = reply.known().map_err(|fault| failure_after(&fault, summaries.len()))?;
-        summaries.push(OnNode { told: shadow, node: node.node.concat() });
-    }
-    if summaries.is_empty() {
+    let mut shadows = Vec::new();
+    let read = nodes.load()?.read_shadow(application, *end, &mut shadows);
+    read.map_err(|fault| failure_after(&fault, shadows.len()))?;
+    if shadows.is_empty() {
         let fault = LiveError::new(format!("application `{application}` has no shadow on the nodes"));
         return Err(failure(&fault.hint("`mario app update FILE --shadow` sets one")));
     }
-    write(nodes, console, &sum(application, &summaries), shown)
+    write(nodes.format, console, &ShadowSum::of(application, &shadows), shown)
 }
 
-/// The summed counts of all nodes, and the last decisions of each that differed, ordered by time.
-fn sum(application: &str, summaries: &[OnNode<Shadow>]) -> Sum {
-    let total = |count: fn(&Shadow) -> u64| summaries.iter().map(|summary| count(&summary.told)).sum::<u64>();
-    let mut differences: BTreeMap<(String, String), u64> = BTreeMap::new();
-    for Difference { policy, shadow, count } in summaries.iter().flat_map(|summary| &summary.told.differences) {
-        *differences.entry((policy.clone(), shadow.clone())).or_default() += count;
-    }
-    let differences = differences.into_iter().map(|((policy, shadow), count)| Difference { policy, shadow, count });
-    let last = summaries.iter().flat_map(|OnNode { told, node }| {
-        told.last.iter().map(|decision| OnNode { told: decision.clone(), node: node.clone() })
-    });
-    let mut last: Vec<OnNode<DifferentDecision>> = last.collect();
-    last.sort_by_key(|decision| decision.told.time_ms);
-    Sum {
-        application: application.to_owned(),
-        nodes: summaries.len(),
-        evaluations: total(|shadow| shadow.evaluations),
-        same: total(|shadow| shadow.same),
-        differ: total(|shadow| shadow.differ),
-        failed: total(|shadow| shadow.failed),
-        differences: differences.collect(),
-        last,
-    }
-}
-
-fn shown(sum: &Sum) -> String {
-    let Sum { nodes, evaluations, same, differ, failed, differences, last, .. } = sum;
+fn shown(sum: &ShadowSum) -> String {
+    let ShadowSum { nodes, evaluations, same, differ, failed, differences, last, .. } = sum;
     let mut text = format!(
         "{evaluations} evaluations on {nodes} nodes: the same {same} times, different {differ} times; the shadow had no \
          valid answer {failed} times\n"
@@ -141,25 +84,21 @@ fn shown(sum: &Sum) -> String {
             |difference: &Difference| [difference.policy.word(), difference.shadow.word(), difference.count.word()];
         text += &table(["RUNS", "SHADOW", "TIMES"], differences.iter().map(row));
         text += "\nthe last of these decisions\n";
-        let row = |OnNode { told, node }: &OnNode<DifferentDecision>| {
-            [told.instance.word(), node.word(), told.policy.word(), told.shadow.word()]
+        let row = |OnNode { answer, node }: &OnNode<DifferentDecision>| {
+            [answer.instance.word(), node.word(), answer.policy.word(), answer.shadow.word()]
         };
         text += &table(["INSTANCE", "NODE", "RUNS", "SHADOW"], last.iter().map(row));
     }
     text
 }
 
-fn path(application: &str) -> String {
-    format!("/v1/applications/{application}/shadow")
-}
-
 fn write<T: Serialize>(
-    nodes: &NodesArguments,
+    format: Format,
     console: &Console,
     answer: &T,
     shown: impl FnOnce(&T) -> String,
 ) -> Result<Outcome, Failure> {
-    let text = match nodes.format {
+    let text = match format {
         Format::Json => json_text(answer),
         Format::Text => shown(answer),
     };

@@ -1,17 +1,15 @@
 //! `mario app update`.
 
 use std::path::PathBuf;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use clap::Args;
 use mario_live::application::{VerifiedDocument, digest, open_now};
 use mario_live::identity::Identity;
-use mario_live::operators::Method;
+use mario_live::rollout::{Nodes, Update};
 use mario_live::{BUDGET, LiveError};
 use mario_policy::{Bounds, PolicySettings, check};
 
-use super::rollout::{Change, Done, Running, change, counted, failure_after, running, show};
+use super::rollout::{counted, failure_after, fault, show};
 use super::shadow;
 use crate::commands::policy::found;
 use crate::live::{NodesArguments, engine, failure};
@@ -27,9 +25,6 @@ requests and restarts, and the next instance is updated once it is healthy. The 
 
 The command can be repeated: instances that have the description already stay as they are. So an update that was interrupted is \
 resumed, and a canary is followed by all other instances, with the same command.";
-
-/// How long to wait for instances that move between nodes while they are updated.
-const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Arguments of `mario app update`.
 #[derive(Clone, Debug, Args)]
@@ -72,19 +67,17 @@ pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<O
         return Err(failure(&fault.hint(hint)));
     }
     let application = opened.descriptor.application.id.to_string();
+    let nodes = Nodes { identity, addresses: arguments.nodes.nodes.clone() };
     if arguments.shadow {
-        return shadow::set(&application, &document, &arguments.nodes, console);
+        return shadow::set(&application, &document, &nodes, arguments.nodes.format, console);
     }
-    let wanted = Wanted { version: opened.descriptor.version, digest: digest(&document), application, document };
+    let wanted = Update { version: opened.descriptor.version, digest: digest(&document), application, document };
     let mut done = Vec::new();
-    let result = if arguments.canary {
-        wanted.roll_out_to_one(&arguments.nodes, &mut done)
-    } else {
-        wanted.roll_out(&arguments.nodes, &mut done)
-    };
-    let Wanted { application, version, .. } = &wanted;
-    result.map_err(|fault| failure_after(&fault, &done, &format!("version {version}")))?;
-    show(&arguments.nodes, console, &done)?;
+    let result =
+        if arguments.canary { wanted.roll_out_to_one(&nodes, &mut done) } else { wanted.roll_out(&nodes, &mut done) };
+    let Update { application, version, .. } = &wanted;
+    result.map_err(|error| failure_after(&fault(error, application), &done, &format!("version {version}")))?;
+    show(arguments.nodes.format, console, &done)?;
     let updated = done.iter().filter(|one| one.updated.is_changed).count();
     console.inform(format!(
         "application {application}: {} updated to version {version}, {} had it already",
@@ -92,99 +85,6 @@ pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<O
         counted(done.len() - updated)
     ));
     Ok(Outcome::Done)
-}
-
-/// The description that instances are to have.
-struct Wanted {
-    application: String,
-    version: u64,
-    digest: String,
-    document: Vec<u8>,
-}
-
-impl Wanted {
-    /// The instances on the nodes. Fails if there are none, or if one has a description that this one cannot replace.
-    /// Nothing is changed before.
-    fn instances(&self, nodes: &NodesArguments) -> Result<(Vec<Running>, usize), LiveError> {
-        let (known, moving) = running(nodes, &self.application)?;
-        if known.is_empty() && moving == 0 {
-            let fault = LiveError::new(format!("no instance of application `{}` is on the nodes", self.application));
-            return Err(fault.hint("`mario app list` shows the instances of a node"));
-        }
-        for one in &known {
-            let (instance, version) = (&one.instance, one.version);
-            if version > self.version {
-                return Err(LiveError::new(format!(
-                    "instance {instance} runs version {version}, and the description has version {}",
-                    self.version
-                ))
-                .hint("sign it with a higher version; `mario app rollback` undoes an update"));
-            }
-            if let Some(digest) =
-                one.digest.as_ref().filter(|digest| version == self.version && **digest != self.digest)
-            {
-                return Err(LiveError::new(format!(
-                    "instance {instance} runs version {version} with digest {digest}, and the new description has \
-                     version {version} with digest {}",
-                    self.digest
-                ))
-                .hint("sign the changed description with a higher version"));
-            }
-        }
-        Ok((known, moving))
-    }
-
-    /// Updates the first instance, unless one has the description already.
-    fn roll_out_to_one(&self, nodes: &NodesArguments, done: &mut Vec<Done>) -> Result<(), LiveError> {
-        let (known, _) = self.instances(nodes)?;
-        let is_done = |one: &&Running| one.version == self.version;
-        let first = known.iter().find(is_done).or(known.first());
-        let first = first.ok_or_else(|| self.moving(1))?;
-        match self.put(first, done)? {
-            Change::Done => Ok(()),
-            Change::Left => Err(self.moving(1)),
-        }
-    }
-
-    /// Updates all instances. Instances may move from node to node, and replicate, in the meantime: the command ends
-    /// when all that the nodes list have the description.
-    fn roll_out(&self, nodes: &NodesArguments, done: &mut Vec<Done>) -> Result<(), LiveError> {
-        let mut deadline = Instant::now() + TIMEOUT;
-        loop {
-            let (known, moving) = self.instances(nodes)?;
-            let is_done = |one: &Running, done: &[Done]| {
-                done.iter().any(|done| done.updated.instance.to_string() == one.instance)
-            };
-            let mut left = moving;
-            for one in &known {
-                if is_done(one, done) && one.version == self.version {
-                    continue;
-                }
-                match self.put(one, done)? {
-                    Change::Done => deadline = Instant::now() + TIMEOUT,
-                    Change::Left => left += 1,
-                }
-            }
-            let is_complete = left == 0 && known.iter().all(|one| one.version == self.version);
-            if is_complete {
-                return Ok(());
-            }
-            if left > 0 && Instant::now() > deadline {
-                return Err(self.moving(left));
-            }
-            sleep(Duration::from_millis(100));
-        }
-    }
-
-    /// Gives an instance the description, and waits until its copy is healthy.
-    fn put(&self, one: &Running, done: &mut Vec<Done>) -> Result<Change, LiveError> {
-        change(one, Method::PUT, "", self.document.clone(), done)
-    }
-
-    fn moving(&self, count: usize) -> LiveError {
-        LiveError::new(format!("{} of application `{}` moves between nodes", counted(count), self.application))
-            .hint("repeat the command, and name all nodes that may host the application")
-    }
 }
 
 /// Whether an application has a policy, and the checks of `mario policy check` find no problem in it. Prints the

@@ -18,8 +18,8 @@ use mario_simulator::write_atomically;
 use super::batch::Batch;
 use super::inputs::{Format, InputArguments, find_instance, read_facts};
 use super::trouble::{Descriptors, failure};
+use crate::arguments::parse_time;
 use crate::replacing::{contains, refuse_to_replace};
-use crate::snapshots::parse_time;
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy explain`.

@@ -1,40 +1,44 @@
 //! Snapshots of recorded runs and of live nodes: scenarios with which a simulation continues from a given time.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
 use mario_experiments::snapshot::{ColonySnapshot, SnapshotError};
-use mario_frontend::kept_scenario::{KeptScenario, read_kept, settings_as_toml};
-use mario_frontend::runs::differs;
 use mario_scenario::{Document, NoFiles};
 use mario_simulator::{Detail, compare_with_trace};
 use mario_trace::reader::{Detail as RecordedDetail, Header, TraceReader};
 use serde_json::json;
 
+use crate::failure::Failure;
+use crate::input::read_text;
+use crate::kept_scenario::{KeptScenario, read_kept, settings_as_toml};
+use crate::runs::differs;
 use crate::scenarios::failure;
-use crate::traces::{cannot_read, open, refuse, trace_path};
-use crate::{Console, Failure, read_text};
+use crate::traces::{Reading, cannot_read, open, refuse, trace_path};
 
 /// The file in which a run stores its scenario.
 const RUN: &str = "run.json";
 
+/// The name that messages use for a snapshot that is not in a file.
+const UNWRITTEN: &str = "snapshot.toml";
+
 /// A scenario with which a simulation continues a recorded run, or the state of live nodes, from a given time.
-pub(crate) struct Snapshot {
+pub struct Snapshot {
     /// The scenario, as the text of a scenario file. It needs no other file.
-    pub(crate) text: String,
+    pub text: String,
     /// The lines of the comment at the top of the file, which describe the snapshot.
-    pub(crate) about: Vec<String>,
+    pub about: Vec<String>,
     /// Whether a run from this snapshot continues exactly like the recorded one.
-    pub(crate) is_exact: bool,
+    pub is_exact: bool,
 }
 
 impl Snapshot {
     /// The first line of a snapshot file.
-    pub(crate) const MARK: &str = "# A snapshot to resume from, written by `mario snapshot`.";
+    pub const MARK: &str = "# A snapshot to resume from, written by `mario snapshot`.";
 
     /// The text of the file, with its description at the top.
-    pub(crate) fn file(&self) -> String {
+    pub fn file(&self) -> String {
         let mut file = format!("{}\n", Snapshot::MARK);
         for line in &self.about {
             file += &format!("# {line}\n");
@@ -42,23 +46,23 @@ impl Snapshot {
         file + "\n" + &self.text
     }
 
-    /// The scenario; messages refer to it as `name`.
-    pub(crate) fn document(&self, name: &Path) -> Document {
-        Document::file(name, self.text.as_str(), &mut NoFiles)
+    /// The scenario.
+    pub fn document(&self) -> Document {
+        Document::file(Path::new(UNWRITTEN), self.text.as_str(), &mut NoFiles)
     }
 }
 
 /// Takes a snapshot of a stored run at time `at`. If the run was simulated and its `run.json` is beside the trace, the
 /// snapshot is exact, and it is an error if that is impossible; otherwise it contains only what the trace records.
-pub(crate) fn of_run(typed: &Path, at: f64, console: &Console) -> Result<Snapshot, Failure> {
+pub fn of_run(typed: &Path, at: f64, reading: &dyn Reading) -> Result<Snapshot, Failure> {
     let path = trace_path(typed);
-    let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;
+    let input = open(&path, "reading", reading).map_err(|error| cannot_read(&path, &error))?;
     let reader = TraceReader::new(input).map_err(|error| refuse(&path, &error))?;
     let header = std::sync::Arc::clone(reader.header());
     check_time(&path, &header, at)?;
     let beside = path.parent().map(|directory| directory.join(RUN)).filter(|run| run.is_file());
     match beside {
-        Some(run) if header.live.is_none() => exact(&path, &run, &header, at, console),
+        Some(run) if header.live.is_none() => exact(&path, &run, &header, at, reading),
         _ => {
             let colony = ColonySnapshot::of_trace(reader, at).map_err(|error| no_snapshot(&path, at, &error))?;
             let why = if header.live.is_some() {
@@ -91,7 +95,7 @@ fn check_time(path: &Path, header: &Header, at: f64) -> Result<(), Failure> {
 }
 
 /// Takes an exact snapshot: simulates the run again up to this time, and compares it with the recorded trace.
-fn exact(path: &Path, run: &Path, header: &Header, at: f64, console: &Console) -> Result<Snapshot, Failure> {
+fn exact(path: &Path, run: &Path, header: &Header, at: f64, reading: &dyn Reading) -> Result<Snapshot, Failure> {
     let KeptScenario { settings: mut scenario, left_out, .. } = read_kept(run, &read_text(run)?.text)?;
     if let Some(first) = left_out.first() {
         let title = format!("cannot take a snapshot of `{}`: the run did not keep `{first}`", path.display());
@@ -105,7 +109,7 @@ fn exact(path: &Path, run: &Path, header: &Header, at: f64, console: &Console) -
         RecordedDetail::Operations => Detail::Operations,
         RecordedDetail::Summary => Detail::Summary,
     };
-    let input = open(path, "comparing", console).map_err(|error| cannot_read(path, &error))?;
+    let input = open(path, "comparing", reading).map_err(|error| cannot_read(path, &error))?;
     let past =
         compare_with_trace(&resolved.scenario, Time::at(at), detail, input).map_err(|error| differs(path, &error))?;
     let checksum = format!("{:08x}", past.checksum.unwrap_or_default());
@@ -121,7 +125,7 @@ fn exact(path: &Path, run: &Path, header: &Header, at: f64, console: &Console) -
 }
 
 /// Makes a snapshot of a state that is only partly known. `what` is the first line of its description.
-pub(crate) fn from_colony(colony: &ColonySnapshot, what: &str) -> Result<Snapshot, SnapshotError> {
+pub fn from_colony(colony: &ColonySnapshot, what: &str) -> Result<Snapshot, SnapshotError> {
     let scenario = colony.scenario()?;
     let text = toml::to_string(&scenario).expect("it has texts, numbers, lists and tables alone");
     let mut about = vec![format!("{what}."), "Not in this scenario:".to_owned()];
@@ -139,15 +143,4 @@ fn no_snapshot(path: &Path, at: f64, error: &SnapshotError) -> Failure {
         SnapshotError::Topology(_) | SnapshotError::Export(_) => "name another node or fact",
     };
     Failure::input(Diagnostic::error(title).caused_by(error).hint(hint))
-}
-
-/// The name that messages use for a scenario that is not in a file.
-pub(crate) fn unwritten() -> PathBuf {
-    PathBuf::from("snapshot.toml")
-}
-
-/// Parses a simulation time: a finite number, 0 or more.
-pub(crate) fn parse_time(typed: &str) -> Result<f64, String> {
-    let wrong = || "a time is a number that is not negative".to_owned();
-    typed.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0).ok_or_else(wrong)
 }
