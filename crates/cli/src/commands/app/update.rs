@@ -5,11 +5,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use mario_check::{Bounds, check};
 use mario_live::application::{VerifiedDocument, digest, open_now};
 use mario_live::identity::Identity;
 use mario_live::operators::Method;
 use mario_live::{BUDGET, LiveError};
-use mario_policy::{Bounds, PolicySettings, check};
+use mario_policy::PolicySettings;
 
 use super::rollout::{Change, Done, Running, change, counted, failure_after, running, show};
 use super::shadow;
